@@ -1,0 +1,1 @@
+//! Which crawler a user agent is, and which rules bind it.

@@ -1,0 +1,83 @@
+//! The one error type: what failed, where, why, and what to do next.
+//!
+//! Only files, flags and the formats that this project defines can fail. What
+//! strangers write (log lines, robots.txt, URLs, user agents) cannot: it gives
+//! rejects and findings.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// A result whose error says what, where and what next.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Something that stopped a run, or would have damaged its result.
+#[derive(Debug)]
+pub struct Error(Box<Kind>);
+
+#[derive(Debug)]
+enum Kind {
+    /// The operating system refused something.
+    Io { doing: String, cause: io::Error },
+    /// A line of a file in a format of ours is wrong.
+    Invalid { place: String, why: String },
+    /// A flag, or a combination of flags, that cannot be meant.
+    Usage(String),
+    /// Numbers that must agree do not: a mistake in this program.
+    Inconsistent(String),
+}
+
+impl Error {
+    /// The operating system refused `doing` ("cannot open") at `path`.
+    pub fn io(doing: &str, path: &Path, cause: io::Error) -> Error {
+        Error(Box::new(Kind::Io { doing: format!("{doing} {}", path.display()), cause }))
+    }
+
+    /// Line `line` (1-based) of `path` is wrong; `why` says what to write instead.
+    pub fn invalid(path: &Path, line: u64, why: impl Into<String>) -> Error {
+        let place = format!("{}:{line}", path.display());
+        Error(Box::new(Kind::Invalid { place, why: why.into() }))
+    }
+
+    /// `path` as a whole is wrong; `why` says what to do instead.
+    pub fn invalid_file(path: &Path, why: impl Into<String>) -> Error {
+        Error(Box::new(Kind::Invalid { place: path.display().to_string(), why: why.into() }))
+    }
+
+    /// The command line cannot be meant; `why` names the flag and shows what to write.
+    pub fn usage(why: impl Into<String>) -> Error {
+        Error(Box::new(Kind::Usage(why.into())))
+    }
+
+    /// Sums that must hold do not; nothing that was computed can be trusted.
+    pub fn inconsistent(what: impl Into<String>) -> Error {
+        Error(Box::new(Kind::Inconsistent(what.into())))
+    }
+
+    /// Whether the reader of our output went away (`| head`), which is no failure.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(&*self.0, Kind::Io { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Kind::Io { doing, cause } => write!(f, "{doing}: {cause}"),
+            Kind::Invalid { place, why } => write!(f, "{place}: {why}"),
+            Kind::Usage(why) => f.write_str(why),
+            Kind::Inconsistent(what) => {
+                write!(f, "internal check failed, nothing was written: {what}; please report this")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            Kind::Io { cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Paths, globs and `-` to chunks of whole lines.

@@ -1,0 +1,4 @@
+//! The doorbell: parse, run, exit code.
+fn main() -> std::process::ExitCode {
+    botaudit::cli::main()
+}

@@ -1,0 +1,1 @@
+//! Rules and a path to a verdict; pure.

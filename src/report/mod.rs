@@ -1,0 +1,1 @@
+//! Tables out of finished results.

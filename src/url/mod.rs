@@ -1,0 +1,6 @@
+//! Origins and paths, in the form in which they are compared.
+
+pub mod dialect;
+pub mod origin;
+pub mod path;
+pub mod target;

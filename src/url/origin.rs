@@ -1,0 +1,1 @@
+//! Origins in canonical form.

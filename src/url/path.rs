@@ -1,0 +1,1 @@
+//! Path and query in the form rules are compared in.

@@ -1,0 +1,1 @@
+//! A request target: origin-form, absolute-form, or none that has a path.

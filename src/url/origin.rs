@@ -1,1 +1,195 @@
-//! Origins in canonical form.
+//! Origins: where a robots.txt is valid (RFC 9309 section 2.3), in canonical form.
+
+use std::fmt;
+
+use url::Host;
+
+/// Longest host that is looked at, in bytes: DNS allows 253, an IDN a few times that before encoding.
+const HOST_BYTES_MAX: usize = 1024;
+
+/// Longest scheme that is looked at, in bytes; the longest registered ones are shorter.
+const SCHEME_BYTES_MAX: usize = 32;
+
+/// `scheme://host[:port]`: scheme and host in lower case, one trailing dot of the
+/// host dropped, IDNA to ASCII, default port dropped, IPv6 in brackets.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Origin {
+    text: Box<str>,
+    scheme_len: u8,
+}
+
+impl Origin {
+    /// The origin of `host` and `port` under `scheme`; `None` if no such host can exist.
+    /// Without a port, or with the default port of its scheme, none is written.
+    pub fn new(scheme: &[u8], host: &[u8], port: Option<u16>) -> Option<Origin> {
+        let scheme = canonical_scheme(scheme)?;
+        let host = canonical_host(host)?;
+        let text = match port {
+            Some(port) if default_port(&scheme) != Some(port) => format!("{scheme}://{host}:{port}"),
+            _ => format!("{scheme}://{host}"),
+        };
+        Some(Origin { text: text.into(), scheme_len: scheme.len() as u8 })
+    }
+
+    /// The origin of an absolute URL; what follows the authority is ignored.
+    /// `None` without scheme and `://`, or if the authority is no host and port.
+    pub fn parse(url: &[u8]) -> Option<Origin> {
+        let (scheme, rest) = split_scheme(url)?;
+        let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        Origin::from_authority(scheme, &rest[..end])
+    }
+
+    /// The origin of `scheme` and an authority, `[user@]host[:port]`.
+    pub fn from_authority(scheme: &[u8], authority: &[u8]) -> Option<Origin> {
+        let host_port = match memchr::memrchr(b'@', authority) {
+            Some(at) => &authority[at + 1..],
+            None => authority,
+        };
+        let (host, port) = split_port(host_port)?;
+        Origin::new(scheme, host, port)
+    }
+
+    /// The canonical form.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The scheme, in lower case.
+    pub fn scheme(&self) -> &str {
+        &self.text[..usize::from(self.scheme_len)]
+    }
+
+    /// Host and, unless it is the default, port: what stands after `://`.
+    pub fn host_and_port(&self) -> &str {
+        &self.text[usize::from(self.scheme_len) + 3..]
+    }
+
+    /// The host in canonical form; IPv6 with its brackets.
+    pub fn host(&self) -> &str {
+        let host_port = self.host_and_port();
+        match host_port.rfind(':') {
+            Some(colon) if !host_port[colon..].contains(']') => &host_port[..colon],
+            _ => host_port,
+        }
+    }
+
+    /// The port; `None` where it is the scheme's default.
+    pub fn port(&self) -> Option<u16> {
+        self.host_and_port()[self.host().len()..].strip_prefix(':')?.parse().ok()
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Splits `host[:port]`; an empty port is none, a port that is no number up to 65,535 is an error.
+pub fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
+    let colon = match memchr::memrchr(b':', host_port) {
+        Some(colon) if !host_port[colon..].contains(&b']') => colon,
+        _ => return Some((host_port, None)),
+    };
+    let (host, digits) = (&host_port[..colon], &host_port[colon + 1..]);
+    if digits.is_empty() {
+        return Some((host, None));
+    }
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let port = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some((host, Some(port)))
+}
+
+/// Splits `scheme://rest`; `None` if `url` does not begin with a scheme and `://`.
+pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = url.iter().take(SCHEME_BYTES_MAX + 1).position(|&byte| byte == b':')?;
+    let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
+    if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
+}
+
+/// A host as it stands in an origin: lower case, no trailing dot, IDNA to ASCII.
+pub fn canonical_host(host: &[u8]) -> Option<String> {
+    if host.is_empty() || host.len() > HOST_BYTES_MAX {
+        return None;
+    }
+    let host = std::str::from_utf8(host).ok()?;
+    let host = host.strip_suffix('.').unwrap_or(host);
+    match Host::parse(host).ok()? {
+        Host::Domain(name) => {
+            let name = name.strip_suffix('.').unwrap_or(&name);
+            if name.is_empty() { None } else { Some(name.to_owned()) }
+        }
+        address => Some(address.to_string()),
+    }
+}
+
+fn canonical_scheme(scheme: &[u8]) -> Option<String> {
+    if scheme.is_empty() || scheme.len() > SCHEME_BYTES_MAX {
+        return None;
+    }
+    Some(std::str::from_utf8(scheme).ok()?.to_ascii_lowercase())
+}
+
+/// The ports that equal none, by scheme, as Google documents them.
+fn default_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        "ftp" => Some(21),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, expected: &str) {
+        let origin = Origin::parse(url.as_bytes());
+        assert_eq!(origin.as_ref().map(Origin::as_str), Some(expected), "{url}");
+    }
+
+    #[test]
+    fn has_one_form_for_each_place() {
+        check("HTTP://WWW.Example.COM/x", "http://www.example.com");
+        check("http://example.com.:80/", "http://example.com");
+        check("https://example.com:443", "https://example.com");
+        check("https://example.com:80", "https://example.com:80");
+        check("http://example.com:8181/", "http://example.com:8181");
+        check("http://example.com:/", "http://example.com");
+        check("ftp://example.com:21/", "ftp://example.com");
+        check("http://www.exämple.com/", "http://www.xn--exmple-cua.com");
+        check("http://www.müller.eu/", "http://www.xn--mller-kva.eu");
+        check("http://212.96.82.21/", "http://212.96.82.21");
+        check("http://[2001:DB8::1]:8080/", "http://[2001:db8::1]:8080");
+        check("http://[2001:db8::1]/", "http://[2001:db8::1]");
+        check("http://user:pass@example.com:81/x@y", "http://example.com:81");
+        check("http://a_b.example.com/", "http://a_b.example.com");
+        check("http://example.com?x", "http://example.com");
+    }
+
+    #[test]
+    fn refuses_what_is_no_place() {
+        for url in ["", "/x", "example.com/x", "http:/x", "http://", "http:///x", "http://a b/", "http://[::1/"]
+        {
+            assert_eq!(Origin::parse(url.as_bytes()), None, "{url}");
+        }
+        assert_eq!(Origin::parse(b"http://a:99999/"), None);
+        assert_eq!(Origin::parse(b"http://a:8x/"), None);
+        assert_eq!(Origin::parse(b"http://\xff\xfe/"), None);
+        assert_eq!(Origin::parse(format!("http://{}/", "a.".repeat(9000)).as_bytes()), None);
+    }
+
+    #[test]
+    fn gives_its_parts() {
+        let origin = Origin::parse(b"https://Example.com:8443/").unwrap();
+        assert_eq!((origin.scheme(), origin.host(), origin.port()), ("https", "example.com", Some(8443)));
+        let origin = Origin::parse(b"http://[::1]/").unwrap();
+        assert_eq!((origin.host(), origin.port()), ("[::1]", None));
+    }
+}

@@ -1,1 +1,61 @@
-//! A request target: origin-form, absolute-form, or none that has a path.
+//! A request target: origin-form, absolute-form, or one without a path (RFC 9112 section 3.2).
+
+use super::origin::split_scheme;
+
+/// What a request asked for, as logged, the log's own escaping undone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Target<'a> {
+    /// Origin-form: a path and query. `//x/y` is a path, never a network-path reference.
+    Path(&'a [u8]),
+    /// Absolute-form: it carries its own origin. `path` may be empty or begin with `?` or `#`.
+    Absolute {
+        /// What stands before `://`.
+        scheme: &'a [u8],
+        /// `[user@]host[:port]`.
+        authority: &'a [u8],
+        /// The rest.
+        path: &'a [u8],
+    },
+    /// `*`, the authority of a CONNECT, or something that no rule can be compared with.
+    NoPath,
+}
+
+impl<'a> Target<'a> {
+    /// Tells the form of `target` when asked for by `method`.
+    pub fn of(method: &[u8], target: &'a [u8]) -> Target<'a> {
+        if method == b"CONNECT" {
+            return Target::NoPath;
+        }
+        if target.first() == Some(&b'/') {
+            return Target::Path(target);
+        }
+        let Some((scheme, rest)) = split_scheme(target) else { return Target::NoPath };
+        let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        Target::Absolute { scheme, authority: &rest[..end], path: &rest[end..] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_a_path() {
+        assert_eq!(Target::of(b"GET", b"//wp-admin/x"), Target::Path(b"//wp-admin/x"));
+        assert_eq!(Target::of(b"GET", b"/http://a/b"), Target::Path(b"/http://a/b"));
+    }
+
+    #[test]
+    fn absolute_form_carries_its_origin() {
+        let expected = Target::Absolute { scheme: b"http", authority: b"u@h:81", path: b"?q" };
+        assert_eq!(Target::of(b"GET", b"http://u@h:81?q"), expected);
+    }
+
+    #[test]
+    fn what_has_no_path_has_none() {
+        for target in [b"*".as_slice(), b"", b"example.com:443", b"x/y", b"mailto:x"] {
+            assert_eq!(Target::of(b"OPTIONS", target), Target::NoPath, "{target:?}");
+        }
+        assert_eq!(Target::of(b"CONNECT", b"/x"), Target::NoPath);
+    }
+}

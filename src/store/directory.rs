@@ -1,0 +1,167 @@
+//! A directory with one robots.txt an origin, told by file name.
+//!
+//! `host`, `host.txt` and `host/robots.txt` govern the host under any scheme on
+//! its default port; `scheme_host_port.txt` governs exactly that origin, and
+//! wins. The names are listed once, so that no string of a log ever becomes a path.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::url::origin::{Origin, canonical_host};
+
+/// The index of a directory: names only, no file is read before it is asked for.
+#[derive(Debug, Default)]
+pub struct Directory {
+    exact: HashMap<Origin, PathBuf>,
+    by_host: HashMap<String, PathBuf>,
+    /// Entries whose name is no host, in alphabetical order.
+    pub ignored: Vec<PathBuf>,
+}
+
+impl Directory {
+    /// Lists `path`. Hidden entries are passed over.
+    ///
+    /// # Errors
+    /// Where it cannot be listed, two files govern the same origin, or no file governs any.
+    pub fn open(path: &Path) -> Result<Directory> {
+        let cannot_list = |err| Error::io("cannot list --robots", path, err);
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(path).map_err(cannot_list)? {
+            entries.push(entry.map_err(cannot_list)?.path());
+        }
+        entries.sort();
+        let mut directory = Directory::default();
+        for entry in entries {
+            directory.add(entry)?;
+        }
+        if directory.exact.is_empty() && directory.by_host.is_empty() {
+            let why = "holds no robots.txt; name its files example.com, example.com.txt, \
+                       example.com/robots.txt or https_example.com_8443.txt";
+            return Err(Error::invalid_file(path, why));
+        }
+        Ok(directory)
+    }
+
+    /// The file that governs `origin`.
+    pub fn path_of(&self, origin: &Origin) -> Option<&Path> {
+        let by_host = || match origin.port() {
+            None => self.by_host.get(origin.host()),
+            Some(_) => None,
+        };
+        self.exact.get(origin).or_else(by_host).map(PathBuf::as_path)
+    }
+
+    fn add(&mut self, path: PathBuf) -> Result<()> {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            self.ignored.push(path);
+            return Ok(());
+        };
+        if name.starts_with('.') {
+            return Ok(());
+        }
+        let is_dir = path.is_dir();
+        let stem = if is_dir { name } else { name.strip_suffix(".txt").unwrap_or(name) };
+        if !is_dir && let Some(origin) = exact_origin(name) {
+            let earlier = self.exact.insert(origin.clone(), path.clone());
+            return only_one(earlier, &path, origin.as_str());
+        }
+        let file = if is_dir { path.join("robots.txt") } else { path.clone() };
+        match canonical_host(stem.as_bytes()) {
+            Some(host) if looks_like_host(&host) && file.is_file() => {
+                let earlier = self.by_host.insert(host.clone(), file.clone());
+                only_one(earlier, &file, &host)
+            }
+            _ => {
+                self.ignored.push(path);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// `https_example.com_8443.txt`: exactly that origin.
+fn exact_origin(name: &str) -> Option<Origin> {
+    let name = name.strip_suffix(".txt")?;
+    let (scheme, rest) = name.split_once('_')?;
+    let (host, port) = rest.rsplit_once('_')?;
+    if !matches!(scheme, "http" | "https" | "ftp") {
+        return None;
+    }
+    Origin::new(scheme.as_bytes(), host.as_bytes(), Some(port.parse().ok()?))
+}
+
+/// A name with a dot, an address, or `localhost`: `README` and `Makefile` are no hosts.
+fn looks_like_host(host: &str) -> bool {
+    host.contains(['.', ':']) || host == "localhost"
+}
+
+fn only_one(earlier: Option<PathBuf>, path: &Path, governed: &str) -> Result<()> {
+    match earlier {
+        None => Ok(()),
+        Some(earlier) => {
+            let why = format!("governs {governed}, as {} does; keep one of them", earlier.display());
+            Err(Error::invalid_file(path, why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory_of(names: &[&str]) -> (tempfile::TempDir, Result<Directory>) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in names {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "User-agent: *\n").unwrap();
+        }
+        let directory = Directory::open(dir.path());
+        (dir, directory)
+    }
+
+    #[track_caller]
+    fn check(names: &[&str], url: &str, expected: Option<&str>) {
+        let (dir, directory) = directory_of(names);
+        let origin = Origin::parse(url.as_bytes()).unwrap();
+        let directory = directory.unwrap();
+        let found = directory.path_of(&origin).map(|path| path.strip_prefix(dir.path()).unwrap());
+        assert_eq!(found, expected.map(Path::new), "{names:?} {url}");
+    }
+
+    #[test]
+    fn a_host_governs_any_scheme_on_its_default_port() {
+        for name in ["example.com", "example.com.txt", "example.com/robots.txt"] {
+            check(&[name], "https://example.com/", Some(name));
+            check(&[name], "http://EXAMPLE.com:80/", Some(name));
+            check(&[name], "http://example.com:81/", None);
+            check(&[name], "http://www.example.com/", None);
+        }
+        check(&["exämple.com.txt"], "http://xn--exmple-cua.com/", Some("exämple.com.txt"));
+    }
+
+    #[test]
+    fn an_exact_origin_wins() {
+        let names = ["example.com.txt", "https_example.com_443.txt", "http_example.com_8080.txt"];
+        check(&names, "https://example.com/", Some("https_example.com_443.txt"));
+        check(&names, "http://example.com/", Some("example.com.txt"));
+        check(&names, "http://example.com:8080/", Some("http_example.com_8080.txt"));
+    }
+
+    #[test]
+    fn two_files_for_one_origin_are_an_error_that_names_both() {
+        let (_dir, directory) = directory_of(&["example.com", "example.com.txt"]);
+        let message = directory.unwrap_err().to_string();
+        assert!(message.contains("example.com.txt: governs example.com, as "), "{message}");
+    }
+
+    #[test]
+    fn what_is_no_host_is_passed_over() {
+        let (_dir, directory) = directory_of(&["README", "example.com", ".hidden.com"]);
+        assert_eq!(directory.unwrap().ignored.len(), 1);
+        let (_dir, directory) = directory_of(&["README"]);
+        assert!(directory.unwrap_err().to_string().contains("holds no robots.txt"));
+    }
+}

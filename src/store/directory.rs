@@ -101,7 +101,8 @@ fn only_one(earlier: Option<PathBuf>, path: &Path, governed: &str) -> Result<()>
     match earlier {
         None => Ok(()),
         Some(earlier) => {
-            let why = format!("governs {governed}, as {} does; keep one of them", earlier.display());
+            let why =
+                format!("governs {governed}, as {} does; keep one of them", earlier.display());
             Err(Error::invalid_file(path, why))
         }
     }

@@ -26,7 +26,8 @@ impl Store {
     /// # Errors
     /// Where `path` is missing or unreadable, or a directory names one origin twice.
     pub fn open(path: &Path) -> Result<Store> {
-        let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
+        let metadata =
+            std::fs::metadata(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
         if metadata.is_dir() {
             return Ok(Store::Directory(Directory::open(path)?));
         }

@@ -25,7 +25,9 @@ impl Origin {
         let scheme = canonical_scheme(scheme)?;
         let host = canonical_host(host)?;
         let text = match port {
-            Some(port) if default_port(&scheme) != Some(port) => format!("{scheme}://{host}:{port}"),
+            Some(port) if default_port(&scheme) != Some(port) => {
+                format!("{scheme}://{host}:{port}")
+            }
             _ => format!("{scheme}://{host}"),
         };
         Some(Origin { text: text.into(), scheme_len: scheme.len() as u8 })
@@ -175,8 +177,16 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_place() {
-        for url in ["", "/x", "example.com/x", "http:/x", "http://", "http:///x", "http://a b/", "http://[::1/"]
-        {
+        for url in [
+            "",
+            "/x",
+            "example.com/x",
+            "http:/x",
+            "http://",
+            "http:///x",
+            "http://a b/",
+            "http://[::1/",
+        ] {
             assert_eq!(Origin::parse(url.as_bytes()), None, "{url}");
         }
         assert_eq!(Origin::parse(b"http://a:99999/"), None);
@@ -188,7 +198,10 @@ mod tests {
     #[test]
     fn gives_its_parts() {
         let origin = Origin::parse(b"https://Example.com:8443/").unwrap();
-        assert_eq!((origin.scheme(), origin.host(), origin.port()), ("https", "example.com", Some(8443)));
+        assert_eq!(
+            (origin.scheme(), origin.host(), origin.port()),
+            ("https", "example.com", Some(8443))
+        );
         let origin = Origin::parse(b"http://[::1]/").unwrap();
         assert_eq!((origin.host(), origin.port()), ("[::1]", None));
     }

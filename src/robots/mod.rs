@@ -1,1 +1,8 @@
 //! robots.txt as data.
+
+pub mod finding;
+pub mod model;
+
+pub mod field;
+pub mod lines;
+pub mod parse;

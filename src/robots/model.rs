@@ -1,0 +1,224 @@
+//! A robots.txt as data: groups, their rules, sitemaps; everything knows its line.
+
+use crate::robots::field::is_space;
+
+/// What one robots.txt says.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RobotsTxt {
+    /// In the order of the file; groups of one product token are not merged yet.
+    pub groups: Vec<Group>,
+    /// In the order of the file.
+    pub sitemaps: Vec<Sitemap>,
+    /// How many lines the text has; the last may be empty.
+    pub lines: u32,
+}
+
+/// User-agent lines that stand together, and the rules after them.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Group {
+    /// The values of its User-agent lines; at least one.
+    pub product_tokens: Vec<ProductToken>,
+    /// Its Allow and Disallow lines; none where the file ends in User-agent lines.
+    pub rules: Vec<Rule>,
+}
+
+/// The value of a User-agent line.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ProductToken {
+    /// As written, without the whitespace around it; may be empty.
+    pub written: Box<[u8]>,
+    /// 1-based.
+    pub line: u32,
+}
+
+impl ProductToken {
+    /// Whether it means everybody: `*`, alone or followed by whitespace and anything.
+    pub fn is_star(&self) -> bool {
+        match &*self.written {
+            [b'*'] => true,
+            [b'*', next, ..] => is_space(*next),
+            _ => false,
+        }
+    }
+
+    /// What Google's parser reads of it: the letters, `_` and `-` it starts with. `MJ12bot` gives `MJ`.
+    pub fn as_google_reads(&self) -> &[u8] {
+        self.prefix(|byte| byte.is_ascii_alphabetic())
+    }
+
+    /// Whether it names the crawler that calls itself `product_token`.
+    ///
+    /// A crawler obeys its whole name, also where Google's grammar has no room
+    /// for its digits (`MJ12bot`) or its dots and spaces (`archive.org_bot`).
+    /// For names of letters, `_` and `-` this is Google's rule.
+    pub fn names(&self, product_token: &[u8]) -> bool {
+        !product_token.is_empty()
+            && !self.is_star()
+            && [
+                self.as_google_reads(),
+                self.prefix(|byte| byte.is_ascii_alphanumeric()),
+                &self.written,
+            ]
+            .iter()
+            .any(|reading| reading.eq_ignore_ascii_case(product_token))
+    }
+
+    fn prefix(&self, is_part: impl Fn(u8) -> bool) -> &[u8] {
+        let is_part = |byte: &u8| is_part(*byte) || matches!(byte, b'_' | b'-');
+        let end = self.written.iter().position(|byte| !is_part(byte));
+        &self.written[..end.unwrap_or(self.written.len())]
+    }
+}
+
+/// One Allow or Disallow line.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Rule {
+    /// What it does to the paths it matches.
+    pub directive: Directive,
+    /// As it is compared: `%xx` in upper case, bytes from 0x80 on percent-encoded.
+    pub pattern: Box<[u8]>,
+    /// 1-based.
+    pub line: u32,
+    /// Only where escaping changed it, which is rare.
+    unescaped: Option<Box<[u8]>>,
+}
+
+impl Rule {
+    /// The rule that the value `written` makes on line `line`.
+    pub fn new(directive: Directive, written: &[u8], line: u32) -> Rule {
+        let pattern = escape(written);
+        let unescaped = (*pattern != *written).then(|| written.into());
+        Rule { directive, pattern, line, unescaped }
+    }
+
+    /// The pattern as it stands in the file, without the whitespace around it.
+    pub fn written(&self) -> &[u8] {
+        self.unescaped.as_deref().unwrap_or(&self.pattern)
+    }
+}
+
+/// What a rule does to the paths it matches.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Directive {
+    /// Permits.
+    Allow,
+    /// Forbids.
+    Disallow,
+}
+
+/// One Sitemap line.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Sitemap {
+    /// As written; nothing says that it is a URL.
+    pub url: Box<[u8]>,
+    /// 1-based.
+    pub line: u32,
+}
+
+/// A rule's value as Google's parser escapes it. Nothing is ever decoded, and
+/// ASCII other than the hex digits of `%xx` stays, also spaces and controls.
+fn escape(written: &[u8]) -> Box<[u8]> {
+    let mut escaped = Vec::with_capacity(written.len());
+    let mut rest = written;
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (*first, after) {
+            (b'%', [high, low, after @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                escaped.extend([b'%', high.to_ascii_uppercase(), low.to_ascii_uppercase()]);
+                rest = after;
+            }
+            (byte @ 0x80.., _) => escaped.extend(percent_encoded(byte)),
+            (byte, _) => escaped.push(byte),
+        }
+    }
+    escaped.into()
+}
+
+fn percent_encoded(byte: u8) -> [u8; 3] {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(written: &str) -> ProductToken {
+        ProductToken { written: written.as_bytes().into(), line: 1 }
+    }
+
+    #[test]
+    fn escaping() {
+        let check = |written: &[u8], expected: &str| {
+            let rule = Rule::new(Directive::Allow, written, 1);
+            assert_eq!(String::from_utf8_lossy(&rule.pattern), expected);
+            assert_eq!(rule.written(), written);
+        };
+        check(b"/a%2fb%C3%a9", "/a%2Fb%C3%A9");
+        check("/ツ".as_bytes(), "/%E3%83%84");
+        check(b"/\xe9", "/%E9");
+        check(b"/a b\"<\x01\x7f%zz%4", "/a b\"<\x01\x7f%zz%4");
+        check(b"%%41%a%", "%%41%a%");
+        check(b"", "");
+    }
+
+    #[test]
+    fn stars() {
+        for written in ["*", "* foo", "*\x0bfoo", "*\t"] {
+            assert!(token(written).is_star(), "{written:?}");
+        }
+        for written in ["", "*foo", "**", "*/", "foo", "foo *"] {
+            assert!(!token(written).is_star(), "{written:?}");
+        }
+    }
+
+    #[test]
+    fn what_google_reads() {
+        let cases = [
+            ("googlebot/1.2", "googlebot"),
+            ("googlebot*", "googlebot"),
+            ("foo bar", "foo"),
+            ("foo,bar", "foo"),
+            ("foo;x", "foo"),
+            ("a_b-c", "a_b-c"),
+            ("MJ12bot", "MJ"),
+            ("008", ""),
+            ("360Spider", ""),
+            ("*foo", ""),
+            ("", ""),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(token(written).as_google_reads(), expected.as_bytes(), "{written}");
+        }
+    }
+
+    #[test]
+    fn names_with_digits_and_dots() {
+        let yes = [
+            ("MJ12bot", "mj12bot"),
+            ("MJ12bot/1.4", "MJ12bot"),
+            ("MJ12bot", "MJ"),
+            ("008", "008"),
+            ("archive.org_bot", "archive.org_bot"),
+            ("Sogou web spider", "sogou web spider"),
+            ("Y!J", "y!j"),
+            ("Googlebot/2.1", "googlebot"),
+        ];
+        for (written, name) in yes {
+            assert!(token(written).names(name.as_bytes()), "{written} {name}");
+        }
+        let no = [
+            ("MJ12bot", "MJ1"),
+            ("Googlebot", "Googlebot-News"),
+            ("Googlebot-News", "Googlebot"),
+            ("*", "*"),
+            ("008", ""),
+            ("* foo", "* foo"),
+        ];
+        for (written, name) in no {
+            assert!(!token(written).names(name.as_bytes()), "{written} {name}");
+        }
+    }
+}

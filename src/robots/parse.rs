@@ -1,0 +1,187 @@
+//! From the bytes of a robots.txt to groups of rules.
+//!
+//! Only Allow and Disallow lines close a list of User-agent lines: sitemaps,
+//! unknown fields, garbage, comments and blank lines never end a group.
+
+use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
+use crate::robots::finding::{Finding, FindingKind};
+use crate::robots::lines::{self, Line};
+use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule, Sitemap};
+
+/// Bytes of a body that count, 500 KiB: Google's documented limit, and the
+/// least that RFC 9309 section 2.5 asks a crawler to parse.
+pub const BODY_BYTES_MAX: usize = 500 * 1024;
+
+/// The part of a fetched body that counts.
+pub fn cut(body: &[u8]) -> &[u8] {
+    &body[..body.len().min(BODY_BYTES_MAX)]
+}
+
+/// Reads a fetched body: cuts it, and keeps no findings.
+pub fn parse_body(body: &[u8]) -> RobotsTxt {
+    read(cut(body), &mut |_, _| {})
+}
+
+/// Reads exactly the bytes given, and says what is odd about them.
+///
+/// ```
+/// let (robots, findings) = botaudit::robots::parse::parse(b"User-agent: *\nDisalow: /private");
+/// assert_eq!(&*robots.groups[0].rules[0].pattern, b"/private");
+/// assert_eq!(findings[0].line, 2);
+/// ```
+pub fn parse(text: &[u8]) -> (RobotsTxt, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let robots = read(text, &mut |line, kind: &dyn Fn() -> FindingKind| {
+        findings.push(Finding { line, kind: kind() });
+    });
+    (robots, findings)
+}
+
+/// Takes a line number and a way to make the finding, so that a reader who
+/// does not listen pays for nothing.
+type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
+
+fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
+    let mut robots = RobotsTxt::default();
+    let mark = lines::byte_order_mark_bytes(text);
+    if mark > 0 {
+        listener(1, &|| FindingKind::ByteOrderMark(mark));
+    }
+    for line in lines::lines(text) {
+        robots.lines = line.number;
+        tell_about_bytes(&line, listener);
+        match field::read(&line) {
+            Content::Blank | Content::Comment => {}
+            Content::NoField => listener(line.number, &|| FindingKind::NoField),
+            Content::Field(field) => {
+                tell_about_field(&line, &field, listener);
+                add(&mut robots, &line, &field, listener);
+            }
+        }
+    }
+    close_group(&mut robots);
+    robots.groups.shrink_to_fit();
+    robots
+}
+
+fn add(robots: &mut RobotsTxt, line: &Line<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
+    let directive = match field.kind {
+        FieldKind::UserAgent => return add_product_token(robots, line.number, field.value),
+        FieldKind::Sitemap => {
+            return robots.sitemaps.push(Sitemap { url: field.value.into(), line: line.number });
+        }
+        FieldKind::Unused | FieldKind::Unknown => return,
+        FieldKind::Allow => Directive::Allow,
+        FieldKind::Disallow => Directive::Disallow,
+    };
+    match robots.groups.last_mut() {
+        Some(group) => group.rules.push(Rule::new(directive, field.value, line.number)),
+        None => listener(line.number, &|| FindingKind::RuleOutsideGroup(directive)),
+    }
+}
+
+fn add_product_token(robots: &mut RobotsTxt, line: u32, value: &[u8]) {
+    if robots.groups.last().is_none_or(|group| !group.rules.is_empty()) {
+        close_group(robots);
+        robots.groups.push(Group::default());
+    }
+    let token = ProductToken { written: value.into(), line };
+    robots.groups.last_mut().expect("pushed if there was none").product_tokens.push(token);
+}
+
+/// Gives back what the lists of a finished group have in reserve: a hostile
+/// file of tiny groups would take twenty times its size otherwise.
+fn close_group(robots: &mut RobotsTxt) {
+    if let Some(group) = robots.groups.last_mut() {
+        group.product_tokens.shrink_to_fit();
+        group.rules.shrink_to_fit();
+    }
+}
+
+fn tell_about_bytes(line: &Line<'_>, listener: &mut Listener<'_>) {
+    if line.is_too_long() {
+        listener(line.number, &|| FindingKind::LineTooLong(line.length_bytes));
+    }
+    if line.has_nul {
+        listener(line.number, &|| FindingKind::Nul);
+    }
+}
+
+fn tell_about_field(line: &Line<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
+    if field.separator == Separator::Whitespace {
+        listener(line.number, &|| FindingKind::MissingColon(field.kind));
+    }
+    if field.spelling == Spelling::AcceptedTypo {
+        listener(line.number, &|| FindingKind::AcceptedTypo(field.kind, field.key.into()));
+    }
+    match field.kind {
+        FieldKind::Unused => listener(line.number, &|| FindingKind::UnusedField(field.key.into())),
+        FieldKind::Unknown => {
+            listener(line.number, &|| FindingKind::UnknownField(field.key.into()));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Vec<(Vec<String>, Vec<u32>)> {
+        let written = |token: &ProductToken| String::from_utf8_lossy(&token.written).into_owned();
+        let (robots, _) = parse(text.as_bytes());
+        assert_eq!(robots, parse_body(text.as_bytes()));
+        let groups = robots.groups.iter();
+        let shape = |group: &Group| {
+            (
+                group.product_tokens.iter().map(written).collect(),
+                group.rules.iter().map(|rule| rule.line).collect(),
+            )
+        };
+        groups.map(shape).collect()
+    }
+
+    #[test]
+    fn only_rules_close_a_list_of_tokens() {
+        let text = "disallow: /0\nuser-agent: a\n\nsitemap: x\nfoo: y\nuser agent x y\n# c\n\
+                    user-agent: b\ndisallow:\ncrawl-delay: 1\nallow: /\nuser-agent: c";
+        let expected = vec![
+            (vec!["a".to_string(), "b".to_string()], vec![9, 11]),
+            (vec!["c".to_string()], vec![]),
+        ];
+        assert_eq!(shape(text), expected);
+    }
+
+    #[test]
+    fn findings() {
+        let text = b"\xef\xbb\xbfallow: /\nuseragent: a\nDisallow /x\ndissalow /y\n\
+                     crawl-delay: 1\nfoo: 1\nuser agent x\na\0b\n#\n\n";
+        let (_, findings) = parse(text);
+        use FindingKind::*;
+        let expected = [
+            (1, ByteOrderMark(3)),
+            (1, RuleOutsideGroup(Directive::Allow)),
+            (2, AcceptedTypo(FieldKind::UserAgent, b"useragent"[..].into())),
+            (3, MissingColon(FieldKind::Disallow)),
+            (4, MissingColon(FieldKind::Disallow)),
+            (4, AcceptedTypo(FieldKind::Disallow, b"dissalow"[..].into())),
+            (5, UnusedField(b"crawl-delay"[..].into())),
+            (6, UnknownField(b"foo"[..].into())),
+            (7, NoField),
+            (8, Nul),
+            (8, NoField),
+        ];
+        let found: Vec<_> = findings.into_iter().map(|f| (f.line, f.kind)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn only_500_kib_of_a_body_count() {
+        let mut body = b"User-agent: *\n".to_vec();
+        body.resize(BODY_BYTES_MAX - 11, b'\n');
+        body.extend(b"Disallow: /long");
+        let rule = &parse_body(&body).groups[0].rules[0];
+        assert_eq!(&*rule.pattern, b"/");
+        assert_eq!(&*parse(&body).0.groups[0].rules[0].pattern, b"/long");
+    }
+}

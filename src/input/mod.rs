@@ -1,1 +1,17 @@
 //! Paths, globs and `-` to chunks of whole lines.
+//!
+//! The room knows bytes and newlines; what a line means is `logs`' affair. A
+//! file that cannot be opened is an error. A file that turns out to be damaged
+//! is not: everything before the damage is delivered, and the damage is told
+//! at the end.
+
+pub mod source;
+
+pub mod open;
+
+mod gzip;
+mod intake;
+
+pub mod chunks;
+pub mod damage;
+pub mod lines;

@@ -1,0 +1,394 @@
+//! Decompressed bytes to chunks of whole lines, in bounded memory.
+//!
+//! A chunk is what a worker owns. Where the bytes are cut never shows: any
+//! chunk size gives the same lines.
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::input::damage::Damage;
+use crate::input::lines::LINE_BYTES_MAX;
+use crate::input::open::Opened;
+use crate::input::source::FileId;
+
+/// What [`Chunks::head`] looks at.
+pub const HEAD_BYTES_MAX: usize = 256 << 10;
+
+/// So much of a line is kept that its being too long shows with or without the
+/// CR at its end.
+const LINE_BYTES_KEPT: usize = LINE_BYTES_MAX + 2;
+
+/// The least that is asked for at once when a line is longer than a chunk.
+const STEP_BYTES: usize = 64 << 10;
+
+/// Whole lines of one file.
+#[derive(Debug)]
+pub struct Chunk {
+    /// Lines with their LF; only the last line of a file may lack it. What is
+    /// kept of a line over the limit is always the last line of its chunk.
+    pub bytes: Vec<u8>,
+    /// Whose lines they are.
+    pub file: FileId,
+    /// The number of the first line, from 1.
+    pub first_line: u64,
+    /// Decompressed bytes of the file before this chunk.
+    pub offset_bytes: u64,
+    /// 0 for the first chunk of the file, then 1, and so on.
+    pub sequence: u64,
+}
+
+/// How a file ended.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ending {
+    /// Lines in the chunks that were given.
+    pub lines: u64,
+    /// Decompressed bytes that were read, lines or not.
+    pub bytes: u64,
+    /// What kept the rest from being read; `None` where the file is whole.
+    pub damage: Option<Damage>,
+    /// Whether damage cut a line in two. Its first half is in no chunk and not
+    /// in `lines`.
+    pub partial_line: bool,
+}
+
+/// The chunks of one file, in order.
+pub struct Chunks {
+    file: FileId,
+    ahead: Ahead,
+    chunk_bytes: usize,
+    /// The start of a line whose end was not read yet.
+    carry: Vec<u8>,
+    next_line: u64,
+    offset_bytes: u64,
+    sequence: u64,
+    partial_line: bool,
+}
+
+impl Chunks {
+    /// Chunks of about `chunk_bytes`; more where a line is longer.
+    pub fn new(file: FileId, opened: Opened, chunk_bytes: usize) -> Chunks {
+        Chunks {
+            file,
+            ahead: Ahead { opened, bytes: Vec::new(), start: 0, total: 0, end: None },
+            chunk_bytes: chunk_bytes.max(1),
+            carry: Vec::new(),
+            next_line: 1,
+            offset_bytes: 0,
+            sequence: 0,
+            partial_line: false,
+        }
+    }
+
+    /// The whole lines among the first bytes of the file, for telling its
+    /// format. To be called before the first chunk is drawn; takes nothing away.
+    pub fn head(&mut self) -> &[u8] {
+        let ended = self.ahead.extend_to(HEAD_BYTES_MAX);
+        let bytes = self.ahead.unread();
+        match ended {
+            Some(Ok(())) => bytes,
+            _ => &bytes[..memrchr(b'\n', bytes).map_or(0, |lf| lf + 1)],
+        }
+    }
+
+    /// The next chunk, in `buffer`: an empty one, or that of a chunk that is no
+    /// longer needed. `None` at the end, see [`Chunks::ending`].
+    pub fn next_chunk(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
+        let carried = std::mem::take(&mut self.carry);
+        let mut filled = carried.len();
+        let mut wanted = self.chunk_bytes.max(filled + 1);
+        buffer.resize(wanted, 0);
+        buffer[..filled].copy_from_slice(&carried);
+        self.carry = carried;
+        self.carry.clear();
+        loop {
+            let ended = self.ahead.fill(&mut buffer, &mut filled);
+            if let Some(ended) = ended {
+                return self.last_chunk(buffer, filled, ended);
+            }
+            if let Some(lf) = memrchr(b'\n', &buffer) {
+                self.carry.extend_from_slice(&buffer[lf + 1..]);
+                buffer.truncate(lf + 1);
+                return Some(self.chunk(buffer, 0));
+            }
+            if filled >= LINE_BYTES_KEPT {
+                return self.cut_line(buffer);
+            }
+            wanted = (wanted * 2).max(STEP_BYTES);
+            buffer.resize(wanted, 0);
+        }
+    }
+
+    /// How it ended; of meaning once there is no further chunk.
+    pub fn ending(&self) -> Ending {
+        Ending {
+            lines: self.next_line - 1,
+            bytes: self.ahead.total,
+            damage: self.ahead.end.and_then(Result::err),
+            partial_line: self.partial_line,
+        }
+    }
+
+    fn last_chunk(
+        &mut self,
+        mut buffer: Vec<u8>,
+        filled: usize,
+        ended: Result<(), Damage>,
+    ) -> Option<Chunk> {
+        buffer.truncate(filled);
+        if ended.is_err() {
+            let whole = memrchr(b'\n', &buffer).map_or(0, |lf| lf + 1);
+            self.partial_line |= whole < filled;
+            buffer.truncate(whole);
+        }
+        if buffer.is_empty() { None } else { Some(self.chunk(buffer, 0)) }
+    }
+
+    /// `buffer` holds the start of a line over the limit and nothing else.
+    fn cut_line(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
+        let mut dropped = buffer.len() - LINE_BYTES_KEPT;
+        buffer.truncate(LINE_BYTES_KEPT);
+        dropped += self.ahead.skip_to_lf();
+        if self.ahead.take_lf() {
+            buffer.push(b'\n');
+        } else if matches!(self.ahead.end, Some(Err(_))) {
+            self.partial_line = true;
+            return None;
+        }
+        Some(self.chunk(buffer, dropped as u64))
+    }
+
+    fn chunk(&mut self, bytes: Vec<u8>, dropped: u64) -> Chunk {
+        let lfs = memchr_iter(b'\n', &bytes).count() as u64;
+        let lines = lfs + u64::from(bytes.last() != Some(&b'\n'));
+        let chunk = Chunk {
+            file: self.file,
+            first_line: self.next_line,
+            offset_bytes: self.offset_bytes,
+            sequence: self.sequence,
+            bytes,
+        };
+        self.next_line += lines;
+        self.offset_bytes += chunk.bytes.len() as u64 + dropped;
+        self.sequence += 1;
+        chunk
+    }
+}
+
+/// An opened source that can be looked into before it is read.
+struct Ahead {
+    opened: Opened,
+    /// Read from the source; before `start` also given on.
+    bytes: Vec<u8>,
+    start: usize,
+    /// Read from the source in all.
+    total: u64,
+    /// Set once the source has ended, well or not.
+    end: Option<Result<(), Damage>>,
+}
+
+impl Ahead {
+    fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// Reads until `filled` bytes of `buffer` are all of it; gives how the source
+    /// ended, if it did before that.
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize) -> Option<Result<(), Damage>> {
+        let count = self.unread().len().min(buffer.len() - *filled);
+        buffer[*filled..*filled + count].copy_from_slice(&self.unread()[..count]);
+        self.start += count;
+        *filled += count;
+        if self.unread().is_empty() {
+            self.bytes = Vec::new();
+            self.start = 0;
+        }
+        while *filled < buffer.len() {
+            if self.end.is_some() {
+                return self.end;
+            }
+            *filled += self.read(&mut buffer[*filled..]);
+        }
+        None
+    }
+
+    /// Looks as far as `bytes_max`; gives how the source ended, if it did.
+    fn extend_to(&mut self, bytes_max: usize) -> Option<Result<(), Damage>> {
+        let mut end = self.bytes.len();
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.resize(end.max(bytes_max), 0);
+        while self.end.is_none() && end < bytes_max {
+            end += self.read(&mut bytes[end..]);
+        }
+        bytes.truncate(end);
+        self.bytes = bytes;
+        self.end
+    }
+
+    /// Drops bytes up to the next LF or the end and gives how many.
+    fn skip_to_lf(&mut self) -> usize {
+        let mut dropped = 0;
+        loop {
+            if let Some(lf) = memchr(b'\n', self.unread()) {
+                self.start += lf;
+                return dropped + lf;
+            }
+            dropped += self.unread().len();
+            self.bytes.clear();
+            self.start = 0;
+            self.extend_to(STEP_BYTES);
+            if self.bytes.is_empty() {
+                return dropped;
+            }
+        }
+    }
+
+    fn take_lf(&mut self) -> bool {
+        let is_lf = self.unread().first() == Some(&b'\n');
+        self.start += usize::from(is_lf);
+        is_lf
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> usize {
+        match self.opened.read(out) {
+            Ok(0) => self.end = Some(Ok(())),
+            Ok(count) => {
+                self.total += count as u64;
+                return count;
+            }
+            Err(damage) => self.end = Some(Err(damage)),
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Cursor, Read};
+
+    use super::*;
+    use crate::input::damage::Cause;
+    use crate::input::lines::lines;
+    use crate::input::open::NamedGzip;
+
+    const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
+
+    /// All that can be seen of a file, but for where its chunks were cut.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Seen {
+        lines: Vec<(u64, Vec<u8>)>,
+        ending: Ending,
+    }
+
+    fn chunks(reader: impl Read + Send + 'static, chunk_bytes: usize) -> Chunks {
+        let opened = Opened::new(Box::new(reader), NamedGzip::No, &Default::default());
+        Chunks::new(FileId::from_index(0), opened, chunk_bytes)
+    }
+
+    /// Also checks that numbers and offsets of the chunks fit each other.
+    fn see(mut chunks: Chunks) -> Seen {
+        let mut seen = Vec::new();
+        let (mut buffer, mut sequence, mut offset_bytes_min) = (Vec::new(), 0, 0);
+        while let Some(chunk) = chunks.next_chunk(buffer) {
+            assert_eq!(chunk.sequence, sequence);
+            assert!(chunk.offset_bytes >= offset_bytes_min);
+            assert_eq!(chunk.first_line, seen.len() as u64 + 1);
+            seen.extend((chunk.first_line..).zip(lines(&chunk.bytes).map(<[u8]>::to_vec)));
+            sequence += 1;
+            offset_bytes_min = chunk.offset_bytes + chunk.bytes.len() as u64;
+            buffer = chunk.bytes;
+        }
+        let ending = chunks.ending();
+        assert_eq!(ending.lines, seen.len() as u64);
+        Seen { lines: seen, ending }
+    }
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &[&[u8]]) {
+        for size in SIZES {
+            let mut chunks = chunks(Cursor::new(bytes.to_vec()), size);
+            if size % 2 == 0 {
+                chunks.head(); // must change nothing
+            }
+            let seen = see(chunks);
+            let found: Vec<&[u8]> = seen.lines.iter().map(|(_, line)| &line[..]).collect();
+            assert!(found == expected, "chunks of {size} bytes");
+            assert_eq!(seen.ending.bytes, bytes.len() as u64);
+            assert_eq!(seen.ending.damage, None);
+        }
+    }
+
+    #[test]
+    fn any_size_gives_the_same_lines() {
+        check(b"", &[]);
+        check(b"\n", &[b""]);
+        check(b"one", &[b"one"]);
+        check(b"one\n\ntwo\r\nthree", &[b"one", b"", b"two", b"three"]);
+        let text: Vec<u8> =
+            (0..3000).flat_map(|n| format!("{n}{}\n", "x".repeat(n % 97)).into_bytes()).collect();
+        check(&text, &lines(&text).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_cut_and_the_next_is_whole() {
+        for end in ["\n", "\r\n"] {
+            for over in [0, 1, 2, 3, 2 * LINE_BYTES_MAX] {
+                let long = "x".repeat(LINE_BYTES_MAX + over);
+                let cut = &long.as_bytes()[..long.len().min(LINE_BYTES_MAX + 1)];
+                let text = format!("a{end}{long}{end}b{end}c");
+                check(text.as_bytes(), &[b"a", cut, b"b", b"c"]);
+            }
+        }
+        let long = "x".repeat(3 * LINE_BYTES_MAX);
+        check(long.as_bytes(), &[&long.as_bytes()[..LINE_BYTES_MAX + 1]]);
+    }
+
+    #[test]
+    fn the_offset_counts_what_was_cut() {
+        let text = format!("a\n{}\nb\nc\n", "x".repeat(3 * LINE_BYTES_MAX));
+        let mut chunks = chunks(Cursor::new(text.clone()), 64);
+        let mut last = None;
+        while let Some(chunk) = chunks.next_chunk(Vec::new()) {
+            last = Some(chunk);
+        }
+        let last = last.unwrap();
+        let end = usize::try_from(last.offset_bytes).unwrap() + last.bytes.len();
+        assert_eq!(end, text.len());
+    }
+
+    #[test]
+    fn the_head_is_whole_lines_and_takes_nothing_away() {
+        let head = |text: &str, size| chunks(Cursor::new(text.to_owned()), size).head().to_vec();
+        assert_eq!(head("a\nb", 1), b"a\nb");
+        assert_eq!(head("", 1), b"");
+        let long = "0123456789\n".repeat(100_000);
+        let seen = head(&long, 64);
+        assert!(seen.len() <= HEAD_BYTES_MAX && seen.len() > HEAD_BYTES_MAX - 11);
+        assert!(seen.ends_with(b"9\n"));
+    }
+
+    /// Gives some bytes and then fails, as a disk does.
+    struct Failing(Cursor<Vec<u8>>);
+
+    impl Read for Failing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(out)? {
+                0 => Err(io::ErrorKind::TimedOut.into()),
+                count => Ok(count),
+            }
+        }
+    }
+
+    #[test]
+    fn half_a_line_before_damage_is_no_line() {
+        let long = format!("a\nb\n{}", "x".repeat(2 * LINE_BYTES_MAX));
+        for (text, partial_line) in [("a\nb\n", false), ("a\nb\nc", true), (&long, true)] {
+            for size in SIZES {
+                let seen = see(chunks(Failing(Cursor::new(text.into())), size));
+                let cause = Cause::Unreadable(io::ErrorKind::TimedOut);
+                let damage = Some(Damage { offset_bytes: text.len() as u64, cause });
+                let bytes = text.len() as u64;
+                assert_eq!(seen.lines, [(1, b"a".to_vec()), (2, b"b".to_vec())]);
+                assert_eq!(seen.ending, Ending { lines: 2, bytes, damage, partial_line });
+            }
+        }
+    }
+}

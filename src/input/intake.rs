@@ -1,0 +1,101 @@
+//! The raw bytes of a file, buffered, with the offset of each.
+
+use std::io::{ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::input::damage::{Cause, Damage};
+
+/// One read. At a ratio of 10 it inflates to about one chunk, so that the
+/// inflater's window is saved about once a chunk.
+const INTAKE_BYTES: usize = 128 << 10;
+
+/// A file as it lies on disk, read front to back.
+pub struct Intake {
+    reader: Box<dyn Read + Send>,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Of `buffer[start]`.
+    offset_bytes: u64,
+    bytes_read: Arc<AtomicU64>,
+}
+
+impl Intake {
+    /// `bytes_read` grows with each read, for whoever shows progress.
+    pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> Intake {
+        let buffer = vec![0; INTAKE_BYTES].into_boxed_slice();
+        Intake { reader, buffer, start: 0, end: 0, offset_bytes: 0, bytes_read }
+    }
+
+    /// Damage at the next byte that was not consumed.
+    pub fn damage(&self, cause: Cause) -> Damage {
+        Damage { offset_bytes: self.offset_bytes, cause }
+    }
+
+    /// The next bytes; empty only at the end of the file.
+    pub fn peek(&mut self) -> Result<&[u8], Damage> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            self.fill_once()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// The next `count` bytes, or fewer where the file ends before.
+    pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], Damage> {
+        assert!(count <= self.buffer.len(), "look-ahead is limited to the buffer");
+        if self.buffer.len() - self.start < count {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        while self.end - self.start < count && self.fill_once()? > 0 {}
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Marks `count` bytes of what `peek` gave as used.
+    pub fn consume(&mut self, count: usize) {
+        assert!(count <= self.end - self.start, "only what was seen can be used");
+        self.start += count;
+        self.offset_bytes += count as u64;
+    }
+
+    /// Moves bytes into `out`; 0 only at the end of the file.
+    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, Damage> {
+        if self.start == self.end {
+            let count = read_some(&mut *self.reader, out).map_err(|kind| self.unreadable(kind))?;
+            self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
+            self.offset_bytes += count as u64;
+            return Ok(count);
+        }
+        let count = out.len().min(self.end - self.start);
+        out[..count].copy_from_slice(&self.buffer[self.start..self.start + count]);
+        self.consume(count);
+        Ok(count)
+    }
+
+    fn fill_once(&mut self) -> Result<usize, Damage> {
+        let count = read_some(&mut *self.reader, &mut self.buffer[self.end..])
+            .map_err(|kind| self.unreadable(kind))?;
+        self.end += count;
+        self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    /// The failed read stands behind what is buffered.
+    fn unreadable(&self, kind: ErrorKind) -> Damage {
+        let offset_bytes = self.offset_bytes + (self.end - self.start) as u64;
+        Damage { offset_bytes, cause: Cause::Unreadable(kind) }
+    }
+}
+
+/// A signal is no reason to stop.
+fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> Result<usize, ErrorKind> {
+    loop {
+        match reader.read(out) {
+            Ok(count) => return Ok(count),
+            Err(err) if err.kind() == ErrorKind::Interrupted => {}
+            Err(err) => return Err(err.kind()),
+        }
+    }
+}

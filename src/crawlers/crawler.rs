@@ -1,0 +1,242 @@
+//! A crawler: who runs it, which product tokens it obeys, whether rules bind it.
+//!
+//! A row of the registry states facts, each with its evidence. What a report
+//! may say about the crawler ([`Binding`], [`Promise`]) is derived from them
+//! here and nowhere else.
+
+/// The place of a crawler in its registry's matching order, from 0.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct CrawlerId(pub u16);
+
+impl CrawlerId {
+    /// The id as an index into per-crawler tables.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// What is known of one crawler.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Crawler {
+    /// Unique in a registry, ASCII case-insensitively.
+    pub name: String,
+    /// The company or person that runs it, or `unknown`.
+    pub operator: String,
+    /// `search`, `ai-training`, `seo`, ... or a word of the user's own.
+    pub purpose: String,
+    /// Regex that a user agent of this crawler matches, ASCII case-insensitive.
+    /// Empty where the crawler sends no user agent of its own.
+    pub user_agent_regex: String,
+    /// A user agent that matches this too is someone else's. Often empty.
+    pub user_agent_exclude: String,
+    /// The names it obeys in robots.txt, from most to least specific. A bound
+    /// crawler without any follows the `*` groups.
+    pub product_tokens: Vec<String>,
+    /// Whether it obeys `*` groups where no group names one of its tokens.
+    pub star: Star,
+    /// What is known of it and the robots exclusion protocol.
+    pub rep_applies: RepApplies,
+    /// What makes it send a request.
+    pub trigger: Trigger,
+    /// Whether it can be told from others in a log.
+    pub visibility: Visibility,
+    /// Whether it is documented to honour `Crawl-delay`.
+    pub crawl_delay: CrawlDelay,
+    /// Where the operator publishes its address ranges.
+    pub ip_list_urls: Vec<String>,
+    /// How those lists are written, in words; empty where there are none.
+    pub ip_list_format: String,
+    /// Domains in which the reverse DNS names of its addresses end.
+    pub rdns_suffixes: Vec<String>,
+    /// The operator's page about the crawler, or empty.
+    pub documentation_url: String,
+    /// A real user agent of this crawler, or empty.
+    pub sample_user_agent: String,
+    /// Who says all this.
+    pub evidence: Evidence,
+    /// Where they say it, or empty.
+    pub evidence_url: String,
+    /// What else a reader should know.
+    pub notes: String,
+}
+
+impl Crawler {
+    /// Whether breaking a rule counts against this crawler.
+    ///
+    /// A request that a person asked for is never held against the crawler,
+    /// whatever its operator promises, so that question comes first.
+    pub fn binding(&self) -> Binding {
+        match (self.trigger, self.rep_applies, self.evidence) {
+            (Trigger::Person, _, _) => Binding::UserTriggered,
+            (_, RepApplies::No, Evidence::OperatorDocumentation) => Binding::Declined,
+            (_, RepApplies::No, _) => Binding::ReportedNotFollowing,
+            _ => Binding::Bound,
+        }
+    }
+
+    /// What the operator itself promised, so that a reader can tell a broken
+    /// promise from a broken wish.
+    pub fn promise(&self) -> Promise {
+        match (self.rep_applies, self.evidence) {
+            (RepApplies::Yes, Evidence::OperatorDocumentation) => Promise::Documented,
+            (RepApplies::Partial, Evidence::OperatorDocumentation) => Promise::Partial,
+            (RepApplies::No, Evidence::OperatorDocumentation) => Promise::Declined,
+            _ => Promise::Unknown,
+        }
+    }
+}
+
+/// Whether a crawler obeys `*` groups.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Star {
+    /// It does, or nothing is known, which is read the same.
+    Honoured,
+    /// It is documented to obey only groups that name it.
+    Ignored,
+}
+
+/// What is known of a crawler and the robots exclusion protocol.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RepApplies {
+    /// It follows it.
+    Yes,
+    /// It follows it in some circumstances.
+    Partial,
+    /// It does not.
+    No,
+    /// Nobody says.
+    Unknown,
+}
+
+/// What makes a crawler send a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Trigger {
+    /// Its own schedule.
+    Schedule,
+    /// A person who asked for that page.
+    Person,
+}
+
+/// Whether a crawler can be told from others in a log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Visibility {
+    /// It sends a user agent of its own.
+    OwnUserAgent,
+    /// It is a control token only, or crawls under another's user agent: no
+    /// request is ever attributed to it, whatever the user agent says.
+    NoUserAgent,
+}
+
+/// Whether a crawler is documented to honour `Crawl-delay`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CrawlDelay {
+    /// It is.
+    Honoured,
+    /// It is documented not to.
+    Ignored,
+    /// Nobody says.
+    Unknown,
+}
+
+/// Who says what a row of the registry says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Evidence {
+    /// The operator's own words.
+    OperatorDocumentation,
+    /// A maintained third-party list.
+    Registry,
+    /// Nobody who could be asked.
+    Unverified,
+}
+
+/// Whether breaking a rule counts against a crawler; if not, why not.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Binding {
+    /// Rules bind it.
+    Bound,
+    /// A person asked for the page.
+    UserTriggered,
+    /// Its operator says that it does not follow the protocol.
+    Declined,
+    /// Others say that it does not follow the protocol.
+    ReportedNotFollowing,
+}
+
+/// What a crawler's operator promised.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Promise {
+    /// To follow the protocol.
+    Documented,
+    /// To follow it in some circumstances.
+    Partial,
+    /// Not to follow it.
+    Declined,
+    /// Nothing that is known.
+    Unknown,
+}
+
+impl Star {
+    /// The word in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Star::Honoured => "honoured",
+            Star::Ignored => "ignored",
+        }
+    }
+}
+
+impl Visibility {
+    /// The word in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Visibility::OwnUserAgent => "own-user-agent",
+            Visibility::NoUserAgent => "no-user-agent",
+        }
+    }
+}
+
+impl CrawlDelay {
+    /// The word in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CrawlDelay::Honoured => "honoured",
+            CrawlDelay::Ignored => "ignored",
+            CrawlDelay::Unknown => "unknown",
+        }
+    }
+}
+
+impl Evidence {
+    /// The word in the registry and in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Evidence::OperatorDocumentation => "operator-doc",
+            Evidence::Registry => "registry",
+            Evidence::Unverified => "unverified",
+        }
+    }
+}
+
+impl Binding {
+    /// The word in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Binding::Bound => "bound",
+            Binding::UserTriggered => "user-triggered",
+            Binding::Declined => "declined",
+            Binding::ReportedNotFollowing => "reported-not-following",
+        }
+    }
+}
+
+impl Promise {
+    /// The word in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Promise::Documented => "documented",
+            Promise::Partial => "partial",
+            Promise::Declined => "declined",
+            Promise::Unknown => "unknown",
+        }
+    }
+}

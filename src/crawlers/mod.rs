@@ -1,3 +1,12 @@
 //! Which crawler a user agent is, and which rules bind it.
+//!
+//! `registry` lists the crawlers, `identify` finds one by its user agent.
 
 pub mod crawler;
+
+mod pattern;
+mod table;
+
+pub mod identify;
+
+pub mod registry;

@@ -1,0 +1,246 @@
+//! One user agent regex: how it is compiled, and the literals it cannot match without.
+//!
+//! Most patterns of a registry are plain names. For these a needle found *is*
+//! the match, and no regex is built at all. For the others a needle found is
+//! a reason to ask the regex. Both are read off the very expression that would
+//! be searched, already case-folded, so that there is nothing to keep in step.
+
+use regex_automata::{Input, meta, nfa::thompson::WhichCaptures, util::syntax};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Bytes that one compiled pattern may take. The largest built-in one takes
+/// about 10 KiB; what passes this is a counted repetition that went too far.
+const NFA_BYTES_MAX: usize = 1 << 20;
+
+/// Strings that one part of a pattern may be spelled out into. Past this, or
+/// for larger classes, that part yields no needle.
+const SPELLINGS_MAX: usize = 16;
+
+/// Shorter needles are none.
+const NEEDLE_BYTES_MIN: usize = 2;
+
+/// A user agent regex, ready to be asked.
+#[derive(Debug)]
+pub struct Pattern {
+    /// Lower-case strings; a user agent that this matches holds one of them,
+    /// in any ASCII case. Empty if there is no such set: then always ask.
+    pub needles: Vec<Vec<u8>>,
+    /// `None` if holding a needle is all there is to it.
+    regex: Option<meta::Regex>,
+}
+
+impl Pattern {
+    /// Compiles `text`: ASCII case-insensitive, bytes, `\b` and `\d` ASCII.
+    ///
+    /// The error says what is wrong with it, on one line. A pattern that
+    /// matches the empty text is refused, since it would match any browser.
+    pub fn new(text: &str) -> Result<Pattern, String> {
+        let hir = syntax::parse_with(text, &syntax_config()).map_err(|error| one_line(&error))?;
+        if hir.properties().minimum_len() == Some(0) {
+            return Err("it matches the empty text, and so every user agent".to_owned());
+        }
+        if let Some(needles) = spellings(&hir).and_then(usable) {
+            return Ok(Pattern { needles, regex: None });
+        }
+        let config = meta::Config::new()
+            .utf8_empty(false)
+            .nfa_size_limit(Some(NFA_BYTES_MAX))
+            .which_captures(WhichCaptures::None);
+        let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
+        let regex = regex.map_err(|error| match error.size_limit() {
+            Some(_) => "it is too large; use shorter repetitions".to_owned(),
+            None => one_line(&error),
+        })?;
+        Ok(Pattern { needles: required(&hir).unwrap_or_default(), regex: Some(regex) })
+    }
+
+    /// Whether the regex agrees, where `user_agent` is known to hold a needle.
+    pub fn is_confirmed(&self, user_agent: &[u8]) -> bool {
+        self.regex.as_ref().is_none_or(|regex| regex.is_match(Input::new(user_agent)))
+    }
+
+    /// Whether `user_agent` matches, with nothing known beforehand.
+    pub fn is_match(&self, user_agent: &[u8]) -> bool {
+        match &self.regex {
+            Some(regex) => regex.is_match(Input::new(user_agent)),
+            None => self.needles.iter().any(|needle| {
+                user_agent.windows(needle.len()).any(|part| part.eq_ignore_ascii_case(needle))
+            }),
+        }
+    }
+}
+
+fn syntax_config() -> syntax::Config {
+    syntax::Config::new().case_insensitive(true).unicode(false).utf8(false)
+}
+
+/// The last line of a regex error, which says why; the ones before draw it.
+fn one_line(error: &dyn std::error::Error) -> String {
+    let deepest = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let last = deepest.lines().last().unwrap_or_default().trim();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+/// Every text that `hir` matches, lower-cased, if these are few and it matches
+/// each of them in any ASCII case and in any surroundings.
+fn spellings(hir: &Hir) -> Option<Vec<Vec<u8>>> {
+    match hir.kind() {
+        HirKind::Empty => Some(vec![Vec::new()]),
+        // A letter that stands in one case only was taken out of the folding.
+        HirKind::Literal(literal) if literal.0.iter().any(u8::is_ascii_alphabetic) => None,
+        HirKind::Literal(literal) => Some(vec![literal.0.to_vec()]),
+        HirKind::Class(class) => class_spellings(class),
+        HirKind::Look(_) => None,
+        HirKind::Repetition(repetition) if repetition.max == Some(1) => {
+            let mut found = spellings(&repetition.sub)?;
+            found.push(Vec::new());
+            few(found)
+        }
+        HirKind::Repetition(_) => None,
+        HirKind::Capture(capture) => spellings(&capture.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().try_fold(vec![Vec::new()], |heads, part| joined(&heads, &spellings(part)?))
+        }
+        HirKind::Alternation(branches) => {
+            let found = branches.iter().map(spellings).collect::<Option<Vec<_>>>()?;
+            few(found.concat())
+        }
+    }
+}
+
+fn class_spellings(class: &Class) -> Option<Vec<Vec<u8>>> {
+    let class = match class {
+        Class::Bytes(class) => class,
+        // Unicode's folding joins some ASCII letters with others: `k` and the Kelvin sign.
+        Class::Unicode(class) => &class.to_byte_class()?,
+    };
+    let bytes = || class.iter().flat_map(|range| range.start()..=range.end());
+    if bytes().count() > SPELLINGS_MAX {
+        return None;
+    }
+    let members: Vec<u8> = bytes().collect();
+    let swapped = |byte: u8| if byte.is_ascii_alphabetic() { byte ^ 0x20 } else { byte };
+    if !members.iter().all(|&byte| members.contains(&swapped(byte))) {
+        return None;
+    }
+    few(members.iter().map(|byte| vec![byte.to_ascii_lowercase()]).collect())
+}
+
+/// A set of which every match of `hir` holds at least one member, in any ASCII
+/// case: the one whose shortest member is longest.
+fn required(hir: &Hir) -> Option<Vec<Vec<u8>>> {
+    if let Some(found) = spellings(hir) {
+        return usable(found);
+    }
+    match hir.kind() {
+        HirKind::Literal(literal) => usable(vec![literal.0.to_ascii_lowercase()]),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub),
+        HirKind::Capture(capture) => required(&capture.sub),
+        HirKind::Concat(parts) => required_of_concat(parts),
+        HirKind::Alternation(branches) => {
+            let found = branches.iter().map(required).collect::<Option<Vec<_>>>()?;
+            Some(found.concat())
+        }
+        _ => None,
+    }
+}
+
+/// Joins neighbours that can be spelled out, for longer needles.
+fn required_of_concat(parts: &[Hir]) -> Option<Vec<Vec<u8>>> {
+    let mut best = None;
+    let mut run = vec![Vec::new()];
+    for part in parts {
+        // An anchor or a word boundary takes no room: what stands on its two
+        // sides is still adjacent.
+        if matches!(part.kind(), HirKind::Look(_)) {
+            continue;
+        }
+        let spelled = spellings(part);
+        match spelled.as_ref().and_then(|tails| joined(&run, tails)) {
+            Some(longer) => run = longer,
+            None => {
+                best = better(best, usable(std::mem::replace(&mut run, vec![Vec::new()])));
+                match spelled {
+                    Some(alone) => run = alone,
+                    None => best = better(best, required(part)),
+                }
+            }
+        }
+    }
+    better(best, usable(run))
+}
+
+fn joined(heads: &[Vec<u8>], tails: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    if heads.len() * tails.len() > SPELLINGS_MAX {
+        return None;
+    }
+    let pairs = heads.iter().flat_map(|head| tails.iter().map(move |tail| (head, tail)));
+    few(pairs.map(|(head, tail)| [head.as_slice(), tail].concat()).collect())
+}
+
+fn few(mut found: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
+    found.sort();
+    found.dedup();
+    (found.len() <= SPELLINGS_MAX).then_some(found)
+}
+
+/// A single byte is found nearly everywhere, so a set that holds one says little.
+fn usable(found: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
+    (!found.is_empty() && found.iter().all(|needle| needle.len() >= NEEDLE_BYTES_MIN))
+        .then_some(found)
+}
+
+fn better(left: Option<Vec<Vec<u8>>>, right: Option<Vec<Vec<u8>>>) -> Option<Vec<Vec<u8>>> {
+    let shortest =
+        |set: &Option<Vec<Vec<u8>>>| set.as_ref().map(|set| set.iter().map(Vec::len).min());
+    if shortest(&right) > shortest(&left) { right } else { left }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, exactness: &str, needles: &str) {
+        let pattern = Pattern::new(text).unwrap();
+        let found: Vec<_> =
+            pattern.needles.iter().map(|needle| String::from_utf8_lossy(needle)).collect();
+        let exact = if pattern.regex.is_none() { "exact" } else { "ask" };
+        assert_eq!((exact, found.join(" ").as_str()), (exactness, needles), "{text}");
+    }
+
+    #[test]
+    fn needles_are_what_a_match_cannot_lack() {
+        check("GPTBot", "exact", "gptbot");
+        check("Facebook[Bb]ot", "exact", "facebookbot");
+        check("msnbot[-/]", "exact", "msnbot- msnbot/");
+        check("Google-?Agent", "exact", "google-agent googleagent");
+        check("feed(?:ly|bin)|rss", "exact", "feedbin feedly rss");
+        check(r"\bOnCrawl\b", "ask", "oncrawl");
+        check(r"^curl/", "ask", "curl/");
+        check(r"^Pinterest/[a-z]|pinterest\.com/bot", "ask", "pinterest/ pinterest.com/bot");
+        check(r"ias-[a-z]{2}/", "ask", "ias-");
+        check(r"ExaBot[^)]*exa\.ai", "ask", "exabot");
+        check(r"x\d+longer\d+", "ask", "longer");
+        check(r"(?:foo[01])+", "ask", "foo0 foo1");
+        check(r"\d{4}", "ask", "");
+        check(r"foo\d|[a-z]+", "ask", "");
+        check(r"[a-z]x", "ask", "");
+        // Taken out of the folding, or folded by Unicode's rules.
+        check("(?-i:Foo)ba", "ask", "foo");
+        check("(?u)kelvin", "ask", "elvin");
+        check("(?u:k)", "ask", "");
+    }
+
+    #[test]
+    fn errors_fit_on_a_line() {
+        for (text, expected) in [
+            ("bot(", "unclosed group"),
+            ("(?=bot)bot", "look-around, including look-ahead and look-behind, is not supported"),
+            ("b*", "it matches the empty text, and so every user agent"),
+            ("(?:[a-z]{1000}){1000}", "it is too large; use shorter repetitions"),
+        ] {
+            assert_eq!(Pattern::new(text).unwrap_err(), expected, "{text}");
+        }
+    }
+}

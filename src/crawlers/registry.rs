@@ -1,0 +1,131 @@
+//! The crawlers that are known, in the order in which they are tried.
+
+use crate::crawlers::{
+    crawler::{Crawler, CrawlerId, Star},
+    identify::{Detector, Identified},
+    table::{self, Row},
+};
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The list that comes with the program; `scripts/refresh-crawlers` makes it.
+const BUILTIN: &[u8] = include_bytes!("builtin.csv");
+
+/// The largest list that is read: 160 times the built-in one. Past it, what was
+/// named is not a list of crawlers but a log.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Name of the last row, which is no crawler but the test of what looks automated.
+const GENERIC_NAME: &str = "Generic bot";
+
+/// Crawlers in matching order: the first whose test a user agent passes, is it.
+///
+/// The last one is "Generic bot": no crawler, but the test of what looks
+/// automated. It has no product token and follows `*`.
+#[derive(Debug)]
+pub struct Registry {
+    crawlers: Vec<Crawler>,
+    detector: Detector,
+}
+
+impl Registry {
+    /// The registry that comes with the program.
+    pub fn builtin() -> Registry {
+        Registry::new(builtin_rows())
+    }
+
+    /// The built-in registry with the rows of the CSV file at `path`.
+    ///
+    /// A row whose name is a built-in one's, in any ASCII case, replaces that
+    /// row whole, in its place. All other rows are tried before the built-in
+    /// ones, in the order of the file.
+    pub fn with_file(path: &Path) -> Result<Registry> {
+        let text = read_file(path)?;
+        let rows = merged(builtin_rows(), table::read(path, &text)?);
+        if rows.len() > usize::from(u16::MAX) {
+            let why =
+                format!("{} crawlers with the built-in ones; at most {}", rows.len(), u16::MAX);
+            return Err(Error::invalid_file(path, why));
+        }
+        Ok(Registry::new(rows))
+    }
+
+    fn new(mut rows: Vec<Row>) -> Registry {
+        if let Some(generic) = rows.last_mut() {
+            // A user's own test of what looks automated names no crawler either.
+            generic.crawler.product_tokens.clear();
+            generic.crawler.star = Star::Honoured;
+        }
+        let (crawlers, tests) = rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
+        Registry { crawlers, detector: Detector::new(tests) }
+    }
+
+    /// What `user_agent` is: the value of the header, unescaped. Bytes past
+    /// [`USER_AGENT_BYTES_MAX`](crate::crawlers::identify::USER_AGENT_BYTES_MAX)
+    /// have no say.
+    pub fn identify(&self, user_agent: &[u8]) -> Identified {
+        self.detector.identify(user_agent)
+    }
+
+    /// The crawler of an id that this registry gave out.
+    pub fn crawler(&self, id: CrawlerId) -> &Crawler {
+        &self.crawlers[id.index()]
+    }
+
+    /// All crawlers in matching order, "Generic bot" last.
+    pub fn iter(&self) -> impl Iterator<Item = (CrawlerId, &Crawler)> {
+        self.crawlers.iter().zip(0..).map(|(crawler, id)| (CrawlerId(id), crawler))
+    }
+
+    /// The crawler named `name`, in any ASCII case.
+    pub fn find(&self, name: &str) -> Option<CrawlerId> {
+        let is_named = |crawler: &Crawler| crawler.name.eq_ignore_ascii_case(name);
+        self.iter().find(|(_, crawler)| is_named(crawler)).map(|(id, _)| id)
+    }
+
+    /// "Generic bot", whose rules bind whatever looks automated.
+    pub fn generic(&self) -> CrawlerId {
+        let last = self.crawlers.len() - 1;
+        CrawlerId(u16::try_from(last).expect("a registry has at most u16::MAX rows"))
+    }
+}
+
+fn builtin_rows() -> Vec<Row> {
+    let rows = table::read(Path::new("builtin.csv"), BUILTIN);
+    let rows = rows.expect("the built-in list is read by every test");
+    debug_assert_eq!(rows.last().map(|row| row.crawler.name.as_str()), Some(GENERIC_NAME));
+    rows
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let failed = |error| Error::io("cannot read", path, error);
+    let file = File::open(path).map_err(failed)?;
+    let mut text = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(failed)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let mebibytes = FILE_BYTES_MAX >> 20;
+        return Err(Error::invalid_file(
+            path,
+            format!("a list of crawlers ends below {mebibytes} MiB"),
+        ));
+    }
+    Ok(text)
+}
+
+fn merged(mut builtin: Vec<Row>, own: Vec<Row>) -> Vec<Row> {
+    let places = builtin.iter().enumerate();
+    let places: HashMap<String, usize> =
+        places.map(|(place, row)| (row.crawler.name.to_ascii_lowercase(), place)).collect();
+    let mut rows = Vec::with_capacity(builtin.len() + own.len());
+    for row in own {
+        match places.get(&row.crawler.name.to_ascii_lowercase()) {
+            Some(&place) => builtin[place] = row,
+            None => rows.push(row),
+        }
+    }
+    rows.append(&mut builtin);
+    rows
+}

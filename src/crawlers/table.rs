@@ -1,0 +1,259 @@
+//! The CSV file in which crawlers are listed: its columns, defaults and mistakes.
+//!
+//! The built-in list and a user's own have the same form. Only `name` is
+//! required, and a `user_agent_regex` unless `sends_own_user_agent` is `no`.
+//!
+//! | column | cell | if empty or absent |
+//! |---|---|---|
+//! | `name` | unique, in any ASCII case | refused |
+//! | `operator`, `purpose` | any text | `unknown`, `other` |
+//! | `user_agent_regex` | regex, case-insensitive, no look-around | refused |
+//! | `user_agent_exclude` | regex: who matches it too is someone else | nobody is excluded |
+//! | `product_tokens` | `;` between, most specific first | empty: none; no such column: the name |
+//! | `honours_star` | `yes`, `no`, `unknown` | `unknown`: it does |
+//! | `rep_applies` | `yes`, `no`, `partial`, `unknown` | `unknown`: it is bound |
+//! | `user_triggered` | `yes`, `no`, `unknown` | `unknown`: it is not |
+//! | `sends_own_user_agent` | `yes`, `no` | `yes` |
+//! | `crawl_delay` | `yes`, `no`, `unknown` | `unknown` |
+//! | `ip_list_urls`, `rdns_suffixes` | spaces between | none |
+//! | `evidence` | `operator-doc`, `registry`, `unverified` | `unverified` |
+//! | all others | any text | empty |
+
+use crate::crawlers::{crawler::*, pattern::Pattern};
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The columns, in the order in which the built-in file has them.
+pub const COLUMNS: [&str; 19] = [
+    "name",
+    "operator",
+    "purpose",
+    "user_agent_regex",
+    "user_agent_exclude",
+    "product_tokens",
+    "honours_star",
+    "rep_applies",
+    "user_triggered",
+    "sends_own_user_agent",
+    "crawl_delay",
+    "ip_list_urls",
+    "ip_list_format",
+    "rdns_suffixes",
+    "documentation_url",
+    "sample_user_agent",
+    "evidence",
+    "evidence_url",
+    "notes",
+];
+
+/// A row of the file, its patterns compiled.
+#[derive(Debug)]
+pub struct Row {
+    /// What the row says.
+    pub crawler: Crawler,
+    /// Which user agents are this crawler's: none where it sends none.
+    pub test: Option<Test>,
+}
+
+/// The test that a user agent must pass to be a crawler's.
+#[derive(Debug)]
+pub struct Test {
+    /// It matches this ...
+    pub include: Pattern,
+    /// ... and not this.
+    pub exclude: Option<Pattern>,
+}
+
+/// Reads the rows of `text`; `path` is where it came from, for errors.
+///
+/// Errors name the line of the first mistake: an unknown column, a word that
+/// its column does not know, a regex that does not compile, a name twice.
+pub fn read(path: &Path, text: &[u8]) -> Result<Vec<Row>> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text);
+    let header = reader.headers().map_err(|error| wrong_csv(path, &error))?.clone();
+    let columns = Columns::new(path, &header)?;
+    let mut lines = HashMap::new();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong_csv(path, &error))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cells = Cells { path, line, columns: &columns, record: &record };
+        let row = row(&cells)?;
+        if let Some(first) = lines.insert(row.crawler.name.to_ascii_lowercase(), line) {
+            let name = &row.crawler.name;
+            return Err(cells.wrong(format!("'{name}' is listed on line {first} already")));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Where each column of ours stands in this file.
+struct Columns([Option<usize>; COLUMNS.len()]);
+
+impl Columns {
+    fn new(path: &Path, header: &csv::StringRecord) -> Result<Columns> {
+        let mut places = [None; COLUMNS.len()];
+        for (place, column) in header.iter().enumerate() {
+            let known = COLUMNS.iter().position(|known| *known == column).ok_or_else(|| {
+                let all = COLUMNS.join(", ");
+                Error::invalid(path, 1, format!("unknown column '{column}'; the columns are {all}"))
+            })?;
+            if places[known].replace(place).is_some() {
+                return Err(Error::invalid(path, 1, format!("column '{column}' stands twice")));
+            }
+        }
+        if places[0].is_none() {
+            let why = "no column 'name'; the first line names the columns, for example \
+                       name,user_agent_regex,product_tokens";
+            return Err(Error::invalid(path, 1, why));
+        }
+        Ok(Columns(places))
+    }
+}
+
+/// One row's cells, by column name.
+struct Cells<'a> {
+    path: &'a Path,
+    line: u64,
+    columns: &'a Columns,
+    record: &'a csv::StringRecord,
+}
+
+impl Cells<'_> {
+    /// The cell without white space around it; `None` without such a column.
+    fn get(&self, column: &str) -> Option<&str> {
+        let known = COLUMNS.iter().position(|known| *known == column);
+        let place = self.columns.0[known.expect("only names in COLUMNS are asked for")]?;
+        self.record.get(place).map(str::trim)
+    }
+
+    fn text(&self, column: &str) -> String {
+        self.get(column).unwrap_or_default().to_owned()
+    }
+
+    fn text_or(&self, column: &str, default: &str) -> String {
+        let text = self.get(column).unwrap_or_default();
+        if text.is_empty() { default.to_owned() } else { text.to_owned() }
+    }
+
+    fn words(&self, column: &str) -> Vec<String> {
+        self.get(column).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// What the cell's word stands for; an empty cell is the last of `choices`.
+    fn choice<T: Copy>(&self, column: &str, choices: &[(&str, T)]) -> Result<T> {
+        let cell = self.get(column).unwrap_or_default();
+        let found = match cell {
+            "" => choices.last(),
+            word => choices.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)),
+        };
+        found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+            let words = choices.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+            self.wrong(format!("{column} is '{cell}'; write one of {words}"))
+        })
+    }
+
+    fn pattern(&self, column: &str) -> Result<Option<Pattern>> {
+        match self.get(column).unwrap_or_default() {
+            "" => Ok(None),
+            text => Pattern::new(text)
+                .map(Some)
+                .map_err(|why| self.wrong(format!("{column} '{text}': {why}"))),
+        }
+    }
+
+    fn wrong(&self, why: impl Into<String>) -> Error {
+        Error::invalid(self.path, self.line, why)
+    }
+}
+
+fn row(cells: &Cells) -> Result<Row> {
+    let crawler = crawler(cells)?;
+    let include = cells.pattern("user_agent_regex")?;
+    let exclude = cells.pattern("user_agent_exclude")?;
+    let test = match (crawler.visibility, include) {
+        (Visibility::NoUserAgent, _) => None,
+        (Visibility::OwnUserAgent, Some(include)) => Some(Test { include, exclude }),
+        (Visibility::OwnUserAgent, None) => {
+            let why = "no user_agent_regex; write how its user agent is known, or \
+                       sends_own_user_agent no if it has none";
+            return Err(cells.wrong(why));
+        }
+    };
+    Ok(Row { crawler, test })
+}
+
+fn crawler(cells: &Cells) -> Result<Crawler> {
+    let name = cells.text("name");
+    if name.is_empty() {
+        return Err(cells.wrong("no name; every crawler needs one"));
+    }
+    Ok(Crawler {
+        product_tokens: product_tokens(cells, &name)?,
+        name,
+        operator: cells.text_or("operator", "unknown"),
+        purpose: cells.text_or("purpose", "other"),
+        user_agent_regex: cells.text("user_agent_regex"),
+        user_agent_exclude: cells.text("user_agent_exclude"),
+        star: cells.choice("honours_star", &STAR)?,
+        rep_applies: cells.choice("rep_applies", &REP_APPLIES)?,
+        trigger: cells.choice("user_triggered", &TRIGGER)?,
+        visibility: cells.choice("sends_own_user_agent", &VISIBILITY)?,
+        crawl_delay: cells.choice("crawl_delay", &CRAWL_DELAY)?,
+        ip_list_urls: cells.words("ip_list_urls"),
+        ip_list_format: cells.text("ip_list_format"),
+        rdns_suffixes: cells.words("rdns_suffixes"),
+        documentation_url: cells.text("documentation_url"),
+        sample_user_agent: cells.text("sample_user_agent"),
+        evidence: cells.choice("evidence", &EVIDENCE)?,
+        evidence_url: cells.text("evidence_url"),
+        notes: cells.text("notes"),
+    })
+}
+
+// The last word of each is what an empty cell means.
+const STAR: [(&str, Star); 3] =
+    [("yes", Star::Honoured), ("no", Star::Ignored), ("unknown", Star::Honoured)];
+const REP_APPLIES: [(&str, RepApplies); 4] = [
+    ("yes", RepApplies::Yes),
+    ("partial", RepApplies::Partial),
+    ("no", RepApplies::No),
+    ("unknown", RepApplies::Unknown),
+];
+const TRIGGER: [(&str, Trigger); 3] =
+    [("yes", Trigger::Person), ("no", Trigger::Schedule), ("unknown", Trigger::Schedule)];
+const VISIBILITY: [(&str, Visibility); 2] =
+    [("no", Visibility::NoUserAgent), ("yes", Visibility::OwnUserAgent)];
+const CRAWL_DELAY: [(&str, CrawlDelay); 3] =
+    [("yes", CrawlDelay::Honoured), ("no", CrawlDelay::Ignored), ("unknown", CrawlDelay::Unknown)];
+const EVIDENCE: [(&str, Evidence); 3] = [
+    ("operator-doc", Evidence::OperatorDocumentation),
+    ("registry", Evidence::Registry),
+    ("unverified", Evidence::Unverified),
+];
+
+/// A file without the column means the obvious: the name is the token. An
+/// empty cell means that the crawler obeys no name of its own.
+fn product_tokens(cells: &Cells, name: &str) -> Result<Vec<String>> {
+    let Some(cell) = cells.get("product_tokens") else { return Ok(vec![name.to_owned()]) };
+    let tokens: Vec<_> = cell.split(';').map(str::trim).filter(|token| !token.is_empty()).collect();
+    if tokens.iter().any(|token| token.starts_with('*')) {
+        let why = "'*' is no product token; a crawler follows '*' unless honours_star is no";
+        return Err(cells.wrong(why));
+    }
+    Ok(tokens.into_iter().map(str::to_owned).collect())
+}
+
+fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
+    let line = error.position().map_or(1, csv::Position::line);
+    let why = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} cells where the first line names {expected_len} columns")
+        }
+        csv::ErrorKind::Utf8 { .. } => "not UTF-8; save the file as UTF-8".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::invalid(path, line, why)
+}

@@ -9,4 +9,5 @@ mod table;
 
 pub mod identify;
 
+pub mod cache;
 pub mod registry;

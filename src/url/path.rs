@@ -1,1 +1,273 @@
 //! Path and query in the form rules are compared in.
+
+use crate::url::dialect::Dialect;
+
+use std::borrow::Cow;
+
+/// Path and query of a request, prepared; borrows where nothing had to change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PathQuery<'a> {
+    bytes: &'a [u8],
+    is_robots_txt: bool,
+}
+
+impl<'a> PathQuery<'a> {
+    /// What rules are compared with.
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Whether the target asks for robots.txt itself, which is always allowed:
+    /// its path, before any `?`, was exactly `/robots.txt`. Nothing is decoded
+    /// to find out, in either dialect.
+    pub fn is_robots_txt(&self) -> bool {
+        self.is_robots_txt
+    }
+}
+
+/// Prepares the path and query of a request target.
+///
+/// The fragment is cut and an empty path becomes `/`; `%xx` is upper-cased;
+/// the bytes 0x00 to 0x20, 0x7F and 0x80 to 0xFF are percent-encoded, no
+/// others. [`Dialect::Rfc9309`] also decodes `%XX` of unreserved characters.
+/// `.`, `..` and `//` stay as they are.
+///
+/// ```
+/// use botaudit::url::dialect::Dialect;
+/// use botaudit::url::path::prepare;
+/// let mut scratch = Vec::new();
+/// let path = prepare("/a%2f%7e/ツ?x#top".as_bytes(), Dialect::Google, &mut scratch);
+/// assert_eq!(path.as_bytes(), b"/a%2F%7E/%E3%83%84?x");
+/// ```
+pub fn prepare<'a>(target: &'a [u8], dialect: Dialect, scratch: &'a mut Vec<u8>) -> PathQuery<'a> {
+    let normal = normal_bytes(target, dialect);
+    let is_rooted = !matches!(target.first(), None | Some(b'?' | b'#'));
+    if is_rooted && (normal == target.len() || target[normal] == b'#') {
+        let bytes = &target[..normal];
+        return PathQuery { bytes, is_robots_txt: asks_for_robots_txt(bytes) };
+    }
+    let end = memchr::memchr(b'#', target).unwrap_or(target.len());
+    let target = &target[..end];
+    scratch.clear();
+    if !is_rooted {
+        scratch.push(b'/');
+    }
+    scratch.extend_from_slice(&target[..normal]);
+    push_normal(&target[normal..], dialect, scratch);
+    PathQuery { bytes: scratch, is_robots_txt: asks_for_robots_txt(target) }
+}
+
+/// `text` with `%XX` of unreserved characters (RFC 3986 section 2.3) decoded and other `%xx` upper-cased.
+pub fn decode_unreserved(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'%', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = match encoded(rest) {
+            Some(value) => {
+                push_encoded(value, Dialect::Rfc9309, &mut decoded);
+                &rest[3..]
+            }
+            None => {
+                decoded.push(byte);
+                after
+            }
+        };
+    }
+    Cow::Owned(decoded)
+}
+
+/// Path, parameters and query of a URL as Google's parser takes them out:
+/// nothing is encoded, decoded or resolved, and any text has a path.
+pub fn of_url(url: &[u8]) -> Cow<'_, [u8]> {
+    let find_start = |from: usize| {
+        url[from..].iter().position(|byte| matches!(byte, b'/' | b'?' | b';')).map(|at| from + at)
+    };
+    let start = if url.starts_with(b"//") { 2 } else { 0 };
+    let scheme_end = memchr::memmem::find(&url[start..], b"://").map(|at| start + at);
+    let authority = match (scheme_end, find_start(start)) {
+        (Some(scheme_end), early) if early.is_none_or(|early| early >= scheme_end) => {
+            scheme_end + 3
+        }
+        _ => start,
+    };
+    let fragment = memchr::memchr(b'#', &url[start..]).map(|at| start + at);
+    let end = fragment.unwrap_or(url.len());
+    match find_start(authority) {
+        Some(path) if path > end => Cow::Borrowed(b"/"),
+        Some(path) if url[path] == b'/' => Cow::Borrowed(&url[path..end]),
+        Some(path) => Cow::Owned([b"/", &url[path..end]].concat()),
+        None => Cow::Borrowed(b"/"),
+    }
+}
+
+fn asks_for_robots_txt(path: &[u8]) -> bool {
+    path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest, [] | [b'?', ..]))
+}
+
+/// How many bytes at the start of `target` are as they should be; ends at a fragment.
+fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
+    let mut at = 0;
+    while at < target.len() {
+        match target[at] {
+            b'%' => match encoded(&target[at..]) {
+                Some(value) if !is_normal_encoding(&target[at..at + 3], value, dialect) => break,
+                Some(_) => at += 3,
+                None => at += 1,
+            },
+            b'#' | 0x00..=0x20 | 0x7F..=0xFF => break,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+fn is_normal_encoding(written: &[u8], value: u8, dialect: Dialect) -> bool {
+    let is_decoded = dialect == Dialect::Rfc9309 && is_unreserved(value);
+    !is_decoded && !written.iter().any(u8::is_ascii_lowercase)
+}
+
+fn push_normal(target: &[u8], dialect: Dialect, prepared: &mut Vec<u8>) {
+    let mut rest = target;
+    while let Some((&byte, after)) = rest.split_first() {
+        let encoded = encoded(rest);
+        rest = after;
+        match (encoded, byte) {
+            (Some(value), _) => {
+                push_encoded(value, dialect, prepared);
+                rest = &after[2..];
+            }
+            (None, 0x00..=0x20 | 0x7F..=0xFF) => prepared.extend(percent_encoded(byte)),
+            (None, _) => prepared.push(byte),
+        }
+    }
+}
+
+fn push_encoded(value: u8, dialect: Dialect, prepared: &mut Vec<u8>) {
+    if dialect == Dialect::Rfc9309 && is_unreserved(value) {
+        prepared.push(value);
+    } else {
+        prepared.extend(percent_encoded(value));
+    }
+}
+
+/// The byte that `text` starts with in the form `%xx`.
+fn encoded(text: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = text else { return None };
+    let digit =
+        |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some(digit(high)? << 4 | digit(low)?)
+}
+
+fn percent_encoded(byte: u8) -> [u8; 3] {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(dialect: Dialect, target: &[u8], expected: &str) {
+        let mut scratch = b"left over".to_vec();
+        let prepared = prepare(target, dialect, &mut scratch);
+        assert_eq!(String::from_utf8_lossy(prepared.as_bytes()), expected);
+        let mut scratch = Vec::new();
+        let again = prepare(expected.as_bytes(), dialect, &mut scratch).as_bytes().as_ptr();
+        let is_borrowed = again == expected.as_ptr();
+        // Decoding may put a new encoding together (`%%341`); all else is stable.
+        assert!(is_borrowed || expected.contains("%%"), "{expected} is not normal");
+    }
+
+    #[test]
+    fn preparing_for_google() {
+        let cases: [(&[u8], &str); 14] = [
+            (b"/a/../b//c/./", "/a/../b//c/./"),
+            (b"//wp-admin/x", "//wp-admin/x"),
+            (b"/%7e%2f%c3%A9", "/%7E%2F%C3%A9"),
+            (b"/\x00\x1f \x7f\x80\xff", "/%00%1F%20%7F%80%FF"),
+            (b"/!\"$&'()*+,-.;<=>?@[\\]^_`{|}~", "/!\"$&'()*+,-.;<=>?@[\\]^_`{|}~"),
+            (b"/a#b#c", "/a"),
+            (b"/a%2f#b", "/a%2F"),
+            (b"/a%23b", "/a%23b"),
+            (b"", "/"),
+            (b"#x", "/"),
+            (b"?a=%e9", "/?a=%E9"),
+            (b"/%", "/%"),
+            (b"/%a/%zz%4", "/%a/%zz%4"),
+            (b"/%41%%41", "/%41%%41"),
+        ];
+        for (target, expected) in cases {
+            check(Dialect::Google, target, expected);
+        }
+    }
+
+    #[test]
+    fn preparing_for_rfc9309() {
+        let cases: [(&[u8], &str); 6] = [
+            (b"/%62%61%7A", "/baz"),
+            (b"/%2d%2E%5f%7e%30", "/-._~0"),
+            (b"/%2f%3F%2a%24%25%20", "/%2F%3F%2A%24%25%20"),
+            (b"/%e3%83%84 ", "/%E3%83%84%20"),
+            (b"/%2541", "/%2541"),
+            (b"/%%341", "/%41"),
+        ];
+        for (target, expected) in &cases[..5] {
+            check(Dialect::Rfc9309, target, expected);
+        }
+        let (target, expected) = cases[5];
+        assert_eq!(
+            prepare(target, Dialect::Rfc9309, &mut Vec::new()).as_bytes(),
+            expected.as_bytes()
+        );
+        assert_eq!(&*decode_unreserved(b"/%62%61%7a%2f%%4"), b"/baz%2F%%4");
+    }
+
+    #[test]
+    fn robots_txt_itself() {
+        for dialect in [Dialect::Google, Dialect::Rfc9309] {
+            let is =
+                |target: &str| prepare(target.as_bytes(), dialect, &mut Vec::new()).is_robots_txt();
+            for target in ["/robots.txt", "/robots.txt?", "/robots.txt?x=ツ", "/robots.txt#x"] {
+                assert!(is(target), "{target}");
+            }
+            for target in ["/Robots.txt", "/robots.txt/", "/robots.txt;x", "//robots.txt"] {
+                assert!(!is(target), "{target}");
+            }
+            assert!(!is("/%72obots.txt") && !is("/folder/robots.txt") && !is("/robots.txt%3F"));
+        }
+    }
+
+    #[test]
+    fn paths_of_urls() {
+        let cases = [
+            ("", "/"),
+            ("a", "/"),
+            ("#/x", "/"),
+            ("http://h#/a", "/"),
+            ("h?a", "/?a"),
+            ("h;p/x", "/;p/x"),
+            ("//h/p", "/p"),
+            ("///p", "/p"),
+            ("/a://b/c", "/a://b/c"),
+            ("foo:/bar", "/bar"),
+            ("http://h", "/"),
+            ("http://h/a?b#c", "/a?b"),
+            ("http://h?a=http://x/y", "/?a=http://x/y"),
+            ("http://h/a%2f/../ツ//b", "/a%2f/../ツ//b"),
+            ("//", "/"),
+            ("#", "/"),
+            ("http://", "/"),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(&*of_url(url.as_bytes()), expected.as_bytes(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One pattern, cut into literals, against one path; no allocation.
+
+use crate::policy::pattern::encoded_special;
+use crate::url::dialect::Dialect;
+
+use memchr::memmem;
+
+/// Path bytes times literal bytes up to which a plain loop looks for a
+/// literal. It is faster on short paths; past this memmem, which stays linear.
+const NAIVE_STEPS_MAX: usize = 1 << 12;
+
+/// A prepared pattern without what does not matter: `*` at its end, and `$` as its anchor.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Shape<'a> {
+    /// The literal it starts with; may be empty.
+    pub head: &'a [u8],
+    /// What follows: empty, or from the first wildcard (in RFC 9309 the first
+    /// encoded `*` or `$`) to the last literal byte.
+    pub tail: &'a [u8],
+    /// Whether the path must end where the pattern does.
+    pub end: End,
+    /// Whether the tail can be taken byte by byte.
+    pub spelling: Spelling,
+}
+
+/// Where a pattern lets a path end.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum End {
+    /// Anywhere after it.
+    Open,
+    /// Only where the pattern ends.
+    Anchored,
+}
+
+/// How the bytes of a tail are compared.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Spelling {
+    /// Each stands for itself, but for `*`.
+    Plain,
+    /// `%2A` and `%24` also stand for the character they encode.
+    Encoded,
+}
+
+/// Cuts a prepared pattern.
+pub fn shape(pattern: &[u8], dialect: Dialect) -> Shape<'_> {
+    let (text, end) = match pattern {
+        [before @ .., b'*', b'$'] => (before, End::Open),
+        [before @ .., b'$'] => (before, End::Anchored),
+        _ => (pattern, End::Open),
+    };
+    let kept = match end {
+        End::Open => text.iter().rposition(|byte| *byte != b'*').map_or(0, |last| last + 1),
+        End::Anchored => text.len(),
+    };
+    let text = &text[..kept];
+    let star = memchr::memchr(b'*', text);
+    let special = first_special(text, dialect);
+    let head_bytes = star.into_iter().chain(special).min().unwrap_or(text.len());
+    let (head, tail) = text.split_at(head_bytes);
+    let spelling = if special.is_some() { Spelling::Encoded } else { Spelling::Plain };
+    Shape { head, tail, end, spelling }
+}
+
+fn first_special(text: &[u8], dialect: Dialect) -> Option<usize> {
+    match dialect {
+        Dialect::Google => None,
+        Dialect::Rfc9309 => memchr::memchr_iter(b'%', text)
+            .find(|at| encoded_special(&text[*at..], dialect).is_some()),
+    }
+}
+
+impl Shape<'_> {
+    /// Whether the pattern matches `path`.
+    #[inline]
+    pub fn is_match(&self, path: &[u8]) -> bool {
+        match path.strip_prefix(self.head) {
+            Some(rest) => self.is_tail_match(rest),
+            None => false,
+        }
+    }
+
+    /// Whether the tail matches `rest`, the path after the head.
+    #[inline]
+    pub fn is_tail_match(&self, rest: &[u8]) -> bool {
+        match (self.tail.is_empty(), self.end, self.spelling) {
+            (true, End::Open, _) => true,
+            (true, End::Anchored, _) => rest.is_empty(),
+            (false, end, Spelling::Plain) => is_plain_match(self.tail, end, rest),
+            (false, end, Spelling::Encoded) => is_encoded_match(self.tail, end, rest),
+        }
+    }
+}
+
+/// The leftmost place of each literal is as good as any other: what follows a
+/// wildcard has the more room. An anchored last literal is a suffix instead.
+fn is_plain_match(tail: &[u8], end: End, mut rest: &[u8]) -> bool {
+    let mut tail = tail;
+    loop {
+        while let [b'*', after @ ..] = tail {
+            tail = after;
+        }
+        let literal_end = memchr::memchr(b'*', tail).unwrap_or(tail.len());
+        let (literal, after) = tail.split_at(literal_end);
+        if after.is_empty() && end == End::Anchored {
+            return rest.ends_with(literal);
+        }
+        let Some(at) = find(literal, rest) else { return false };
+        if after.is_empty() {
+            return true;
+        }
+        rest = &rest[at + literal.len()..];
+        tail = after;
+    }
+}
+
+fn find(literal: &[u8], path: &[u8]) -> Option<usize> {
+    if path.len().saturating_mul(literal.len()) > NAIVE_STEPS_MAX {
+        return memmem::find(path, literal);
+    }
+    let (first, others) = literal.split_first()?;
+    memchr::memchr_iter(*first, path).find(|at| path[at + 1..].starts_with(others))
+}
+
+/// As [`is_plain_match`], one character of the pattern at a time: some are
+/// three bytes of it and one of the path. Only the last wildcard is retried.
+fn is_encoded_match(tail: &[u8], end: End, path: &[u8]) -> bool {
+    let (mut at, mut offset) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        if at == tail.len() && (end == End::Open || offset == path.len()) {
+            return true;
+        }
+        if let Some(b'*') = tail.get(at) {
+            at += 1;
+            retry = Some((at, offset));
+        } else if let Some((tail_bytes, path_bytes)) = character(&tail[at..], &path[offset..]) {
+            at += tail_bytes;
+            offset += path_bytes;
+        } else {
+            match retry {
+                Some((star, from)) if from < path.len() => {
+                    retry = Some((star, from + 1));
+                    (at, offset) = (star, from + 1);
+                }
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// How many bytes of the tail and of the path the next character takes, if they agree.
+fn character(tail: &[u8], path: &[u8]) -> Option<(usize, usize)> {
+    if let Some((encoded, plain)) = encoded_special(tail, Dialect::Rfc9309) {
+        if path.starts_with(encoded) {
+            return Some((3, 3));
+        }
+        return (path.first() == Some(&plain)).then_some((3, 1));
+    }
+    (!tail.is_empty() && tail.first() == path.first()).then_some((1, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        use End::*;
+        let cases: [(&str, &str, &str, End); 12] = [
+            ("/a", "/a", "", Open),
+            ("/a***", "/a", "", Open),
+            ("/a*$", "/a", "", Open),
+            ("/a**$", "/a", "", Open),
+            ("/a$", "/a", "", Anchored),
+            ("/a$$", "/a$", "", Anchored),
+            ("/a$*", "/a$", "", Open),
+            ("/a*b**c$", "/a", "*b**c", Anchored),
+            ("*.php*", "", "*.php", Open),
+            ("*", "", "", Open),
+            ("$", "", "", Anchored),
+            ("", "", "", Open),
+        ];
+        for (pattern, head, tail, end) in cases {
+            let shape = shape(pattern.as_bytes(), Dialect::Google);
+            assert_eq!(
+                (shape.head, shape.tail, shape.end),
+                (head.as_bytes(), tail.as_bytes(), end),
+                "{pattern}"
+            );
+        }
+        let shape = shape(b"/a%2Fb%24c$", Dialect::Rfc9309);
+        assert_eq!((shape.head, shape.tail), (&b"/a%2Fb"[..], &b"%24c"[..]));
+    }
+}

@@ -1,0 +1,40 @@
+//! The pattern of a rule as a dialect reads it.
+
+use crate::robots::model::{Directive, Rule};
+use crate::url::dialect::Dialect;
+use crate::url::path::decode_unreserved;
+
+use std::borrow::Cow;
+
+/// The pattern that paths are compared with. Its length is the rule's
+/// priority, wildcards and `$` included.
+pub fn prepare(rule: &Rule, dialect: Dialect) -> Cow<'_, [u8]> {
+    match dialect {
+        Dialect::Google => Cow::Borrowed(&rule.pattern),
+        Dialect::Rfc9309 => decode_unreserved(&rule.pattern),
+    }
+}
+
+/// The second pattern of an Allow rule that ends in an index page.
+///
+/// Google reads `/a/index.html` also as `/a/$`, where the rule as written does
+/// not match. It looks at what follows the last slash only, so that
+/// `/index.htmlx` and `/index.htm?x` count too.
+pub fn of_directory_index(rule: &Rule, dialect: Dialect) -> Option<Vec<u8>> {
+    if dialect != Dialect::Google || rule.directive != Directive::Allow {
+        return None;
+    }
+    let slash = memchr::memrchr(b'/', &rule.pattern)?;
+    let (directory, page) = rule.pattern.split_at(slash + 1);
+    page.starts_with(b"index.htm").then(|| [directory, b"$"].concat())
+}
+
+/// The bytes a pattern starts with that stand for one literal `*` or `$`, and
+/// that literal. Only RFC 9309 section 2.2.3 gives `%2A` and `%24` this meaning.
+pub fn encoded_special(pattern: &[u8], dialect: Dialect) -> Option<(&'static [u8; 3], u8)> {
+    match (dialect, pattern) {
+        (Dialect::Rfc9309, [b'%', b'2', b'A', ..]) => Some((b"%2A", b'*')),
+        (Dialect::Rfc9309, [b'%', b'2', b'4', ..]) => Some((b"%24", b'$')),
+        _ => None,
+    }
+}

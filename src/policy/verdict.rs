@@ -1,0 +1,30 @@
+//! Allowed or not, and what said so.
+
+/// A verdict on one path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Verdict {
+    /// Whether the path may be requested.
+    pub allowed: bool,
+    /// The deciding line, 1-based; `None` where no rule matched, which allows.
+    pub by: Option<u32>,
+}
+
+impl Verdict {
+    /// What holds where no rule matches.
+    pub const NO_RULE: Verdict = Verdict { allowed: true, by: None };
+}
+
+/// A verdict that names the rule by its place in the rule list instead of its
+/// line, so that files which differ in lines only can share it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Decision {
+    /// Whether the path may be requested.
+    pub allowed: bool,
+    /// 0-based place of the deciding rule; `None` where no rule matched.
+    pub rule: Option<u32>,
+}
+
+impl Decision {
+    /// What holds where no rule matches.
+    pub const NO_RULE: Decision = Decision { allowed: true, rule: None };
+}

@@ -1,0 +1,144 @@
+//! Checks every engine against verdicts of Google's parser.
+//!
+//! `cargo run --release --example rep_differential FILE` reads lines of
+//! `robots.txt in base64, or - for that of the line before TAB asked name TAB
+//! URL TAB allowed (0/1) TAB deciding line (0: none) TAB a group named it (0/1)
+//! TAB anything TAB path`; a field that starts with `b64:` is base64 of bytes.
+//! It prints for each engine how many agree and the first that differ. Exit
+//! code: 0 all agree, 1 some differ, 2 the file cannot be read.
+
+use botaudit::policy::compiled::CompiledPolicy;
+use botaudit::policy::library::{Answer, ask};
+use botaudit::policy::limits::Limits;
+use botaudit::policy::ordered::OrderedGlobs;
+use botaudit::policy::ranked::rank;
+use botaudit::policy::reference;
+use botaudit::policy::verdict::{Decision, Verdict};
+use botaudit::robots::model::Rule;
+use botaudit::url::dialect::Dialect::Google;
+
+use std::process::ExitCode;
+
+/// How many differences are shown for each engine.
+const SHOWN_MAX: usize = 5;
+
+type Engine = fn(&[&Rule], &[u8]) -> Decision;
+
+const ENGINES: [(&str, Engine); 3] = [
+    ("reference", |rules, path| reference::decide(rules, Google, path)),
+    ("direct", |rules, path| OrderedGlobs::new(&rank(rules, Google), Google).decide(path)),
+    ("compiled", |rules, path| {
+        // No set is too small to be compiled here, and no pattern too rare.
+        let limits = Limits { ordered_patterns_max: 0 };
+        CompiledPolicy::new(rules, Google, &limits).decide(path)
+    }),
+];
+
+struct Case {
+    number: usize,
+    robots_txt: Vec<u8>,
+    asked: Vec<u8>,
+    url: Vec<u8>,
+    expected: Verdict,
+    is_named: bool,
+    path: Vec<u8>,
+}
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).ok_or("usage: rep_differential FILE".into()).and_then(read) {
+        Ok(cases) if run(&cases) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(1),
+        Err(why) => {
+            eprintln!("rep_differential: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cases: &[Case]) -> bool {
+    let mut all_agree = true;
+    for (name, engine) in ENGINES {
+        let differ: Vec<String> =
+            cases.iter().filter_map(|case| difference(case, engine)).collect();
+        println!("{name}: {} agree, {} differ", cases.len() - differ.len(), differ.len());
+        differ.iter().take(SHOWN_MAX).for_each(|difference| println!("  {difference}"));
+        all_agree &= differ.is_empty();
+    }
+    all_agree
+}
+
+fn difference(case: &Case, engine: Engine) -> Option<String> {
+    let Answer { verdict, is_named, path } = ask(&case.robots_txt, &case.asked, &case.url, engine);
+    let is_same = (verdict, is_named, &*path) == (case.expected, case.is_named, &*case.path);
+    let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
+    (!is_same).then(|| {
+        format!(
+            "line {}: {} {}: expected {:?} named {} path {}, got {verdict:?} named {is_named} path {}",
+            case.number,
+            show(&case.asked),
+            show(&case.url),
+            case.expected,
+            case.is_named,
+            show(&case.path),
+            show(&path),
+        )
+    })
+}
+
+fn read(path: String) -> Result<Vec<Case>, String> {
+    let text = std::fs::read(&path).map_err(|err| format!("cannot read {path}: {err}"))?;
+    let mut cases: Vec<Case> = Vec::new();
+    for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        if !line.is_empty() {
+            let before = cases.last().map(|case| case.robots_txt.as_slice());
+            let case = case(index + 1, line, before);
+            cases.push(case.ok_or_else(|| format!("{path}:{}: no case", index + 1))?);
+        }
+    }
+    Ok(cases)
+}
+
+fn case(number: usize, line: &[u8], robots_txt_before: Option<&[u8]>) -> Option<Case> {
+    let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+    let [robots_txt, asked, url, allowed, by, is_named, _, path, ..] = fields[..] else {
+        return None;
+    };
+    let robots_txt = match robots_txt {
+        b"-" => robots_txt_before?.to_vec(),
+        encoded => base64(encoded)?,
+    };
+    let by: u32 = std::str::from_utf8(by).ok()?.parse().ok()?;
+    let expected = Verdict { allowed: allowed == b"1", by: (by > 0).then_some(by) };
+    let is_named = is_named == b"1";
+    let (asked, url, path) = (field(asked)?, field(url)?, field(path)?);
+    Some(Case { number, robots_txt, asked, url, expected, is_named, path })
+}
+
+fn field(written: &[u8]) -> Option<Vec<u8>> {
+    match written.strip_prefix(b"b64:") {
+        Some(encoded) => base64(encoded),
+        None => Some(written.to_vec()),
+    }
+}
+
+fn base64(encoded: &[u8]) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(encoded.len() / 4 * 3);
+    let (mut bits, mut bits_held) = (0_u32, 0);
+    for byte in encoded.iter().filter(|byte| **byte != b'=') {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(digit);
+        bits_held += 6;
+        if bits_held >= 8 {
+            bits_held -= 8;
+            decoded.push((bits >> bits_held & 0xFF) as u8);
+        }
+    }
+    Some(decoded)
+}

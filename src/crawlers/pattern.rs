@@ -23,7 +23,7 @@ const NEEDLE_BYTES_MIN: usize = 2;
 #[derive(Debug)]
 pub struct Pattern {
     /// Lower-case strings; a user agent that this matches holds one of them,
-    /// in any ASCII case. Empty if there is no such set: then always ask.
+    /// in any ASCII case. Empty if there is no such set worth having: then always ask.
     pub needles: Vec<Vec<u8>>,
     /// `None` if holding a needle is all there is to it.
     regex: Option<meta::Regex>,
@@ -242,5 +242,63 @@ mod tests {
         ] {
             assert_eq!(Pattern::new(text).unwrap_err(), expected, "{text}");
         }
+    }
+
+    const PIECES: [&str; 21] = [
+        "ab",
+        "Ab",
+        "b",
+        "a?",
+        "(?:ab|cd)",
+        "(?:ab|c+)",
+        "[ab]",
+        "[^a]",
+        ".",
+        r"\b",
+        "^",
+        "$",
+        "|",
+        "(?-i:aB)",
+        "(?:a|b){2}",
+        "(?:cd)+",
+        "(?:cd)*",
+        r"(?u:[k\xe9])",
+        r"\d",
+        "(?i:cD)?",
+        "[0-9]a",
+    ];
+    const TEXTS: [&str; 11] =
+        ["a", "b", "AB", "cd", "C", "k", "\u{212a}", "7", " ", "\u{e9}", "ab"];
+
+    /// Patterns of random pieces: needles are sound, and exact ones suffice.
+    #[test]
+    fn needles_of_any_pattern_are_sound() {
+        let mut state = 1_u64;
+        let mut below = |limit: usize| {
+            // The constants of Knuth's MMIX.
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % limit
+        };
+        for _ in 0..2000 {
+            let text: String = (0..=below(5)).map(|_| PIECES[below(PIECES.len())]).collect();
+            let Ok(pattern) = Pattern::new(&text) else { continue };
+            let regex = meta::Builder::new().syntax(syntax_config()).build(&text).unwrap();
+            for _ in 0..50 {
+                let haystack: String = (0..=below(6)).map(|_| TEXTS[below(TEXTS.len())]).collect();
+                check_sound(&text, &pattern, &regex, haystack.as_bytes());
+            }
+        }
+    }
+
+    fn check_sound(text: &str, pattern: &Pattern, regex: &meta::Regex, haystack: &[u8]) {
+        let expected = regex.is_match(haystack);
+        let folded = haystack.to_ascii_lowercase();
+        let holds = |needle: &Vec<u8>| folded.windows(needle.len()).any(|part| part == needle);
+        let may_match = pattern.needles.is_empty() || pattern.needles.iter().any(holds);
+        let shown = haystack.escape_ascii();
+        assert_eq!(pattern.is_match(haystack), expected, "{text} on {shown}");
+        assert_eq!(may_match && pattern.is_confirmed(haystack), expected, "{text} on {shown}");
     }
 }

@@ -257,3 +257,59 @@ fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
     };
     Error::invalid(path, line, why)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        for (rows, expected) in [
+            (
+                "",
+                "crawlers.csv:1: no column 'name'; the first line names the columns, for example name,user_agent_regex,product_tokens",
+            ),
+            ("operator\n", "crawlers.csv:1: no column 'name'; the first line names"),
+            (
+                "name,tokn\n",
+                "crawlers.csv:1: unknown column 'tokn'; the columns are name, operator, purpose, user_agent_regex, ",
+            ),
+            ("name,name\n", "crawlers.csv:1: column 'name' stands twice"),
+            (
+                "name,user_agent_regex\na,aa\nb\n",
+                "crawlers.csv:3: 1 cells where the first line names 2 columns",
+            ),
+            (
+                "name,user_agent_regex\na,aa\n ,bb\n",
+                "crawlers.csv:3: no name; every crawler needs one",
+            ),
+            (
+                "name,user_agent_regex\na,\n",
+                "crawlers.csv:2: no user_agent_regex; write how its user agent is known, or sends_own_user_agent no if it has none",
+            ),
+            (
+                "name,user_agent_regex\na,aa\nb,bb\nA,cc\n",
+                "crawlers.csv:4: 'A' is listed on line 2 already",
+            ),
+            (
+                "name,user_agent_regex\na,b(t\n",
+                "crawlers.csv:2: user_agent_regex 'b(t': unclosed group",
+            ),
+            (
+                "name,user_agent_regex,user_agent_exclude\na,b,c*\n",
+                "crawlers.csv:2: user_agent_exclude 'c*': it matches the empty text, and so every user agent",
+            ),
+            (
+                "name,user_agent_regex,honours_star\na,b,maybe\n",
+                "crawlers.csv:2: honours_star is 'maybe'; write one of yes, no, unknown",
+            ),
+            (
+                "name,user_agent_regex,product_tokens\na,b,a;*\n",
+                "crawlers.csv:2: '*' is no product token; a crawler follows '*' unless honours_star is no",
+            ),
+        ] {
+            let error = read(Path::new("crawlers.csv"), rows.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{rows:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! The registry and the way from a user agent to a crawler.
+
+#![allow(clippy::unwrap_used)]
+
+use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
+use botaudit::crawlers::crawler::{
+    Binding, Crawler, CrawlerId, Evidence, Promise, RepApplies, Star, Trigger, Visibility,
+};
+use botaudit::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
+use botaudit::crawlers::registry::Registry;
+use regex_automata::{meta, util::syntax};
+use std::fs;
+use std::time::{Duration, Instant};
+
+// -- the registry ------------------------------------------------------------
+
+#[test]
+fn each_row_is_found_by_its_own_sample() {
+    let registry = Registry::builtin();
+    for (id, crawler) in registry.iter() {
+        let sample = crawler.sample_user_agent.as_bytes();
+        let found = registry.identify(sample);
+        match crawler.visibility {
+            Visibility::NoUserAgent => {
+                assert_ne!(found, Identified::Crawler(id), "{}", crawler.name)
+            }
+            Visibility::OwnUserAgent if sample.is_empty() => {}
+            Visibility::OwnUserAgent if id == registry.generic() => {
+                assert_eq!(found, Identified::Generic);
+            }
+            Visibility::OwnUserAgent => {
+                assert_eq!(found, Identified::Crawler(id), "{}", crawler.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_list_is_whole() {
+    let registry = Registry::builtin();
+    assert_eq!(registry.iter().count(), 291);
+    assert_eq!(registry.generic(), CrawlerId(290));
+    let generic = registry.crawler(registry.generic());
+    assert_eq!((generic.name.as_str(), generic.product_tokens.len()), ("Generic bot", 0));
+    assert_eq!(generic.star, Star::Honoured);
+    let googlebot = registry.find("googleBOT").unwrap();
+    assert_eq!(registry.crawler(googlebot).name, "Googlebot");
+    assert_eq!(registry.find("Googleb"), None);
+    let image = registry.crawler(registry.find("Googlebot-Image").unwrap());
+    assert_eq!(image.product_tokens, ["Googlebot-Image", "Googlebot"]);
+    assert_eq!(image.rdns_suffixes, ["googlebot.com", "geo.googlebot.com"]);
+}
+
+#[test]
+fn binding_and_promise_follow_from_the_facts() {
+    use Evidence::{OperatorDocumentation as Operator, Registry as List, Unverified};
+    use RepApplies::{No, Partial, Unknown, Yes};
+    use Trigger::{Person, Schedule};
+    let mut crawler = Registry::builtin().crawler(CrawlerId(0)).clone();
+    for (trigger, rep_applies, evidence, binding, promise) in [
+        (Schedule, Yes, Operator, Binding::Bound, Promise::Documented),
+        (Schedule, Yes, List, Binding::Bound, Promise::Unknown),
+        (Schedule, Yes, Unverified, Binding::Bound, Promise::Unknown),
+        (Schedule, Partial, Operator, Binding::Bound, Promise::Partial),
+        (Schedule, Partial, List, Binding::Bound, Promise::Unknown),
+        (Schedule, No, Operator, Binding::Declined, Promise::Declined),
+        (Schedule, No, List, Binding::ReportedNotFollowing, Promise::Unknown),
+        (Schedule, No, Unverified, Binding::ReportedNotFollowing, Promise::Unknown),
+        (Schedule, Unknown, Operator, Binding::Bound, Promise::Unknown),
+        (Schedule, Unknown, Unverified, Binding::Bound, Promise::Unknown),
+        // Who asked comes before what was promised.
+        (Person, Yes, Operator, Binding::UserTriggered, Promise::Documented),
+        (Person, No, Operator, Binding::UserTriggered, Promise::Declined),
+        (Person, No, List, Binding::UserTriggered, Promise::Unknown),
+        (Person, Unknown, Unverified, Binding::UserTriggered, Promise::Unknown),
+    ] {
+        crawler = Crawler { trigger, rep_applies, evidence, ..crawler };
+        let found = (crawler.binding(), crawler.promise());
+        assert_eq!(found, (binding, promise), "{trigger:?} {rep_applies:?} {evidence:?}");
+    }
+}
+
+#[test]
+fn rows_that_are_easy_to_get_wrong() {
+    let registry = Registry::builtin();
+    for (name, binding, promise, star) in [
+        ("Googlebot", "bound", "documented", "honoured"),
+        ("Googlebot-News", "bound", "documented", "honoured"),
+        // Ignores `*`, and is bound by the groups that name it.
+        ("AdsBot-Google", "bound", "documented", "ignored"),
+        ("Mediapartners-Google", "bound", "documented", "ignored"),
+        ("YandexMetrika", "bound", "partial", "ignored"),
+        // Libraries: a person, or a program of theirs, asked.
+        ("curl", "user-triggered", "unknown", "ignored"),
+        ("python-requests", "user-triggered", "unknown", "ignored"),
+        ("Claude-User", "user-triggered", "documented", "honoured"),
+        ("Google-Safety", "declined", "declined", "ignored"),
+        ("DeepSeekBot", "reported-not-following", "unknown", "honoured"),
+        ("Bytespider", "bound", "unknown", "honoured"),
+    ] {
+        let crawler = registry.crawler(registry.find(name).unwrap());
+        let found = (crawler.binding().as_str(), crawler.promise().as_str(), crawler.star.as_str());
+        assert_eq!(found, (binding, promise, star), "{name}");
+    }
+}
+
+// -- identification ------------------------------------------------------------
+
+#[test]
+fn browsers_are_nobody() {
+    let registry = Registry::builtin();
+    for browser in browsers() {
+        assert_eq!(registry.identify(browser.as_bytes()), Identified::Other, "{browser}");
+    }
+    for nothing in ["", "-", " ", "\"", "Mozilla/5.0"] {
+        assert_eq!(registry.identify(nothing.as_bytes()), Identified::Other, "{nothing:?}");
+    }
+}
+
+#[test]
+fn the_first_row_that_matches_wins() {
+    let registry = Registry::builtin();
+    for (user_agent, expected) in [
+        ("Googlebot-Image/1.0", "Googlebot-Image"),
+        ("GOOGLEBOT-IMAGE/1.0", "Googlebot-Image"),
+        ("x Googlebot/2.1 y Googlebot-Video/1.0", "Googlebot-Video"),
+        ("like Googlebot-Image", "Generic bot"),
+        ("Mozilla/5.0 (like Googlebot) GPTBot/1.2", "GPTBot"),
+        ("bingbot", "Generic bot"),
+        ("bingbot/2.0", "bingbot"),
+        ("curl/8.5.0", "curl"),
+        ("not curl/8.5.0", "(other)"),
+        ("somethingnew-crawler/0.1", "Generic bot"),
+        ("OnCrawl", "OnCrawl"),
+        ("OnCrawled", "(other)"),
+        // It crawls as its owner's other crawler: this name is never its own.
+        ("Googlebot-News", "Googlebot"),
+        ("Mozilla/5.0 (compatible; TavilyBot; +https://tavily.com/)", "Generic bot"),
+        ("Google-Extended", "(other)"),
+        ("Mozilla/5.0 (Linux; Android 9; CUBOT X19) Safari/537.36", "(other)"),
+    ] {
+        assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
+    }
+}
+
+#[test]
+fn needles_change_no_answer() {
+    let registry = Registry::builtin();
+    let oracle = Oracle::new(&registry);
+    let parts = parts(&registry);
+    let mut random = Random(1);
+    let mut cache = UserAgentCache::default();
+    for part in &parts {
+        check(&oracle, &registry, part, &mut cache);
+    }
+    for _ in 0..2000 {
+        let user_agent = random.mix(&parts);
+        check(&oracle, &registry, &user_agent, &mut cache);
+    }
+}
+
+#[test]
+fn what_stands_past_the_limit_has_no_say() {
+    let registry = Registry::builtin();
+    let at = |padding: usize| [&b"x".repeat(padding), &b" GPTBot"[..]].concat();
+    let gptbot = Identified::Crawler(registry.find("GPTBot").unwrap());
+    let fits = USER_AGENT_BYTES_MAX - " GPTBot".len();
+    let mut cache = UserAgentCache::default();
+    for (padding, expected) in [(fits, gptbot), (fits + 1, Identified::Other)] {
+        assert_eq!(registry.identify(&at(padding)), expected);
+        assert_eq!(identify_cached(&registry, &at(padding), &mut cache), expected);
+    }
+}
+
+#[test]
+fn hostile_user_agents_take_bounded_time() {
+    let registry = Registry::builtin();
+    for part in ["bot", "+https://", "ias-", "like Googlebot ", "exabot", "\\bwebzio", "\0", "W3C_"]
+    {
+        let user_agent = part.as_bytes().repeat((1 << 20) / part.len());
+        let start = Instant::now();
+        for _ in 0..20 {
+            registry.identify(&user_agent);
+        }
+        // Some 20 ms here, and unoptimised; a slow machine under load is allowed for.
+        assert!(start.elapsed() < Duration::from_secs(5), "{part}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_cache_gives_the_registrys_answers() {
+    let registry = Registry::builtin();
+    let mut cache = UserAgentCache::default();
+    let mut random = Random(2);
+    let bases = ["GPTBot/", "Mozilla/5.0 Chrome/", "newbot/", "curl/", &"x".repeat(1020)];
+    // More keys, and more bytes of them, than a cache holds.
+    let distinct = 30_000;
+    for _ in 0..60_000 {
+        let number = random.below(distinct);
+        let user_agent = format!("{}{number}", bases[number % bases.len()]);
+        let expected = match number % bases.len() {
+            0 => "GPTBot",
+            2 => "Generic bot",
+            3 => "curl",
+            _ => "(other)",
+        };
+        let found = identify_cached(&registry, user_agent.as_bytes(), &mut cache);
+        assert_eq!(name(&registry, found), expected, "{user_agent}");
+    }
+    assert_eq!(identify_cached(&registry, b"", &mut cache), Identified::Other);
+    assert_eq!(identify_cached(&registry, b"-", &mut cache), Identified::Other);
+}
+
+/// Every row's regex in order: slow, and short enough to be believed.
+struct Oracle(Vec<Option<(meta::Regex, Option<meta::Regex>)>>);
+
+impl Oracle {
+    fn new(registry: &Registry) -> Oracle {
+        let syntax = syntax::Config::new().case_insensitive(true).unicode(false).utf8(false);
+        let config = meta::Config::new().utf8_empty(false);
+        let mut builder = meta::Builder::new();
+        builder.syntax(syntax).configure(config);
+        let compile = |text: &str| builder.build(text).unwrap();
+        let rows = registry.iter().map(|(_, crawler)| {
+            let exclude = &crawler.user_agent_exclude;
+            (crawler.visibility == Visibility::OwnUserAgent).then(|| {
+                let include = compile(&crawler.user_agent_regex);
+                (include, (!exclude.is_empty()).then(|| compile(exclude)))
+            })
+        });
+        Oracle(rows.collect())
+    }
+
+    fn identify(&self, user_agent: &[u8]) -> Identified {
+        let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
+        let found = self.0.iter().position(|row| {
+            row.as_ref().is_some_and(|(include, exclude)| {
+                include.is_match(user_agent)
+                    && !exclude.as_ref().is_some_and(|exclude| exclude.is_match(user_agent))
+            })
+        });
+        match found {
+            None => Identified::Other,
+            Some(row) if row + 1 == self.0.len() => Identified::Generic,
+            Some(row) => Identified::Crawler(CrawlerId(u16::try_from(row).unwrap())),
+        }
+    }
+}
+
+#[track_caller]
+fn check(oracle: &Oracle, registry: &Registry, user_agent: &[u8], cache: &mut UserAgentCache) {
+    let expected = oracle.identify(user_agent);
+    let shown = user_agent.escape_ascii();
+    assert_eq!(registry.identify(user_agent), expected, "{shown}");
+    assert_eq!(identify_cached(registry, user_agent, cache), expected, "first: {shown}");
+    assert_eq!(identify_cached(registry, user_agent, cache), expected, "again: {shown}");
+}
+
+/// Samples, patterns with their syntax dropped, browsers and hostile bytes.
+fn parts(registry: &Registry) -> Vec<Vec<u8>> {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for (_, crawler) in registry.iter() {
+        parts.push(crawler.sample_user_agent.clone().into_bytes());
+        for pattern in [&crawler.user_agent_regex, &crawler.user_agent_exclude] {
+            for branch in pattern.split(['|', '(', ')', '?', '^', '*']) {
+                parts.push(branch.replace("\\b", "").replace("\\d", "7").replace('\\', "").into());
+            }
+        }
+    }
+    parts.extend(browsers().map(|browser| browser.as_bytes().to_vec()));
+    for hostile in ["-", " ", "/", "bot", "\0", "\n", "\u{212a}", "é", "1", "_", "x"] {
+        parts.push(hostile.into());
+    }
+    parts.extend([vec![0xff], vec![0xc3], vec![0x80; 9], b"bot/".repeat(2000), b"a".repeat(5000)]);
+    parts
+}
+
+/// A small generator (Knuth's MMIX constants), the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    /// Up to four parts, some cut, some in another case, with or without a gap.
+    fn mix(&mut self, parts: &[Vec<u8>]) -> Vec<u8> {
+        let mut mixed = Vec::new();
+        for _ in 0..=self.below(4) {
+            let mut part = parts[self.below(parts.len())].clone();
+            match self.below(6) {
+                0 => part.truncate(self.below(part.len() + 1)),
+                1 => part.make_ascii_uppercase(),
+                2 => part.make_ascii_lowercase(),
+                3 if !part.is_empty() => {
+                    let place = self.below(part.len());
+                    part[place] ^= 1 << self.below(8);
+                }
+                _ => {}
+            }
+            mixed.extend(part);
+            if self.below(2) == 0 {
+                mixed.push(b' ');
+            }
+        }
+        mixed
+    }
+}
+
+fn name(registry: &Registry, identified: Identified) -> &str {
+    match identified {
+        Identified::Crawler(id) => &registry.crawler(id).name,
+        Identified::Generic => &registry.crawler(registry.generic()).name,
+        Identified::Other => "(other)",
+    }
+}
+
+// -- a list of the user's own ----------------------------------------------------
+
+#[track_caller]
+fn with_rows(rows: &str) -> Result<Registry, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("crawlers.csv");
+    fs::write(&path, rows).unwrap();
+    Registry::with_file(&path).map_err(|error| {
+        let message = error.to_string();
+        message.strip_prefix(&format!("{}/", directory.path().display())).unwrap().to_owned()
+    })
+}
+
+#[test]
+fn own_rows_come_first_or_replace_in_place() {
+    let registry = with_rows(
+        "name,user_agent_regex,rep_applies,evidence\n\
+         Ours,^Ours/,,\n\
+         gptbot,GPTBot|GPT-Bot,no,registry\n\
+         Images,Googlebot-Image/2,yes,operator-doc\n\
+         Generic BOT,weird,,\n",
+    )
+    .unwrap();
+    assert_eq!(registry.iter().count(), 293);
+    let first: Vec<_> = registry.iter().take(3).map(|(_, crawler)| crawler.name.as_str()).collect();
+    assert_eq!(first, ["Ours", "Images", "Googlebot-Image"]);
+    for (user_agent, expected) in [
+        ("Ours/1", "Ours"),
+        ("ours/1 GPTBot", "Ours"),
+        ("Googlebot-Image/2.0", "Images"),
+        ("Googlebot-Image/1.0", "Googlebot-Image"),
+        ("gpt-bot", "gptbot"),
+        ("OAI-SearchBot GPTBot", "gptbot"),
+        ("Weird thing", "Generic BOT"),
+        ("a crawler", "(other)"),
+    ] {
+        assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
+    }
+    let gptbot = registry.crawler(registry.find("GPTBot").unwrap());
+    assert_eq!(gptbot.binding(), Binding::ReportedNotFollowing);
+    assert_eq!((gptbot.operator.as_str(), gptbot.purpose.as_str()), ("unknown", "other"));
+    assert!(registry.crawler(registry.generic()).product_tokens.is_empty());
+}
+
+#[test]
+fn product_tokens_default_to_the_name_without_the_column() {
+    let tokens = |rows: &str| {
+        let registry = with_rows(rows).unwrap();
+        registry.crawler(CrawlerId(0)).product_tokens.join("+")
+    };
+    assert_eq!(tokens("name,user_agent_regex\nOur Bot,ours\n"), "Our Bot");
+    assert_eq!(tokens("name,user_agent_regex,product_tokens\nOurs,ours,\n"), "");
+    assert_eq!(tokens("product_tokens,name,user_agent_regex\na-b ; a;,Ours,ours\n"), "a-b+a");
+}
+
+#[test]
+fn a_file_may_be_written_by_anyone() {
+    let registry =
+        with_rows("\u{feff}name , user_agent_regex\r\n\"A, b\",\"x\"\"y\"\r\n\r\n").unwrap();
+    assert_eq!(name(&registry, registry.identify(b"X\"Y")), "A, b");
+    let registry = with_rows("name,sends_own_user_agent\nControl,NO\n").unwrap();
+    assert_eq!(registry.find("control"), Some(CrawlerId(0)));
+    assert_eq!(with_rows("name\n").unwrap().iter().count(), 291);
+}
+
+#[test]
+fn a_file_that_is_no_list_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("crawlers.csv");
+    let error = Registry::with_file(&path).unwrap_err().to_string();
+    assert!(error.starts_with("cannot read "), "{error}");
+    fs::write(&path, b"name,operator\na,\xff\n").unwrap();
+    let error = Registry::with_file(&path).unwrap_err().to_string();
+    assert!(error.ends_with("crawlers.csv:2: not UTF-8; save the file as UTF-8"), "{error}");
+    let mut many = "name,sends_own_user_agent\n".to_owned();
+    (0..65_300).for_each(|number| many += &format!("{number},no\n"));
+    fs::write(&path, many).unwrap();
+    let error = Registry::with_file(&path).unwrap_err().to_string();
+    assert!(error.ends_with("65591 crawlers with the built-in ones; at most 65535"), "{error}");
+    fs::write(&path, "x".repeat((16 << 20) + 1)).unwrap();
+    let error = Registry::with_file(&path).unwrap_err().to_string();
+    assert!(error.ends_with("a list of crawlers ends below 16 MiB"), "{error}");
+}
+
+/// What people browse with, one a line.
+fn browsers() -> impl Iterator<Item = &'static str> {
+    include_str!("crawlers/browsers.txt").lines()
+}

@@ -1,0 +1,146 @@
+//! The request field: method, target, version.
+
+use memchr::{memchr, memmem, memrchr};
+
+use crate::logs::reject::Reject;
+
+/// A request line, its target still as logged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Request<'a> {
+    /// Capital letters and `-`; a lone `-` where nothing was requested.
+    pub method: &'a [u8],
+    /// `None` where a connection was opened and nothing requested.
+    pub target: Option<&'a [u8]>,
+}
+
+/// Takes a request line apart. All between the method and the version is the
+/// target, spaces included; only targets of a known form may lack the version,
+/// as in HTTP/0.9.
+pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
+    let raw = trim_spaces(raw);
+    if raw.iter().all(|byte| matches!(byte, b'-' | b' ')) {
+        return Ok(Request { method: b"-", target: None });
+    }
+    let space = memchr(b' ', raw).ok_or(Reject::BadRequest)?;
+    let (method, rest) = (&raw[..space], trim_spaces(&raw[space..]));
+    if !is_method(method) {
+        return Err(Reject::BadRequest);
+    }
+    let last = memrchr(b' ', rest).map_or(0, |space| space + 1);
+    let target = match protocol(&rest[last..]) {
+        Protocol::Http => trim_spaces(&rest[..last]),
+        Protocol::None if is_target(method, rest) => rest,
+        Protocol::None | Protocol::Other => b"",
+    };
+    if target.is_empty() {
+        return Err(Reject::BadRequest);
+    }
+    Ok(Request { method, target: Some(target) })
+}
+
+fn is_method(token: &[u8]) -> bool {
+    token.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'-')) && token[0] != b'-'
+}
+
+enum Protocol {
+    Http,
+    /// `RTSP/1.0` and the like.
+    Other,
+    None,
+}
+
+fn protocol(token: &[u8]) -> Protocol {
+    let name = token.split(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_named = !name.is_empty() && name.len() < token.len();
+    let has_version = token.get(name.len() + 1).is_some_and(u8::is_ascii_digit);
+    if is_named && name.eq_ignore_ascii_case(b"http") {
+        Protocol::Http
+    } else if is_named && has_version && name.iter().all(u8::is_ascii_uppercase) {
+        Protocol::Other
+    } else {
+        Protocol::None
+    }
+}
+
+/// Whether this is a target even without a version behind it (RFC 9112 section
+/// 3.2), and not the second word of another protocol.
+fn is_target(method: &[u8], target: &[u8]) -> bool {
+    target.starts_with(b"/")
+        || target == b"*"
+        || method == b"CONNECT"
+        || memmem::find(target, b"://").is_some()
+}
+
+fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
+    while let [b' ', rest @ ..] | [rest @ .., b' '] = bytes {
+        bytes = rest;
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, expected: Option<(&str, Option<&str>)>) {
+        let text = |bytes| std::str::from_utf8(bytes).unwrap();
+        let found = parse(raw.as_bytes());
+        let found = found.ok().map(|request| (text(request.method), request.target.map(text)));
+        assert_eq!(found, expected, "{raw}");
+    }
+
+    #[test]
+    fn methods_targets_and_versions() {
+        check("GET / HTTP/1.1", Some(("GET", Some("/"))));
+        check("POST //wp-admin/x?y HTTP/2.0", Some(("POST", Some("//wp-admin/x?y"))));
+        check("GET http://other.host/x HTTP/1.1", Some(("GET", Some("http://other.host/x"))));
+        check("CONNECT host:443 HTTP/1.1", Some(("CONNECT", Some("host:443"))));
+        check("OPTIONS * HTTP/1.0", Some(("OPTIONS", Some("*"))));
+        check("M-SEARCH * HTTP/1.1", Some(("M-SEARCH", Some("*"))));
+        check("GET index.html HTTP/1.0", Some(("GET", Some("index.html"))));
+    }
+
+    #[test]
+    fn spaces_in_the_target_stay() {
+        check("GET /a' OR 1=1 -- HTTP/1.1", Some(("GET", Some("/a' OR 1=1 --"))));
+        check("GET /a  b  HTTP/1.1", Some(("GET", Some("/a  b"))));
+        check("GET /cut off", Some(("GET", Some("/cut off"))));
+    }
+
+    #[test]
+    fn without_a_version() {
+        check("GET /x", Some(("GET", Some("/x"))));
+        check("GET http://h/x", Some(("GET", Some("http://h/x"))));
+        check("OPTIONS *", Some(("OPTIONS", Some("*"))));
+        check("CONNECT h:1", Some(("CONNECT", Some("h:1"))));
+    }
+
+    #[test]
+    fn nothing_requested() {
+        for raw in ["", "-", "- - -", "  "] {
+            check(raw, Some(("-", None)));
+        }
+    }
+
+    #[test]
+    fn other_protocols() {
+        for raw in [
+            r"\x16\x03\x01\x02",
+            r"\x16\x03 \x01 HTTP/1.1",
+            "NICK foo",
+            "USER a b c d",
+            "SSTP_DUPLEX_POST /sra_{x}/ HTTP/1.1",
+            "OPTIONS sip:nm SIP/2.0",
+            "OPTIONS / RTSP/1.0",
+            "test",
+            "GET",
+            "GET HTTP/1.1",
+            "get / HTTP/1.1",
+            "- /x HTTP/1.1",
+            "t3 12.1.2",
+        ] {
+            check(raw, None);
+        }
+    }
+}

@@ -43,6 +43,8 @@ pub struct Ending {
     pub lines: u64,
     /// Decompressed bytes that were read, lines or not.
     pub bytes: u64,
+    /// Bytes that were read, as they lie on disk.
+    pub size_bytes: u64,
     /// What kept the rest from being read; `None` where the file is whole.
     pub damage: Option<Damage>,
     /// Whether damage cut a line in two. Its first half is in no chunk and not
@@ -122,6 +124,7 @@ impl Chunks {
         Ending {
             lines: self.next_line - 1,
             bytes: self.ahead.total,
+            size_bytes: self.ahead.opened.size_bytes(),
             damage: self.ahead.end.and_then(Result::err),
             partial_line: self.partial_line,
         }
@@ -387,7 +390,11 @@ mod tests {
                 let damage = Some(Damage { offset_bytes: text.len() as u64, cause });
                 let bytes = text.len() as u64;
                 assert_eq!(seen.lines, [(1, b"a".to_vec()), (2, b"b".to_vec())]);
-                assert_eq!(seen.ending, Ending { lines: 2, bytes, damage, partial_line });
+                let size_bytes = seen.ending.size_bytes;
+                assert_eq!(
+                    seen.ending,
+                    Ending { lines: 2, bytes, size_bytes, damage, partial_line }
+                );
             }
         }
     }

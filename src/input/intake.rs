@@ -18,6 +18,7 @@ pub struct Intake {
     end: usize,
     /// Of `buffer[start]`.
     offset_bytes: u64,
+    /// Shared with other files.
     bytes_read: Arc<AtomicU64>,
 }
 
@@ -31,6 +32,11 @@ impl Intake {
     /// Damage at the next byte that was not consumed.
     pub fn damage(&self, cause: Cause) -> Damage {
         Damage { offset_bytes: self.offset_bytes, cause }
+    }
+
+    /// Bytes read from the file so far, whether they were consumed or not.
+    pub fn size_bytes(&self) -> u64 {
+        self.offset_bytes + (self.end - self.start) as u64
     }
 
     /// The next bytes; empty only at the end of the file.
@@ -84,8 +90,7 @@ impl Intake {
 
     /// The failed read stands behind what is buffered.
     fn unreadable(&self, kind: ErrorKind) -> Damage {
-        let offset_bytes = self.offset_bytes + (self.end - self.start) as u64;
-        Damage { offset_bytes, cause: Cause::Unreadable(kind) }
+        Damage { offset_bytes: self.size_bytes(), cause: Cause::Unreadable(kind) }
     }
 }
 

@@ -67,6 +67,11 @@ impl Opened {
         Opened { intake, coding }
     }
 
+    /// Bytes read so far, as they lie on disk.
+    pub fn size_bytes(&self) -> u64 {
+        self.intake.size_bytes()
+    }
+
     /// Fills the start of `out`, which is not empty, and gives how many bytes; 0
     /// only at the end. After damage every further call gives the same damage.
     pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, Damage> {

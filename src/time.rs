@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 
 /// Seconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -39,6 +41,49 @@ impl fmt::Display for UtcTime {
     }
 }
 
+/// A day of the calendar, in the zone of the report.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Day(i32);
+
+/// `2026-01-31`.
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = Date::constant(1970, 1, 1).saturating_add(self.0.days());
+        date.fmt(f)
+    }
+}
+
+/// The zone whose midnights part the days of a report.
+#[derive(Clone, Debug)]
+pub struct Zone(Option<TimeZone>);
+
+impl Zone {
+    /// Coordinated universal time.
+    pub const UTC: Zone = Zone(None);
+
+    /// By IANA name (`Europe/Berlin`); `None` if there is no such zone.
+    pub fn named(name: &str) -> Option<Zone> {
+        if name.eq_ignore_ascii_case("UTC") {
+            return Some(Zone::UTC);
+        }
+        TimeZone::get(name).ok().map(|zone| Zone(Some(zone)))
+    }
+
+    /// The day in which `time` falls.
+    pub fn day_of(&self, time: UtcTime) -> Day {
+        let offset_seconds = match &self.0 {
+            None => 0,
+            Some(zone) => {
+                let time =
+                    Timestamp::from_second(time.0).expect("the constructors checked the range");
+                i64::from(zone.to_offset(time).seconds())
+            }
+        };
+        let day = (time.0 + offset_seconds).div_euclid(86_400);
+        Day(i32::try_from(day).expect("20,000 years have few days"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +92,26 @@ mod tests {
     fn is_written_in_rfc3339_with_z() {
         let time = UtcTime::from_unix_seconds(1_744_863_056).unwrap();
         assert_eq!(time.to_string(), "2025-04-17T04:10:56Z");
+    }
+
+    #[test]
+    fn days_begin_at_the_midnight_of_their_zone() {
+        let check = |zone: &str, seconds: i64, expected: &str| {
+            let time = UtcTime::from_unix_seconds(seconds).unwrap();
+            assert_eq!(
+                Zone::named(zone).unwrap().day_of(time).to_string(),
+                expected,
+                "{zone} {time}"
+            );
+        };
+        check("UTC", 0, "1970-01-01");
+        check("UTC", -1, "1969-12-31");
+        check("UTC", 1_774_655_999, "2026-03-27");
+        check("Europe/Berlin", 1_774_655_999, "2026-03-28");
+        // The night in which Berlin's clocks go forward: 2026-03-29T22:30Z is half past midnight.
+        check("Europe/Berlin", 1_774_823_400, "2026-03-30");
+        check("America/New_York", 1_774_655_999, "2026-03-27");
+        assert!(Zone::named("Europe/Atlantis").is_none());
     }
 
     #[test]

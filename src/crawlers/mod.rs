@@ -10,4 +10,5 @@ mod table;
 pub mod identify;
 
 pub mod cache;
+pub mod identity;
 pub mod registry;

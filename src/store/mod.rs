@@ -35,6 +35,16 @@ impl Store {
         Ok(Store::File(path.to_owned()))
     }
 
+    /// The name of what governs `origin`, without reading it; `None` where nothing is known of it.
+    pub fn source(&self, origin: &Origin) -> Option<String> {
+        match self {
+            Store::File(_) => None,
+            Store::Directory(directory) => {
+                directory.path_of(origin).map(|path| path.display().to_string())
+            }
+        }
+    }
+
     /// The snapshot that governs `origin` by the name of a file; `None` where nothing is known of it.
     ///
     /// # Errors
@@ -42,7 +52,9 @@ impl Store {
     pub fn snapshot(&self, origin: &Origin) -> Result<Option<Snapshot>> {
         match self {
             Store::File(_) => Ok(None),
-            Store::Directory(directory) => directory.path_of(origin).map(read).transpose(),
+            Store::Directory(directory) => {
+                directory.path_of(origin).map(Snapshot::from_file).transpose()
+            }
         }
     }
 
@@ -52,12 +64,8 @@ impl Store {
     /// Where the file cannot be read.
     pub fn by_hand(&self) -> Result<Option<Snapshot>> {
         match self {
-            Store::File(path) => read(path).map(Some),
+            Store::File(path) => Snapshot::from_file(path).map(Some),
             Store::Directory(_) => Ok(None),
         }
     }
-}
-
-fn read(path: &Path) -> Result<Snapshot> {
-    Snapshot::from_file(path)
 }

@@ -1,0 +1,23 @@
+//! Whether a request came from the crawler that its user agent names.
+
+/// What the address of a request says of its user agent.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Identity {
+    /// The operator's ranges or DNS rule contain the address.
+    Verified,
+    /// They were loaded completely and contradict it.
+    Spoofed,
+    /// Nothing is known that would decide.
+    Unverified,
+}
+
+impl Identity {
+    /// The name in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Identity::Verified => "verified",
+            Identity::Spoofed => "spoofed",
+            Identity::Unverified => "unverified",
+        }
+    }
+}

@@ -1,1 +1,343 @@
-//! The one door to verdicts.
+//! The one door to verdicts: which robots.txt governs an origin, which of its
+//! rules bind a crawler, and what they say of a path.
+//!
+//! A policy depends on the rules and not on where they stand, so each rule set
+//! is compiled once, when it is first needed, and shared by all crawlers, files
+//! and origins that have it.
+
+pub mod robots;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::crawlers::crawler::{Crawler, CrawlerId, Star};
+use crate::crawlers::registry::Registry;
+use crate::error::Result;
+use crate::policy::compiled::CompiledPolicy;
+use crate::policy::key::RuleSetKey;
+use crate::policy::limits::Limits;
+use crate::policy::select::{self, BoundBy};
+use crate::policy::verdict::Verdict;
+use crate::robots::parse::{cut, parse_body};
+use crate::store::Store;
+use crate::store::snapshot::{Digest, Snapshot};
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+use crate::url::path::PathQuery;
+
+use robots::{Binding, DecidingRule, Robots, RobotsId};
+
+/// Who says that a request was addressed to an origin.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Claim {
+    /// The user, or the log's own field for the host: ours.
+    Own,
+    /// The target of the request alone, which may name any host of the world.
+    Foreign,
+}
+
+/// Judges requests by the robots.txt files of a store.
+#[derive(Debug)]
+pub struct Judge {
+    store: Store,
+    by_hand: Option<Arc<Robots>>,
+    askers: Vec<Asker>,
+    dialect: Dialect,
+    limits: Limits,
+    loaded: Mutex<Loaded>,
+    policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
+}
+
+/// What a crawler answers to.
+#[derive(Debug)]
+struct Asker {
+    product_tokens: Vec<String>,
+    star: select::Star,
+}
+
+/// What was read from the store so far.
+#[derive(Debug, Default)]
+struct Loaded {
+    /// By the name of the file; `None` where it could not be read.
+    sources: BTreeMap<String, Option<Arc<Robots>>>,
+    by_digest: HashMap<Digest, Arc<Robots>>,
+    versions: Vec<Arc<Robots>>,
+    failures: Vec<String>,
+}
+
+impl Judge {
+    /// A judge of the crawlers in `registry`.
+    ///
+    /// # Errors
+    /// Where the one robots.txt given by hand cannot be read.
+    pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
+        let askers = registry.iter().map(|(_, crawler)| Asker::new(crawler)).collect();
+        let by_hand = store.by_hand()?;
+        let mut judge = Judge {
+            store,
+            by_hand: None,
+            askers,
+            dialect,
+            limits: Limits::default(),
+            loaded: Mutex::default(),
+            policies: Mutex::default(),
+        };
+        judge.by_hand = by_hand.map(|snapshot| judge.load(snapshot));
+        Ok(judge)
+    }
+
+    /// The dialect in which paths must be prepared.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Whether one robots.txt was given by hand for the whole log.
+    pub fn is_by_hand(&self) -> bool {
+        self.by_hand.is_some()
+    }
+
+    /// What governs a log that names no host and was given no origin: the one file given by hand.
+    pub fn unnamed(&self) -> Option<Arc<Robots>> {
+        self.by_hand.clone()
+    }
+
+    /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
+    /// once a request. A file given by hand never governs a foreign host.
+    pub fn site(&self, origin: &Origin, claim: Claim) -> Option<Arc<Robots>> {
+        if let Some(by_hand) = &self.by_hand {
+            return (claim == Claim::Own).then(|| Arc::clone(by_hand));
+        }
+        match self.store.source(origin) {
+            None => None,
+            Some(source) => {
+                if let Some(known) = self.loaded().sources.get(&source) {
+                    return known.clone();
+                }
+                let snapshot = self.store.snapshot(origin);
+                self.remember(source, snapshot)
+            }
+        }
+    }
+
+    /// Whether the user's files name `origin`.
+    pub fn is_named(&self, origin: &Origin) -> bool {
+        self.store.source(origin).is_some()
+    }
+
+    /// What `robots` says of `path` to `crawler`. No lock is taken but for the
+    /// first question of a crawler to a file.
+    pub fn verdict(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Verdict {
+        let binding =
+            robots.bindings[crawler.index()].get_or_init(|| Box::new(self.bind(robots, crawler)));
+        binding.verdict(binding.policy.decide(path.as_bytes()))
+    }
+
+    /// The rule on `line` of version `robots`, as it bound `crawler`.
+    pub fn rule(&self, robots: RobotsId, line: u32, crawler: CrawlerId) -> DecidingRule {
+        let robots = Arc::clone(&self.loaded().versions[robots.index()]);
+        robots.deciding_rule(line, crawler)
+    }
+
+    /// The robots.txt files that were looked at, by name.
+    pub fn sources(&self) -> Vec<(String, Arc<Robots>)> {
+        let loaded = self.loaded();
+        let read = loaded
+            .sources
+            .iter()
+            .filter_map(|(source, robots)| Some((source.clone(), Arc::clone(robots.as_ref()?))));
+        read.collect()
+    }
+
+    /// Entries of a directory of robots.txt files whose names are no hosts.
+    pub fn ignored_names(&self) -> Vec<String> {
+        match &self.store {
+            Store::File(_) => Vec::new(),
+            Store::Directory(directory) => {
+                directory.ignored.iter().map(|path| path.display().to_string()).collect()
+            }
+        }
+    }
+
+    /// The robots.txt files that could not be read, each in a sentence, in order.
+    pub fn failures(&self) -> Vec<String> {
+        let mut failures = self.loaded().failures.clone();
+        failures.sort();
+        failures
+    }
+
+    fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
+        let asker = &self.askers[crawler.index()];
+        let selection = select::select(&robots.text, &asker.product_tokens, asker.star);
+        let group: &[u8] = match selection.bound_by {
+            BoundBy::Token(index) => asker.product_tokens[index].as_bytes(),
+            BoundBy::Star => b"*",
+            BoundBy::Nothing => b"",
+        };
+        let key = RuleSetKey::new(&selection.rules, self.dialect);
+        let known = self.policies().get(&key).cloned();
+        let policy = known.unwrap_or_else(|| {
+            let compiled =
+                Arc::new(CompiledPolicy::new(&selection.rules, self.dialect, &self.limits));
+            Arc::clone(self.policies().entry(key).or_insert(compiled))
+        });
+        Binding {
+            group: group.into(),
+            lines: selection.rules.iter().map(|rule| rule.line).collect(),
+            policy,
+        }
+    }
+
+    fn load(&self, snapshot: Snapshot) -> Arc<Robots> {
+        let source = snapshot.source.clone();
+        self.remember(source, Ok(Some(snapshot))).expect("a snapshot that was read is a robots.txt")
+    }
+
+    /// Two workers may read the same file at once; the first to be here is kept.
+    fn remember(&self, source: String, snapshot: Result<Option<Snapshot>>) -> Option<Arc<Robots>> {
+        let digested = snapshot
+            .map(|snapshot| snapshot.map(|snapshot| (Digest::of(&snapshot.body), snapshot)));
+        let mut loaded = self.loaded();
+        if let Some(known) = loaded.sources.get(&source) {
+            return known.clone();
+        }
+        let robots = match digested {
+            Ok(found) => found.map(|(digest, snapshot)| {
+                loaded.version(digest, &snapshot.body, self.askers.len())
+            }),
+            Err(err) => {
+                loaded.failures.push(format!("{err}; its origin is counted as unknown"));
+                None
+            }
+        };
+        loaded.sources.insert(source, robots.clone());
+        robots
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, Loaded> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn policies(&self) -> MutexGuard<'_, HashMap<RuleSetKey, Arc<CompiledPolicy>>> {
+        self.policies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Loaded {
+    fn version(&mut self, digest: Digest, body: &[u8], crawlers: usize) -> Arc<Robots> {
+        if let Some(known) = self.by_digest.get(&digest) {
+            return Arc::clone(known);
+        }
+        let id = RobotsId(
+            u32::try_from(self.versions.len())
+                .expect("nobody has four thousand million robots.txt files"),
+        );
+        let robots = Arc::new(Robots {
+            id,
+            digest,
+            size_bytes: body.len(),
+            parsed_bytes: cut(body).len(),
+            text: parse_body(body),
+            bindings: std::iter::repeat_with(OnceLock::new).take(crawlers).collect(),
+        });
+        self.versions.push(Arc::clone(&robots));
+        self.by_digest.insert(digest, Arc::clone(&robots));
+        robots
+    }
+}
+
+impl Asker {
+    fn new(crawler: &Crawler) -> Asker {
+        let star = match crawler.star {
+            Star::Honoured => select::Star::Honoured,
+            Star::Ignored => select::Star::Ignored,
+        };
+        Asker { product_tokens: crawler.product_tokens.clone(), star }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::path::prepare;
+
+    /// A directory whose files are `(name, text)`, and what it says to whom.
+    #[track_caller]
+    fn check(
+        files: &[(&str, &str)],
+        crawler: &str,
+        url: &str,
+        expected: Option<(bool, Option<u32>)>,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let registry = Registry::builtin();
+        let judge =
+            Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
+        let origin = Origin::parse(url.as_bytes()).unwrap();
+        let path = &url.as_bytes()[origin.as_str().len()..];
+        let verdict = judge.site(&origin, Claim::Foreign).map(|robots| {
+            let crawler = registry.find(crawler).unwrap();
+            let verdict =
+                judge.verdict(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()));
+            (verdict.allowed, verdict.by)
+        });
+        assert_eq!(verdict, expected, "{crawler} {url}");
+    }
+
+    #[test]
+    fn each_origin_is_judged_by_its_own_file() {
+        let a = "User-agent: *\nDisallow: /a\n";
+        let files = [("a.example", a), ("b.example", "User-agent: GPTBot\n\nDisallow: /\n")];
+        check(&files, "GPTBot", "https://a.example/a/b", Some((false, Some(2))));
+        check(&files, "GPTBot", "https://b.example/a/b", Some((false, Some(3))));
+        check(&files, "bingbot", "https://b.example/a/b", Some((true, None)));
+        check(&files, "bingbot", "https://c.example/a/b", None);
+    }
+
+    #[test]
+    fn crawlers_that_ignore_the_star_follow_their_own_group_only() {
+        let files = [("a.example", "User-agent: *\nDisallow: /\n")];
+        check(&files, "AdsBot-Google", "https://a.example/", Some((true, None)));
+        check(&files, "Googlebot-Image", "https://a.example/", Some((false, Some(2))));
+        let files = [("a.example", "User-agent: googlebot\nDisallow: /\n")];
+        check(&files, "Googlebot-Image", "https://a.example/", Some((false, Some(2))));
+    }
+
+    #[test]
+    fn equal_rules_are_compiled_once() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.example"), "User-agent: *\nDisallow: /a\n").unwrap();
+        std::fs::write(dir.path().join("b.example"), "# b\nUser-agent: *\nDisallow: /a\n").unwrap();
+        let registry = Registry::builtin();
+        let judge =
+            Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
+        for (host, line) in [("http://a.example", 2), ("http://b.example", 3)] {
+            let robots = judge.site(&Origin::parse(host.as_bytes()).unwrap(), Claim::Own).unwrap();
+            for crawler in ["GPTBot", "bingbot"] {
+                let crawler = registry.find(crawler).unwrap();
+                let verdict = judge.verdict(
+                    &robots,
+                    crawler,
+                    prepare(b"/a", Dialect::Google, &mut Vec::new()),
+                );
+                assert_eq!(verdict.by, Some(line));
+            }
+        }
+        assert_eq!(judge.policies().len(), 1);
+    }
+
+    #[test]
+    fn a_file_given_by_hand_governs_no_foreign_host() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        std::fs::write(&path, "User-agent: *\nDisallow: /\n").unwrap();
+        let judge =
+            Judge::new(Store::open(&path).unwrap(), &Registry::builtin(), Dialect::Google).unwrap();
+        let origin = Origin::parse(b"http://example.com").unwrap();
+        assert!(judge.site(&origin, Claim::Own).is_some());
+        assert!(judge.site(&origin, Claim::Foreign).is_none());
+        assert!(judge.unnamed().is_some());
+    }
+}

@@ -1,1 +1,231 @@
-//! The audit of logs.
+//! The audit of logs: files in, one checked tally out.
+//!
+//! A few threads open files, inflate them and cut them into chunks of whole
+//! lines; workers turn chunks into sums; the sums merge. Nothing but finished
+//! sums leaves a worker, so neither the number of threads nor the size of chunks
+//! can show in a report.
+
+pub mod bounded;
+pub mod evidence;
+pub mod file;
+pub mod finish;
+pub mod merge;
+pub mod place;
+pub mod places;
+pub mod readings;
+pub mod sites;
+pub mod sums;
+pub mod tally;
+mod warnings;
+pub mod worker;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::chunks::{Chunk, Chunks};
+use crate::input::lines::lines;
+use crate::input::open::open;
+use crate::input::source::{FileId, Source};
+use crate::judge::Judge;
+use crate::logs::LogFormat;
+use crate::logs::detect::detect;
+use crate::time::Zone;
+use crate::url::origin::Origin;
+
+use evidence::{Evidence, EvidenceSink};
+use finish::{Audit, InputEnd};
+use merge::Merge;
+use sites::Sites;
+use tally::Tally;
+use worker::{Context, Worker};
+
+/// Chunks that wait for each worker: enough that none waits for a reader, few
+/// enough that memory stays small.
+const CHUNKS_WAITING_PER_WORKER: usize = 2;
+
+/// How to audit.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Workers; readers come on top of them.
+    pub threads: usize,
+    /// Bytes of lines that a worker takes at once.
+    pub chunk_bytes: usize,
+    /// `None`: told from the first lines of each file.
+    pub log_format: Option<LogFormat>,
+    /// Of records that name no host.
+    pub origin: Option<Origin>,
+    /// Where days begin.
+    pub zone: Zone,
+}
+
+/// What can be watched while an audit runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes read, as they lie on disk.
+    pub bytes_read: Arc<AtomicU64>,
+    /// Lines looked at.
+    pub lines: AtomicU64,
+}
+
+/// A chunk on its way to a worker.
+struct Work {
+    chunk: Chunk,
+    format: LogFormat,
+}
+
+/// Audits `sources`. Damage to a source ends that source alone.
+///
+/// # Errors
+/// Where the evidence cannot be written, or sums that must hold do not.
+pub fn run(
+    sources: &[Source],
+    options: &Options,
+    judge: &Judge,
+    registry: &Registry,
+    progress: &Progress,
+    evidence: Option<&EvidenceSink<'_>>,
+) -> Result<Audit> {
+    let bindings = registry.iter().map(|(_, crawler)| crawler.binding()).collect();
+    let context = Context { registry, judge, zone: &options.zone, bindings };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|err| {
+        Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
+    })?;
+    let readers = Readers::new(sources, options, progress, evidence);
+    let result = thread::scope(|scope| {
+        let (work_in, work) = sync_channel(options.threads * CHUNKS_WAITING_PER_WORKER);
+        let (used_in, used) = channel();
+        let used = Arc::new(Mutex::new(used));
+        for _ in 0..sources.len().min(options.threads) {
+            let (work_in, used, readers) = (work_in.clone(), Arc::clone(&used), &readers);
+            scope.spawn(move || readers.read(&work_in, &used));
+        }
+        drop(work_in);
+        let desk =
+            Desk { work: Mutex::new(work), used: used_in, stop: &readers.stop, progress, evidence };
+        let tallies = pool.broadcast(|_| {
+            let sites = Sites::new(judge, options.origin.as_ref());
+            desk.serve(Worker::new(&context, sites))
+        });
+        tallies.into_iter().try_fold(Tally::default(), |mut sum, tally| {
+            sum.absorb(tally?);
+            Ok(sum)
+        })
+    });
+    let tally = result?;
+    Audit::new(sources, readers.into_ends()?, tally, judge, registry)
+}
+
+/// Where workers take chunks and give back empty buffers.
+struct Desk<'a> {
+    work: Mutex<Receiver<Work>>,
+    used: Sender<Vec<u8>>,
+    stop: &'a AtomicBool,
+    progress: &'a Progress,
+    evidence: Option<&'a EvidenceSink<'a>>,
+}
+
+impl Desk<'_> {
+    fn serve(&self, mut worker: Worker<'_>) -> Result<Tally> {
+        loop {
+            let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(Work { chunk, format }) = work else { return Ok(worker.into_tally()) };
+            let mut requests = self.evidence.map(|_| Vec::new());
+            let lines = worker.audit(&chunk, format, requests.as_mut());
+            self.progress.lines.fetch_add(lines, Ordering::Relaxed);
+            let Chunk { file, sequence, mut bytes, .. } = chunk;
+            bytes.clear();
+            // Where all readers are done nobody wants it.
+            let _ = self.used.send(bytes);
+            if let (Some(evidence), Some(requests)) = (self.evidence, requests) {
+                let told = evidence(Evidence::Chunk { input: file, sequence, requests });
+                told.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
+            }
+        }
+    }
+}
+
+/// The threads that open, inflate and cut: each takes the next source that nobody has taken.
+struct Readers<'a> {
+    sources: &'a [Source],
+    options: &'a Options,
+    progress: &'a Progress,
+    evidence: Option<&'a EvidenceSink<'a>>,
+    next: AtomicUsize,
+    ends: Mutex<Vec<Option<Result<InputEnd>>>>,
+    stop: AtomicBool,
+}
+
+impl<'a> Readers<'a> {
+    fn new(
+        sources: &'a [Source],
+        options: &'a Options,
+        progress: &'a Progress,
+        evidence: Option<&'a EvidenceSink<'a>>,
+    ) -> Readers<'a> {
+        let ends = Mutex::new(sources.iter().map(|_| None).collect());
+        Readers {
+            sources,
+            options,
+            progress,
+            evidence,
+            next: AtomicUsize::new(0),
+            ends,
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    fn read(&self, work: &SyncSender<Work>, used: &Mutex<Receiver<Vec<u8>>>) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(source) = self.sources.get(index) else { return };
+            let end = self.read_source(source, FileId::from_index(index), work, used);
+            self.ends.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(end);
+        }
+    }
+
+    fn read_source(
+        &self,
+        source: &Source,
+        file: FileId,
+        work: &SyncSender<Work>,
+        used: &Mutex<Receiver<Vec<u8>>>,
+    ) -> Result<InputEnd> {
+        let opened = match open(source, &self.progress.bytes_read) {
+            Ok(opened) => opened,
+            Err(err) => {
+                self.tell(Evidence::End { input: file, chunks: 0 })?;
+                return Ok(InputEnd::unopened(&err));
+            }
+        };
+        let mut chunks = Chunks::new(file, opened, self.options.chunk_bytes);
+        let detected = detect(lines(chunks.head()));
+        let format = self.options.log_format.or(detected.format);
+        let mut count = 0;
+        loop {
+            let buffer =
+                used.lock().unwrap_or_else(PoisonError::into_inner).try_recv().unwrap_or_default();
+            let Some(chunk) = chunks.next_chunk(buffer) else { break };
+            count += 1;
+            let work_item = Work { chunk, format: format.unwrap_or(LogFormat::Combined) };
+            if self.stop.load(Ordering::Relaxed) || work.send(work_item).is_err() {
+                break;
+            }
+        }
+        self.tell(Evidence::End { input: file, chunks: count })?;
+        Ok(InputEnd::new(format.map(LogFormat::name), detected.lines_tried, &chunks))
+    }
+
+    fn tell(&self, news: Evidence) -> Result<()> {
+        self.evidence.map_or(Ok(()), |evidence| evidence(news))
+    }
+
+    fn into_ends(self) -> Result<Vec<InputEnd>> {
+        let ends = self.ends.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ends.into_iter().map(|end| end.expect("every source was taken by a reader")).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! A map from strangers' strings to sums that cannot be made to grow.
+//!
+//! It keeps the keys of smallest stable hash and adds the rest up under one
+//! value. Which keys stay depends on the set of keys alone, not on their order
+//! or on how they were spread over workers, so that two such maps merge exactly:
+//! a key that one of them had to give up has enough smaller ones before it.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::merge::Merge;
+
+/// A key's place in the order of keeping: equal on every machine and in every version.
+pub trait StableHash {
+    /// The first eight bytes of a cryptographic hash: nobody can choose who stays.
+    fn stable_hash(&self) -> u64;
+}
+
+impl StableHash for [u8] {
+    fn stable_hash(&self) -> u64 {
+        let digest = Sha256::digest(self);
+        u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
+    }
+}
+
+/// At most `keys_max` keys, and what the others add up to.
+#[derive(Clone, Debug)]
+pub struct Bounded<K, V> {
+    keys_max: usize,
+    kept: BTreeMap<(u64, K), V>,
+    others: Option<V>,
+}
+
+impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
+    /// Keeps at most `keys_max` keys.
+    pub fn new(keys_max: usize) -> Bounded<K, V> {
+        Bounded { keys_max, kept: BTreeMap::new(), others: None }
+    }
+
+    /// Adds `value` to what is kept of `key`.
+    pub fn add<Q>(&mut self, key: &Q, value: V)
+    where
+        Q: StableHash + ToOwned<Owned = K> + ?Sized,
+        K: Borrow<Q>,
+    {
+        self.add_hashed(key.stable_hash(), key.to_owned(), value);
+    }
+
+    /// The sums of `key`, to be added to: its own, or those of the others.
+    pub fn entry(&mut self, hash: u64, key: &K) -> &mut V
+    where
+        V: Default,
+    {
+        let key = (hash, key.clone());
+        if !self.kept.contains_key(&key) {
+            if !self.makes_room_for(&key) {
+                return self.others.get_or_insert_default();
+            }
+            self.kept.insert(key.clone(), V::default());
+            self.give_up_the_last();
+        }
+        self.kept.get_mut(&key).expect("it was there, or was inserted and is not the last")
+    }
+
+    /// The kept keys in the order of their hashes, and the sum of the others.
+    pub fn into_parts(self) -> (impl Iterator<Item = (K, V)>, Option<V>) {
+        (self.kept.into_iter().map(|((_, key), value)| (key, value)), self.others)
+    }
+
+    fn add_hashed(&mut self, hash: u64, key: K, value: V) {
+        let key = (hash, key);
+        if let Some(sum) = self.kept.get_mut(&key) {
+            sum.absorb(value);
+        } else if self.makes_room_for(&key) {
+            self.kept.insert(key, value);
+            self.give_up_the_last();
+        } else {
+            merge_into(&mut self.others, value);
+        }
+    }
+
+    fn makes_room_for(&self, key: &(u64, K)) -> bool {
+        self.kept.len() < self.keys_max
+            || self.kept.last_key_value().is_some_and(|(last, _)| key < last)
+    }
+
+    fn give_up_the_last(&mut self) {
+        if self.kept.len() > self.keys_max
+            && let Some((_, value)) = self.kept.pop_last()
+        {
+            merge_into(&mut self.others, value);
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Merge> Merge for Bounded<K, V> {
+    fn absorb(&mut self, other: Self) {
+        for ((hash, key), value) in other.kept {
+            self.add_hashed(hash, key, value);
+        }
+        if let Some(others) = other.others {
+            merge_into(&mut self.others, others);
+        }
+    }
+}
+
+fn merge_into<V: Merge>(sum: &mut Option<V>, value: V) {
+    match sum {
+        Some(sum) => sum.absorb(value),
+        None => *sum = Some(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Merge for u64 {
+        fn absorb(&mut self, other: u64) {
+            *self += other;
+        }
+    }
+
+    fn bounded(keys: &[u8], keys_max: usize) -> Bounded<Vec<u8>, u64> {
+        let mut bounded = Bounded::new(keys_max);
+        keys.iter().for_each(|&key| bounded.add([key].as_slice(), 1));
+        bounded
+    }
+
+    fn parts(bounded: Bounded<Vec<u8>, u64>) -> (Vec<(Vec<u8>, u64)>, Option<u64>) {
+        let (kept, others) = bounded.into_parts();
+        (kept.collect(), others)
+    }
+
+    #[test]
+    fn order_and_spread_do_not_show() {
+        let keys: Vec<u8> = (0..200u32).map(|i| (i * i % 61) as u8).collect();
+        let backwards: Vec<u8> = keys.iter().rev().copied().collect();
+        let whole = parts(bounded(&keys, 7));
+        assert_eq!(parts(bounded(&backwards, 7)), whole);
+        for cut in [0, 1, 50, 133, 200] {
+            let mut left = bounded(&keys[..cut], 7);
+            left.absorb(bounded(&keys[cut..], 7));
+            assert_eq!(parts(left), whole, "cut at {cut}");
+        }
+        assert_eq!(whole.0.len(), 7);
+        let total = whole.0.iter().map(|(_, n)| n).sum::<u64>() + whole.1.unwrap();
+        assert_eq!(total, 200);
+    }
+
+    #[test]
+    fn an_entry_is_what_add_would_add_to() {
+        let keys = [1u8, 2, 3, 2, 9, 9, 1, 4];
+        for keys_max in [0, 1, 2, 10] {
+            let mut by_entry: Bounded<Vec<u8>, u64> = Bounded::new(keys_max);
+            for key in keys {
+                *by_entry.entry([key].as_slice().stable_hash(), &vec![key]) += 1;
+            }
+            assert_eq!(parts(by_entry), parts(bounded(&keys, keys_max)), "{keys_max}");
+        }
+    }
+}

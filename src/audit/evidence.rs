@@ -1,0 +1,88 @@
+//! One violating request, whole: the evidence behind an accusation.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::input::source::FileId;
+use crate::judge::robots::Robots;
+use crate::logs::record::Record;
+use crate::time::UtcTime;
+
+use super::place::Place;
+use super::tally::Actor;
+
+/// A request that a rule in force disallowed.
+#[derive(Clone, Debug)]
+pub struct ViolatingRequest {
+    /// Its line, 1-based.
+    pub line: u64,
+    /// Where it was addressed.
+    pub place: Arc<Place>,
+    /// Who made it.
+    pub actor: Actor,
+    /// The version of robots.txt that decided.
+    pub robots: Arc<Robots>,
+    /// Line of the rule that decided, 1-based.
+    pub rule_line: u32,
+    /// When it was made.
+    pub time: UtcTime,
+    /// HTTP method.
+    pub method: Box<[u8]>,
+    /// What it asked for, as logged.
+    pub target: Box<[u8]>,
+    /// How it was answered.
+    pub status: u16,
+    /// Bytes that were answered.
+    pub bytes: u64,
+    /// The header.
+    pub user_agent: Box<[u8]>,
+}
+
+impl ViolatingRequest {
+    /// Copies what outlives the chunk.
+    pub fn new(
+        place: Arc<Place>,
+        actor: Actor,
+        (robots, rule_line): (Arc<Robots>, u32),
+        record: &Record<'_>,
+        line: u64,
+    ) -> ViolatingRequest {
+        ViolatingRequest {
+            line,
+            place,
+            actor,
+            robots,
+            rule_line,
+            time: record.time,
+            method: record.method.into(),
+            target: record.target.unwrap_or_default().into(),
+            status: record.status,
+            bytes: record.bytes,
+            user_agent: record.user_agent.into(),
+        }
+    }
+}
+
+/// News for whoever writes the evidence, from any thread.
+#[derive(Debug)]
+pub enum Evidence {
+    /// The violating requests of one chunk, in the order of its lines; often none.
+    Chunk {
+        /// The input.
+        input: FileId,
+        /// Place of the chunk in the input, from 0.
+        sequence: u64,
+        /// The requests.
+        requests: Vec<ViolatingRequest>,
+    },
+    /// An input has no more than so many chunks. May come before the last of them.
+    End {
+        /// The input.
+        input: FileId,
+        /// How many.
+        chunks: u64,
+    },
+}
+
+/// Takes the evidence; called from all threads.
+pub type EvidenceSink<'a> = dyn Fn(Evidence) -> Result<()> + Sync + 'a;

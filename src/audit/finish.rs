@@ -1,0 +1,261 @@
+//! A finished audit: the merged tally, checked, and put in the order of reports.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::crawlers::identity::Identity;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::chunks::{Chunks, Ending};
+use crate::input::source::{FileId, Source};
+use crate::judge::Judge;
+use crate::judge::robots::{DecidingRule, Robots};
+use crate::logs::reject::{Reject, Skip};
+use crate::time::Day;
+
+use super::file::{FileTally, RejectTally};
+use super::merge::Merge;
+use super::sums::Sums;
+use super::tally::{Actor, CrawlerTally, Tally, UserAgentTally, ViolationTally};
+use super::warnings::warnings;
+
+/// Everything that a report says.
+#[derive(Debug)]
+pub struct Audit {
+    /// In the order of their names.
+    pub inputs: Vec<Input>,
+    /// The robots.txt files that the log made us look at, by name.
+    pub robots: Vec<(String, Arc<Robots>)>,
+    /// By user agent.
+    pub unknown_crawlers: Vec<(Vec<u8>, UserAgentTally)>,
+    /// What did not fit in `unknown_crawlers`.
+    pub other_unknown_crawlers: Option<UserAgentTally>,
+    /// What the user should know before acting on the report; no line of a log makes one each.
+    pub warnings: Vec<String>,
+    rows: Vec<ActorRow>,
+    /// robots.txt files that could not be read.
+    robots_failures: usize,
+}
+
+#[derive(Debug)]
+struct ActorRow {
+    origin: String,
+    actor: Actor,
+    tally: CrawlerTally,
+    broken: Vec<Broken>,
+}
+
+/// A rule, and who broke it how often.
+#[derive(Debug)]
+pub struct Broken {
+    /// The rule.
+    pub rule: DecidingRule,
+    /// The requests.
+    pub tally: ViolationTally,
+}
+
+/// What became of one input.
+#[derive(Debug)]
+pub struct Input {
+    /// As the user would write it.
+    pub name: String,
+    /// Bytes read, as they lie on disk.
+    pub size_bytes: u64,
+    /// Bytes after decompression.
+    pub decompressed_bytes: u64,
+    /// Name of the log format; `None` where there was no line to tell it from.
+    pub format: Option<&'static str>,
+    /// Lines from which the format was to be told.
+    pub lines_tried: usize,
+    /// Why its rest could not be read.
+    pub damage: Option<String>,
+    /// Its lines.
+    pub tally: FileTally,
+}
+
+impl Input {
+    /// Whether not even its first byte could be read.
+    pub fn is_unopened(&self) -> bool {
+        self.damage.is_some() && self.size_bytes == 0
+    }
+
+    /// Reasons for which lines were no records, and how many.
+    pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
+        Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
+    }
+
+    /// Reasons for which lines were passed over, and how many.
+    pub fn skips(&self) -> impl Iterator<Item = (Skip, u64)> {
+        Skip::ALL.iter().copied().zip(self.tally.skipped).filter(|&(_, lines)| lines > 0)
+    }
+}
+
+/// How one input ended, as its reader saw it.
+#[derive(Clone, Debug)]
+pub struct InputEnd {
+    format: Option<&'static str>,
+    lines_tried: usize,
+    failure: Option<String>,
+    ending: Ending,
+}
+
+impl InputEnd {
+    /// Of an input that was read.
+    pub fn new(format: Option<&'static str>, lines_tried: usize, chunks: &Chunks) -> InputEnd {
+        let ending = chunks.ending();
+        let failure = ending.damage.map(|damage| damage.to_string());
+        InputEnd { format, lines_tried, failure, ending }
+    }
+
+    /// Of an input that could not be opened.
+    pub fn unopened(err: &Error) -> InputEnd {
+        let failure = Some(err.to_string());
+        InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
+    }
+}
+
+impl Audit {
+    /// Checks the sums and puts everything in order.
+    ///
+    /// # Errors
+    /// Where sums that must hold do not.
+    pub fn new(
+        sources: &[Source],
+        ends: Vec<InputEnd>,
+        mut tally: Tally,
+        judge: &Judge,
+        registry: &Registry,
+    ) -> Result<Audit> {
+        let mut inputs = Vec::with_capacity(sources.len());
+        for (index, (source, end)) in sources.iter().zip(ends).enumerate() {
+            let mut tally = tally.files.remove(&FileId::from_index(index)).unwrap_or_default();
+            check_lines(&source.name, &tally, end.ending.lines)?;
+            if end.ending.partial_line {
+                tally.skip(Skip::Partial);
+            }
+            inputs.push(Input {
+                name: source.name.clone(),
+                size_bytes: end.ending.size_bytes,
+                decompressed_bytes: end.ending.bytes,
+                format: end.format,
+                lines_tried: end.lines_tried,
+                damage: end.failure,
+                tally,
+            });
+        }
+        let (unknown_crawlers, other_unknown_crawlers) = tally.unknown_crawlers.into_parts();
+        let mut unknown_crawlers: Vec<_> = unknown_crawlers.collect();
+        unknown_crawlers.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        let mut rows = Vec::new();
+        for (place, actors) in tally.places.into_map() {
+            for (actor, mut tally) in actors {
+                let broken = std::mem::take(&mut tally.violations);
+                let broken = broken.into_iter().map(|(key, tally)| Broken {
+                    rule: judge.rule(key.robots, key.line, actor.0),
+                    tally,
+                });
+                let mut broken: Vec<Broken> = broken.collect();
+                broken.sort_by_key(|broken| (broken.rule.digest, broken.rule.line));
+                rows.push(ActorRow { origin: place.to_string(), actor, tally, broken });
+            }
+        }
+        rows.sort_by(|left, right| {
+            let key = |row: &ActorRow| (registry.crawler(row.actor.0).name.clone(), row.actor.1);
+            left.origin.cmp(&right.origin).then_with(|| key(left).cmp(&key(right)))
+        });
+        let failures = judge.failures();
+        let mut audit = Audit {
+            inputs,
+            robots: judge.sources(),
+            unknown_crawlers,
+            other_unknown_crawlers,
+            robots_failures: failures.len(),
+            warnings: Vec::new(),
+            rows,
+        };
+        audit.check_requests()?;
+        audit.warnings = warnings(&audit, judge, failures);
+        Ok(audit)
+    }
+
+    /// Each origin, crawler and identity, by the names of these.
+    pub fn actors(&self) -> impl Iterator<Item = (&str, Actor, &CrawlerTally)> {
+        self.rows.iter().map(|row| (row.origin.as_str(), row.actor, &row.tally))
+    }
+
+    /// Each rule that was broken, by whom.
+    pub fn broken_rules(&self) -> impl Iterator<Item = (&str, Actor, &Broken)> {
+        self.rows.iter().flat_map(|row| {
+            row.broken.iter().map(|broken| (row.origin.as_str(), row.actor, broken))
+        })
+    }
+
+    /// Each day of each origin, crawler and identity, by day.
+    pub fn days(&self) -> impl Iterator<Item = (Day, &str, Actor, &Sums)> {
+        let mut by_day: BTreeMap<Day, Vec<_>> = BTreeMap::new();
+        for row in &self.rows {
+            for (&day, sums) in &row.tally.days {
+                by_day.entry(day).or_default().push((row.origin.as_str(), row.actor, sums));
+            }
+        }
+        by_day.into_iter().flat_map(|(day, rows)| {
+            rows.into_iter().map(move |(origin, actor, sums)| (day, origin, actor, sums))
+        })
+    }
+
+    /// Sums over all crawlers.
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        self.rows.iter().for_each(|row| total.absorb(row.tally.total()));
+        total
+    }
+
+    /// Whether a crawler that is not spoofed broke a rule.
+    pub fn has_violations(&self) -> bool {
+        let accused = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
+        accused.map(|row| row.tally.total().violations).sum::<u64>() > 0
+    }
+
+    /// The name of the input that `file` is.
+    pub fn input_name(&self, file: FileId) -> &str {
+        &self.inputs[file.index()].name
+    }
+
+    /// Whether all that was named could be read to its end.
+    pub fn is_complete(&self) -> bool {
+        self.robots_failures == 0 && self.inputs.iter().all(|input| input.damage.is_none())
+    }
+
+    /// Nothing may be lost between the lines and the rows.
+    fn check_requests(&self) -> Result<()> {
+        for row in &self.rows {
+            let total = row.tally.total();
+            let broken: u64 = row.broken.iter().map(|broken| broken.tally.requests).sum();
+            let fetches = row.tally.readings.statuses.total();
+            if !total.hold() || broken != total.violations || fetches != total.robots_txt_requests {
+                return Err(Error::inconsistent(format!(
+                    "{}, {:?}: {total:?}, {broken} broken, {fetches} fetches",
+                    row.origin, row.actor
+                )));
+            }
+        }
+        let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
+        let requests = self.total().requests;
+        if lines == requests {
+            Ok(())
+        } else {
+            Err(Error::inconsistent(format!("{lines} lines of crawlers, but {requests} requests")))
+        }
+    }
+}
+
+/// Lines are counted by who reads them and again by who looks at them.
+fn check_lines(name: &str, tally: &FileTally, lines_read: u64) -> Result<()> {
+    if tally.lines() == lines_read {
+        return Ok(());
+    }
+    Err(Error::inconsistent(format!(
+        "{name}: {lines_read} lines read, {} accounted for",
+        tally.lines()
+    )))
+}

@@ -1,0 +1,127 @@
+//! Whether a crawler had read robots.txt before it asked for anything else.
+//!
+//! Lines come in any order, so requests are kept by the minute and resolved at
+//! the end; within one minute the reading counts as the earlier.
+
+use std::collections::BTreeMap;
+
+use crate::time::UtcTime;
+
+use super::merge::Merge;
+use super::sums::{Span, Statuses};
+
+/// When a crawler asked for robots.txt and got it, and what it asked for before.
+#[derive(Clone, Debug, Default)]
+pub struct ReadingTally {
+    /// How its requests for robots.txt were answered.
+    pub statuses: Statuses,
+    /// When it asked for robots.txt.
+    pub fetched: Option<Span>,
+    /// Readings: a GET that was answered 200 or 304.
+    pub readings: u64,
+    /// When it read robots.txt.
+    pub read: Option<Span>,
+    /// Other requests by minute, for minutes before the first reading that is known so far.
+    waiting: BTreeMap<i64, u64>,
+}
+
+impl ReadingTally {
+    /// Counts a request for robots.txt.
+    pub fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
+        self.statuses.count(status);
+        self.fetched.absorb(Some(Span::at(time)));
+        if method == b"GET" && matches!(status, 200 | 304) {
+            self.readings += 1;
+            self.read.absorb(Some(Span::at(time)));
+            self.forget_what_came_after();
+        }
+    }
+
+    /// Counts a request for anything else.
+    pub fn count_other(&mut self, time: UtcTime) {
+        if self.is_before_reading(time.unix_minute()) {
+            *self.waiting.entry(time.unix_minute()).or_default() += 1;
+        }
+    }
+
+    /// Requests for anything else in minutes before that of the first reading;
+    /// all of them, if robots.txt was never read.
+    pub fn requests_before_first_reading(&self) -> u64 {
+        self.waiting.values().sum()
+    }
+
+    fn is_before_reading(&self, minute: i64) -> bool {
+        self.read.is_none_or(|read| minute < read.first.unix_minute())
+    }
+
+    /// Another worker's earlier reading can only take more away, so nothing is lost.
+    fn forget_what_came_after(&mut self) {
+        if let Some(read) = self.read {
+            self.waiting.split_off(&read.first.unix_minute());
+        }
+    }
+}
+
+impl Merge for ReadingTally {
+    fn absorb(&mut self, other: ReadingTally) {
+        self.statuses.absorb(other.statuses);
+        self.fetched.absorb(other.fetched);
+        self.readings += other.readings;
+        self.read.absorb(other.read);
+        for (minute, requests) in other.waiting {
+            *self.waiting.entry(minute).or_default() += requests;
+        }
+        self.forget_what_came_after();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64, second: i64) -> UtcTime {
+        UtcTime::from_unix_seconds(minute * 60 + second).unwrap()
+    }
+
+    /// `r` reads and `x` asks for something else, each in its minute; a cut splits it between workers.
+    #[track_caller]
+    fn check(events: &[(char, i64)], expected_before: u64) {
+        for cut in 0..=events.len() {
+            let mut tallies = [&events[..cut], &events[cut..]].map(|events| {
+                let mut tally = ReadingTally::default();
+                for &(kind, minute) in events {
+                    match kind {
+                        'r' => tally.count_fetch(at(minute, 30), b"GET", 200),
+                        _ => tally.count_other(at(minute, 10)),
+                    }
+                }
+                tally
+            });
+            let [left, right] = &mut tallies;
+            left.absorb(std::mem::take(right));
+            assert_eq!(
+                left.requests_before_first_reading(),
+                expected_before,
+                "{events:?} cut at {cut}"
+            );
+        }
+    }
+
+    #[test]
+    fn requests_before_the_first_reading_are_found_in_any_order() {
+        check(&[('x', 1), ('x', 2), ('r', 3), ('x', 3), ('x', 4)], 2);
+        check(&[('x', 4), ('r', 3), ('x', 2), ('r', 9), ('x', 1)], 2);
+        check(&[('r', 9), ('x', 4), ('r', 3), ('x', 3)], 0);
+        check(&[('x', 4), ('x', 5)], 2);
+    }
+
+    #[test]
+    fn only_a_get_that_was_answered_reads() {
+        let mut tally = ReadingTally::default();
+        tally.count_fetch(at(1, 0), b"HEAD", 200);
+        tally.count_fetch(at(1, 0), b"GET", 404);
+        assert_eq!((tally.readings, tally.statuses.total()), (0, 2));
+        tally.count_fetch(at(2, 0), b"GET", 304);
+        assert_eq!((tally.readings, tally.read), (1, Some(Span::at(at(2, 0)))));
+    }
+}

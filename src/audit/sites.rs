@@ -1,0 +1,200 @@
+//! From the host that a record names to its place in the report and the
+//! robots.txt that governs it. Asked once for each distinct host, then remembered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::judge::robots::Robots;
+use crate::judge::{Claim, Judge};
+use crate::url::origin::Origin;
+
+use super::bounded::StableHash;
+use super::place::Place;
+use super::places::Standing;
+
+/// Hosts that a worker remembers; past it, it forgets all and starts anew.
+const REMEMBERED_MAX: usize = 1 << 14;
+
+/// Host names longer than this are asked for anew each time.
+const REMEMBERED_BYTES_MAX: usize = 256;
+
+/// Where a request was addressed.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// What the report calls it.
+    pub place: Arc<Place>,
+    /// Whether it may be folded into `(others)`.
+    pub standing: Standing,
+    /// What governs it; `None` where nothing is known.
+    pub robots: Option<Arc<Robots>>,
+}
+
+/// One worker's memory of hosts.
+#[derive(Debug)]
+pub struct Sites<'a> {
+    judge: &'a Judge,
+    /// What `--origin` named.
+    origin: Option<&'a Origin>,
+    default_site: Site,
+    own: HashMap<Box<[u8]>, Site>,
+    foreign: HashMap<Box<[u8]>, Site>,
+    key: Vec<u8>,
+}
+
+impl<'a> Sites<'a> {
+    /// `origin` is that of records that name no host.
+    pub fn new(judge: &'a Judge, origin: Option<&'a Origin>) -> Sites<'a> {
+        let default_site = match origin {
+            Some(origin) => Site {
+                place: Arc::new(Place::Origin(origin.clone())),
+                standing: Standing::Named,
+                robots: judge.site(origin, Claim::Own),
+            },
+            None => Site {
+                place: Arc::new(Place::Unnamed),
+                standing: Standing::Named,
+                robots: judge.unnamed(),
+            },
+        };
+        Sites {
+            judge,
+            origin,
+            default_site,
+            own: HashMap::new(),
+            foreign: HashMap::new(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Where a record was addressed whose own field names `host` and `port`.
+    pub fn own(&mut self, host: Option<&[u8]>, port: Option<u16>) -> Site {
+        let Some(host) = host else { return self.default_site.clone() };
+        self.set_key(&[host, &port.unwrap_or(0).to_le_bytes()]);
+        if let Some(known) = self.own.get(self.key.as_slice()) {
+            return known.clone();
+        }
+        let site = self.site(self.own_origin(host, port), Claim::Own);
+        remember(&mut self.own, &self.key, &site);
+        site
+    }
+
+    /// Where a record was addressed whose target names its own origin; `own` is what else it says.
+    pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: &Site) -> Site {
+        let own_host = own.place.host();
+        self.set_key(&[scheme, b"://", authority, b"\0", own_host.unwrap_or("").as_bytes()]);
+        if let Some(known) = self.foreign.get(self.key.as_slice()) {
+            return known.clone();
+        }
+        let origin = Origin::from_authority(scheme, authority);
+        let is_ours = origin
+            .as_ref()
+            .is_some_and(|origin| Some(origin) == self.origin || Some(origin.host()) == own_host);
+        let site = self.site(origin, if is_ours { Claim::Own } else { Claim::Foreign });
+        remember(&mut self.foreign, &self.key, &site);
+        site
+    }
+
+    fn site(&self, origin: Option<Origin>, claim: Claim) -> Site {
+        let Some(origin) = origin else {
+            return Site {
+                place: Arc::new(Place::Invalid),
+                standing: Standing::Named,
+                robots: None,
+            };
+        };
+        let robots = self.judge.site(&origin, claim);
+        let is_named = Some(&origin) == self.origin || self.judge.is_named(&origin);
+        let place = Place::Origin(origin);
+        let standing =
+            if is_named { Standing::Named } else { Standing::Stranger(place.stable_hash()) };
+        Site { place: Arc::new(place), standing, robots }
+    }
+
+    /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else
+    /// it is whichever the user names for that host and port, and http where that says nothing.
+    fn own_origin(&self, host: &[u8], port: Option<u16>) -> Option<Origin> {
+        let http = Origin::new(b"http", host, port)?;
+        let https = Origin::new(b"https", host, port)?;
+        let is_https = match (port, self.origin) {
+            (Some(80), _) => false,
+            (Some(443), _) => true,
+            (_, Some(origin)) if *origin == https => true,
+            (_, Some(origin)) if *origin == http => false,
+            _ => self.judge.is_named(&https) && !self.judge.is_named(&http),
+        };
+        Some(if is_https { https } else { http })
+    }
+
+    fn set_key(&mut self, parts: &[&[u8]]) {
+        self.key.clear();
+        parts.iter().for_each(|part| self.key.extend_from_slice(part));
+    }
+}
+
+fn remember(known: &mut HashMap<Box<[u8]>, Site>, key: &[u8], site: &Site) {
+    if key.len() > REMEMBERED_BYTES_MAX {
+        return;
+    }
+    if known.len() >= REMEMBERED_MAX {
+        known.clear();
+    }
+    known.insert(key.into(), site.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::registry::Registry;
+    use crate::store::Store;
+    use crate::url::dialect::Dialect;
+
+    fn judge(names: &[&str]) -> Judge {
+        let dir = tempfile::tempdir().unwrap();
+        for name in names {
+            std::fs::write(dir.path().join(name), "User-agent: *\nDisallow: /\n").unwrap();
+        }
+        let store = match names {
+            ["robots.txt"] => Store::open(&dir.path().join("robots.txt")),
+            _ => Store::open(dir.path()),
+        };
+        Judge::new(store.unwrap(), &Registry::builtin(), Dialect::Google).unwrap()
+    }
+
+    #[track_caller]
+    fn check(sites: &mut Sites<'_>, host_port: &str, expected: &str) {
+        let (host, port) = host_port
+            .split_once(':')
+            .map_or((host_port, None), |(host, port)| (host, port.parse().ok()));
+        let site = sites.own(Some(host.as_bytes()), port);
+        assert_eq!(site.place.to_string(), expected, "{host_port}");
+    }
+
+    #[test]
+    fn the_scheme_is_told_from_the_port_or_from_what_the_user_named() {
+        let judge = judge(&["https_api.example.com_8443.txt", "example.com"]);
+        let origin = Origin::parse(b"https://example.org").unwrap();
+        let sites = &mut Sites::new(&judge, Some(&origin));
+        check(sites, "example.com:443", "https://example.com");
+        check(sites, "Example.COM.:80", "http://example.com");
+        check(sites, "api.example.com:8443", "https://api.example.com:8443");
+        check(sites, "api.example.com:8080", "http://api.example.com:8080");
+        check(sites, "example.org", "https://example.org");
+        check(sites, "example.net", "http://example.net");
+        check(sites, "a b:80", "(invalid)");
+    }
+
+    #[test]
+    fn a_file_given_by_hand_governs_our_hosts_but_no_host_that_only_a_target_names() {
+        let judge = judge(&["robots.txt"]);
+        let origin = Origin::parse(b"https://example.com").unwrap();
+        let sites = &mut Sites::new(&judge, Some(&origin));
+        let own = sites.own(Some(b"www.example.com"), Some(443));
+        assert!(own.robots.is_some());
+        assert!(sites.absolute(b"http", b"www.example.com:80", &own).robots.is_some());
+        assert!(sites.absolute(b"https", b"example.com", &own).robots.is_some());
+        assert!(sites.absolute(b"http", b"proxy.test", &own).robots.is_none());
+        let unnamed = sites.own(None, None);
+        assert_eq!(unnamed.place.to_string(), "https://example.com");
+        assert!(sites.absolute(b"http", b"proxy.test", &unnamed).robots.is_none());
+    }
+}

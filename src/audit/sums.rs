@@ -1,0 +1,164 @@
+//! Counts of requests: by outcome, by status, and over what time.
+
+use crate::time::UtcTime;
+
+use super::merge::Merge;
+
+/// What became of one request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// It asked for `/robots.txt`.
+    RobotsTxt,
+    /// The rules in force allowed it.
+    Allowed,
+    /// A rule in force disallowed it.
+    Violation,
+    /// Disallowed, but by rules that the crawler need not have seen yet.
+    Grace,
+    /// robots.txt could not be fetched at that time.
+    Unreachable,
+    /// Nothing is known of that origin at that time.
+    Unknown,
+    /// The crawler is not bound; what the rules would have said.
+    NotBound {
+        /// Whether they would have disallowed it.
+        is_disallowed: bool,
+    },
+    /// It has no path that a rule could be compared with.
+    NoPath,
+}
+
+/// Requests by outcome.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "each is the column of the same name, described in report/columns.rs"
+)]
+pub struct Sums {
+    pub requests: u64,
+    pub robots_txt_requests: u64,
+    pub allowed: u64,
+    pub violations: u64,
+    pub grace: u64,
+    pub unreachable: u64,
+    pub unknown: u64,
+    pub not_bound: u64,
+    pub not_bound_disallowed: u64,
+    pub no_path: u64,
+    pub bytes: u64,
+}
+
+impl Sums {
+    /// Counts one request that was answered with `bytes` bytes.
+    pub fn count(&mut self, outcome: Outcome, bytes: u64) {
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        match outcome {
+            Outcome::RobotsTxt => self.robots_txt_requests += 1,
+            Outcome::Allowed => self.allowed += 1,
+            Outcome::Violation => self.violations += 1,
+            Outcome::Grace => self.grace += 1,
+            Outcome::Unreachable => self.unreachable += 1,
+            Outcome::Unknown => self.unknown += 1,
+            Outcome::NotBound { is_disallowed } => {
+                self.not_bound += 1;
+                self.not_bound_disallowed += u64::from(is_disallowed);
+            }
+            Outcome::NoPath => self.no_path += 1,
+        }
+    }
+
+    /// Whether each request has exactly one outcome.
+    pub fn hold(&self) -> bool {
+        let outcomes = self.robots_txt_requests
+            + self.allowed
+            + self.violations
+            + self.grace
+            + self.unreachable
+            + self.unknown
+            + self.not_bound
+            + self.no_path;
+        self.requests == outcomes && self.not_bound_disallowed <= self.not_bound
+    }
+}
+
+impl Merge for Sums {
+    fn absorb(&mut self, other: Sums) {
+        self.requests += other.requests;
+        self.robots_txt_requests += other.robots_txt_requests;
+        self.allowed += other.allowed;
+        self.violations += other.violations;
+        self.grace += other.grace;
+        self.unreachable += other.unreachable;
+        self.unknown += other.unknown;
+        self.not_bound += other.not_bound;
+        self.not_bound_disallowed += other.not_bound_disallowed;
+        self.no_path += other.no_path;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// Answers by the class of their status.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "each is the column of the same name, described in report/columns.rs"
+)]
+pub struct Statuses {
+    pub status_2xx: u64,
+    pub status_3xx: u64,
+    pub status_4xx: u64,
+    pub status_5xx: u64,
+    pub status_other: u64,
+}
+
+impl Statuses {
+    /// Counts one answer.
+    pub fn count(&mut self, status: u16) {
+        match status {
+            200..=299 => self.status_2xx += 1,
+            300..=399 => self.status_3xx += 1,
+            400..=499 => self.status_4xx += 1,
+            500..=599 => self.status_5xx += 1,
+            _ => self.status_other += 1,
+        }
+    }
+
+    /// All answers.
+    pub fn total(&self) -> u64 {
+        self.status_2xx + self.status_3xx + self.status_4xx + self.status_5xx + self.status_other
+    }
+}
+
+impl Merge for Statuses {
+    fn absorb(&mut self, other: Statuses) {
+        self.status_2xx += other.status_2xx;
+        self.status_3xx += other.status_3xx;
+        self.status_4xx += other.status_4xx;
+        self.status_5xx += other.status_5xx;
+        self.status_other += other.status_other;
+    }
+}
+
+/// The first and the last of some points in time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Span {
+    /// The earliest.
+    pub first: UtcTime,
+    /// The latest.
+    pub last: UtcTime,
+}
+
+impl Span {
+    /// The span of one point.
+    pub fn at(time: UtcTime) -> Span {
+        Span { first: time, last: time }
+    }
+}
+
+impl Merge for Span {
+    fn absorb(&mut self, other: Span) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
+}

@@ -1,0 +1,144 @@
+//! What a worker adds up.
+
+use std::collections::BTreeMap;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::input::source::FileId;
+use crate::judge::robots::RobotsId;
+use crate::time::{Day, UtcTime};
+
+use super::bounded::Bounded;
+use super::file::FileTally;
+use super::merge::Merge;
+use super::places::Places;
+use super::readings::ReadingTally;
+use super::sums::{Span, Statuses, Sums};
+
+/// User agents of unknown crawlers that are told apart; the rest is `(others)`.
+pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
+
+/// Everything that is known of the lines seen.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By input.
+    pub files: BTreeMap<FileId, FileTally>,
+    /// Requests of crawlers, by where they were addressed.
+    pub places: Places,
+    /// Requests of user agents that look automated and are no known crawler's.
+    pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        let unknown_crawlers = Bounded::new(UNKNOWN_CRAWLERS_MAX);
+        Tally { files: BTreeMap::new(), places: Places::default(), unknown_crawlers }
+    }
+}
+
+impl Merge for Tally {
+    fn absorb(&mut self, other: Tally) {
+        self.files.absorb(other.files);
+        self.places.absorb(other.places);
+        self.unknown_crawlers.absorb(other.unknown_crawlers);
+    }
+}
+
+/// Requests of one user agent that is no known crawler's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UserAgentTally {
+    /// By what the `*` groups would have said.
+    pub sums: Sums,
+    /// `None` while no request had a time that could be read.
+    pub span: Option<Span>,
+}
+
+impl Merge for UserAgentTally {
+    fn absorb(&mut self, other: UserAgentTally) {
+        self.sums.absorb(other.sums);
+        self.span.absorb(other.span);
+    }
+}
+
+/// Requests of one crawler at one place, of one identity.
+#[derive(Clone, Debug, Default)]
+pub struct CrawlerTally {
+    /// By day.
+    pub days: BTreeMap<Day, Sums>,
+    /// Of all requests.
+    pub span: Option<Span>,
+    /// By deciding rule.
+    pub violations: BTreeMap<RuleKey, ViolationTally>,
+    /// Of robots.txt.
+    pub readings: ReadingTally,
+}
+
+impl CrawlerTally {
+    /// The sums of all days.
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        self.days.values().for_each(|sums| total.absorb(*sums));
+        total
+    }
+}
+
+impl Merge for CrawlerTally {
+    fn absorb(&mut self, other: CrawlerTally) {
+        self.days.absorb(other.days);
+        self.span.absorb(other.span);
+        self.violations.absorb(other.violations);
+        self.readings.absorb(other.readings);
+    }
+}
+
+/// A crawler and the class of its identity.
+pub type Actor = (CrawlerId, Identity);
+
+/// A rule of one version of a robots.txt.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct RuleKey {
+    /// The version.
+    pub robots: RobotsId,
+    /// Line of the rule, 1-based.
+    pub line: u32,
+}
+
+/// Requests that one rule disallowed.
+#[derive(Clone, Debug)]
+pub struct ViolationTally {
+    /// How many.
+    pub requests: u64,
+    /// How they were answered.
+    pub statuses: Statuses,
+    /// Bytes that were answered.
+    pub bytes: u64,
+    /// When.
+    pub span: Span,
+    /// The earliest of them.
+    pub example: Example,
+}
+
+impl Merge for ViolationTally {
+    fn absorb(&mut self, other: ViolationTally) {
+        self.requests += other.requests;
+        self.statuses.absorb(other.statuses);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.span.absorb(other.span);
+        if other.example < self.example {
+            self.example = other.example;
+        }
+    }
+}
+
+/// One request, to be looked up: the earliest by time, then file, then line.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Example {
+    /// When it was made.
+    pub time: UtcTime,
+    /// The input that holds it.
+    pub file: FileId,
+    /// Line in that file, 1-based.
+    pub line: u64,
+    /// What it asked for, as logged, cut to a sensible length.
+    pub target: Box<[u8]>,
+}

@@ -1,0 +1,75 @@
+//! What a user should know before acting on a report: each thing said once.
+
+use crate::judge::Judge;
+use crate::logs::LogFormat;
+
+use super::finish::{Audit, Input};
+use super::place::Place;
+use super::places::STRANGERS_MAX;
+
+/// Inputs that are named in one warning.
+const NAMED_MAX: usize = 3;
+
+/// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
+pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<String> {
+    let mut warnings = failures;
+    warnings.extend(ignored_names(judge));
+    warnings.extend(about_inputs(
+        audit,
+        |input| input.format.is_none() && input.lines_tried > 0,
+        "no known log format reads the first lines; say which it is with --log-format",
+    ));
+    warnings.extend(about_inputs(
+        audit,
+        |input| input.format == Some(LogFormat::Common.name()),
+        "the format common has no user agent, so no crawler can be told from a browser",
+    ));
+    warnings.extend(unnamed_origin(audit, judge));
+    if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
+        let why = format!(
+            "more than {STRANGERS_MAX} hosts are named in these logs; most are summed up as {}; \
+             name yours with --origin, or by a directory of robots.txt files",
+            Place::Others
+        );
+        warnings.push(why);
+    }
+    warnings
+}
+
+fn ignored_names(judge: &Judge) -> Option<String> {
+    let ignored = judge.ignored_names();
+    let first = ignored.first()?;
+    Some(format!(
+        "{first}: names no host and was not used as a robots.txt{}; name the files example.com, example.com.txt, \
+         example.com/robots.txt or https_example.com_8443.txt",
+        and_more(ignored.len() - 1)
+    ))
+}
+
+fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) -> Option<String> {
+    let names: Vec<&str> = audit
+        .inputs
+        .iter()
+        .filter(|input| is_meant(input))
+        .map(|input| input.name.as_str())
+        .collect();
+    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    let more = and_more(names.len().saturating_sub(NAMED_MAX));
+    (!names.is_empty()).then(|| format!("{shown}{more}: {what}"))
+}
+
+fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" (and {count} more)") }
+}
+
+/// With one robots.txt an origin, a log without hosts cannot be judged at all.
+fn unnamed_origin(audit: &Audit, judge: &Judge) -> Option<String> {
+    if judge.is_by_hand() {
+        return None;
+    }
+    let unnamed = audit.actors().filter(|(origin, _, _)| *origin == Place::Unnamed.to_string());
+    let requests: u64 = unnamed.map(|(_, _, tally)| tally.total().requests).sum();
+    let why = "requests name no host, so that no robots.txt could be chosen; \
+               say whose log it is with --origin https://example.com";
+    (requests > 0).then(|| format!("{requests} {why}"))
+}

@@ -1,0 +1,294 @@
+//! One chunk to sums: the hot loop.
+//!
+//! The cheapest question comes first. Most lines are browsers' and end after
+//! the user agent; only what a crawler asked for is read to its end and judged.
+
+use crate::crawlers::cache::{UserAgentCache, identify_cached};
+use crate::crawlers::crawler::{Binding, CrawlerId};
+use crate::crawlers::identify::Identified;
+use crate::crawlers::identity::Identity;
+use crate::crawlers::registry::Registry;
+use crate::input::chunks::Chunk;
+use crate::input::lines::lines;
+use crate::input::source::FileId;
+use crate::judge::Judge;
+use crate::logs::record::{Fields, Record, Scratch};
+use crate::logs::{Line, LogFormat};
+use crate::time::{UtcTime, Zone};
+use crate::url::path::prepare;
+use crate::url::target::Target;
+
+use super::evidence::ViolatingRequest;
+use super::file::FileTally;
+use super::merge::Merge;
+use super::sites::{Site, Sites};
+use super::sums::{Outcome, Span, Statuses};
+use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
+
+/// Bytes of a target that are kept as an example.
+pub const EXAMPLE_BYTES_MAX: usize = 2048;
+
+/// Bytes of an unknown crawler's user agent by which it is told from others.
+pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
+
+/// What all workers share.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Who is a crawler.
+    pub registry: &'a Registry,
+    /// What is forbidden.
+    pub judge: &'a Judge,
+    /// Where days begin.
+    pub zone: &'a Zone,
+    /// Why a crawler is not bound, by crawler.
+    pub bindings: Box<[Binding]>,
+}
+
+/// One thread's share of an audit.
+pub struct Worker<'a> {
+    context: &'a Context<'a>,
+    sites: Sites<'a>,
+    user_agents: UserAgentCache,
+    scratch: Scratch,
+    path_scratch: Vec<u8>,
+    tally: Tally,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    file: FileId,
+    line: u64,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker that has seen nothing.
+    pub fn new(context: &'a Context<'a>, sites: Sites<'a>) -> Worker<'a> {
+        Worker {
+            context,
+            sites,
+            user_agents: UserAgentCache::default(),
+            scratch: Scratch::default(),
+            path_scratch: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Adds up the lines of `chunk`, puts the violating requests among them into `evidence`,
+    /// and gives how many lines there were.
+    pub fn audit(
+        &mut self,
+        chunk: &Chunk,
+        format: LogFormat,
+        mut evidence: Option<&mut Vec<ViolatingRequest>>,
+    ) -> u64 {
+        let mut tally = FileTally::default();
+        let mut position = Position { file: chunk.file, line: chunk.first_line };
+        for line in lines(&chunk.bytes) {
+            self.audit_line(line, format, position, &mut tally, evidence.as_deref_mut());
+            position.line += 1;
+        }
+        self.tally.files.entry(chunk.file).or_default().absorb(tally);
+        position.line - chunk.first_line
+    }
+
+    /// What was added up.
+    pub fn into_tally(self) -> Tally {
+        self.tally
+    }
+
+    fn audit_line(
+        &mut self,
+        line: &[u8],
+        format: LogFormat,
+        position: Position,
+        tally: &mut FileTally,
+        evidence: Option<&mut Vec<ViolatingRequest>>,
+    ) {
+        let context = self.context;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        match format.line(line) {
+            Line::Skip(reason) => tally.skip(reason),
+            Line::Reject(reason) => tally.reject(reason, position.line, line),
+            Line::Fields(fields) => {
+                let user_agent = fields.user_agent(&mut scratch);
+                match identify_cached(context.registry, user_agent, &mut self.user_agents) {
+                    Identified::Other => tally.other += 1,
+                    Identified::Generic => {
+                        tally.other += 1;
+                        self.count_unknown_crawler(&fields, &mut scratch);
+                    }
+                    Identified::Crawler(crawler) => match fields.record(&mut scratch) {
+                        Err(reason) => tally.reject(reason, position.line, line),
+                        Ok(record) => {
+                            tally.crawler += 1;
+                            self.count(crawler, &record, position, evidence);
+                        }
+                    },
+                }
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    /// A line that cannot be read past the user agent has no path, but is not lost.
+    fn count_unknown_crawler(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) {
+        match fields.record(scratch) {
+            Ok(record) => {
+                let (target, site) = self.address(&record);
+                let outcome = self
+                    .judge(self.context.registry.generic(), target, &site)
+                    .outcome(Binding::Bound);
+                self.add_unknown_crawler(
+                    record.user_agent,
+                    outcome,
+                    record.bytes,
+                    Some(record.time),
+                );
+            }
+            Err(_) => {
+                let user_agent = fields.user_agent(scratch);
+                self.add_unknown_crawler(user_agent, Outcome::NoPath, 0, None);
+            }
+        }
+    }
+
+    fn add_unknown_crawler(
+        &mut self,
+        user_agent: &[u8],
+        outcome: Outcome,
+        bytes: u64,
+        time: Option<UtcTime>,
+    ) {
+        let mut tally = UserAgentTally { span: time.map(Span::at), ..UserAgentTally::default() };
+        tally.sums.count(outcome, bytes);
+        let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
+        self.tally.unknown_crawlers.add(key, tally);
+    }
+
+    fn count(
+        &mut self,
+        crawler: CrawlerId,
+        record: &Record<'_>,
+        position: Position,
+        evidence: Option<&mut Vec<ViolatingRequest>>,
+    ) {
+        let (target, site) = self.address(record);
+        let judged = self.judge(crawler, target, &site);
+        let outcome = judged.outcome(self.context.bindings[crawler.index()]);
+        let identity = Identity::Unverified;
+        let place = self.tally.places.entry(&site.place, site.standing);
+        let tally = place.entry((crawler, identity)).or_default();
+        let day = self.context.zone.day_of(record.time);
+        tally.days.entry(day).or_default().count(outcome, record.bytes);
+        tally.span.absorb(Some(Span::at(record.time)));
+        match outcome {
+            Outcome::RobotsTxt => {
+                tally.readings.count_fetch(record.time, record.method, record.status)
+            }
+            _ => tally.readings.count_other(record.time),
+        }
+        if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, judged) {
+            add_violation(key, record, position, tally);
+            if let (Some(evidence), Some(robots)) = (evidence, site.robots) {
+                let rule = (robots, key.line);
+                evidence.push(ViolatingRequest::new(
+                    site.place,
+                    (crawler, identity),
+                    rule,
+                    record,
+                    position.line,
+                ));
+            }
+        }
+    }
+
+    /// What was asked for, and of whom.
+    fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, Site) {
+        let target = Target::of(record.method, record.target.unwrap_or_default());
+        let own = self.sites.own(record.host, record.port);
+        match target {
+            Target::Absolute { scheme, authority, .. } => {
+                (target, self.sites.absolute(scheme, authority, &own))
+            }
+            _ => (target, own),
+        }
+    }
+
+    fn judge(&mut self, crawler: CrawlerId, target: Target<'_>, site: &Site) -> Judged {
+        let path = match target {
+            Target::NoPath => return Judged::NoPath,
+            Target::Path(path) | Target::Absolute { path, .. } => path,
+        };
+        let path = prepare(path, self.context.judge.dialect(), &mut self.path_scratch);
+        if path.is_robots_txt() {
+            return Judged::RobotsTxt;
+        }
+        let Some(robots) = &site.robots else { return Judged::Unknown };
+        let verdict = self.context.judge.verdict(robots, crawler, path);
+        match verdict.by {
+            Some(line) if !verdict.allowed => {
+                Judged::Disallowed(RuleKey { robots: robots.id, line })
+            }
+            _ => Judged::Allowed,
+        }
+    }
+}
+
+/// What the rules say of a request, whoever made it.
+#[derive(Clone, Copy, Debug)]
+enum Judged {
+    NoPath,
+    RobotsTxt,
+    Unknown,
+    Allowed,
+    Disallowed(RuleKey),
+}
+
+impl Judged {
+    /// What that makes of the request of a crawler. One that is not bound is never accused.
+    fn outcome(self, binding: Binding) -> Outcome {
+        match (self, binding) {
+            (Judged::NoPath, _) => Outcome::NoPath,
+            (Judged::RobotsTxt, _) => Outcome::RobotsTxt,
+            (Judged::Unknown, Binding::Bound) => Outcome::Unknown,
+            (Judged::Allowed, Binding::Bound) => Outcome::Allowed,
+            (Judged::Disallowed(_), Binding::Bound) => Outcome::Violation,
+            (Judged::Disallowed(_), _) => Outcome::NotBound { is_disallowed: true },
+            (_, _) => Outcome::NotBound { is_disallowed: false },
+        }
+    }
+}
+
+fn add_violation(key: RuleKey, record: &Record<'_>, position: Position, tally: &mut CrawlerTally) {
+    let mut statuses = Statuses::default();
+    statuses.count(record.status);
+    let Position { file, line } = position;
+    let is_earliest =
+        |example: &Example| (record.time, file, line) < (example.time, example.file, example.line);
+    let example = || {
+        let target = record.target.unwrap_or_default();
+        Example {
+            time: record.time,
+            file,
+            line,
+            target: target[..target.len().min(EXAMPLE_BYTES_MAX)].into(),
+        }
+    };
+    match tally.violations.get_mut(&key) {
+        Some(sum) => {
+            sum.requests += 1;
+            sum.statuses.absorb(statuses);
+            sum.bytes = sum.bytes.saturating_add(record.bytes);
+            sum.span.absorb(Span::at(record.time));
+            if is_earliest(&sum.example) {
+                sum.example = example();
+            }
+        }
+        None => {
+            let (bytes, span) = (record.bytes, Span::at(record.time));
+            let first = ViolationTally { requests: 1, statuses, bytes, span, example: example() };
+            tally.violations.insert(key, first);
+        }
+    }
+}

@@ -1,1 +1,10 @@
-//! Tables out of finished results.
+//! Tables and pages out of finished results.
+
+pub mod cell;
+pub mod columns;
+pub mod csv;
+pub mod directory;
+pub mod requests;
+pub mod run;
+pub mod summary;
+pub mod tables;

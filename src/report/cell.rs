@@ -1,0 +1,127 @@
+//! Strangers' bytes as text that a CSV file, a spreadsheet and a terminal can hold.
+//!
+//! Bytes that are not UTF-8, control characters and marks that turn the
+//! direction of text become `\xHH`, byte by byte; a backslash that would read
+//! as the start of such a mark becomes `\x5C`. A cell that a spreadsheet would
+//! run as a formula gets a `'` in front, and so does one that begins with `'`.
+//!
+//! To undo: drop one leading `'`, then replace each `\xHH` by its byte.
+
+use std::fmt::Write;
+
+/// The text of a CSV cell.
+pub fn csv_cell(bytes: &[u8]) -> String {
+    let text = visible(bytes);
+    if is_formula(&text) { format!("'{text}") } else { text }
+}
+
+/// `bytes` with everything that is not plainly visible text as `\xHH`.
+pub fn visible(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for (at, character) in chunk.valid().char_indices() {
+            let rest = &chunk.valid()[at..];
+            if is_hidden(character) || reads_as_escape(rest) {
+                escape(&rest.as_bytes()[..character.len_utf8()], &mut text);
+            } else {
+                text.push(character);
+            }
+        }
+        escape(chunk.invalid(), &mut text);
+    }
+    text
+}
+
+/// What spreadsheets take for the beginning of a formula, and our own mark. A lone `-` is none.
+fn is_formula(text: &str) -> bool {
+    let first = text.chars().next();
+    text != "-"
+        && first.is_some_and(|first| "=+-@'\u{ff1d}\u{ff0b}\u{ff0d}\u{ff20}".contains(first))
+}
+
+/// Control characters, and the marks by which text hides, breaks or turns round.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn reads_as_escape(rest: &str) -> bool {
+    let bytes = rest.as_bytes();
+    bytes.len() >= 4 && bytes.starts_with(b"\\x") && bytes[2..4].iter().all(u8::is_ascii_hexdigit)
+}
+
+fn escape(bytes: &[u8], text: &mut String) {
+    for byte in bytes {
+        write!(text, "\\x{byte:02X}").expect("writing to a string cannot fail");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The documented rule by which a program gets the bytes back.
+    fn undo(cell: &str) -> Vec<u8> {
+        let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
+        let mut bytes = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let hex = text.get(at + 2..at + 4).filter(|_| text[at..].starts_with(b"\\x"));
+            let byte =
+                hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+            bytes.push(byte.unwrap_or(text[at]));
+            at += if byte.is_some() { 4 } else { 1 };
+        }
+        bytes
+    }
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &str) {
+        assert_eq!(csv_cell(bytes), expected);
+        assert_eq!(undo(expected), bytes);
+    }
+
+    #[test]
+    fn plain_text_stays() {
+        check(b"/a?b=c&d", "/a?b=c&d");
+        check("/größe/ツ".as_bytes(), "/größe/ツ");
+        check(b"", "");
+        check(b"-", "-");
+        check(b"a\\b \\xzz \\x4", "a\\b \\xzz \\x4");
+    }
+
+    #[test]
+    fn formulas_are_disarmed() {
+        check(b"=cmd|'/c calc'!A1", "'=cmd|'/c calc'!A1");
+        check(b"+1", "'+1");
+        check(b"-1+1", "'-1+1");
+        check(b"@SUM(A1)", "'@SUM(A1)");
+        check("＝1".as_bytes(), "'＝1");
+        check(b"'quoted", "''quoted");
+        check(b"\t=1", "\\x09=1");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_spelled_out() {
+        check(b"\x1b[31mred\x00\r\n", "\\x1B[31mred\\x00\\x0D\\x0A");
+        check(b"caf\xe9", "caf\\xE9");
+        check("a\u{202e}b".as_bytes(), "a\\xE2\\x80\\xAEb");
+        check(b"\\x41", "\\x5Cx41");
+        check(b"\\\\x41\xff", "\\\\x5Cx41\\xFF");
+    }
+
+    #[test]
+    fn any_bytes_come_back() {
+        let mut state = 7u64;
+        for length in 0..200 {
+            let bytes: Vec<u8> = (0..length)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    b"\\x4'=\xff\x00\xe2\x80\xaeA"[(state >> 33) as usize % 11]
+                })
+                .collect();
+            assert_eq!(undo(&csv_cell(&bytes)), bytes);
+        }
+    }
+}

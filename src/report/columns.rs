@@ -1,0 +1,294 @@
+//! Every column of every table that a run writes: name, unit, meaning.
+//!
+//! The columns are a promise: names and order stay; new ones come last.
+
+/// A column of a CSV file.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The header cell.
+    pub name: &'static str,
+    /// What a cell holds: a unit, a kind of text, or the values it can have.
+    pub unit: &'static str,
+    /// What it says, in a sentence fragment.
+    pub meaning: &'static str,
+}
+
+/// A CSV file.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name in the report directory.
+    pub file: &'static str,
+    /// What a row is.
+    pub row: &'static str,
+    /// Its columns, in order.
+    pub columns: &'static [Column],
+}
+
+const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, unit, meaning }
+}
+
+const ORIGIN: Column = column(
+    "origin",
+    "scheme://host[:port]",
+    "where the requests were addressed; `-` no host known, `(invalid)` no possible host, `(others)` past 10,000 unnamed ones",
+);
+const CRAWLER: Column = column("crawler", "text", "name of the crawler in the registry");
+const OPERATOR: Column = column("operator", "text", "who runs it");
+const PURPOSE: Column =
+    column("purpose", "text", "what it crawls for: search, ai-training, seo, ...");
+const PROMISE: Column = column(
+    "promise",
+    "documented, partial, declined, unknown",
+    "what its operator's own documentation says of following robots.txt",
+);
+const IDENTITY: Column = column(
+    "identity",
+    "verified, spoofed, unverified",
+    "whether the client's address is the operator's",
+);
+const REQUESTS: Column = column("requests", "count", "requests of this row");
+const ROBOTS_TXT_REQUESTS: Column =
+    column("robots_txt_requests", "count", "requests for /robots.txt, which is always allowed");
+const ALLOWED: Column = column("allowed", "count", "requests that the rules in force allowed");
+const VIOLATIONS: Column =
+    column("violations", "count", "requests that a rule in force disallowed");
+const GRACE: Column = column(
+    "grace",
+    "count",
+    "requests disallowed only by rules that the crawler need not have seen yet",
+);
+const UNREACHABLE: Column =
+    column("unreachable", "count", "requests made while robots.txt could not be fetched");
+const UNKNOWN: Column =
+    column("unknown", "count", "requests to an origin of which no robots.txt is known");
+const NOT_BOUND: Column = column(
+    "not_bound",
+    "count",
+    "requests of a crawler that robots.txt does not bind; never an accusation",
+);
+const NOT_BOUND_DISALLOWED: Column = column(
+    "not_bound_disallowed",
+    "count",
+    "those of `not_bound` that the rules would have disallowed",
+);
+const NO_PATH: Column =
+    column("no_path", "count", "requests without a path: `*`, CONNECT, an empty request");
+const VIOLATION_RATE: Column = column(
+    "violation_rate",
+    "fraction, 6 decimals",
+    "violations / (allowed + violations); empty where nothing was judged",
+);
+const BYTES: Column = column("bytes", "bytes", "bytes sent in answer, as logged");
+const FIRST_SEEN: Column = column("first_seen_utc", "RFC 3339, UTC", "time of the first request");
+const LAST_SEEN: Column = column("last_seen_utc", "RFC 3339, UTC", "time of the last request");
+const STATUS_2XX: Column = column("status_2xx", "count", "answered 200 to 299");
+const STATUS_3XX: Column = column("status_3xx", "count", "answered 300 to 399");
+const STATUS_4XX: Column = column("status_4xx", "count", "answered 400 to 499");
+const STATUS_5XX: Column = column("status_5xx", "count", "answered 500 to 599");
+const STATUS_OTHER: Column = column("status_other", "count", "answered anything else");
+const ROBOTS_DIGEST: Column =
+    column("robots_digest", "sha256:hex", "which version of a robots.txt decided");
+const RULE_LINE: Column =
+    column("rule_line", "line number from 1", "line of the deciding rule in that robots.txt");
+const DIRECTIVE: Column = column("directive", "allow, disallow", "kind of the deciding rule");
+const PATTERN: Column =
+    column("pattern", "path pattern", "the deciding rule as written in the file");
+const GROUP: Column =
+    column("group", "product token or `*`", "the token that bound the crawler to the rule's group");
+
+/// A row for each origin, crawler and identity.
+pub const SUMMARY: Table = Table {
+    file: "summary.csv",
+    row: "each origin, crawler and identity",
+    columns: &[
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        REQUESTS,
+        ROBOTS_TXT_REQUESTS,
+        ALLOWED,
+        VIOLATIONS,
+        GRACE,
+        UNREACHABLE,
+        UNKNOWN,
+        NOT_BOUND,
+        NOT_BOUND_DISALLOWED,
+        NO_PATH,
+        VIOLATION_RATE,
+        BYTES,
+        FIRST_SEEN,
+        LAST_SEEN,
+        column(
+            "not_bound_reason",
+            "user-triggered, declined, reported-not-following",
+            "why robots.txt does not bind the crawler; empty where it does",
+        ),
+    ],
+};
+
+/// A row for each rule that was broken, by whom.
+pub const VIOLATION: Table = Table {
+    file: "violations.csv",
+    row: "each origin, crawler, identity and deciding rule of one version of a robots.txt",
+    columns: &[
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        ROBOTS_DIGEST,
+        RULE_LINE,
+        DIRECTIVE,
+        PATTERN,
+        GROUP,
+        REQUESTS,
+        STATUS_2XX,
+        STATUS_3XX,
+        STATUS_4XX,
+        STATUS_5XX,
+        STATUS_OTHER,
+        BYTES,
+        FIRST_SEEN,
+        LAST_SEEN,
+        column(
+            "example_target",
+            "request target",
+            "what the earliest of them asked for, cut to 2,048 bytes",
+        ),
+        column("example_file", "path", "the input that holds the earliest of them"),
+        column("example_line", "line number from 1", "its line there"),
+    ],
+};
+
+/// Who read robots.txt, and what was asked for before.
+pub const ROBOTS_FETCHES: Table = Table {
+    file: "robots-fetches.csv",
+    row: "each origin, crawler and identity",
+    columns: &[
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        ROBOTS_TXT_REQUESTS,
+        column("readings", "count", "those that were a GET answered 200 or 304"),
+        STATUS_2XX,
+        STATUS_3XX,
+        STATUS_4XX,
+        STATUS_5XX,
+        STATUS_OTHER,
+        column("first_fetch_utc", "RFC 3339, UTC", "first request for robots.txt in these logs"),
+        column("last_fetch_utc", "RFC 3339, UTC", "last request for robots.txt in these logs"),
+        column(
+            "first_reading_utc",
+            "RFC 3339, UTC",
+            "first reading in these logs; empty where there is none",
+        ),
+        column("last_reading_utc", "RFC 3339, UTC", "last reading in these logs"),
+        column("other_requests", "count", "requests for anything but robots.txt"),
+        column(
+            "requests_before_first_reading",
+            "count",
+            "those made in minutes before that of the first reading; all, where there is no reading in these logs",
+        ),
+    ],
+};
+
+/// Requests by day.
+pub const DAILY: Table = Table {
+    file: "daily.csv",
+    row: "each day, origin, crawler and identity",
+    columns: &[
+        column("day", "YYYY-MM-DD", "day in UTC, or in the zone of `--timezone`"),
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        REQUESTS,
+        ROBOTS_TXT_REQUESTS,
+        ALLOWED,
+        VIOLATIONS,
+        GRACE,
+        UNREACHABLE,
+        UNKNOWN,
+        NOT_BOUND,
+        NOT_BOUND_DISALLOWED,
+        NO_PATH,
+        VIOLATION_RATE,
+        BYTES,
+    ],
+};
+
+/// User agents that look automated and are in no row of the registry.
+pub const UNKNOWN_CRAWLERS: Table = Table {
+    file: "unknown-crawlers.csv",
+    row: "each user agent that looks automated and is no known crawler's; at most 10,000, the rest is `(others)`",
+    columns: &[
+        column("user_agent", "text", "the header, cut to 1,024 bytes"),
+        REQUESTS,
+        ROBOTS_TXT_REQUESTS,
+        column("star_allowed", "count", "requests that the `*` groups would have allowed"),
+        column("star_disallowed", "count", "requests that the `*` groups would have disallowed"),
+        UNKNOWN,
+        column(
+            "no_path",
+            "count",
+            "requests without a path, or whose line could not be read past the user agent",
+        ),
+        BYTES,
+        FIRST_SEEN,
+        LAST_SEEN,
+    ],
+};
+
+/// Why lines were no records.
+pub const REJECTS: Table = Table {
+    file: "rejects.csv",
+    row: "each input and reason for which lines were no records",
+    columns: &[
+        column("file", "path", "the input"),
+        column("reason", "text", "why the lines are no records"),
+        column("lines", "count", "how many lines"),
+        column("example_line", "line number from 1", "the first of them"),
+        column("example", "text", "its beginning, cut to 512 bytes"),
+    ],
+};
+
+/// Every violating request: the evidence behind an accusation.
+pub const REQUESTS_EVIDENCE: Table = Table {
+    file: "--requests FILE",
+    row: "each violating request, by file and line",
+    columns: &[
+        column("file", "path", "the input that holds the request"),
+        column("line", "line number from 1", "its line there"),
+        column("time_utc", "RFC 3339, UTC", "when it was made"),
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        column("method", "text", "HTTP method"),
+        column("target", "request target", "what it asked for, as logged"),
+        column("status", "HTTP status", "how it was answered"),
+        column("bytes", "bytes", "bytes sent in answer, as logged"),
+        column("user_agent", "text", "the header"),
+        ROBOTS_DIGEST,
+        RULE_LINE,
+        DIRECTIVE,
+        PATTERN,
+        GROUP,
+    ],
+};
+
+/// All tables, in the order in which they are documented.
+pub const TABLES: &[Table] =
+    &[SUMMARY, VIOLATION, ROBOTS_FETCHES, DAILY, UNKNOWN_CRAWLERS, REJECTS, REQUESTS_EVIDENCE];

@@ -1,0 +1,338 @@
+//! A report directory that appears all at once, or not at all.
+//!
+//! Everything is written to a hidden directory beside the target, which is
+//! then exchanged with it. A run that fails or is killed leaves the previous
+//! report as it was; what it left beside it is cleared by the next run.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+
+/// The file that makes a directory a report of ours.
+pub const MARKER: &str = "run.json";
+
+/// A leftover without a lock is cleared when it is older than this.
+const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
+
+/// Held while the directory is being written; gone before it is exchanged.
+const LOCK: &str = ".lock";
+
+/// A report being written.
+#[derive(Debug)]
+pub struct Staging {
+    target: PathBuf,
+    staged: PathBuf,
+    /// `None` once the report was exchanged or given up.
+    lock: Mutex<Option<File>>,
+}
+
+impl Staging {
+    /// Prepares to replace `target`, which need not exist.
+    ///
+    /// # Errors
+    /// Where `target` is something else than a report of ours or an empty
+    /// directory, or its parent cannot be written to.
+    pub fn open(target: &Path) -> Result<Staging> {
+        let target = resolved(target)?;
+        check_replaceable(&target)?;
+        let prefix = staging_prefix(&target);
+        clear_leftovers(&target, &prefix);
+        let mut name = prefix;
+        name.push(std::process::id().to_string());
+        let staged = target.with_file_name(name);
+        let cannot_write = |err| Error::io("cannot write beside -o", &target, err);
+        if let Some(parent) = staged.parent() {
+            fs::create_dir_all(parent).map_err(cannot_write)?;
+        }
+        fs::create_dir(&staged).map_err(cannot_write)?;
+        let lock = File::create(staged.join(LOCK)).map_err(cannot_write)?;
+        lock.lock().map_err(cannot_write)?;
+        Ok(Staging { target, staged, lock: Mutex::new(Some(lock)) })
+    }
+
+    /// Where the report will be.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// A file of the report, to be written to.
+    ///
+    /// # Errors
+    /// Where it cannot be created.
+    pub fn create(&self, name: &str) -> Result<File> {
+        let path = self.staged.join(name);
+        File::create(&path).map_err(|err| Error::io("cannot write", &path, err))
+    }
+
+    /// Puts the report in its place.
+    ///
+    /// # Errors
+    /// Where that is refused; the previous report is then as it was.
+    pub fn commit(&self) -> Result<()> {
+        let mut lock = self.lock();
+        if lock.is_none() {
+            return Err(Error::usage("the run was stopped; the previous report is as it was"));
+        }
+        check_replaceable(&self.target)?;
+        let cannot_write = |err| Error::io("cannot write -o", &self.target, err);
+        sync(&self.staged).map_err(cannot_write)?;
+        fs::remove_file(self.staged.join(LOCK)).map_err(cannot_write)?;
+        exchange(&self.staged, &self.target).map_err(cannot_write)?;
+        *lock = None;
+        Ok(())
+    }
+
+    /// Gives the report up, unless it is in its place already; gives whether it was not.
+    /// Waits for a `commit` under way.
+    pub fn discard(&self) -> bool {
+        let is_open = self.lock().take().is_some();
+        if is_open {
+            // What cannot be removed now is cleared by the next run.
+            let _ = fs::remove_dir_all(&self.staged);
+        }
+        is_open
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<File>> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// Symbolic links resolved, so that what is exchanged stands on one file system.
+fn resolved(target: &Path) -> Result<PathBuf> {
+    match fs::canonicalize(target) {
+        Ok(path) => Ok(path),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            let absolute = std::path::absolute(target)
+                .map_err(|err| Error::io("cannot write -o", target, err))?;
+            match absolute.file_name() {
+                Some(_) => Ok(absolute),
+                None => {
+                    Err(Error::invalid_file(target, "cannot be a report directory; give -o a name"))
+                }
+            }
+        }
+        Err(err) => Err(Error::io("cannot write -o", target, err)),
+    }
+}
+
+/// What `run.json` must say for its directory to be replaced.
+#[derive(Deserialize)]
+struct Marker {
+    program: String,
+    files: Vec<String>,
+}
+
+fn check_replaceable(target: &Path) -> Result<()> {
+    let entries = match fs::read_dir(target) {
+        Ok(entries) => entries,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(err) => return Err(Error::io("cannot replace -o", target, err)),
+    };
+    if target.parent().is_none() {
+        return Err(Error::invalid_file(target, "cannot be a report directory; give -o a name"));
+    }
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry.map_err(|err| Error::io("cannot list -o", target, err))?.file_name());
+    }
+    if names.is_empty() {
+        return Ok(());
+    }
+    let marker = fs::read(target.join(MARKER))
+        .ok()
+        .and_then(|json| serde_json::from_slice::<Marker>(&json).ok());
+    let Some(marker) = marker.filter(|marker| marker.program == env!("CARGO_PKG_NAME")) else {
+        let why =
+            "is not a report of botaudit and will not be replaced; choose another -o, or empty it";
+        return Err(Error::invalid_file(target, why));
+    };
+    let is_ours =
+        |name: &OsString| *name == *MARKER || marker.files.iter().any(|file| *name == **file);
+    match names.iter().find(|name| !is_ours(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let name = name.display();
+            let why = format!(
+                "is not part of the report that stands there; move it, or choose another -o than {}",
+                target.display()
+            );
+            Err(Error::invalid_file(&target.join(name.to_string()), why))
+        }
+    }
+}
+
+fn staging_prefix(target: &Path) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    prefix.push(".botaudit-");
+    prefix
+}
+
+/// Removes what killed runs left beside `target`. A run that still lives holds its lock.
+fn clear_leftovers(target: &Path, prefix: &OsString) {
+    let Some(entries) = target.parent().and_then(|parent| fs::read_dir(parent).ok()) else {
+        return;
+    };
+    let prefix = prefix.as_encoded_bytes();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let suffix = name.as_encoded_bytes().strip_prefix(prefix);
+        if suffix.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
+            && is_abandoned(&entry.path())
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn is_abandoned(staged: &Path) -> bool {
+    match File::open(staged.join(LOCK)) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(_) => {
+            let age = fs::metadata(staged)
+                .and_then(|metadata| metadata.modified())
+                .map(|time| time.elapsed());
+            matches!(age, Ok(Ok(age)) if age > LEFTOVER_AGE_MIN)
+        }
+    }
+}
+
+fn sync(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        File::open(entry?.path())?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Puts `staged` in the place of `target` and removes what was there.
+fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
+    if !target.exists() {
+        return fs::rename(staged, target);
+    }
+    if exchange_at_once(staged, target).is_ok() {
+        // The new report stands; the old one is removed by the next run if not by this.
+        let _ = fs::remove_dir_all(staged);
+        return Ok(());
+    }
+    let mut old = staged.as_os_str().to_owned();
+    old.push("0");
+    fs::rename(target, &old)?;
+    if let Err(err) = fs::rename(staged, target) {
+        fs::rename(&old, target)?;
+        return Err(err);
+    }
+    let _ = fs::remove_dir_all(old);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn exchange_at_once(staged: &Path, target: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, staged, CWD, target, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange_at_once(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn write_report(target: &Path, text: &str) -> Result<()> {
+        let staging = Staging::open(target)?;
+        staging.create("summary.csv")?.write_all(text.as_bytes()).unwrap();
+        let marker = br#"{"program":"botaudit","files":["summary.csv"]}"#;
+        staging.create(MARKER)?.write_all(marker).unwrap();
+        staging.commit()
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_report_replaces_a_report_and_leaves_nothing_beside() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("report");
+        write_report(&target, "old").unwrap();
+        write_report(&target, "new").unwrap();
+        assert_eq!(fs::read_to_string(target.join("summary.csv")).unwrap(), "new");
+        assert_eq!(names(&target), ["run.json", "summary.csv"]);
+        assert_eq!(names(dir.path()), ["report"]);
+    }
+
+    #[test]
+    fn a_run_that_is_given_up_leaves_the_previous_report() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("report");
+        write_report(&target, "old").unwrap();
+        let staging = Staging::open(&target).unwrap();
+        staging.create("summary.csv").unwrap();
+        staging.discard();
+        assert!(staging.commit().is_err());
+        assert_eq!(fs::read_to_string(target.join("summary.csv")).unwrap(), "old");
+        assert_eq!(names(dir.path()), ["report"]);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_cleared_but_not_what_a_living_one_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("report");
+        let killed = dir.path().join(".report.botaudit-1");
+        fs::create_dir(&killed).unwrap();
+        File::create(killed.join(LOCK)).unwrap();
+        let living = dir.path().join(".report.botaudit-2");
+        fs::create_dir(&living).unwrap();
+        let lock = File::create(living.join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        write_report(&target, "new").unwrap();
+        assert_eq!(names(dir.path()), [".report.botaudit-2", "report"]);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let foreign = dir.path().join("photos");
+        fs::create_dir(&foreign).unwrap();
+        fs::write(foreign.join("cat.jpg"), "").unwrap();
+        assert!(
+            write_report(&foreign, "")
+                .unwrap_err()
+                .to_string()
+                .contains("is not a report of botaudit")
+        );
+        let ours = dir.path().join("report");
+        write_report(&ours, "old").unwrap();
+        fs::write(ours.join("notes.txt"), "").unwrap();
+        let message = write_report(&ours, "").unwrap_err().to_string();
+        assert!(message.contains("notes.txt: is not part of the report"), "{message}");
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(write_report(&file, "").is_err());
+        let empty = dir.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        write_report(&empty, "new").unwrap();
+    }
+}

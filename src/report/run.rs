@@ -1,0 +1,157 @@
+//! `run.json`: what was read, how, and what came of it.
+//!
+//! Equal runs write equal bytes, but for `made_at_utc`; so nothing is in it
+//! that only says how the work was done (threads, chunk sizes, the output's name).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::audit::finish::{Audit, Input};
+use crate::crawlers::registry::Registry;
+use crate::time::UtcTime;
+
+use super::tables::TABLES;
+
+/// Grows by one when a field changes its meaning or goes away.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What the user asked for, as far as it can change a report.
+#[derive(Clone, Debug, Default, Serialize)]
+#[expect(missing_docs, reason = "each is the flag of the same name")]
+pub struct RunOptions {
+    pub robots: String,
+    pub origin: Option<String>,
+    pub log_format: Option<String>,
+    pub crawlers: Option<String>,
+    pub timezone: String,
+    pub dialect: &'static str,
+}
+
+#[derive(Serialize)]
+struct RunJson<'a> {
+    program: &'static str,
+    version: &'static str,
+    schema_version: u32,
+    made_at_utc: String,
+    complete: bool,
+    options: &'a RunOptions,
+    inputs: Vec<InputJson<'a>>,
+    robots: Vec<RobotsJson<'a>>,
+    crawlers_known: usize,
+    lines: LinesJson,
+    requests: BTreeMap<&'static str, u64>,
+    warnings: &'a [String],
+    files: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct InputJson<'a> {
+    name: &'a str,
+    size_bytes: u64,
+    decompressed_bytes: u64,
+    format: Option<&'static str>,
+    #[serde(flatten)]
+    lines: LinesJson,
+    damage: Option<&'a str>,
+}
+
+/// `lines = crawler + other + rejected + skipped`.
+#[derive(Default, Serialize)]
+struct LinesJson {
+    lines: u64,
+    crawler: u64,
+    other: u64,
+    rejected: u64,
+    rejected_by_reason: BTreeMap<&'static str, u64>,
+    skipped: u64,
+    skipped_by_reason: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct RobotsJson<'a> {
+    source: &'a str,
+    digest: String,
+    size_bytes: usize,
+    parsed_bytes: usize,
+}
+
+/// The text of `run.json`.
+pub fn run_json(
+    audit: &Audit,
+    options: &RunOptions,
+    registry: &Registry,
+    made_at: UtcTime,
+) -> Vec<u8> {
+    let robots = audit.robots.iter().map(|(source, robots)| RobotsJson {
+        source,
+        digest: robots.digest.to_string(),
+        size_bytes: robots.size_bytes,
+        parsed_bytes: robots.parsed_bytes,
+    });
+    let json = RunJson {
+        program: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        schema_version: SCHEMA_VERSION,
+        made_at_utc: made_at.to_string(),
+        complete: audit.is_complete(),
+        options,
+        inputs: audit.inputs.iter().map(input_json).collect(),
+        robots: robots.collect(),
+        // The last row is no crawler but the test of what looks automated.
+        crawlers_known: registry.iter().count() - 1,
+        lines: lines_json(&audit.inputs),
+        requests: requests_json(audit),
+        warnings: &audit.warnings,
+        files: TABLES.iter().map(|(table, _)| table.file).collect(),
+    };
+    let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
+    text.push(b'\n');
+    text
+}
+
+fn input_json(input: &Input) -> InputJson<'_> {
+    InputJson {
+        name: &input.name,
+        size_bytes: input.size_bytes,
+        decompressed_bytes: input.decompressed_bytes,
+        format: input.format,
+        lines: lines_json(std::slice::from_ref(input)),
+        damage: input.damage.as_deref(),
+    }
+}
+
+fn lines_json(inputs: &[Input]) -> LinesJson {
+    let mut json = LinesJson::default();
+    for input in inputs {
+        json.lines += input.tally.lines();
+        json.crawler += input.tally.crawler;
+        json.other += input.tally.other;
+        json.rejected += input.tally.rejected_lines();
+        json.skipped += input.tally.skipped_lines();
+        for (reason, reject) in input.rejects() {
+            *json.rejected_by_reason.entry(reason.as_str()).or_default() += reject.lines;
+        }
+        for (reason, lines) in input.skips() {
+            *json.skipped_by_reason.entry(reason.as_str()).or_default() += lines;
+        }
+    }
+    json
+}
+
+fn requests_json(audit: &Audit) -> BTreeMap<&'static str, u64> {
+    let total = audit.total();
+    BTreeMap::from([
+        ("requests", total.requests),
+        ("robots_txt_requests", total.robots_txt_requests),
+        ("allowed", total.allowed),
+        ("violations", total.violations),
+        ("grace", total.grace),
+        ("unreachable", total.unreachable),
+        ("unknown", total.unknown),
+        ("not_bound", total.not_bound),
+        ("not_bound_disallowed", total.not_bound_disallowed),
+        ("no_path", total.no_path),
+        ("bytes", total.bytes),
+    ])
+}

@@ -1,6 +1,62 @@
-//! What the user typed.
+//! What the user typed: flags to decisions, results to exit codes.
+//!
+//! The only room that knows clap, indicatif, the terminal and signals.
 
-/// Parses the command line, runs it and gives the exit code.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+mod audit;
+mod progress;
+mod shared;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+
+use shared::complain;
+
+/// Which crawler broke which rule of robots.txt, how often and when.
+#[derive(Debug, Parser)]
+#[command(name = "botaudit", version, about, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Audit(audit::AuditArgs),
+}
+
+/// How a run ended that could be carried out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Outcome {
+    /// All was read and written.
+    Done,
+    /// The same, and violations were found that the user wants to hear of.
+    Violations,
+    /// Reports were written, but some input was damaged.
+    Incomplete,
+}
+
+/// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
+/// that was asked for; 2 could not run, nothing was written; 3 some input was damaged.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Audit(args) => args.run(),
+    };
+    exit_code(result)
+}
+
+fn exit_code(result: Result<Outcome>) -> ExitCode {
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Violations) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(3),
+        // Whoever read our output has seen enough (`| head`).
+        Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(err) => {
+            complain(&err.to_string());
+            ExitCode::from(2)
+        }
+    }
 }

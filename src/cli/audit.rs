@@ -1,0 +1,281 @@
+//! `botaudit audit`: logs and robots.txt to a report directory.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::available_parallelism;
+
+use clap::{Args, ValueEnum};
+
+use crate::audit::finish::Audit;
+use crate::audit::{self, Options, Progress};
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::source::{Source, expand};
+use crate::judge::Judge;
+use crate::logs::LogFormat;
+use crate::report::directory::{MARKER, Staging};
+use crate::report::requests::RequestsFile;
+use crate::report::run::{RunOptions, run_json};
+use crate::report::summary::summary_text;
+use crate::report::tables::TABLES;
+use crate::store::Store;
+use crate::time::Zone;
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+
+use super::Outcome;
+use super::progress::{Show, follow};
+use super::shared::{complain, print};
+
+const EXAMPLES: &str = "\
+Examples:
+  One site, its logs of the month, one robots.txt:
+    botaudit audit --robots robots.txt --origin https://example.com /var/log/nginx/access.log*.gz
+
+  Many sites in one log (vhost_combined), a directory with one robots.txt a host:
+    botaudit audit --robots robots/ -o report/ /var/log/apache2/other_vhosts_access.log*
+
+  From a pipe, with the evidence for each violation, failing if there is any:
+    zcat access.log.gz | botaudit audit --robots robots.txt --requests evidence.csv.gz --fail-on-violations -
+
+Exit codes:
+  0 done   1 violations found and --fail-on-violations given
+  2 could not run, nothing written   3 reports written, but some input was damaged";
+
+/// Judge the requests of access logs by robots.txt and write CSV reports.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit audit --help")]
+pub struct AuditArgs {
+    /// Access logs, plain or gzipped: files, directories, patterns, or - for standard input.
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<OsString>,
+
+    /// A robots.txt file for the whole log, or a directory with one file an origin.
+    ///
+    /// In a directory the names decide: `example.com`, `example.com.txt` and
+    /// `example.com/robots.txt` govern that host on its default port under any scheme;
+    /// `https_example.com_8443.txt` governs exactly that origin, and wins.
+    #[arg(long, value_name = "PATH")]
+    robots: Option<PathBuf>,
+
+    /// Origin of records whose log names no host, as https://example.com.
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+
+    /// Where the report goes; a report that stands there is replaced at the end, in one step.
+    #[arg(short, long, value_name = "DIR", default_value = "botaudit-report")]
+    output: PathBuf,
+
+    /// Write every violating request to FILE, gzipped if its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    requests: Option<PathBuf>,
+
+    /// Log format: combined, common or vhost_combined. Told from the first lines if not given.
+    #[arg(long, value_name = "NAME")]
+    log_format: Option<String>,
+
+    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
+    #[arg(long, value_name = "FILE")]
+    crawlers: Option<PathBuf>,
+
+    /// How percent-encodings and wildcards are read.
+    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
+    dialect: DialectArg,
+
+    /// Zone whose midnights part the days of daily.csv, as Europe/Berlin.
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    timezone: String,
+
+    /// Exit with 1 if there are violations (of crawlers that are not spoofed).
+    #[arg(long)]
+    fail_on_violations: bool,
+
+    /// Say nothing but warnings and errors.
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Threads that parse and judge; 0 for one a core.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Bytes of lines that a thread takes at once.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, hide = true)]
+    chunk_bytes: usize,
+}
+
+/// The readings of a path.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DialectArg {
+    /// As Google's parser compares: nothing is decoded.
+    Google,
+    /// As RFC 9309 asks: unreserved characters are decoded first.
+    Rfc9309,
+}
+
+impl AuditArgs {
+    /// Runs the audit.
+    pub fn run(self) -> Result<Outcome> {
+        let options = self.options()?;
+        let robots = self.robots.as_ref().ok_or_else(no_robots)?;
+        let sources = expand(&self.logs)?;
+        let registry = match &self.crawlers {
+            Some(path) => Registry::with_file(path)?,
+            None => Registry::builtin(),
+        };
+        let judge = Judge::new(Store::open(robots)?, &registry, self.dialect())?;
+        let staging = Arc::new(Staging::open(&self.output)?);
+        let requests = self.requests.as_deref().map(RequestsFile::open).transpose()?;
+        give_up_on_signals(&staging, requests.as_ref());
+
+        let audit = self.audit(&sources, &options, &judge, &registry, requests.as_ref())?;
+        if let Some(err) = nothing_read(&audit) {
+            return Err(err);
+        }
+        for (table, write) in TABLES {
+            let mut file = std::io::BufWriter::new(staging.create(table.file)?);
+            let written = write(&audit, &registry, &mut file).and_then(|()| file.flush());
+            written.map_err(|err| Error::io("cannot write", &self.output.join(table.file), err))?;
+        }
+        let json =
+            run_json(&audit, &self.run_options(&options), &registry, jiff::Timestamp::now().into());
+        let written = staging.create(MARKER)?.write_all(&json);
+        written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        staging.commit()?;
+        self.tell(&audit, &registry)
+    }
+
+    fn audit(
+        &self,
+        sources: &[Source],
+        options: &Options,
+        judge: &Judge,
+        registry: &Registry,
+        requests: Option<&RequestsFile>,
+    ) -> Result<Audit> {
+        let progress = Progress::default();
+        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
+        let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+        let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
+        follow(
+            show,
+            bytes_total,
+            || progress.bytes_read.load(Ordering::Relaxed),
+            || progress.lines.load(Ordering::Relaxed),
+            || match &take {
+                Some(take) => audit::run(sources, options, judge, registry, &progress, Some(take)),
+                None => audit::run(sources, options, judge, registry, &progress, None),
+            },
+        )
+    }
+
+    fn tell(&self, audit: &Audit, registry: &Registry) -> Result<Outcome> {
+        for input in &audit.inputs {
+            if let Some(damage) = &input.damage {
+                complain(&format!("{}: {damage}; what came before it was counted", input.name));
+            }
+        }
+        audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        if !self.quiet {
+            print(&summary_text(audit, registry))?;
+            print(&format!(
+                "\nreport: {}\n",
+                crate::report::cell::visible(self.output.display().to_string().as_bytes())
+            ))?;
+        }
+        Ok(match (audit.is_complete(), self.fail_on_violations && audit.has_violations()) {
+            (false, _) => Outcome::Incomplete,
+            (true, true) => Outcome::Violations,
+            (true, false) => Outcome::Done,
+        })
+    }
+
+    fn options(&self) -> Result<Options> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        Ok(Options {
+            threads: if self.threads == 0 { cores } else { self.threads },
+            chunk_bytes: self.chunk_bytes,
+            log_format: self.log_format.as_deref().map(log_format).transpose()?,
+            origin: self.origin.as_deref().map(origin).transpose()?,
+            zone: zone(&self.timezone)?,
+        })
+    }
+
+    fn run_options(&self, options: &Options) -> RunOptions {
+        RunOptions {
+            robots: self
+                .robots
+                .as_ref()
+                .map_or_else(String::new, |path| path.display().to_string()),
+            origin: options.origin.as_ref().map(Origin::to_string),
+            log_format: self.log_format.clone(),
+            crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
+            timezone: self.timezone.clone(),
+            dialect: match self.dialect {
+                DialectArg::Google => "google",
+                DialectArg::Rfc9309 => "rfc9309",
+            },
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        match self.dialect {
+            DialectArg::Google => Dialect::Google,
+            DialectArg::Rfc9309 => Dialect::Rfc9309,
+        }
+    }
+}
+
+fn no_robots() -> Error {
+    Error::usage(
+        "no robots.txt to judge by; name one with --robots, as in: \
+         botaudit audit --robots robots.txt --origin https://example.com access.log.gz",
+    )
+}
+
+fn log_format(name: &str) -> Result<LogFormat> {
+    LogFormat::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = LogFormat::ALL.iter().map(|format| format.name()).collect();
+        Error::usage(format!("unknown log format '{name}'; the formats are {}", names.join(", ")))
+    })
+}
+
+fn origin(url: &str) -> Result<Origin> {
+    Origin::parse(url.as_bytes()).ok_or_else(|| {
+        Error::usage(format!("'{url}' is no origin; write --origin https://example.com"))
+    })
+}
+
+fn zone(name: &str) -> Result<Zone> {
+    Zone::named(name).ok_or_else(|| {
+        Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
+    })
+}
+
+/// Where not one input could be opened there is nothing to report.
+fn nothing_read(audit: &Audit) -> Option<Error> {
+    let unopened = audit.inputs.iter().all(|input| input.is_unopened());
+    let first = audit.inputs.first().filter(|_| unopened)?;
+    Some(Error::usage(first.damage.clone().unwrap_or_default()))
+}
+
+/// Ctrl-C, and the signals by which a system stops programs, leave the previous report as it was.
+fn give_up_on_signals(staging: &Arc<Staging>, requests: Option<&RequestsFile>) {
+    let staging = Arc::clone(staging);
+    let staged_requests = requests.map(|requests| requests.staged().to_owned());
+    let handler = move || {
+        let was_open = staging.discard();
+        if let Some(path) = &staged_requests {
+            let _ = std::fs::remove_file(path);
+        }
+        if was_open {
+            complain("stopped; the previous report, if there was one, is as it was");
+        }
+        std::process::exit(130);
+    };
+    // Without a handler the run is stopped all the same, and the next one clears what it leaves.
+    let _ = ctrlc::set_handler(handler);
+}

@@ -1,0 +1,70 @@
+//! The progress bar: polls the counters of a job, knows nothing else of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Between two looks at the counters.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Whether to show progress.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Show {
+    /// On standard error, if that is a terminal.
+    OnTerminal,
+    /// Never (`-q`).
+    Nothing,
+}
+
+/// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known.
+pub fn follow<T>(
+    show: Show,
+    bytes_total: Option<u64>,
+    bytes_done: impl Fn() -> u64 + Sync,
+    lines_done: impl Fn() -> u64 + Sync,
+    job: impl FnOnce() -> T,
+) -> T {
+    if show == Show::Nothing {
+        return job();
+    }
+    let bar = bar(bytes_total);
+    if bar.is_hidden() {
+        return job();
+    }
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                bar.set_position(bytes_done());
+                bar.set_message(format!("{} lines", lines_done()));
+                thread::park_timeout(INTERVAL);
+            }
+            bar.finish_and_clear();
+        });
+        // Also where the job panics: a scope waits for its threads.
+        let _stop = StopOnDrop(&is_done);
+        job()
+    })
+}
+
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn bar(bytes_total: Option<u64>) -> ProgressBar {
+    let (bar, template) = match bytes_total {
+        Some(total) => (
+            ProgressBar::new(total),
+            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
+        ),
+        None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
+}

@@ -1,6 +1,8 @@
 //! The floors of the house: a room uses only rooms of lower floors, and rooms
 //! on one floor do not know each other. Read from the `crate::` paths of `src/`.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -5,6 +5,8 @@
 //! user agent, with ` | ` between; or `reject` or `skip` and why. Bytes that
 //! cannot be printed are shown as `\xHH`.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
 use std::fs;
 use std::path::Path;
 

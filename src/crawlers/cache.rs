@@ -102,3 +102,30 @@ fn high(hash: u64) -> u32 {
 fn set_start(hash: u64) -> usize {
     (hash as usize % (ENTRIES_MAX / WAYS)) * WAYS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_hashes_are_told_apart_by_the_key() {
+        let mut cache = UserAgentCache::default();
+        cache.put(7, b"one", Identified::Generic);
+        assert_eq!(cache.get(7, b"one"), Some(Identified::Generic));
+        assert_eq!(cache.get(7, b"two"), None);
+        for number in 0..100 {
+            cache.put(7, format!("key {number}").as_bytes(), Identified::Other);
+        }
+        assert_eq!(cache.get(7, b"key 99"), Some(Identified::Other));
+    }
+
+    #[test]
+    fn memory_stays_bounded() {
+        let mut cache = UserAgentCache::default();
+        for number in 0..20_000_u64 {
+            cache.put(number << 20, &[b'x'; KEY_BYTES_MAX], Identified::Other);
+            assert!(cache.keys.len() <= KEYS_BYTES_MAX);
+        }
+        assert_eq!((cache.slots.len(), size_of::<Slot>()), (ENTRIES_MAX, 16));
+    }
+}

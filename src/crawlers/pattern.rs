@@ -42,7 +42,12 @@ impl Pattern {
         if let Some(needles) = spellings(&hir).and_then(usable) {
             return Ok(Pattern { needles, regex: None });
         }
+        // Most regexes are never asked in a run, and those that are asked
+        // are known to hold a needle: nothing is worth building beforehand.
         let config = meta::Config::new()
+            .auto_prefilter(false)
+            .dfa(false)
+            .onepass(false)
             .utf8_empty(false)
             .nfa_size_limit(Some(NFA_BYTES_MAX))
             .which_captures(WhichCaptures::None);

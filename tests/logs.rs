@@ -26,7 +26,7 @@ struct Case {
 fn cases(format: LogFormat) -> Vec<Case> {
     let name = format!("tests/logs/{}.txt", format.name());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    let text = fs::read_to_string(&path).unwrap();
+    let text = fs::read_to_string(&path).expect("each format has its file");
     let mut cases = Vec::new();
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {

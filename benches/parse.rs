@@ -1,0 +1,137 @@
+//! How fast are bytes made into records? Each stage alone, on one thread, on a
+//! generated log in memory: inflating, cutting into chunks, finding the user
+//! agent of each line, reading each line in full.
+//!
+//! `cargo bench --bench parse` prints CSV; the answers are checked first.
+
+use std::hint::black_box;
+use std::io::{Cursor, Write};
+use std::time::Instant;
+
+use botaudit::input::chunks::Chunks;
+use botaudit::input::lines::lines;
+use botaudit::input::open::{NamedGzip, Opened};
+use botaudit::input::source::FileId;
+use botaudit::logs::record::Scratch;
+use botaudit::logs::{Line, LogFormat};
+use flate2::{Compression, write::GzEncoder};
+
+const LINES: u64 = 200_000;
+const RUNS: usize = 7;
+const CHUNK_BYTES: usize = 1 << 20;
+
+fn main() {
+    let text = log(LogFormat::Combined);
+    let vhost = log(LogFormat::VhostCombined);
+    let gz = gzip(&text);
+    let size = text.len() as u64;
+
+    println!("stage,unit,value");
+    time("inflate", size, &|| inflate(&gz), size);
+    time("chunk", size, &|| chunk(&text), LINES);
+    time("inflate_and_chunk", size, &|| chunk(&gz), LINES);
+    let user_agents = user_agent_bytes(&text, LogFormat::Combined);
+    assert!(user_agents > LINES * 20, "every line has a user agent");
+    for (format, text) in [(LogFormat::Combined, &text), (LogFormat::VhostCombined, &vhost)] {
+        let (name, size) = (format.name(), text.len() as u64);
+        time(&format!("user_agent_{name}"), size, &|| user_agent_bytes(text, format), user_agents);
+        time(&format!("record_{name}"), size, &|| records(text, format), LINES);
+    }
+}
+
+/// Prints the best of some runs; each must give `expected`.
+fn time(stage: &str, bytes: u64, run: &dyn Fn() -> u64, expected: u64) {
+    assert_eq!(run(), expected, "{stage}");
+    let seconds = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            assert_eq!(black_box(run()), expected, "{stage}");
+            start.elapsed().as_secs_f64()
+        })
+        .fold(f64::INFINITY, f64::min);
+    println!("{stage},mebibytes_per_second,{:.0}", bytes as f64 / seconds / f64::from(1 << 20));
+    println!("{stage},nanoseconds_per_line,{:.1}", seconds * 1e9 / LINES as f64);
+}
+
+fn open(bytes: &[u8]) -> Opened {
+    Opened::new(Box::new(Cursor::new(bytes.to_vec())), NamedGzip::No, &Default::default())
+}
+
+fn inflate(gz: &[u8]) -> u64 {
+    let (mut opened, mut buffer, mut total) = (open(gz), vec![0; CHUNK_BYTES], 0);
+    loop {
+        match opened.read(&mut buffer).expect("the bench made it") {
+            0 => return total,
+            count => total += count as u64,
+        }
+    }
+}
+
+fn chunk(bytes: &[u8]) -> u64 {
+    let mut chunks = Chunks::new(FileId::from_index(0), open(bytes), CHUNK_BYTES);
+    let mut buffer = Vec::new();
+    while let Some(chunk) = chunks.next_chunk(buffer) {
+        buffer = chunk.bytes;
+    }
+    chunks.ending().lines
+}
+
+fn user_agent_bytes(text: &[u8], format: LogFormat) -> u64 {
+    let mut scratch = Scratch::default();
+    let length = |line| match format.line(line) {
+        Line::Fields(fields) => fields.user_agent(&mut scratch).len() as u64,
+        _ => 0,
+    };
+    lines(text).map(length).sum()
+}
+
+fn records(text: &[u8], format: LogFormat) -> u64 {
+    let mut scratch = Scratch::default();
+    let is_record = |line: &&[u8]| match format.line(line) {
+        Line::Fields(fields) => black_box(fields.record(&mut scratch)).is_ok(),
+        _ => false,
+    };
+    lines(text).filter(is_record).count() as u64
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+/// A log that varies enough not to flatter the inflater.
+fn log(format: LogFormat) -> Vec<u8> {
+    const USER_AGENTS: [&str; 4] = [
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+        "Mozilla/5.0 (compatible; Examplebot/2.1; +https://example.com/bot.html)",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0",
+    ];
+    let mut text = Vec::new();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for line in 0..LINES {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let random = |modulus: u64, shift: u32| (state >> shift) % modulus;
+        if format == LogFormat::VhostCombined {
+            write!(text, "www{}.example.com:443 ", random(200, 8)).expect("memory takes all");
+        }
+        let (hour, minute, second) = (line / 3600 % 24, line / 60 % 60, line % 60);
+        writeln!(
+            text,
+            "192.0.{}.{} - - [17/Apr/2025:{hour:02}:{minute:02}:{second:02} +0100] \"GET /catalogue/{}/item-{}?page={} HTTP/1.1\" 200 {} \"https://www.example.com/catalogue/{}/\" \"{}\"",
+            random(256, 3),
+            random(256, 11),
+            random(50, 17),
+            random(3000, 23),
+            random(9, 31),
+            random(60_000, 37),
+            random(50, 41),
+            USER_AGENTS[random(4, 47) as usize],
+        )
+        .expect("memory takes all");
+    }
+    text
+}

@@ -24,15 +24,14 @@ fn parse_clf(text: &[u8; 26]) -> Option<UtcTime> {
     if marks != *b"//::: " {
         return None;
     }
-    let year = i16::try_from(number(&text[7..11])?).ok()?;
-    let date = Date::new(year, month(&text[3..6])?, number_i8(&text[0..2])?).ok()?;
-    let second = match number_i8(&text[18..20])? {
+    let year = i16::from(two_digits(text, 7)?) * 100 + i16::from(two_digits(text, 9)?);
+    let date = Date::new(year, month([text[3], text[4], text[5]])?, two_digits(text, 0)?).ok()?;
+    let second = match two_digits(text, 18)? {
         60 => 59,
         second => second,
     };
-    let hour = number_i8(&text[12..14])?;
-    let time = Time::new(hour, number_i8(&text[15..17])?, second, 0).ok()?;
-    let timestamp = offset(&text[21..26])?.to_timestamp(date.to_datetime(time)).ok()?;
+    let time = Time::new(two_digits(text, 12)?, two_digits(text, 15)?, second, 0).ok()?;
+    let timestamp = offset(text)?.to_timestamp(date.to_datetime(time)).ok()?;
     Some(UtcTime::from(timestamp))
 }
 
@@ -44,10 +43,10 @@ fn parse_rfc3339(text: &[u8]) -> Option<UtcTime> {
     Some(UtcTime::from(timestamp))
 }
 
-fn offset(text: &[u8]) -> Option<Offset> {
-    let (hours, minutes) = (number(&text[1..3])?, number(&text[3..5])?);
+fn offset(text: &[u8; 26]) -> Option<Offset> {
+    let (hours, minutes) = (i32::from(two_digits(text, 22)?), i32::from(two_digits(text, 24)?));
     let seconds = hours * 3600 + minutes * 60;
-    let sign = match text[0] {
+    let sign = match text[21] {
         b'+' => 1,
         b'-' => -1,
         _ => return None,
@@ -55,23 +54,34 @@ fn offset(text: &[u8]) -> Option<Offset> {
     if minutes < 60 { Offset::from_seconds(sign * seconds).ok() } else { None }
 }
 
-fn month(name: &[u8]) -> Option<i8> {
-    const NAMES: [&[u8; 3]; 12] = [
-        b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov",
-        b"dec",
-    ];
-    (1..).zip(NAMES).find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(number, _)| number)
+/// By its English name in any case.
+fn month(name: [u8; 3]) -> Option<i8> {
+    let number = match &name.map(|byte| byte.to_ascii_lowercase()) {
+        b"jan" => 1,
+        b"feb" => 2,
+        b"mar" => 3,
+        b"apr" => 4,
+        b"may" => 5,
+        b"jun" => 6,
+        b"jul" => 7,
+        b"aug" => 8,
+        b"sep" => 9,
+        b"oct" => 10,
+        b"nov" => 11,
+        b"dec" => 12,
+        _ => return None,
+    };
+    Some(number)
 }
 
-fn number_i8(digits: &[u8]) -> Option<i8> {
-    i8::try_from(number(digits)?).ok()
-}
-
-/// Of at most four digits.
-fn number(digits: &[u8]) -> Option<i32> {
-    digits.iter().try_fold(0, |sum, digit| {
-        digit.is_ascii_digit().then(|| sum * 10 + i32::from(digit - b'0'))
-    })
+#[inline]
+fn two_digits(text: &[u8; 26], at: usize) -> Option<i8> {
+    match (text[at], text[at + 1]) {
+        (tens @ b'0'..=b'9', ones @ b'0'..=b'9') => {
+            Some(((tens - b'0') * 10 + (ones - b'0')) as i8)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -138,3 +138,22 @@ fn what_is_cut_for_its_length_is_rejected_for_it() {
         assert!(matches!(format.line(line), Line::Reject(Reject::TooLong)));
     }
 }
+
+#[test]
+fn no_damage_to_a_line_panics() {
+    for format in LogFormat::ALL {
+        for case in cases(format) {
+            let line = case.line.as_bytes();
+            for at in 0..line.len() {
+                describe(format, &line[..at]);
+                for byte in *b"\"\\[] -\0\xff" {
+                    let mut line = line.to_vec();
+                    line[at] = byte;
+                    for other in LogFormat::ALL {
+                        describe(other, &line);
+                    }
+                }
+            }
+        }
+    }
+}

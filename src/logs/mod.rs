@@ -1,6 +1,6 @@
 //! Log formats: one line to one record, or the reason why it is none.
 //!
-//! Nothing here fails: hostile lines give a [`Reject`](reject::Reject), which is
+//! Nothing here fails: hostile lines give a [`Reject`], which is
 //! counted.
 
 pub mod detect;

@@ -1,6 +1,6 @@
 //! Why a line is no record.
 
-/// What is wrong with a line that should have been a record. The first four are
+/// What is wrong with a line that should have been a record. The first five are
 /// told by its structure, before anybody asks whose user agent it has; the rest
 /// only where a crawler's line is read in full.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -3,6 +3,8 @@
 use crate::policy::limits::Limits;
 use crate::policy::ordered::OrderedGlobs;
 use crate::policy::ranked::rank;
+use crate::policy::set::PatternSet;
+use crate::policy::shelf::Shelf;
 use crate::policy::verdict::Decision;
 use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
@@ -29,20 +31,42 @@ enum Plan {
     Constant(Decision),
     /// Few patterns.
     Ordered(OrderedGlobs),
+    /// More.
+    Set(PatternSet),
 }
 
 impl CompiledPolicy {
     /// Compiles `rules`, those that bind a crawler, in the order of the file.
-    pub fn new(rules: &[&Rule], dialect: Dialect, _limits: &Limits) -> CompiledPolicy {
+    pub fn new(rules: &[&Rule], dialect: Dialect, limits: &Limits) -> CompiledPolicy {
+        CompiledPolicy::with_shelf(rules, dialect, limits, &Shelf::default())
+    }
+
+    /// As [`CompiledPolicy::new`], sharing automata with all policies made with `shelf`.
+    pub fn with_shelf(
+        rules: &[&Rule],
+        dialect: Dialect,
+        limits: &Limits,
+        shelf: &Shelf,
+    ) -> CompiledPolicy {
         let ranked = rank(rules, dialect);
         let plan = match &*ranked {
             [] => Plan::Constant(Decision::NO_RULE),
             [first, ..] if first.pattern.iter().all(|byte| *byte == b'*') => {
                 Plan::Constant(first.outcome.decision())
             }
-            _ => Plan::Ordered(OrderedGlobs::new(&ranked, dialect)),
+            few if few.len() <= limits.ordered_patterns_max => {
+                Plan::Ordered(OrderedGlobs::new(few, dialect))
+            }
+            many => Plan::Set(PatternSet::new(many, dialect, limits, shelf)),
         };
         CompiledPolicy { plan }
+    }
+
+    /// Compiles what would otherwise be compiled once it is hot.
+    pub fn compile(&self) {
+        if let Plan::Set(set) = &self.plan {
+            set.compile();
+        }
     }
 
     /// Decides on a prepared path: what `reference::decide` decides, faster.
@@ -50,6 +74,7 @@ impl CompiledPolicy {
         match &self.plan {
             Plan::Constant(decision) => *decision,
             Plan::Ordered(globs) => globs.decide(path),
+            Plan::Set(set) => set.decide(path),
         }
     }
 
@@ -58,6 +83,7 @@ impl CompiledPolicy {
         match &self.plan {
             Plan::Constant(_) => 0,
             Plan::Ordered(globs) => globs.heap_bytes(),
+            Plan::Set(set) => set.heap_bytes(),
         }
     }
 }

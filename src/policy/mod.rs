@@ -14,7 +14,13 @@ pub mod ranked;
 
 pub mod ordered;
 
+pub mod automaton;
+pub mod bloom;
+pub mod heads;
 pub mod limits;
+pub mod set;
+pub mod shelf;
+pub mod tails;
 
 pub mod compiled;
 

@@ -55,6 +55,10 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<Ranked<'a>> {
     ranked.sort_unstable_by_key(|(directive, ranked)| {
         (Reverse(ranked.pattern.len()), *directive, ranked.outcome)
     });
+    // Of equal rules the first decides.
+    ranked.dedup_by(|(directive, later), (first_directive, first)| {
+        directive == first_directive && later.pattern == first.pattern
+    });
     let is_last = |ranked: &Ranked<'_>| ranked.pattern.iter().all(|byte| *byte == b'*');
     let end = ranked.iter().position(|(_, ranked)| is_last(ranked));
     ranked.truncate(end.map_or(ranked.len(), |last| last + 1));

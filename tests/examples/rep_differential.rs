@@ -29,7 +29,8 @@ const ENGINES: [(&str, Engine); 3] = [
     ("direct", |rules, path| OrderedGlobs::new(&rank(rules, Google), Google).decide(path)),
     ("compiled", |rules, path| {
         // No set is too small to be compiled here, and no pattern too rare.
-        let limits = Limits { ordered_patterns_max: 0 };
+        let limits =
+            Limits { ordered_patterns_max: 0, searches_before_compiling: 0, ..Limits::default() };
         CompiledPolicy::new(rules, Google, &limits).decide(path)
     }),
 ];

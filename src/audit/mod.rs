@@ -137,9 +137,9 @@ impl Desk<'_> {
             let mut requests = self.evidence.map(|_| Vec::new());
             let lines = worker.audit(&chunk, format, requests.as_mut());
             self.progress.lines.fetch_add(lines, Ordering::Relaxed);
-            let Chunk { file, sequence, mut bytes, .. } = chunk;
-            bytes.clear();
-            // Where all readers are done nobody wants it.
+            let Chunk { file, sequence, bytes, .. } = chunk;
+            // As it is: a buffer that keeps its length need not be filled again. Where all
+            // readers are done nobody wants it.
             let _ = self.used.send(bytes);
             if let (Some(evidence), Some(requests)) = (self.evidence, requests) {
                 let told = evidence(Evidence::Chunk { input: file, sequence, requests });

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 
 use clap::{Args, ValueEnum};
 
-use crate::audit::finish::Audit;
+use crate::audit::finish::{Audit, Input};
 use crate::audit::{self, Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -120,7 +120,7 @@ impl AuditArgs {
     pub fn run(self) -> Result<Outcome> {
         let options = self.options()?;
         let robots = self.robots.as_ref().ok_or_else(no_robots)?;
-        let sources = expand(&self.logs)?;
+        let sources = expand(&self.logs);
         let registry = match &self.crawlers {
             Some(path) => Registry::with_file(path)?,
             None => Registry::builtin(),
@@ -175,7 +175,7 @@ impl AuditArgs {
     fn tell(&self, audit: &Audit, registry: &Registry) -> Result<Outcome> {
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
-                complain(&format!("{}: {damage}; what came before it was counted", input.name));
+                complain(&damage_text(input, damage));
             }
         }
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -253,6 +253,13 @@ fn zone(name: &str) -> Result<Zone> {
     Zone::named(name).ok_or_else(|| {
         Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
     })
+}
+
+fn damage_text(input: &Input, damage: &str) -> String {
+    if input.is_unopened() {
+        return damage.to_owned();
+    }
+    format!("{}: {damage}; {} lines before it were counted", input.name, input.tally.lines())
 }
 
 /// Where not one input could be opened there is nothing to report.

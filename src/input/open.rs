@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -30,6 +31,7 @@ enum Coding {
 pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
     match &source.place {
         Place::Stdin => Ok(Opened::new(Box::new(io::stdin()), NamedGzip::No, bytes_read)),
+        Place::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
         Place::File(path) => {
             let file = File::open(path).map_err(|err| Error::io("cannot open", path, err))?;
             let is_gz = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));

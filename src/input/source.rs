@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use glob::MatchOptions;
-
-use crate::error::{Error, Result};
 
 /// Something to read.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -26,6 +25,8 @@ pub enum Place {
     Stdin,
     /// A file, or anything else that can be opened by a path.
     File(PathBuf),
+    /// There is nothing to open, for this reason.
+    Nowhere(String),
 }
 
 impl Source {
@@ -33,6 +34,7 @@ impl Source {
     pub fn size_bytes(&self) -> Option<u64> {
         match &self.place {
             Place::Stdin => None,
+            Place::Nowhere(_) => Some(0),
             Place::File(path) => {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| data.len())
             }
@@ -66,105 +68,115 @@ const LIKE_A_SHELL: MatchOptions = MatchOptions {
 /// All sources that `arguments` name, sorted by name. A directory stands for the
 /// files directly in it, but for hidden ones; a pattern that the shell left
 /// alone for what it matches. A file that is reached in several ways comes once,
-/// under the first of its names. What does not exist is an error.
-pub fn expand(arguments: &[OsString]) -> Result<Vec<Source>> {
-    let mut paths = Vec::new();
-    let mut stdin = None;
-    for argument in arguments {
-        if argument == "-" {
-            stdin = Some(Source { name: "-".to_owned(), place: Place::Stdin });
-        } else {
-            expand_argument(argument, &mut paths)?;
-        }
-    }
-    paths.sort_unstable();
+/// under the first of its names. What does not exist comes too, and fails when it
+/// is opened: it must not keep the others from being read.
+pub fn expand(arguments: &[OsString]) -> Vec<Source> {
+    let mut found = Found::default();
+    arguments.iter().for_each(|argument| found.add(argument));
+    found.paths.sort_unstable();
     let mut names: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for path in paths {
+    for path in found.paths {
         // A pipe of the shell (`<(...)`) has a path that leads nowhere.
         let canonical = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         names.entry(canonical).or_insert(path);
     }
-    let mut paths: Vec<PathBuf> = names.into_values().collect();
-    paths.sort_unstable();
-    Ok(stdin.into_iter().chain(paths.into_iter().map(file)).collect())
+    let mut sources = found.others;
+    sources.extend(names.into_values().map(file));
+    sources.sort_by(|left, right| left.name.cmp(&right.name));
+    sources.dedup();
+    sources
 }
 
 fn file(path: PathBuf) -> Source {
     Source { name: path.to_string_lossy().into_owned(), place: Place::File(path) }
 }
 
-fn expand_argument(argument: &OsStr, paths: &mut Vec<PathBuf>) -> Result<()> {
-    let path = Path::new(argument);
-    match fs::metadata(path) {
-        Ok(data) if data.is_dir() => {
-            if add_directory(path, paths)? == 0 {
-                return Err(Error::invalid_file(
-                    path,
-                    "no files in this directory; name its files or another",
-                ));
+/// What the arguments led to so far.
+#[derive(Default)]
+struct Found {
+    paths: Vec<PathBuf>,
+    /// Standard input, and what leads nowhere.
+    others: Vec<Source>,
+}
+
+impl Found {
+    fn add(&mut self, argument: &OsStr) {
+        if argument == "-" {
+            self.others.push(Source { name: "-".to_owned(), place: Place::Stdin });
+            return;
+        }
+        let path = Path::new(argument);
+        let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[']));
+        match (fs::metadata(path), pattern) {
+            (Ok(data), _) if data.is_dir() => self.add_directory(path),
+            (Err(_), Some(pattern)) => self.add_pattern(pattern),
+            _ => self.paths.push(path.to_owned()),
+        }
+    }
+
+    /// Adds what `pattern` matches; a directory among that stands for its files.
+    fn add_pattern(&mut self, pattern: &str) {
+        let matches = match glob::glob_with(pattern, LIKE_A_SHELL) {
+            Ok(matches) => matches,
+            Err(err) => return self.add_nothing(pattern, format!("invalid pattern: {err}")),
+        };
+        let before = self.paths.len() + self.others.len();
+        for path in matches {
+            match path {
+                Ok(path) if path.is_dir() => self.add_directory(&path),
+                Ok(path) => self.paths.push(path),
+                Err(err) => {
+                    self.add_nothing(
+                        &err.path().to_string_lossy(),
+                        format!("cannot read: {}", err.error()),
+                    );
+                }
             }
-            Ok(())
         }
-        Ok(_) => {
-            paths.push(path.to_owned());
-            Ok(())
+        if self.paths.len() + self.others.len() == before {
+            self.add_nothing(pattern, "no file matches this pattern".to_owned());
         }
-        Err(err) => match argument.to_str() {
-            Some(pattern) if pattern.contains(['*', '?', '[']) => add_pattern(pattern, paths),
-            _ => Err(Error::io("cannot open", path, err)),
-        },
+    }
+
+    fn add_directory(&mut self, directory: &Path) {
+        let before = self.paths.len();
+        match files_in(directory) {
+            Ok(files) => self.paths.extend(files),
+            Err(err) => {
+                self.add_nothing(&directory.to_string_lossy(), format!("cannot read: {err}"))
+            }
+        }
+        if self.paths.len() == before {
+            let why = "no files in this directory; name its files or another".to_owned();
+            self.add_nothing(&directory.to_string_lossy(), why);
+        }
+    }
+
+    fn add_nothing(&mut self, name: &str, why: String) {
+        self.others.push(Source { name: name.to_owned(), place: Place::Nowhere(why) });
     }
 }
 
-/// Adds what `pattern` matches; a directory among that stands for its files.
-fn add_pattern(pattern: &str, paths: &mut Vec<PathBuf>) -> Result<()> {
-    let invalid = |why: String| Error::invalid_file(Path::new(pattern), why);
-    let matches = glob::glob_with(pattern, LIKE_A_SHELL)
-        .map_err(|err| invalid(format!("invalid pattern: {err}")))?;
-    let mut count = 0;
-    for path in matches {
-        let path = path.map_err(|err| {
-            let path = err.path().to_owned();
-            Error::io("cannot read", &path, err.into())
-        })?;
-        if path.is_dir() {
-            count += add_directory(&path, paths)?;
-        } else {
-            paths.push(path);
-            count += 1;
-        }
-    }
-    if count == 0 {
-        return Err(invalid("no file matches this pattern".to_owned()));
-    }
-    Ok(())
-}
-
-/// Adds the files of a directory and gives how many.
-fn add_directory(directory: &Path, paths: &mut Vec<PathBuf>) -> Result<usize> {
-    let cannot_read = |err| Error::io("cannot read the directory", directory, err);
-    let before = paths.len();
-    for entry in fs::read_dir(directory).map_err(cannot_read)? {
-        let entry = entry.map_err(cannot_read)?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
+/// Everything directly in `directory` but hidden entries and directories.
+fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
         let path = entry.path();
-        let data = fs::metadata(&path).map_err(|err| Error::io("cannot open", &path, err))?;
-        if data.is_file() {
-            paths.push(path);
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") && !path.is_dir() {
+            files.push(path);
         }
     }
-    Ok(paths.len() - before)
+    Ok(files)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A directory with some files, and the names that `arguments` (relative to
-    /// it) give, also relative; an error gives its message.
-    fn names(arguments: &[&str]) -> std::result::Result<Vec<String>, String> {
+    /// The names and reasons that `arguments` give in a directory with some
+    /// files; all relative to it.
+    fn names(arguments: &[&str]) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
         for directory in ["logs", "logs/below", "empty"] {
@@ -179,14 +191,16 @@ mod tests {
             .map(|name| if *name == "-" { "-".into() } else { root.join(name).into_os_string() })
             .collect();
         let prefix = format!("{}/", root.display());
-        expand(&arguments)
-            .map(|sources| sources.iter().map(|source| source.name.replace(&prefix, "")).collect())
-            .map_err(|err| err.to_string().replace(&prefix, ""))
+        let name = |source: &Source| match &source.place {
+            Place::Nowhere(why) => format!("{}: {why}", source.name).replace(&prefix, ""),
+            _ => source.name.replace(&prefix, ""),
+        };
+        expand(&arguments).iter().map(name).collect()
     }
 
     #[track_caller]
     fn check(arguments: &[&str], expected: &[&str]) {
-        assert_eq!(names(arguments).unwrap(), expected);
+        assert_eq!(names(arguments), expected);
     }
 
     #[test]
@@ -210,15 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn what_is_not_there_is_named_and_keeps_nothing_from_being_read() {
+        check(&["logs/b.log", "gone.log"], &["gone.log", "logs/b.log"]);
         for (argument, expected) in [
-            ("gone.log", "cannot open gone.log: "),
             ("gone*.log", "gone*.log: no file matches this pattern"),
             ("logs/***", "logs/***: invalid pattern: "),
             ("empty", "empty: no files in this directory"),
         ] {
-            let message = names(&["logs/b.log", argument]).unwrap_err();
-            assert!(message.starts_with(expected), "{message}");
+            let names = names(&["x[1].log", argument]);
+            assert!(names.iter().any(|name| name.starts_with(expected)), "{names:?}");
+            assert!(names.contains(&"x[1].log".to_owned()), "{names:?}");
         }
     }
 }

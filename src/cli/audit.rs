@@ -127,7 +127,12 @@ impl AuditArgs {
         };
         let judge = Judge::new(Store::open(robots)?, &registry, self.dialect())?;
         let staging = Arc::new(Staging::open(&self.output)?);
-        let requests = self.requests.as_deref().map(RequestsFile::open).transpose()?;
+        let evidence = self.evidence_within(&staging)?;
+        let evidence_path = evidence
+            .as_ref()
+            .map(|name| staging.staged(name.as_ref()))
+            .or_else(|| self.requests.clone());
+        let requests = evidence_path.as_deref().map(RequestsFile::open).transpose()?;
         give_up_on_signals(&staging, requests.as_ref());
 
         let audit = self.audit(&sources, &options, &judge, &registry, requests.as_ref())?;
@@ -139,8 +144,13 @@ impl AuditArgs {
             let written = write(&audit, &registry, &mut file).and_then(|()| file.flush());
             written.map_err(|err| Error::io("cannot write", &self.output.join(table.file), err))?;
         }
-        let json =
-            run_json(&audit, &self.run_options(&options), &registry, jiff::Timestamp::now().into());
+        let json = run_json(
+            &audit,
+            &self.run_options(&options),
+            evidence.as_deref(),
+            &registry,
+            jiff::Timestamp::now().into(),
+        );
         let written = staging.create(MARKER)?.write_all(&json);
         written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
@@ -191,6 +201,22 @@ impl AuditArgs {
             (true, true) => Outcome::Violations,
             (true, false) => Outcome::Done,
         })
+    }
+
+    /// The name of the evidence, where it is to stand in the report itself.
+    fn evidence_within(&self, staging: &Staging) -> Result<Option<String>> {
+        let Some(name) = self.requests.as_ref().and_then(|path| staging.name_within(path)) else {
+            return Ok(None);
+        };
+        let taken =
+            TABLES.iter().map(|(table, _)| table.file).chain([MARKER]).any(|file| name == file);
+        match name.to_str() {
+            Some(name) if !taken => Ok(Some(name.to_owned())),
+            _ => Err(Error::usage(format!(
+                "--requests cannot be named {}; write --requests evidence.csv.gz",
+                name.display()
+            ))),
+        }
     }
 
     fn options(&self) -> Result<Options> {

@@ -4,7 +4,7 @@
 //! then exchanged with it. A run that fails or is killed leaves the previous
 //! report as it was; what it left beside it is cleared by the next run.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,18 @@ impl Staging {
     /// Where the report will be.
     pub fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// The name under which the report would hold `path`; `None` where it lies elsewhere.
+    pub fn name_within<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
+        let parent = std::path::absolute(path).ok()?.parent()?.to_owned();
+        let parent = fs::canonicalize(&parent).unwrap_or(parent);
+        (parent == self.target).then(|| path.file_name()).flatten()
+    }
+
+    /// Where the file `name` of the report is written before the report is put in its place.
+    pub fn staged(&self, name: &OsStr) -> PathBuf {
+        self.staged.join(name)
     }
 
     /// A file of the report, to be written to.

@@ -42,7 +42,7 @@ struct RunJson<'a> {
     lines: LinesJson,
     requests: BTreeMap<&'static str, u64>,
     warnings: &'a [String],
-    files: Vec<&'static str>,
+    files: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -76,10 +76,11 @@ struct RobotsJson<'a> {
     parsed_bytes: usize,
 }
 
-/// The text of `run.json`.
+/// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(
     audit: &Audit,
     options: &RunOptions,
+    evidence: Option<&str>,
     registry: &Registry,
     made_at: UtcTime,
 ) -> Vec<u8> {
@@ -103,7 +104,7 @@ pub fn run_json(
         lines: lines_json(&audit.inputs),
         requests: requests_json(audit),
         warnings: &audit.warnings,
-        files: TABLES.iter().map(|(table, _)| table.file).collect(),
+        files: TABLES.iter().map(|(table, _)| table.file).chain(evidence).collect(),
     };
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');

@@ -1,0 +1,167 @@
+//! Damaged, garbage and hostile input.
+
+use crate::program::{Sandbox, gzip, line};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox
+}
+
+fn lines(count: u32) -> String {
+    (0..count).map(|second| line(second, &format!("/private/{second}"), 200, BINGBOT)).collect()
+}
+
+#[test]
+fn what_is_missing_keeps_nothing_else_from_being_read() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", lines(3));
+    let ran =
+        sandbox.run("audit --robots robots.txt -o report gone.log access.log never-*.log").exits(3);
+    let ran = ran.complains("botaudit: cannot open gone.log: No such file or directory");
+    ran.complains("botaudit: never-*.log: no file matches this pattern");
+    assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 3);
+    let run = sandbox.json("report/run.json");
+    assert_eq!(
+        (run["complete"].as_bool(), run["inputs"].as_array().unwrap().len()),
+        (Some(false), 3)
+    );
+    sandbox
+        .run("audit --robots robots.txt -o nothing gone.log")
+        .exits(2)
+        .complains("cannot open gone.log");
+    assert!(!sandbox.path("nothing").exists());
+}
+
+#[test]
+fn what_came_before_damage_is_counted() {
+    let sandbox = sandbox();
+    let whole = gzip(lines(2000).as_bytes());
+    let cut = whole.len() / 2;
+    sandbox.write("cut.log.gz", &whole[..cut]);
+    sandbox.write("whole.log.gz", &whole);
+    let ran = sandbox.run("audit --robots robots.txt -o report cut.log.gz whole.log.gz").exits(3);
+    ran.complains(&format!("cut.log.gz: truncated gzip stream at byte {cut}; "));
+    let violations = sandbox.table("report/summary.csv").sum("violations");
+    assert!((2001..4000).contains(&violations), "{violations}");
+    let run = sandbox.json("report/run.json");
+    let cut = &run["inputs"][0];
+    assert_eq!(cut["skipped_by_reason"]["partial"], 1);
+    assert_eq!(cut["lines"].as_u64().unwrap(), violations - 2000 + 1);
+    assert_eq!(run["inputs"][1]["damage"], serde_json::Value::Null);
+}
+
+#[test]
+fn what_claims_to_be_gzip_and_is_not_is_damage() {
+    let sandbox = sandbox();
+    sandbox.write("access.log.gz", lines(3));
+    sandbox.write("other.log", lines(1));
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log.gz other.log").exits(3);
+    ran.complains("access.log.gz: named .gz but is not gzip at byte 0");
+    assert_eq!(sandbox.table("report/summary.csv").sum("requests"), 1);
+}
+
+#[test]
+fn damage_wins_over_violations() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", lines(1));
+    sandbox
+        .run("audit --robots robots.txt -o report --fail-on-violations access.log gone.log")
+        .exits(3);
+}
+
+#[test]
+fn garbage_is_counted_with_a_sample_and_never_lost() {
+    let sandbox = sandbox();
+    let mut log = lines(5).into_bytes();
+    log.extend(b"\x16\x03\x01\x02\x00\n\n# a comment\n\x00\x00\x00\nno log line at all\n");
+    log.extend(br#"192.0.2.7 - - [01/Mar/2026:00:00:01 +0000] "\x16\x03\x01" 400 0 "-" "-""#);
+    log.extend(b"\n\xff\xfe\xfd\r\n");
+    log.extend(vec![b'x'; 3 << 20]);
+    log.push(b'\n');
+    log.extend(line(9, "/private/caf\u{e9}", 200, BINGBOT).into_bytes());
+    sandbox.write("access.log", log);
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    let run = sandbox.json("report/run.json");
+    let input = &run["inputs"][0];
+    let count = |name: &str| input[name].as_u64().unwrap();
+    assert_eq!(
+        count("lines"),
+        count("crawler") + count("other") + count("rejected") + count("skipped")
+    );
+    assert_eq!((count("crawler"), count("other"), count("skipped")), (6, 1, 2));
+    let rejects = sandbox.table("report/rejects.csv").cells("reason lines example_line");
+    assert_eq!(rejects, ["too-long | 1 | 13", "no-time | 4 | 6"]);
+}
+
+#[test]
+fn empty_input_gives_an_empty_report() {
+    let sandbox = sandbox();
+    sandbox.write("empty.log", "");
+    sandbox.write_gz("empty.log.gz", "");
+    sandbox.write("nothing.gz", "");
+    let ran = sandbox
+        .run("audit --robots robots.txt -o report empty.log empty.log.gz nothing.gz")
+        .exits(0);
+    assert!(ran.stdout.starts_with("0 lines, "), "{}", ran.stdout);
+    assert!(sandbox.table("report/summary.csv").rows.is_empty());
+}
+
+#[test]
+fn strangers_cannot_write_formulas_or_control_characters() {
+    let sandbox = sandbox();
+    let user_agent = r"=cmd|'/c calc'!A1 EvilCrawler/1.0 \x1b[2J\xff";
+    sandbox.write(
+        "access.log",
+        line(1, "/private", 200, user_agent) + &line(2, r"/private\x1b[31m", 200, BINGBOT),
+    );
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    let unknown = sandbox.table("report/unknown-crawlers.csv").cells("user_agent");
+    assert_eq!(unknown, [r"'=cmd|'/c calc'!A1 EvilCrawler/1.0 \x1B[2J\xFF"]);
+    assert_eq!(
+        sandbox.table("report/violations.csv").cells("example_target"),
+        [r"/private\x1B[31m"]
+    );
+    assert!(!ran.stdout.contains('\x1b'));
+}
+
+#[test]
+fn a_flood_of_hosts_is_summed_up() {
+    let sandbox = sandbox();
+    let log: String = (0..10_500)
+        .map(|host| format!("h{host}.example:443 {}", line(1, "/private", 200, BINGBOT)))
+        .collect();
+    sandbox.write("flood.log", log + "our.example:443 " + &line(2, "/private", 200, BINGBOT));
+    let ran = sandbox
+        .run("audit --robots robots.txt --origin https://our.example -o report flood.log")
+        .exits(0);
+    ran.complains("most are summed up as (others)");
+    let summary = sandbox.table("report/summary.csv");
+    assert_eq!((summary.rows.len(), summary.sum("violations")), (10_002, 10_501));
+    let cells = summary.cells("origin requests");
+    assert!(cells.contains(&"(others) | 500".to_owned()));
+    assert!(cells.contains(&"https://our.example | 1".to_owned()));
+}
+
+#[test]
+fn a_log_without_hosts_and_a_directory_of_robots_txt_need_an_origin() {
+    let sandbox = sandbox();
+    sandbox.write("robots/example.com", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", lines(2));
+    let ran = sandbox.run("audit --robots robots -o report access.log").exits(0);
+    ran.complains("2 requests name no host").complains("--origin https://example.com");
+    assert_eq!(sandbox.table("report/summary.csv").sum("unknown"), 2);
+    sandbox.run("audit --robots robots --origin https://example.com -o report access.log").exits(0);
+    assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 2);
+}
+
+#[test]
+fn a_log_of_no_known_format_is_named() {
+    let sandbox = sandbox();
+    sandbox
+        .write("crawl.log", "2020-10-14 01:29:23 [scrapy.utils.log] INFO: Scrapy 2.1.0 started\n");
+    let ran = sandbox.run("audit --robots robots.txt -o report crawl.log").exits(0);
+    ran.complains("warning: crawl.log: no known log format reads the first lines");
+}

@@ -1,0 +1,18 @@
+//! The real program, run as its users run it.
+//!
+//! - `audit`: verdicts, counts and origins, from logs to cells.
+//! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
+//! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
+//! - `sample`: the sample data and its expected reports.
+//! - `readme`: what the README says is what the program does.
+//! - `regression`: one test a bug.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod audit;
+mod bad_input;
+mod output;
+mod program;
+mod readme;
+mod regression;
+mod sample;

@@ -1,0 +1,240 @@
+//! How a run ends: reports all at once, exit codes, equal bytes.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Sandbox, gzip, line};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", line(1, "/private", 200, BINGBOT));
+    sandbox
+}
+
+#[test]
+fn without_robots_txt_it_says_what_to_write() {
+    let ran = sandbox().run("audit access.log").exits(2);
+    ran.complains("--robots robots.txt --origin https://example.com access.log.gz");
+}
+
+#[test]
+fn without_arguments_it_tells_how_to_start() {
+    let ran = Sandbox::new().run("").exits(2);
+    assert!(ran.stderr.contains("Usage: botaudit <COMMAND>"), "{}", ran.stderr);
+    let help = Sandbox::new().run("audit --help").exits(0);
+    assert!(help.stdout.contains("Examples:") && help.stdout.contains("Exit codes:"));
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_named() {
+    let sandbox = sandbox();
+    let check = |arguments: &str, what: &str| {
+        sandbox
+            .run(&format!("audit --robots robots.txt {arguments} access.log"))
+            .exits(2)
+            .complains(what);
+        assert!(!sandbox.path("botaudit-report").exists(), "{arguments}");
+    };
+    check("--log-format squid", "unknown log format 'squid'; the formats are ");
+    check("--origin example.com", "'example.com' is no origin; write --origin https://example.com");
+    check("--timezone Europe/Atlantis", "unknown time zone 'Europe/Atlantis'");
+    check("--crawlers gone.csv", "gone.csv");
+    check("-o access.log", "access.log");
+    check("--requests gone/evidence.csv", "cannot write --requests gone/evidence.csv");
+    sandbox.run("audit --robots gone access.log").exits(2).complains("cannot read --robots gone");
+}
+
+#[test]
+fn exit_codes_tell_how_it_ended() {
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt access.log").exits(0);
+    sandbox.run("audit --robots robots.txt --fail-on-violations access.log").exits(1);
+    sandbox.write("good.log", line(1, "/", 200, BINGBOT));
+    sandbox.run("audit --robots robots.txt --fail-on-violations good.log").exits(0);
+}
+
+#[test]
+fn quiet_is_silent_when_all_is_well() {
+    let sandbox = sandbox();
+    let ran = sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn a_report_of_ours_is_replaced_and_nothing_else() {
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    assert_eq!(sandbox.names("."), ["access.log", "report", "robots.txt"]);
+    sandbox.write("report/notes.txt", "mine");
+    sandbox
+        .run("audit --robots robots.txt -o report access.log")
+        .exits(2)
+        .complains("report/notes.txt");
+    sandbox.write("photos/cat.jpg", "");
+    sandbox
+        .run("audit --robots robots.txt -o photos access.log")
+        .exits(2)
+        .complains("is not a report of botaudit");
+    assert_eq!(sandbox.names("photos"), ["cat.jpg"]);
+}
+
+#[test]
+fn equal_runs_differ_in_one_field_only() {
+    let sandbox = sandbox();
+    let runs = ["first", "second"].map(|name| {
+        sandbox.run(&format!("audit --robots robots.txt -o {name} access.log")).exits(0);
+        let mut run = sandbox.json(&format!("{name}/run.json"));
+        run["made_at_utc"].take();
+        run
+    });
+    assert_eq!(runs[0], runs[1]);
+    for name in sandbox.names("first").iter().filter(|name| *name != "run.json") {
+        assert_eq!(sandbox.text(&format!("first/{name}")), sandbox.text(&format!("second/{name}")));
+    }
+}
+
+/// Lines of many kinds, out of order, in several files, gzip members and formats.
+fn mixed_logs(sandbox: &Sandbox) {
+    let agents = [
+        BINGBOT,
+        "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+        "ChatGPT-User/1.0",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+        "AcmeCrawler/0.1 (+http://acme.example/bot)",
+        "AdsBot-Google (+http://www.google.com/adsbot.html)",
+    ];
+    let targets =
+        ["/private/a", "/", "/robots.txt", "/b?c=d", "*", "http://foreign.test/x", "/private%2f"];
+    let mut state = 1u32;
+    let mut pick = |below: u32| {
+        state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        (state >> 16) % below
+    };
+    for (name, count) in [("a.log", 400), ("b.log.gz", 900), ("c.log.gz", 30), ("d.log", 0)] {
+        let mut log = Vec::new();
+        for _ in 0..count {
+            let host = ["", "one.example:443 ", "two.example:80 "][pick(3) as usize];
+            let target = targets[pick(targets.len() as u32) as usize];
+            let agent = agents[pick(agents.len() as u32) as usize];
+            log.extend(
+                format!("{host}{}", line(pick(86_400), target, 200 + pick(300) as u16, agent))
+                    .into_bytes(),
+            );
+            if pick(20) == 0 {
+                log.extend(b"garbage\r\n\n");
+            }
+        }
+        let half = log.len() / 2;
+        match name.ends_with(".gz") {
+            true => sandbox.write(name, [gzip(&log[..half]), gzip(&log[half..])].concat()),
+            false => sandbox.write(name, log),
+        }
+    }
+}
+
+#[test]
+fn neither_threads_nor_chunks_nor_the_order_of_files_show() {
+    let sandbox = sandbox();
+    mixed_logs(&sandbox);
+    let mut first: Option<Vec<(String, Vec<u8>)>> = None;
+    let ways = [(1, 1 << 20), (2, 1 << 20), (7, 1 << 20), (1, 1), (2, 7), (7, 333), (3, 4096)];
+    for (turn, (threads, chunk_bytes)) in ways.into_iter().enumerate() {
+        let files = if turn % 2 == 0 {
+            "a.log b.log.gz c.log.gz d.log"
+        } else {
+            "d.log c.log.gz b.log.gz a.log"
+        };
+        let flags =
+            format!("--threads {threads} --chunk-bytes {chunk_bytes} --requests evidence.csv.gz");
+        sandbox.run(&format!("audit -q --robots robots.txt -o report {flags} {files}")).exits(0);
+        let mut files: Vec<(String, Vec<u8>)> = sandbox
+            .names("report")
+            .into_iter()
+            .filter(|name| name != "run.json")
+            .map(|name| (name.clone(), fs::read(sandbox.path(&format!("report/{name}"))).unwrap()))
+            .collect();
+        files.push(("evidence".to_owned(), fs::read(sandbox.path("evidence.csv.gz")).unwrap()));
+        let mut run = sandbox.json("report/run.json");
+        run["made_at_utc"].take();
+        files.push(("run.json".to_owned(), run.to_string().into_bytes()));
+        let first = first.get_or_insert_with(|| files.clone());
+        for (now, before) in files.iter().zip(first.iter()) {
+            assert!(now == before, "{} differs with {flags}", now.0);
+        }
+    }
+    assert!(sandbox.table("report/summary.csv").sum("violations") > 50);
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_the_previous_report() {
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    let before = sandbox.text("report/run.json");
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
+        let mut child = sandbox
+            .command("audit --robots robots.txt -o report --requests evidence.csv -")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .as_mut()
+            .unwrap()
+            .write_all(line(1, "/private", 200, BINGBOT).as_bytes())
+            .unwrap();
+        wait_for(|| sandbox.names(".").iter().any(|name| name.starts_with(".report.botaudit-")));
+        // The handler is set right after the directory is made.
+        std::thread::sleep(Duration::from_millis(200));
+        let killed =
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), code, "{signal}");
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said.contains("stopped; the previous report"), code.is_some(), "{said}");
+        assert_eq!(sandbox.text("report/run.json"), before);
+        assert!(!sandbox.path("evidence.csv").exists());
+    }
+    // What the killed one left is cleared by the next run.
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    let left: Vec<String> =
+        sandbox.names(".").into_iter().filter(|name| name.starts_with(".report")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+fn wait_for(is_there: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_there() {
+        assert!(start.elapsed() < Duration::from_secs(30), "it did not come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn reads_from_a_pipe() {
+    let sandbox = sandbox();
+    let log = line(1, "/private", 200, BINGBOT);
+    for input in [log.clone().into_bytes(), gzip(log.as_bytes())] {
+        sandbox.run_with_input("audit --robots robots.txt -o report -", &input).exits(0);
+        let cells =
+            sandbox.table("report/violations.csv").cells("requests example_file example_line");
+        assert_eq!(cells, ["1 | - | 1"]);
+    }
+}
+
+#[test]
+fn evidence_may_stand_in_the_report_directory() {
+    let sandbox = sandbox();
+    for _ in 0..2 {
+        sandbox
+            .run("audit --robots robots.txt -o report --requests report/evidence.csv access.log")
+            .exits(0);
+        assert_eq!(sandbox.table("report/evidence.csv").rows.len(), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! The sample data gives the reports that stand beside it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::program::{Sandbox, repository};
+
+/// Compares each file of a report with the expected one, byte for byte.
+#[track_caller]
+fn check(expected: &str, arguments: &str) {
+    let sandbox = Sandbox::new();
+    let expected = repository().join("sample-data/expected").join(expected);
+    let report = sandbox.path("report");
+    let mut command = sandbox.command(&format!("{arguments} -q -o {}", report.display()));
+    // As a user would, so that the paths in the reports are those of the README.
+    let status = command.current_dir(repository()).status().unwrap();
+    assert!(status.success());
+    for name in names(&expected) {
+        let read = |directory: &Path| fs::read(directory.join(&name)).unwrap_or_default();
+        let (ours, theirs) = (read(&report), read(&expected));
+        let (ours, theirs) =
+            if name == "run.json" { (timeless(&ours), timeless(&theirs)) } else { (ours, theirs) };
+        assert!(
+            ours == theirs,
+            "{name} is not as expected; if it should not be, run scripts/update-expected\n{}",
+            String::from_utf8_lossy(&ours)
+        );
+    }
+    assert_eq!(names(&report), names(&expected));
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Without the fields that change with the clock and with each version.
+fn timeless(json: &[u8]) -> Vec<u8> {
+    let mut json: serde_json::Value = serde_json::from_slice(json).unwrap();
+    json["made_at_utc"].take();
+    json["version"].take();
+    json.to_string().into_bytes()
+}
+
+#[test]
+fn many_origins() {
+    check("many", "audit --robots sample-data/robots sample-data/logs");
+}
+
+#[test]
+fn one_site() {
+    check(
+        "single",
+        "audit --robots sample-data/single/robots.txt --origin https://example.com sample-data/single/access.log.gz",
+    );
+}

@@ -1,0 +1,284 @@
+//! The protocol: every case of `tests/rep/*.txt` through every engine, and random ones.
+//!
+//! A case file is a row of blocks: `#` lines with the law in words, then
+//! `== robots.txt` (or `== robots.txt, escaped`, where `\xHH`, `\r`, `\n`, `\t`
+//! and `\\` are undone), then one of
+//!
+//! - `== cases`: product tokens, target, `allow` or `disallow`, `line N` or `no
+//!   rule`. Tokens are parted by `,`, most specific first; `-` is none; `!`
+//!   behind them: the crawler ignores `*`. The target is prepared.
+//! - `== cases, rfc9309`: the same in the other dialect.
+//! - `== urls`: the same for Google's parser alone, which gets name and URL as they stand.
+//!
+//! Fields are parted by two spaces or more; `\xHH` is undone in all of them.
+
+use botaudit::policy::compiled::CompiledPolicy;
+use botaudit::policy::library::ask;
+use botaudit::policy::limits::Limits;
+use botaudit::policy::ordered::OrderedGlobs;
+use botaudit::policy::ranked::rank;
+use botaudit::policy::reference;
+use botaudit::policy::select::{Star, select};
+use botaudit::policy::verdict::{Decision, Verdict};
+use botaudit::robots::model::{Directive, Rule};
+use botaudit::robots::parse::parse;
+use botaudit::url::dialect::Dialect;
+use botaudit::url::path::prepare;
+
+/// Every way that a compiled policy can take.
+fn all_limits() -> Vec<Limits> {
+    let standard = Limits::default();
+    let set = Limits { ordered_patterns_max: 0, ..standard };
+    let hot = Limits { searches_before_compiling: 0, ..set };
+    vec![
+        standard,
+        set,
+        hot,
+        Limits { automata_bytes_max: 0, ..set },
+        Limits { automaton_bytes_max: 0, ..hot },
+        Limits { automata_bytes_max: 5000, ..hot },
+        Limits { ordered_patterns_max: usize::MAX, ..standard },
+    ]
+}
+
+/// What all engines decide, which must be one thing.
+#[track_caller]
+fn decide(
+    rules: &[&Rule],
+    dialect: Dialect,
+    path: &[u8],
+    context: &dyn Fn() -> String,
+) -> Decision {
+    let expected = reference::decide(rules, dialect, path);
+    let path_shown = path.escape_ascii();
+    let ordered = OrderedGlobs::new(&rank(rules, dialect), dialect);
+    assert_eq!(ordered.decide(path), expected, "ordered: {path_shown} {}", context());
+    for limits in all_limits() {
+        let policy = CompiledPolicy::new(rules, dialect, &limits);
+        for ask in ["first", "second"] {
+            let found = policy.decide(path);
+            assert_eq!(found, expected, "{ask} {limits:?}: {path_shown} {}", context());
+        }
+    }
+    expected
+}
+
+#[derive(Default)]
+struct Block {
+    law: String,
+    robots_txt: Vec<u8>,
+}
+
+#[test]
+fn cases() {
+    let mut cases_count = 0;
+    let mut files: Vec<_> =
+        std::fs::read_dir("tests/rep").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap();
+        cases_count += check_file(&file.display().to_string(), &text);
+    }
+    assert!(cases_count >= 350, "only {cases_count} cases were read");
+}
+
+fn check_file(file: &str, text: &str) -> usize {
+    let mut block = Block::default();
+    let mut section = "";
+    let mut cases_count = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let place = format!("{file}:{number}");
+        if let Some(name) = line.strip_prefix("== ") {
+            section = name;
+            if name.starts_with("robots.txt") {
+                assert!(!block.law.is_empty(), "{place}: no law");
+                block.robots_txt.clear();
+            }
+            continue;
+        }
+        match section {
+            "robots.txt" => block.robots_txt.extend([line.as_bytes(), b"\n"].concat()),
+            "robots.txt, escaped" => block.robots_txt.extend(unescape(line)),
+            _ if line.is_empty() => section = "",
+            "" => {
+                assert!(line.starts_with('#'), "{place}: a law starts with #: {line}");
+                block.law = line.to_string();
+            }
+            _ => {
+                check_case(&place, section, &block, line);
+                cases_count += 1;
+            }
+        }
+    }
+    cases_count
+}
+
+fn check_case(place: &str, section: &str, block: &Block, line: &str) {
+    let fields: Vec<&str> = line.split("  ").map(str::trim).filter(|f| !f.is_empty()).collect();
+    let [tokens, target, verdict, by] = fields[..] else { panic!("{place}: four fields: {line}") };
+    let by = by.strip_prefix("line ").map(|number| number.parse().expect("a line number"));
+    let expected = Verdict { allowed: verdict == "allow", by };
+    assert!(["allow", "disallow"].contains(&verdict), "{place}: {verdict}");
+    let target = if target == "(empty)" { vec![] } else { unescape(target) };
+    let found = match section {
+        "cases" => verdict_on(place, &block.robots_txt, tokens, &target, Dialect::Google),
+        "cases, rfc9309" => verdict_on(place, &block.robots_txt, tokens, &target, Dialect::Rfc9309),
+        "urls" => {
+            let asked = unescape(tokens);
+            ask(&block.robots_txt, &asked, &target, |rules, path| {
+                decide(rules, Dialect::Google, path, &|| place.to_string())
+            })
+            .verdict
+        }
+        other => panic!("{place}: no section {other}"),
+    };
+    assert_eq!(found, expected, "{place}: {line}\n{}", block.law);
+}
+
+fn verdict_on(place: &str, text: &[u8], tokens: &str, target: &[u8], dialect: Dialect) -> Verdict {
+    let (tokens, star) = match tokens.strip_suffix('!') {
+        Some(tokens) => (tokens, Star::Ignored),
+        None => (tokens, Star::Honoured),
+    };
+    let tokens: Vec<&str> = tokens.split(',').filter(|token| *token != "-").collect();
+    let (robots, _) = parse(text);
+    let selection = select(&robots, &tokens, star);
+    let mut scratch = Vec::new();
+    let path = prepare(target, dialect, &mut scratch);
+    selection.verdict(decide(&selection.rules, dialect, path.as_bytes(), &|| place.to_string()))
+}
+
+fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        bytes.extend(rest[..at].bytes());
+        let (byte, length) = match rest.as_bytes()[at + 1] {
+            b'x' => (u8::from_str_radix(&rest[at + 2..at + 4], 16).expect("hex"), 4),
+            b'r' => (b'\r', 2),
+            b'n' => (b'\n', 2),
+            b't' => (b'\t', 2),
+            b'\\' => (b'\\', 2),
+            other => panic!("no escape \\{}", char::from(other)),
+        };
+        bytes.push(byte);
+        rest = &rest[at + length..];
+    }
+    bytes.extend(rest.bytes());
+    bytes
+}
+
+/// A generator that gives the same numbers everywhere (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
+    }
+
+    fn text(&mut self, parts: &[&[u8]], parts_max: usize) -> Vec<u8> {
+        let count = self.below(parts_max + 1);
+        (0..count).flat_map(|_| parts[self.below(parts.len())].to_vec()).collect()
+    }
+}
+
+/// Alphabets so small that most patterns nearly match.
+const ALPHABETS: [&[&[u8]]; 5] = [
+    &[b"a", b"b", b"*", b"/"],
+    &[b"a", b"*", b"$", b"**", b"/"],
+    &[b"%2A", b"%24", b"*", b"$", b"a", b"%2a", b"%61", b"%", b"2A"],
+    &[b"\xc3\xa9", b"%C3%A9", b"%c3", b"\xa9", b"*", b"/"],
+    &[b"/", b"index.htm", b"index.html", b"l", b"$", b"a/", b"*"],
+];
+
+#[test]
+fn random_rules_and_paths() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for round in 0..1000 {
+        let alphabet = ALPHABETS[round % ALPHABETS.len()];
+        let count = 1 + random.below(if round % 7 == 0 { 40 } else { 9 });
+        let rules: Vec<Rule> = (0..count).map(|_| rule(&mut random, alphabet)).collect();
+        let rules: Vec<&Rule> = rules.iter().collect();
+        let shown = || rules.iter().map(|rule| rule.written().escape_ascii().to_string() + " ");
+        for _ in 0..4 {
+            let target = [&b"/"[..], &random.text(alphabet, 8)].concat();
+            for dialect in [Dialect::Google, Dialect::Rfc9309] {
+                let mut scratch = Vec::new();
+                let path = prepare(&target, dialect, &mut scratch);
+                decide(&rules, dialect, path.as_bytes(), &|| shown().collect());
+                // Engines must agree on unprepared bytes as well.
+                decide(&rules, dialect, &target[random.below(2)..], &|| shown().collect());
+            }
+        }
+    }
+}
+
+fn rule(random: &mut Random, alphabet: &[&[u8]]) -> Rule {
+    let directive = [Directive::Allow, Directive::Disallow][random.below(2)];
+    let mut pattern = random.text(alphabet, 6);
+    if random.below(8) > 0 {
+        pattern.insert(0, b'/');
+    }
+    if random.below(6) == 0 {
+        pattern.push(b'$');
+    }
+    Rule::new(directive, &pattern, 1)
+}
+
+/// Many heads that are prefixes of each other, more rules than any limit below the standard.
+#[test]
+fn random_large_sets() {
+    let mut random = Random(42);
+    let words: [&[u8]; 6] = [b"/a", b"/", b"ab", b"/aaaaaaaaaa", b"*", b"/index.html"];
+    for _ in 0..20 {
+        let rules: Vec<Rule> = (0..300).map(|_| rule(&mut random, &words)).collect();
+        let rules: Vec<&Rule> = rules.iter().collect();
+        let policies: Vec<_> = all_limits()
+            .iter()
+            .map(|limits| CompiledPolicy::new(&rules, Dialect::Google, limits))
+            .collect();
+        for _ in 0..100 {
+            let path = [&b"/"[..], &random.text(&words, 7)].concat();
+            let expected = reference::decide(&rules, Dialect::Google, &path);
+            for policy in &policies {
+                assert_eq!(policy.decide(&path), expected, "{}", path.escape_ascii());
+            }
+        }
+    }
+}
+
+#[test]
+fn any_bytes_are_a_robots_txt() {
+    let mut random = Random(7);
+    let parts: [&[u8]; 16] = [
+        b"user-agent",
+        b"a",
+        b"*",
+        b":",
+        b" ",
+        b"\t",
+        b"disallow",
+        b"allow",
+        b"/",
+        b"\n",
+        b"\r",
+        b"\xef\xbb\xbf",
+        b"\0",
+        b"#",
+        b"$",
+        b"\xff",
+    ];
+    for _ in 0..20_000 {
+        let text = random.text(&parts, 30);
+        let (robots, findings) = parse(&text);
+        let lines = text.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() + 1;
+        assert!(robots.lines as usize <= lines);
+        assert!(findings.iter().all(|finding| finding.line <= robots.lines));
+        let rules = robots.groups.iter().flat_map(|group| &group.rules);
+        assert!(rules.clone().all(|rule| (1..=robots.lines).contains(&rule.line)));
+        assert!(robots.groups.iter().all(|group| !group.product_tokens.is_empty()));
+    }
+}

@@ -14,15 +14,28 @@ pub const NEVER: Rank = Rank::MAX;
 
 const NONE: u32 = u32::MAX;
 
+/// Links followed to shorter heads before another search is cheaper. Real
+/// files need one or two.
+const STEPS_UP_MAX: u32 = 16;
+
 /// One pattern, as the table takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
+    /// The first bytes of the head, as a number.
+    key: u64,
     /// The literal it starts with.
     pub head: &'a [u8],
     /// Its place in deciding order.
     pub rank: Rank,
     /// What follows the head.
     pub rest: Rest,
+}
+
+impl<'a> Entry<'a> {
+    /// The entry of a pattern.
+    pub fn new(head: &'a [u8], rank: Rank, rest: Rest) -> Entry<'a> {
+        Entry { key: key(head), head, rank, rest }
+    }
 }
 
 /// What follows the head of a pattern.
@@ -69,7 +82,8 @@ impl Heads {
     /// Sorts `entries` and makes the table of them. Their tails are then numbered in that order.
     pub fn new(entries: &mut [Entry<'_>]) -> Heads {
         entries.sort_unstable_by(|a, b| {
-            (key(a.head), a.head, a.rank).cmp(&(key(b.head), b.head, b.rank))
+            let by_key = a.key.cmp(&b.key);
+            by_key.then_with(|| a.head.cmp(b.head)).then_with(|| a.rank.cmp(&b.rank))
         });
         let mut heads: Vec<Head> = Vec::with_capacity(entries.len());
         let mut keys = Vec::with_capacity(entries.len());
@@ -84,7 +98,7 @@ impl Heads {
             head.start = to_u32(bytes.len());
             bytes.extend_from_slice(text);
             head.end = to_u32(bytes.len());
-            keys.push(key(text));
+            keys.push(group[0].key);
             heads.push(head);
         }
         Heads { keys: keys.into(), heads: heads.into(), bytes: bytes.into() }
@@ -93,21 +107,34 @@ impl Heads {
     /// The longest head that `path` starts with.
     #[inline]
     pub fn longest(&self, path: &[u8]) -> Option<&Head> {
-        let key = key(path);
-        let after = self.keys.partition_point(|other| *other <= key);
-        let is_tie = |index: usize| self.keys[index] == key;
-        let mut at = after.checked_sub(1)?;
-        if is_tie(at) {
-            let first = self.keys[..after].partition_point(|other| *other < key);
-            let ties = &self.heads[first..after];
-            at = (first + ties.partition_point(|head| self.text(head) <= path)).checked_sub(1)?;
-        }
-        let mut head = &self.heads[at];
-        let common = common_bytes(self.text(head), path);
+        let mut head = self.last_up_to(path)?;
+        let mut common = common_bytes(self.text(head), path);
+        let mut steps = 0;
         while head.length() > common {
-            head = self.heads.get(head.parent as usize)?;
+            steps += 1;
+            if steps % STEPS_UP_MAX == 0 {
+                // Heads in heads, hundreds deep: look for the common part instead.
+                let path = &path[..common];
+                head = self.last_up_to(path)?;
+                common = common_bytes(self.text(head), path);
+            } else {
+                head = self.heads.get(head.parent as usize)?;
+            }
         }
         Some(head)
+    }
+
+    /// The last head that sorts before `path`, or is it.
+    #[inline]
+    fn last_up_to(&self, path: &[u8]) -> Option<&Head> {
+        let key = key(path);
+        let mut after = self.keys.partition_point(|other| *other <= key);
+        if self.keys[..after].last() == Some(&key) {
+            let first = self.keys[..after].partition_point(|other| *other < key);
+            let ties = &self.heads[first..after];
+            after = first + ties.partition_point(|head| self.text(head) <= path);
+        }
+        self.heads[..after].last()
     }
 
     /// Heads that have tails, from `head` to shorter ones.
@@ -207,7 +234,7 @@ fn parent(heads: &[Head], bytes: &[u8], text: &[u8]) -> u32 {
 
 /// The first eight bytes as a number that sorts as they do; zeros where there are fewer.
 #[inline]
-fn key(text: &[u8]) -> u64 {
+pub fn key(text: &[u8]) -> u64 {
     match text.first_chunk() {
         Some(chunk) => u64::from_be_bytes(*chunk),
         None => {

@@ -21,7 +21,7 @@ impl Default for Limits {
         Limits {
             ordered_patterns_max: 8,
             automaton_bytes_max: 1 << 16,
-            automata_bytes_max: 1 << 20,
+            automata_bytes_max: 1 << 19,
             searches_before_compiling: 256,
         }
     }

@@ -4,6 +4,7 @@
 //! for small sets, and it is what everything else is measured against.
 
 use crate::policy::glob::{End, Shape, Spelling, shape};
+use crate::policy::heads::key;
 use crate::policy::ranked::{Outcome, Ranked};
 use crate::policy::verdict::Decision;
 use crate::url::dialect::Dialect;
@@ -17,6 +18,10 @@ pub struct OrderedGlobs {
 
 #[derive(Debug)]
 struct Glob {
+    /// The first bytes of the head, and which bits of a path's they take: most
+    /// paths are told apart by them.
+    key: u64,
+    key_mask: u64,
     head_start: u32,
     tail_start: u32,
     tail_end: u32,
@@ -39,7 +44,11 @@ impl OrderedGlobs {
             let tail_start = push(head);
             let tail_end = push(tail);
             let outcome = ranked.outcome;
-            let glob = Glob { head_start, tail_start, tail_end, end, spelling, outcome };
+            let key_bits = 8 * head.len().min(8) as u32;
+            let key_mask = !u64::MAX.checked_shr(key_bits).unwrap_or(0);
+            let key = key(head);
+            let glob =
+                Glob { key, key_mask, head_start, tail_start, tail_end, end, spelling, outcome };
             head_start = tail_end;
             glob
         };
@@ -49,8 +58,9 @@ impl OrderedGlobs {
 
     /// Decides on a prepared path.
     pub fn decide(&self, path: &[u8]) -> Decision {
+        let key = key(path);
         for glob in &self.globs {
-            if glob.shape(&self.bytes).is_match(path) {
+            if key & glob.key_mask == glob.key && glob.shape(&self.bytes).is_match(path) {
                 return glob.outcome.decision();
             }
         }

@@ -10,7 +10,6 @@ use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 
 /// One pattern in deciding order.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,21 +45,31 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<Ranked<'a>> {
         let pattern = pattern::prepare(rule, dialect);
         // An empty Disallow matches everything and forbids nothing.
         let allowed = rule.directive == Directive::Allow || pattern.is_empty();
-        ranked.push((rule.directive, Ranked { pattern, outcome: Outcome::new(index, allowed) }));
+        ranked.push(place(rule.directive, pattern, Outcome::new(index, allowed)));
         if let Some(pattern) = pattern::of_directory_index(rule, dialect) {
-            let pattern = Cow::Owned(pattern);
-            ranked.push((rule.directive, Ranked { pattern, outcome: Outcome::new(index, true) }));
+            let outcome = Outcome::new(index, true);
+            ranked.push(place(rule.directive, Cow::Owned(pattern), outcome));
         }
     }
-    ranked.sort_unstable_by_key(|(directive, ranked)| {
-        (Reverse(ranked.pattern.len()), *directive, ranked.outcome)
-    });
+    ranked.sort_unstable_by_key(|(order, _)| *order);
     // Of equal rules the first decides.
-    ranked.dedup_by(|(directive, later), (first_directive, first)| {
-        directive == first_directive && later.pattern == first.pattern
+    ranked.dedup_by(|(later_order, later), (order, first)| {
+        *later_order >> DIRECTIVE_SHIFT == *order >> DIRECTIVE_SHIFT
+            && later.pattern == first.pattern
     });
     let is_last = |ranked: &Ranked<'_>| ranked.pattern.iter().all(|byte| *byte == b'*');
     let end = ranked.iter().position(|(_, ranked)| is_last(ranked));
     ranked.truncate(end.map_or(ranked.len(), |last| last + 1));
     ranked.into_iter().map(|(_, ranked)| ranked).collect()
+}
+
+/// Where the directive stands in the number that patterns are sorted by; above
+/// it the length, below it the outcome.
+const DIRECTIVE_SHIFT: u32 = 32;
+
+fn place(directive: Directive, pattern: Cow<'_, [u8]>, outcome: Outcome) -> (u64, Ranked<'_>) {
+    let length = u64::try_from(pattern.len()).expect("fits") << 1;
+    let order = (u64::from(u32::MAX >> 1) << 1).saturating_sub(length)
+        | u64::from(directive == Directive::Disallow);
+    (order << DIRECTIVE_SHIFT | u64::from(outcome.0), Ranked { pattern, outcome })
 }

@@ -92,5 +92,5 @@ fn entry<'a>((rank, shape): (Rank, &Shape<'a>)) -> Entry<'a> {
         (true, End::Anchored) => Rest::End,
         (false, _) => Rest::Tail,
     };
-    Entry { head: shape.head, rank, rest }
+    Entry::new(shape.head, rank, rest)
 }

@@ -32,7 +32,7 @@ impl Shelf {
 #[derive(Debug, Default)]
 pub struct LazyAutomaton {
     searches: AtomicU32,
-    automaton: OnceLock<Option<Automaton>>,
+    automaton: OnceLock<Option<Box<Automaton>>>,
 }
 
 impl LazyAutomaton {
@@ -55,12 +55,12 @@ impl LazyAutomaton {
 
     /// Compiles now.
     pub fn compile(&self, tail: &[u8], bytes_max: usize) {
-        self.automaton.get_or_init(|| Automaton::new(tail, bytes_max));
+        self.automaton.get_or_init(|| Automaton::new(tail, bytes_max).map(Box::new));
     }
 
     /// Bytes on the heap, as far as compiled by now.
     pub fn heap_bytes(&self) -> usize {
-        let automaton = self.automaton.get().and_then(Option::as_ref);
+        let automaton = self.automaton.get().and_then(Option::as_deref);
         size_of::<LazyAutomaton>() + automaton.map_or(0, Automaton::heap_bytes)
     }
 }

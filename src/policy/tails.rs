@@ -3,7 +3,7 @@
 //! A tail is asked only if its rank can still win and the path holds the byte
 //! pairs of its literals.
 
-use crate::policy::automaton::bytes_max;
+use crate::policy::automaton::{FIXED_BYTES, bytes_max};
 use crate::policy::bloom::Bloom;
 use crate::policy::glob::{End, Shape, Spelling};
 use crate::policy::heads::Rank;
@@ -54,6 +54,9 @@ impl Tails {
         let mut budget = limits.automata_bytes_max;
         let mut chosen: Vec<(u32, u32)> = Vec::new();
         for index in by_rank {
+            if budget < FIXED_BYTES {
+                break;
+            }
             let tail = &mut tails[index];
             let cost = bytes_max(tail.searched(&bytes));
             if cost <= limits.automaton_bytes_max.min(budget) {

@@ -53,12 +53,12 @@ fn headline(audit: &Audit) -> String {
     let lines: u64 = audit.inputs.iter().map(|input| input.tally.lines()).sum();
     let rejected: u64 = audit.inputs.iter().map(|input| input.tally.rejected_lines()).sum();
     format!(
-        "{} lines, {} requests of known crawlers, {} of them violations ({} of those judged), {} lines rejected\n",
-        grouped(lines),
-        grouped(total.requests),
-        grouped(total.violations),
+        "{}, {} of known crawlers, {} ({} of those judged), {} rejected\n",
+        counted(lines, "line"),
+        counted(total.requests, "request"),
+        counted(total.violations, "violation"),
         percent(total.violations, total.allowed + total.violations),
-        grouped(rejected),
+        counted(rejected, "line"),
     )
 }
 
@@ -93,6 +93,11 @@ fn percent(part: u64, whole: u64) -> String {
         return "-".to_owned();
     }
     format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(number))
 }
 
 /// Groups of three digits: `1,234,567`.

@@ -9,6 +9,8 @@ use crate::policy::verdict::Decision;
 use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
 
+use std::sync::Arc;
+
 /// A rule set, compiled; immutable, and shared by threads.
 ///
 /// ```
@@ -38,7 +40,7 @@ enum Plan {
 impl CompiledPolicy {
     /// Compiles `rules`, those that bind a crawler, in the order of the file.
     pub fn new(rules: &[&Rule], dialect: Dialect, limits: &Limits) -> CompiledPolicy {
-        CompiledPolicy::with_shelf(rules, dialect, limits, &Shelf::default())
+        CompiledPolicy::with_shelf(rules, dialect, limits, &Arc::default())
     }
 
     /// As [`CompiledPolicy::new`], sharing automata with all policies made with `shelf`.
@@ -46,7 +48,7 @@ impl CompiledPolicy {
         rules: &[&Rule],
         dialect: Dialect,
         limits: &Limits,
-        shelf: &Shelf,
+        shelf: &Arc<Shelf>,
     ) -> CompiledPolicy {
         let ranked = rank(rules, dialect);
         let plan = match &*ranked {

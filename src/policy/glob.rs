@@ -118,7 +118,10 @@ fn find(literal: &[u8], path: &[u8]) -> Option<usize> {
         return memmem::find(path, literal);
     }
     let (first, others) = literal.split_first()?;
-    memchr::memchr_iter(*first, path).find(|at| path[at + 1..].starts_with(others))
+    let Some(second) = others.first() else { return memchr::memchr(*first, path) };
+    let is_here =
+        |at: &usize| path.get(at + 1) == Some(second) && path[at + 1..].starts_with(others);
+    memchr::memchr_iter(*first, path).find(is_here)
 }
 
 /// As [`is_plain_match`], one character of the pattern at a time: some are

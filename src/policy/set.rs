@@ -10,6 +10,8 @@ use crate::policy::tails::Tails;
 use crate::policy::verdict::Decision;
 use crate::url::dialect::Dialect;
 
+use std::sync::Arc;
+
 /// Tails that are searched for at once, without asking for byte pairs first:
 /// finding those of a path takes as long as a few searches.
 const TAILS_WITHOUT_BLOOM_MAX: u32 = 2;
@@ -29,7 +31,7 @@ impl PatternSet {
         ranked: &[Ranked<'_>],
         dialect: Dialect,
         limits: &Limits,
-        shelf: &Shelf,
+        shelf: &Arc<Shelf>,
     ) -> PatternSet {
         let shapes: Vec<Shape<'_>> =
             ranked.iter().map(|ranked| shape(&ranked.pattern, dialect)).collect();

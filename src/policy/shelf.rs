@@ -2,69 +2,68 @@
 
 use crate::policy::automaton::Automaton;
 use crate::policy::glob::{End, Shape, Spelling};
+use crate::policy::limits::Limits;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Where policies find the automata of others. One for each run is enough.
+/// Where policies find each other's automata. One for a run is enough.
 ///
-/// It is locked while a policy is made, never while one decides.
+/// It is locked when a tail turns hot, which happens to each tail of a policy
+/// once; never while a policy merely decides.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    automata: Mutex<HashMap<Box<[u8]>, Arc<LazyAutomaton>>>,
+    automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
 }
 
 impl Shelf {
-    /// The automata of `tails`, in that order, new ones where there were none.
-    pub fn take<'t>(&self, tails: impl Iterator<Item = &'t [u8]>) -> Box<[Arc<LazyAutomaton>]> {
+    /// The automaton of `tail`, built if there was none; `None` where it would
+    /// take more than `bytes_max`.
+    fn take(&self, tail: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
         // A poisoned map is whole: entries are put in at once.
-        let mut automata = self.automata.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut take = |tail: &[u8]| match automata.get(tail) {
-            Some(automaton) => Arc::clone(automaton),
-            None => Arc::clone(automata.entry(tail.into()).or_default()),
-        };
-        tails.map(&mut take).collect()
+        let lock = || self.automata.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(automaton) = lock().get(tail) {
+            return Some(Arc::clone(automaton));
+        }
+        let built = Arc::new(Automaton::new(tail, bytes_max)?);
+        Some(Arc::clone(lock().entry(tail.into()).or_insert(built)))
     }
 }
 
-/// An automaton that is compiled once it pays; until then the glob is searched for.
+/// The place of an automaton that is compiled once it pays; until then its tail is searched for as a glob.
 #[derive(Debug, Default)]
-pub struct LazyAutomaton {
+pub struct Slot {
     searches: AtomicU32,
-    automaton: OnceLock<Option<Box<Automaton>>>,
+    automaton: OnceLock<Option<Arc<Automaton>>>,
 }
 
-impl LazyAutomaton {
-    /// Whether the literals of `tail` stand in `text`. `tail` must be what it
-    /// was taken from the shelf for.
+impl Slot {
+    /// Whether the literals of `tail` stand in `text`, in order and apart.
+    /// `tail` must be the same at each call.
     #[inline]
-    pub fn is_match(&self, tail: &[u8], text: &[u8], searches_max: u32, bytes_max: usize) -> bool {
+    pub fn is_match(&self, tail: &[u8], text: &[u8], limits: &Limits, shelf: &Shelf) -> bool {
         match self.automaton.get() {
-            Some(Some(automaton)) => automaton.is_match(text),
-            Some(None) => is_glob_match(tail, text),
-            None if self.searches.fetch_add(1, Ordering::Relaxed) < searches_max => {
-                is_glob_match(tail, text)
-            }
+            Some(Some(automaton)) => return automaton.is_match(text),
+            Some(None) => {}
             None => {
-                self.compile(tail, bytes_max);
-                is_glob_match(tail, text)
+                let searches = self.searches.fetch_add(1, Ordering::Relaxed);
+                if searches >= limits.searches_before_compiling {
+                    self.compile(tail, limits, shelf);
+                }
             }
         }
+        Shape { head: b"", tail, end: End::Open, spelling: Spelling::Plain }.is_tail_match(text)
     }
 
-    /// Compiles now.
-    pub fn compile(&self, tail: &[u8], bytes_max: usize) {
-        self.automaton.get_or_init(|| Automaton::new(tail, bytes_max).map(Box::new));
+    /// Compiles now, or takes what others compiled.
+    pub fn compile(&self, tail: &[u8], limits: &Limits, shelf: &Shelf) {
+        self.automaton.get_or_init(|| shelf.take(tail, limits.automaton_bytes_max));
     }
 
     /// Bytes on the heap, as far as compiled by now.
     pub fn heap_bytes(&self) -> usize {
-        let automaton = self.automaton.get().and_then(Option::as_deref);
-        size_of::<LazyAutomaton>() + automaton.map_or(0, Automaton::heap_bytes)
+        let automaton = self.automaton.get().and_then(Option::as_ref);
+        automaton.map_or(0, |automaton| automaton.heap_bytes())
     }
-}
-
-fn is_glob_match(tail: &[u8], text: &[u8]) -> bool {
-    Shape { head: b"", tail, end: End::Open, spelling: Spelling::Plain }.is_tail_match(text)
 }

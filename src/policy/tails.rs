@@ -8,7 +8,7 @@ use crate::policy::bloom::Bloom;
 use crate::policy::glob::{End, Shape, Spelling};
 use crate::policy::heads::Rank;
 use crate::policy::limits::Limits;
-use crate::policy::shelf::{LazyAutomaton, Shelf};
+use crate::policy::shelf::{Shelf, Slot};
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ const NONE: u32 = u32::MAX;
 pub struct Tails {
     tails: Box<[Tail]>,
     bytes: Box<[u8]>,
-    automata: Box<[Arc<LazyAutomaton>]>,
-    automaton_bytes_max: usize,
-    searches_max: u32,
+    slots: Box<[Slot]>,
+    limits: Limits,
+    shelf: Arc<Shelf>,
 }
 
 /// One tail, and what must hold before it is searched for.
@@ -35,7 +35,7 @@ pub struct Tail {
     /// Where the literals end that an automaton looks for; after them stands
     /// the one that the path must end in, if any.
     searched_end: u32,
-    automaton: u32,
+    slot: u32,
     is_anchored: End,
     spelling: Spelling,
 }
@@ -43,8 +43,8 @@ pub struct Tail {
 impl Tails {
     /// Takes the tails of `shapes`, which stand in the order of the table, with their ranks.
     ///
-    /// Automata come from `shelf`, as long as they fit into the budget; the best ranks first.
-    pub fn new(shapes: &[(Shape<'_>, Rank)], limits: &Limits, shelf: &Shelf) -> Tails {
+    /// Those that fit into the budget get a slot for an automaton, the best ranks first.
+    pub fn new(shapes: &[(Shape<'_>, Rank)], limits: &Limits, shelf: &Arc<Shelf>) -> Tails {
         let mut bytes = Vec::with_capacity(shapes.iter().map(|(shape, _)| shape.tail.len()).sum());
         let mut tails: Vec<Tail> =
             shapes.iter().map(|(shape, rank)| Tail::new(shape, *rank, &mut bytes)).collect();
@@ -52,7 +52,7 @@ impl Tails {
             (0..tails.len()).filter(|index| tails[*index].is_worth_an_automaton(&bytes)).collect();
         by_rank.sort_unstable_by_key(|index| tails[*index].rank);
         let mut budget = limits.automata_bytes_max;
-        let mut chosen: Vec<(u32, u32)> = Vec::new();
+        let mut slots_count = 0;
         for index in by_rank {
             if budget < FIXED_BYTES {
                 break;
@@ -61,19 +61,16 @@ impl Tails {
             let cost = bytes_max(tail.searched(&bytes));
             if cost <= limits.automaton_bytes_max.min(budget) {
                 budget -= cost;
-                tail.automaton = u32::try_from(chosen.len()).expect("fewer than bytes");
-                chosen.push((tail.start, tail.searched_end));
+                tail.slot = slots_count;
+                slots_count += 1;
             }
         }
-        let text = |(start, end): &(u32, u32)| &bytes[*start as usize..*end as usize];
-        let automata =
-            if chosen.is_empty() { Box::default() } else { shelf.take(chosen.iter().map(text)) };
         Tails {
             tails: tails.into(),
             bytes: bytes.into(),
-            automata,
-            automaton_bytes_max: limits.automaton_bytes_max,
-            searches_max: limits.searches_before_compiling,
+            slots: (0..slots_count).map(|_| Slot::default()).collect(),
+            limits: *limits,
+            shelf: Arc::clone(shelf),
         }
     }
 
@@ -86,29 +83,28 @@ impl Tails {
     /// Whether `tail` matches `rest`, what follows the head in a path.
     #[inline]
     pub fn is_match(&self, tail: &Tail, rest: &[u8]) -> bool {
-        let Some(automaton) = self.automata.get(tail.automaton as usize) else {
+        let Some(slot) = self.slots.get(tail.slot as usize) else {
             return tail.shape(&self.bytes).is_tail_match(rest);
         };
         let last = &self.bytes[tail.searched_end as usize..tail.end as usize];
         let last = &last[memchr::memrchr(b'*', last).map_or(0, |star| star + 1)..];
         let Some(rest) = rest.strip_suffix(last) else { return false };
-        let searched = tail.searched(&self.bytes);
-        automaton.is_match(searched, rest, self.searches_max, self.automaton_bytes_max)
+        slot.is_match(tail.searched(&self.bytes), rest, &self.limits, &self.shelf)
     }
 
     /// Compiles everything that would be compiled once it is hot.
     pub fn compile(&self) {
         for tail in &self.tails {
-            if let Some(automaton) = self.automata.get(tail.automaton as usize) {
-                automaton.compile(tail.searched(&self.bytes), self.automaton_bytes_max);
+            if let Some(slot) = self.slots.get(tail.slot as usize) {
+                slot.compile(tail.searched(&self.bytes), &self.limits, &self.shelf);
             }
         }
     }
 
     /// Bytes on the heap, as far as compiled by now; shared automata count.
     pub fn heap_bytes(&self) -> usize {
-        let automata: usize = self.automata.iter().map(|automaton| automaton.heap_bytes()).sum();
-        size_of_val(&*self.tails) + self.bytes.len() + size_of_val(&*self.automata) + automata
+        let automata: usize = self.slots.iter().map(Slot::heap_bytes).sum();
+        size_of_val(&*self.tails) + self.bytes.len() + size_of_val(&*self.slots) + automata
     }
 }
 
@@ -132,7 +128,7 @@ impl Tail {
             start: to_u32(start),
             end: to_u32(bytes.len()),
             searched_end: to_u32(start + last - stars),
-            automaton: NONE,
+            slot: NONE,
             is_anchored: shape.end,
             spelling: shape.spelling,
         }

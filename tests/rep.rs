@@ -250,6 +250,55 @@ fn random_large_sets() {
     }
 }
 
+/// Whatever 500 KiB hold, a policy stays under 4 MiB with everything compiled.
+#[test]
+fn hostile_sets_stay_small() {
+    let sets: [(&str, Vec<String>); 5] = [
+        ("prefixes", (0..47_000).map(|n| format!("/{n}")).collect()),
+        ("tails", (0..33_000).map(|n| format!("/*x*{n}")).collect()),
+        ("ten wildcards", (0..50).map(|n| format!("/*{n}a*b*c*d*e*f*g*h*i*j")).collect()),
+        ("heads in heads", (1..970).map(|n| format!("/{}*b*c", "a".repeat(n))).collect()),
+        ("long tails", (0..31).map(|n| format!("/*{n}{}", "ab".repeat(8000))).collect()),
+    ];
+    for (name, patterns) in sets {
+        let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.as_bytes(), 1);
+        let rules: Vec<Rule> = patterns.iter().map(rule).collect();
+        let rules: Vec<&Rule> = rules.iter().collect();
+        let policy = CompiledPolicy::new(&rules, Dialect::Google, &Limits::default());
+        policy.compile();
+        assert!(policy.heap_bytes() < 4 << 20, "{name}: {}", policy.heap_bytes());
+        for path in ["/", "/4711", "/aaaabxc", "/x/1234", "/7axbcdefghij"].map(str::as_bytes) {
+            assert_eq!(policy.decide(path), reference::decide(&rules, Dialect::Google, path));
+        }
+    }
+}
+
+#[test]
+fn threads_share_policies_and_automata() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<CompiledPolicy>();
+    let (robots, _) =
+        parse(b"user-agent: *\ndisallow: /*aba*cd\ndisallow: /*ab$\nallow: /x*aba*cd\n");
+    let selection = select(&robots, &["foo"], Star::Honoured);
+    let limits =
+        Limits { ordered_patterns_max: 0, searches_before_compiling: 100, ..Limits::default() };
+    let shelf = std::sync::Arc::default();
+    let policy = || CompiledPolicy::with_shelf(&selection.rules, Dialect::Google, &limits, &shelf);
+    let policies = [policy(), policy()];
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for round in 0..1000 {
+                    let policy = &policies[round % 2];
+                    assert_eq!(policy.decide(b"/xababcd").rule, Some(2));
+                    assert_eq!(policy.decide(b"/yababcd").rule, Some(0));
+                    assert_eq!(policy.decide(b"/abac").rule, None);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn any_bytes_are_a_robots_txt() {
     let mut random = Random(7);

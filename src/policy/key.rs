@@ -30,3 +30,27 @@ impl RuleSetKey {
         RuleSetKey { dialect, content: content.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_and_nothing_else_counts() {
+        let key = |rules: &[(Directive, &str)], line: u32| {
+            let rule = |(directive, text): &(Directive, &str)| {
+                Rule::new(*directive, text.as_bytes(), line)
+            };
+            let rules: Vec<Rule> = rules.iter().map(rule).collect();
+            RuleSetKey::new(&rules.iter().collect::<Vec<_>>(), Dialect::Google)
+        };
+        use Directive::{Allow, Disallow};
+        let one = key(&[(Allow, "/a"), (Disallow, "/b%c3")], 1);
+        assert_eq!(one, key(&[(Allow, "/a"), (Disallow, "/b%C3")], 2));
+        assert_ne!(one, key(&[(Disallow, "/b%C3"), (Allow, "/a")], 1));
+        assert_ne!(one, key(&[(Disallow, "/a"), (Disallow, "/b%C3")], 1));
+        assert_ne!(key(&[(Allow, "/a"), (Allow, "")], 1), key(&[(Allow, ""), (Allow, "/a")], 1));
+        assert_ne!(key(&[], 1), key(&[(Allow, "")], 1));
+        assert_ne!(RuleSetKey::new(&[], Dialect::Google), RuleSetKey::new(&[], Dialect::Rfc9309));
+    }
+}

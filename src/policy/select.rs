@@ -36,10 +36,14 @@ pub struct Selection<'a> {
 }
 
 impl Selection<'_> {
+    /// The line of each rule, which is what a shared policy does not know.
+    pub fn lines(&self) -> Box<[u32]> {
+        self.rules.iter().map(|rule| rule.line).collect()
+    }
+
     /// The same decision with the line of its rule.
     pub fn verdict(&self, decision: Decision) -> Verdict {
-        let line = |rule: u32| self.rules.get(usize::try_from(rule).ok()?).map(|rule| rule.line);
-        Verdict { allowed: decision.allowed, by: decision.rule.and_then(line) }
+        decision.verdict(&self.lines())
     }
 }
 

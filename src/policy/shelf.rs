@@ -43,22 +43,33 @@ impl Slot {
     /// `tail` must be the same at each call.
     #[inline]
     pub fn is_match(&self, tail: &[u8], text: &[u8], limits: &Limits, shelf: &Shelf) -> bool {
-        match self.automaton.get() {
-            Some(Some(automaton)) => return automaton.is_match(text),
-            Some(None) => {}
+        match self.automaton(tail, limits, shelf) {
+            Some(automaton) => automaton.is_match(text),
             None => {
-                let searches = self.searches.fetch_add(1, Ordering::Relaxed);
-                if searches >= limits.searches_before_compiling {
-                    self.compile(tail, limits, shelf);
-                }
+                let (end, spelling) = (End::Open, Spelling::Plain);
+                Shape { head: b"", tail, end, spelling }.is_tail_match(text)
             }
         }
-        Shape { head: b"", tail, end: End::Open, spelling: Spelling::Plain }.is_tail_match(text)
     }
 
-    /// Compiles now, or takes what others compiled.
-    pub fn compile(&self, tail: &[u8], limits: &Limits, shelf: &Shelf) {
-        self.automaton.get_or_init(|| shelf.take(tail, limits.automaton_bytes_max));
+    #[inline]
+    fn automaton(&self, tail: &[u8], limits: &Limits, shelf: &Shelf) -> Option<&Automaton> {
+        let compiled = match self.automaton.get() {
+            Some(compiled) => compiled,
+            None => {
+                let searches = self.searches.fetch_add(1, Ordering::Relaxed);
+                if searches < limits.searches_before_compiling {
+                    return None;
+                }
+                self.compile(tail, limits, shelf)
+            }
+        };
+        compiled.as_deref()
+    }
+
+    /// Compiles now, or takes what others compiled; `None` where it would grow too large.
+    pub fn compile(&self, tail: &[u8], limits: &Limits, shelf: &Shelf) -> &Option<Arc<Automaton>> {
+        self.automaton.get_or_init(|| shelf.take(tail, limits.automaton_bytes_max))
     }
 
     /// Bytes on the heap, as far as compiled by now.

@@ -27,4 +27,11 @@ pub struct Decision {
 impl Decision {
     /// What holds where no rule matches.
     pub const NO_RULE: Decision = Decision { allowed: true, rule: None };
+
+    /// The same with the line of its rule, where `lines` has those of the rule list.
+    #[inline]
+    pub fn verdict(self, lines: &[u32]) -> Verdict {
+        let line = |rule: u32| lines.get(usize::try_from(rule).ok()?).copied();
+        Verdict { allowed: self.allowed, by: self.rule.and_then(line) }
+    }
 }

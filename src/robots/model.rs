@@ -13,6 +13,14 @@ pub struct RobotsTxt {
     pub lines: u32,
 }
 
+impl RobotsTxt {
+    /// The rule on line `line`, with its group.
+    pub fn rule_at(&self, line: u32) -> Option<(&Group, &Rule)> {
+        let rule = |group: &Group| group.rules.binary_search_by_key(&line, |rule| rule.line).ok();
+        self.groups.iter().find_map(|group| Some((group, &group.rules[rule(group)?])))
+    }
+}
+
 /// User-agent lines that stand together, and the rules after them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Group {

@@ -1,11 +1,9 @@
 //! The rules that bind a crawler, ready to judge.
 
-use crate::policy::limits::Limits;
-use crate::policy::ordered::OrderedGlobs;
-use crate::policy::ranked::rank;
-use crate::policy::set::PatternSet;
-use crate::policy::shelf::Shelf;
-use crate::policy::verdict::Decision;
+use crate::policy::{
+    limits::Limits, ordered::OrderedGlobs, ranked::rank, set::PatternSet, shelf::Shelf,
+    verdict::Decision,
+};
 use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
 

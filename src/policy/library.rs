@@ -3,10 +3,11 @@
 //! Nothing of what botaudit adds around it: no digits in product tokens, no
 //! preparation of the URL, no exception for `/robots.txt`.
 
-use crate::policy::select::{BoundBy, select_as_google};
-use crate::policy::verdict::{Decision, Verdict};
-use crate::robots::model::Rule;
-use crate::robots::parse::parse;
+use crate::policy::{
+    select::{BoundBy, select_as_google},
+    verdict::{Decision, Verdict},
+};
+use crate::robots::{model::Rule, parse::parse};
 use crate::url::path::of_url;
 
 use std::borrow::Cow;

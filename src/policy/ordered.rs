@@ -3,10 +3,12 @@
 //! The plainest way that is not slow, and the cheapest to build. It decides
 //! for small sets, and it is what everything else is measured against.
 
-use crate::policy::glob::{End, Shape, Spelling, shape};
-use crate::policy::heads::key;
-use crate::policy::ranked::{Outcome, Ranked};
-use crate::policy::verdict::Decision;
+use crate::policy::{
+    glob::{End, Shape, Spelling, shape},
+    heads::key,
+    ranked::{Outcome, Ranked},
+    verdict::Decision,
+};
 use crate::url::dialect::Dialect;
 
 /// Patterns in deciding order, in one block of memory.

@@ -1,8 +1,7 @@
 //! The pattern of a rule as a dialect reads it.
 
 use crate::robots::model::{Directive, Rule};
-use crate::url::dialect::Dialect;
-use crate::url::path::decode_unreserved;
+use crate::url::{dialect::Dialect, path::decode_unreserved};
 
 use std::borrow::Cow;
 

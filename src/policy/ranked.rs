@@ -4,8 +4,7 @@
 //! An Allow rule on an index page stands twice: as written, and as its
 //! directory, with that shorter length.
 
-use crate::policy::pattern;
-use crate::policy::verdict::Decision;
+use crate::policy::{pattern, verdict::Decision};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 

@@ -5,8 +5,7 @@
 //! hostile, and the cost is bounded by their product. Everything faster is
 //! tested against this.
 
-use crate::policy::pattern;
-use crate::policy::verdict::Decision;
+use crate::policy::{pattern, verdict::Decision};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 

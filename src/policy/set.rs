@@ -1,13 +1,15 @@
 //! A table of heads and the tails that hang on them: many patterns, one look.
 
-use crate::policy::bloom::Bloom;
-use crate::policy::glob::{End, Shape, shape};
-use crate::policy::heads::{Entry, Head, Heads, Rank, Rest};
-use crate::policy::limits::Limits;
-use crate::policy::ranked::{Outcome, Ranked};
-use crate::policy::shelf::Shelf;
-use crate::policy::tails::Tails;
-use crate::policy::verdict::Decision;
+use crate::policy::{
+    bloom::Bloom,
+    glob::{End, Shape, shape},
+    heads::{Entry, Head, Heads, Rank, Rest},
+    limits::Limits,
+    ranked::{Outcome, Ranked},
+    shelf::Shelf,
+    tails::Tails,
+    verdict::Decision,
+};
 use crate::url::dialect::Dialect;
 
 use std::sync::Arc;

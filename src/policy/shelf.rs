@@ -1,8 +1,10 @@
 //! Automata by content, so that equal tails are compiled once for all files.
 
-use crate::policy::automaton::Automaton;
-use crate::policy::glob::{End, Shape, Spelling};
-use crate::policy::limits::Limits;
+use crate::policy::{
+    automaton::Automaton,
+    glob::{End, Shape, Spelling},
+    limits::Limits,
+};
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -3,12 +3,14 @@
 //! A tail is asked only if its rank can still win and the path holds the byte
 //! pairs of its literals.
 
-use crate::policy::automaton::{FIXED_BYTES, bytes_max};
-use crate::policy::bloom::Bloom;
-use crate::policy::glob::{End, Shape, Spelling};
-use crate::policy::heads::Rank;
-use crate::policy::limits::Limits;
-use crate::policy::shelf::{Shelf, Slot};
+use crate::policy::{
+    automaton::{FIXED_BYTES, bytes_max},
+    bloom::Bloom,
+    glob::{End, Shape, Spelling},
+    heads::Rank,
+    limits::Limits,
+    shelf::{Shelf, Slot},
+};
 
 use std::sync::Arc;
 

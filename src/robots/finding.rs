@@ -2,8 +2,7 @@
 //!
 //! Facts only: what they mean to an author is said elsewhere.
 
-use crate::robots::field::FieldKind;
-use crate::robots::model::Directive;
+use crate::robots::{field::FieldKind, model::Directive};
 
 /// Something odd on one line.
 #[derive(Clone, Debug, Eq, PartialEq)]

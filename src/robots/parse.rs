@@ -3,10 +3,12 @@
 //! Only Allow and Disallow lines close a list of User-agent lines: sitemaps,
 //! unknown fields, garbage, comments and blank lines never end a group.
 
-use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
-use crate::robots::finding::{Finding, FindingKind};
-use crate::robots::lines::{self, Line};
-use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule, Sitemap};
+use crate::robots::{
+    field::{self, Content, Field, FieldKind, Separator, Spelling},
+    finding::{Finding, FindingKind},
+    lines::{self, Line},
+    model::{Directive, Group, ProductToken, RobotsTxt, Rule, Sitemap},
+};
 
 /// Bytes of a body that count, 500 KiB: Google's documented limit, and the
 /// least that RFC 9309 section 2.5 asks a crawler to parse.

@@ -17,6 +17,7 @@ use crate::policy::compiled::CompiledPolicy;
 use crate::policy::key::RuleSetKey;
 use crate::policy::limits::Limits;
 use crate::policy::select::{self, BoundBy};
+use crate::policy::shelf::Shelf;
 use crate::policy::verdict::Verdict;
 use crate::robots::parse::{cut, parse_body};
 use crate::store::Store;
@@ -44,6 +45,8 @@ pub struct Judge {
     askers: Vec<Asker>,
     dialect: Dialect,
     limits: Limits,
+    /// Automata, shared by all policies.
+    shelf: Arc<Shelf>,
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
 }
@@ -79,6 +82,7 @@ impl Judge {
             askers,
             dialect,
             limits: Limits::default(),
+            shelf: Arc::default(),
             loaded: Mutex::default(),
             policies: Mutex::default(),
         };
@@ -129,7 +133,7 @@ impl Judge {
     pub fn verdict(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Verdict {
         let binding =
             robots.bindings[crawler.index()].get_or_init(|| Box::new(self.bind(robots, crawler)));
-        binding.verdict(binding.policy.decide(path.as_bytes()))
+        binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
     }
 
     /// The rule on `line` of version `robots`, as it bound `crawler`.
@@ -176,15 +180,15 @@ impl Judge {
         let key = RuleSetKey::new(&selection.rules, self.dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
-            let compiled =
-                Arc::new(CompiledPolicy::new(&selection.rules, self.dialect, &self.limits));
+            let compiled = Arc::new(CompiledPolicy::with_shelf(
+                &selection.rules,
+                self.dialect,
+                &self.limits,
+                &self.shelf,
+            ));
             Arc::clone(self.policies().entry(key).or_insert(compiled))
         });
-        Binding {
-            group: group.into(),
-            lines: selection.rules.iter().map(|rule| rule.line).collect(),
-            policy,
-        }
+        Binding { group: group.into(), lines: selection.lines(), policy }
     }
 
     fn load(&self, snapshot: Snapshot) -> Arc<Robots> {

@@ -4,8 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::policy::compiled::CompiledPolicy;
-use crate::policy::verdict::{Decision, Verdict};
-use crate::robots::model::{Directive, Group, RobotsTxt, Rule};
+use crate::robots::model::{Directive, RobotsTxt};
 use crate::store::snapshot::Digest;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
@@ -40,19 +39,11 @@ pub struct Robots {
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
     /// The product token that a group names, or `*`; empty where nothing binds.
-    pub group: Arc<[u8]>,
+    pub group: Box<[u8]>,
     /// Lines of the rules, in the order in which the policy counts them.
-    pub lines: Arc<[u32]>,
+    pub lines: Box<[u32]>,
     /// Shared by all rule sets of equal content.
     pub policy: Arc<CompiledPolicy>,
-}
-
-impl Binding {
-    /// The same decision with the line of its rule.
-    pub fn verdict(&self, decision: Decision) -> Verdict {
-        let by = decision.rule.map(|rule| self.lines[rule as usize]);
-        Verdict { allowed: decision.allowed, by }
-    }
 }
 
 /// A rule that decided, as reports show it.
@@ -73,22 +64,13 @@ pub struct DecidingRule {
 impl Robots {
     /// The rule on `line`, as it bound `crawler`.
     pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
-        let rule = self.rule(line).expect("a verdict names a line that holds a rule");
+        let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
         let directive = match rule.directive {
             Directive::Allow => "allow",
             Directive::Disallow => "disallow",
         };
         let binding = self.bindings[crawler.index()].get();
-        let group = binding.map_or_else(Box::default, |binding| Box::from(&*binding.group));
+        let group = binding.map_or_else(Box::default, |binding| binding.group.clone());
         DecidingRule { digest: self.digest, line, directive, pattern: rule.written().into(), group }
-    }
-
-    /// Groups and their rules stand in the order of their lines.
-    fn rule(&self, line: u32) -> Option<&Rule> {
-        let starts_by =
-            |group: &Group| group.product_tokens.first().is_some_and(|token| token.line <= line);
-        let group = self.text.groups.partition_point(starts_by).checked_sub(1)?;
-        let rules = &self.text.groups[group].rules;
-        rules.binary_search_by_key(&line, |rule| rule.line).ok().map(|found| &rules[found])
     }
 }

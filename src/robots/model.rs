@@ -16,8 +16,11 @@ pub struct RobotsTxt {
 impl RobotsTxt {
     /// The rule on line `line`, with its group.
     pub fn rule_at(&self, line: u32) -> Option<(&Group, &Rule)> {
-        let rule = |group: &Group| group.rules.binary_search_by_key(&line, |rule| rule.line).ok();
-        self.groups.iter().find_map(|group| Some((group, &group.rules[rule(group)?])))
+        let starts_by =
+            |group: &Group| group.product_tokens.first().is_some_and(|token| token.line <= line);
+        let group = &self.groups[self.groups.partition_point(starts_by).checked_sub(1)?];
+        let rule = group.rules.binary_search_by_key(&line, |rule| rule.line).ok()?;
+        Some((group, &group.rules[rule]))
     }
 }
 

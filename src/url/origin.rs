@@ -4,7 +4,8 @@ use std::fmt;
 
 use url::Host;
 
-/// Longest host that is looked at, in bytes: DNS allows 253, an IDN a few times that before encoding.
+/// Longest host that is looked at, in bytes, before and after encoding: DNS allows 253, an IDN a
+/// few times that before encoding.
 const HOST_BYTES_MAX: usize = 1024;
 
 /// Longest scheme that is looked at, in bytes; the longest registered ones are shorter.
@@ -113,17 +114,17 @@ pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
 }
 
-/// A host as it stands in an origin: lower case, no trailing dot, IDNA to ASCII.
+/// A host as it stands in an origin: lower case, one trailing dot dropped, IDNA to ASCII.
+/// `None` with more dots at the end: no name has an empty label there.
 pub fn canonical_host(host: &[u8]) -> Option<String> {
     if host.is_empty() || host.len() > HOST_BYTES_MAX {
         return None;
     }
-    let host = std::str::from_utf8(host).ok()?;
-    let host = host.strip_suffix('.').unwrap_or(host);
-    match Host::parse(host).ok()? {
+    match Host::parse(std::str::from_utf8(host).ok()?).ok()? {
         Host::Domain(name) => {
             let name = name.strip_suffix('.').unwrap_or(&name);
-            if name.is_empty() { None } else { Some(name.to_owned()) }
+            let is_host = !name.is_empty() && !name.ends_with('.') && name.len() <= HOST_BYTES_MAX;
+            is_host.then(|| name.to_owned())
         }
         address => Some(address.to_string()),
     }
@@ -186,6 +187,11 @@ mod tests {
             "http:///x",
             "http://a b/",
             "http://[::1/",
+            "http://./",
+            "http://a../",
+            "http://a.../",
+            "http://a.\u{3002}/",
+            "http://1.2.3.4.../",
         ] {
             assert_eq!(Origin::parse(url.as_bytes()), None, "{url}");
         }
@@ -193,6 +199,8 @@ mod tests {
         assert_eq!(Origin::parse(b"http://a:8x/"), None);
         assert_eq!(Origin::parse(b"http://\xff\xfe/"), None);
         assert_eq!(Origin::parse(format!("http://{}/", "a.".repeat(9000)).as_bytes()), None);
+        // Four times as long once it is encoded.
+        assert_eq!(Origin::parse(format!("http://{}a/", "ü.".repeat(300)).as_bytes()), None);
     }
 
     #[test]

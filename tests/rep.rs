@@ -253,11 +253,14 @@ fn random_large_sets() {
 /// Whatever 500 KiB hold, a policy stays under 4 MiB with everything compiled.
 #[test]
 fn hostile_sets_stay_small() {
-    let sets: [(&str, Vec<String>); 5] = [
+    let zeros_after =
+        |n: usize| (1..=17).map(move |m| format!("/{}{}", "a".repeat(n), "0".repeat(m)));
+    let sets: [(&str, Vec<String>); 6] = [
         ("prefixes", (0..47_000).map(|n| format!("/{n}")).collect()),
         ("tails", (0..33_000).map(|n| format!("/*x*{n}")).collect()),
         ("ten wildcards", (0..50).map(|n| format!("/*{n}a*b*c*d*e*f*g*h*i*j")).collect()),
         ("heads in heads", (1..970).map(|n| format!("/{}*b*c", "a".repeat(n))).collect()),
+        ("heads that part", (0..200).flat_map(zeros_after).collect()),
         ("long tails", (0..31).map(|n| format!("/*{n}{}", "ab".repeat(8000))).collect()),
     ];
     for (name, patterns) in sets {
@@ -267,7 +270,8 @@ fn hostile_sets_stay_small() {
         let policy = CompiledPolicy::new(&rules, Dialect::Google, &Limits::default());
         policy.compile();
         assert!(policy.heap_bytes() < 4 << 20, "{name}: {}", policy.heap_bytes());
-        for path in ["/", "/4711", "/aaaabxc", "/x/1234", "/7axbcdefghij"].map(str::as_bytes) {
+        let paths = ["/", "/4711", "/aaaabxc", "/x/1234", "/7axbcdefghij", "/aaaaaaaaaaaaa"];
+        for path in paths.map(str::as_bytes) {
             assert_eq!(policy.decide(path), reference::decide(&rules, Dialect::Google, path));
         }
     }

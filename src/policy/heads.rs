@@ -112,8 +112,9 @@ impl Heads {
         let mut steps = 0;
         while head.length() > common {
             steps += 1;
-            if steps % STEPS_UP_MAX == 0 {
-                // Heads in heads, hundreds deep: look for the common part instead.
+            if steps == STEPS_UP_MAX {
+                // Heads in heads, hundreds deep: look for the common part instead. Only once,
+                // as the next head may part from the path a byte earlier, and so on.
                 let path = &path[..common];
                 head = self.last_up_to(path)?;
                 common = common_bytes(self.text(head), path);

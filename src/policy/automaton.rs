@@ -36,7 +36,8 @@ pub fn bytes_max(tail: &[u8]) -> usize {
     let distinct: u32 = is_in.iter().map(|bits| bits.count_ones()).sum();
     let classes = distinct as usize * 2 + 2;
     let states = tail.len() + 4;
-    states.saturating_mul(classes.next_power_of_two() * size_of::<u32>()) + FIXED_BYTES
+    let transitions_bytes = states.saturating_mul(classes.next_power_of_two() * size_of::<u32>());
+    transitions_bytes.saturating_add(FIXED_BYTES)
 }
 
 impl Automaton {

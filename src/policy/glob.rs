@@ -1,12 +1,13 @@
 //! One pattern, cut into literals, against one path; no allocation.
 
-use crate::policy::pattern::encoded_special;
+use crate::policy::{encoded, pattern::encoded_special};
 use crate::url::dialect::Dialect;
 
 use memchr::memmem;
 
 /// Path bytes times literal bytes up to which a plain loop looks for a
-/// literal. It is faster on short paths; past this memmem, which stays linear.
+/// literal. It is faster on short paths; past this memmem, which stays linear,
+/// or a 64th of that product where there are encoded characters.
 const NAIVE_STEPS_MAX: usize = 1 << 12;
 
 /// A prepared pattern without what does not matter: `*` at its end, and `$` as its anchor.
@@ -127,6 +128,9 @@ fn find(literal: &[u8], path: &[u8]) -> Option<usize> {
 /// As [`is_plain_match`], one character of the pattern at a time: some are
 /// three bytes of it and one of the path. Only the last wildcard is retried.
 fn is_encoded_match(tail: &[u8], end: End, path: &[u8]) -> bool {
+    if path.len().saturating_mul(tail.len()) > NAIVE_STEPS_MAX {
+        return encoded::is_match(tail, end, path);
+    }
     let (mut at, mut offset) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {

@@ -9,6 +9,7 @@ pub mod verdict;
 pub mod pattern;
 pub mod reference;
 
+pub mod encoded;
 pub mod glob;
 pub mod ranked;
 

@@ -1,0 +1,214 @@
+//! Any bytes are a file, plain or compressed, whole or damaged: the size of the
+//! chunks never shows in its lines, and none outgrows its bound.
+
+#![no_main]
+
+use std::io::{self, Read, Write};
+
+use botaudit::input::chunks::{Chunks, Ending, HEAD_BYTES_MAX};
+use botaudit::input::damage::Cause;
+use botaudit::input::lines::{LINE_BYTES_MAX, lines};
+use botaudit::input::open::{NamedGzip, Opened};
+use botaudit::input::source::FileId;
+use flate2::{Compression, write::GzEncoder};
+use libfuzzer_sys::fuzz_target;
+
+/// The first bytes of the input say how the rest is served.
+struct Plan {
+    chunk_bytes: usize,
+    read_bytes: usize,
+    named: NamedGzip,
+    /// Whether the reader fails at the end of its bytes.
+    fails: bool,
+}
+
+/// What may be the same as a file's content.
+enum Expected {
+    Text(Vec<u8>),
+    Start(Vec<u8>),
+    Unknown,
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [kind, size, place, data @ ..] = data else { return };
+    let mut plan = Plan {
+        chunk_bytes: [1, 2, 7, 64, 1 << 12, 1 << 20][usize::from(size & 15) % 6],
+        read_bytes: [1, 3, 1 << 10, 1 << 20][usize::from(size >> 4) % 4],
+        named: if kind & 0x80 == 0 { NamedGzip::No } else { NamedGzip::Yes },
+        fails: kind & 0x40 != 0,
+    };
+    let (content, expected) = content(*kind, *place, data);
+    if content.len() > 1 << 16 {
+        plan.read_bytes = plan.read_bytes.max(1 << 10);
+    }
+    let seen = see(&content, &plan);
+    for chunk_bytes in [1, 100, 1 << 20] {
+        let again = see(&content, &Plan { chunk_bytes, ..plan });
+        assert!(again == seen, "the size of chunks shows: {chunk_bytes}");
+    }
+    // But how much was read of a file by the time that it turns out to be damaged.
+    let mut again = see(&content, &Plan { read_bytes: 1 << 20, ..plan });
+    if again.ending.damage.is_some() {
+        again.ending.size_bytes = seen.ending.size_bytes;
+    }
+    assert!(again == seen, "the size of reads shows");
+    check(&seen, &expected, &plan);
+});
+
+fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
+    let is_like_gzip = data.starts_with(&[0x1F, 0x8B]);
+    match kind & 7 {
+        0 | 1 if is_like_gzip => (data.to_vec(), Expected::Unknown),
+        0 => (data.to_vec(), Expected::Text(data.to_vec())),
+        1 => ([&[0x1F, 0x8B, 8], data].concat(), Expected::Unknown),
+        2 => {
+            let text = with_runs(data);
+            if text.starts_with(&[0x1F, 0x8B]) {
+                return (text, Expected::Unknown);
+            }
+            (text.clone(), Expected::Text(text))
+        }
+        3 => {
+            let text = with_runs(data);
+            (member(&text), Expected::Text(text))
+        }
+        4 => {
+            let (one, two) = data.split_at(usize::from(place).min(data.len()));
+            (
+                [member(one), vec![0; usize::from(place & 3)], member(two)].concat(),
+                Expected::Text(data.to_vec()),
+            )
+        }
+        5 => {
+            let text = with_runs(data);
+            let mut content = member(&text);
+            let end = content.len() - content.len().min(usize::from(place) + 1);
+            content.truncate(end);
+            (content, Expected::Start(text))
+        }
+        6 => {
+            let mut content = member(data);
+            let at = usize::from(place) % content.len();
+            content[at] ^= kind >> 3 | 1;
+            (content, Expected::Unknown)
+        }
+        _ => ([member(data), vec![place]].concat(), Expected::Start(data.to_vec())),
+    }
+}
+
+/// The text with FE and a number as a run of bytes about as long as a line may be.
+fn with_runs(data: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut rest = data;
+    let mut runs_left = 2;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        match (byte, after) {
+            (0xFE, [number, after @ ..]) if runs_left > 0 => {
+                let lengths = [
+                    HEAD_BYTES_MAX - 1,
+                    64 << 10,
+                    LINE_BYTES_MAX - 1,
+                    LINE_BYTES_MAX,
+                    LINE_BYTES_MAX + 1,
+                    LINE_BYTES_MAX + 2,
+                    LINE_BYTES_MAX + 3,
+                    LINE_BYTES_MAX + (128 << 10),
+                ];
+                let length = text.len() + lengths[usize::from(*number) % lengths.len()];
+                text.resize(length, b'x');
+                runs_left -= 1;
+                rest = after;
+            }
+            _ => text.push(byte),
+        }
+    }
+    text
+}
+
+fn member(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+/// All that can be seen of a file, but for where its chunks were cut.
+#[derive(Eq, PartialEq)]
+struct Seen {
+    lines: Vec<Vec<u8>>,
+    ending: Ending,
+}
+
+fn see(content: &[u8], plan: &Plan) -> Seen {
+    let reader = Slow { bytes: content.to_vec(), at: 0, step: plan.read_bytes, fails: plan.fails };
+    let opened = Opened::new(Box::new(reader), plan.named, &Default::default());
+    let mut chunks = Chunks::new(FileId::from_index(0), opened, plan.chunk_bytes);
+    let head = (plan.chunk_bytes % 2 == 0).then(|| chunks.head().to_vec());
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    let (mut sequence, mut offset_bytes) = (0, 0);
+    let mut buffer = Vec::new();
+    while let Some(chunk) = chunks.next_chunk(buffer) {
+        assert_eq!((chunk.sequence, chunk.first_line), (sequence, seen.len() as u64 + 1));
+        assert!(!chunk.bytes.is_empty() && chunk.offset_bytes >= offset_bytes);
+        let bytes_max = 2 * plan.chunk_bytes.max(LINE_BYTES_MAX + (64 << 10));
+        assert!(chunk.bytes.len() <= bytes_max && chunk.bytes.capacity() <= 2 * bytes_max);
+        seen.extend(lines(&chunk.bytes).map(<[u8]>::to_vec));
+        sequence += 1;
+        offset_bytes = chunk.offset_bytes + chunk.bytes.len() as u64;
+        buffer = chunk.bytes;
+    }
+    assert!(chunks.next_chunk(Vec::new()).is_none(), "the end stays");
+    let ending = chunks.ending();
+    assert_eq!(ending.lines, seen.len() as u64);
+    assert!(offset_bytes <= ending.bytes && ending.size_bytes <= content.len() as u64);
+    if let Some(head) = head {
+        assert!(head.len() <= HEAD_BYTES_MAX);
+        assert!(lines(&head).zip(&seen).all(|(head, line)| head == line));
+        assert!(lines(&head).count() <= seen.len(), "the head takes nothing away");
+    }
+    Seen { lines: seen, ending }
+}
+
+fn check(seen: &Seen, expected: &Expected, plan: &Plan) {
+    let ending = &seen.ending;
+    match expected {
+        // A name that ends in .gz is believed.
+        Expected::Text(_) if ending.damage.is_some_and(|d| d.cause == Cause::NotGzip) => {
+            assert!(plan.named == NamedGzip::Yes && seen.lines.is_empty());
+        }
+        Expected::Text(text) if !plan.fails => {
+            assert!(seen.lines.iter().eq(lines(text)), "the lines are those of the text");
+            assert_eq!((ending.damage, ending.partial_line), (None, false));
+            assert_eq!(ending.bytes, text.len() as u64);
+        }
+        Expected::Text(text) | Expected::Start(text) => {
+            let whole = lines(text).zip(&seen.lines).all(|(line, found)| line == found);
+            assert!(whole && seen.lines.len() <= lines(text).count());
+            assert!(ending.bytes <= text.len() as u64);
+        }
+        Expected::Unknown => {}
+    }
+    assert!(ending.damage.is_some() || !ending.partial_line);
+    assert!(ending.damage.is_none_or(|damage| damage.offset_bytes <= ending.size_bytes));
+}
+
+/// A reader that gives little at a time, and may fail after its last byte.
+struct Slow {
+    bytes: Vec<u8>,
+    at: usize,
+    step: usize,
+    fails: bool,
+}
+
+impl Read for Slow {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let rest = &self.bytes[self.at..];
+        if rest.is_empty() && self.fails {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let count = rest.len().min(out.len()).min(self.step);
+        out[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,200 @@
+//! Every engine decides what the reference decides, in both dialects and under
+//! every limit; and so does everything from the bytes of a robots.txt to a verdict.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use botaudit::policy::compiled::CompiledPolicy;
+use botaudit::policy::key::RuleSetKey;
+use botaudit::policy::library::ask;
+use botaudit::policy::limits::Limits;
+use botaudit::policy::ordered::OrderedGlobs;
+use botaudit::policy::ranked::rank;
+use botaudit::policy::reference;
+use botaudit::policy::select::{Star, select};
+use botaudit::policy::shelf::Shelf;
+use botaudit::policy::verdict::Decision;
+use botaudit::robots::model::{Directive, Rule};
+use botaudit::robots::parse::parse;
+use botaudit::url::dialect::Dialect;
+use botaudit::url::path::{of_url, prepare};
+use libfuzzer_sys::fuzz_target;
+
+/// What bytes of the input stand for, so that most patterns nearly match.
+const ALPHABETS: [&[&[u8]]; 8] = [
+    &[b"a", b"b", b"*", b"/", b"$"],
+    &[b"a", b"*", b"**", b"/", b"$", b"ab", b"aab"],
+    &[b"%2A", b"%24", b"*", b"$", b"a", b"%2a", b"%61", b"%", b"2A", b"%%32A", b"/"],
+    &[b"\xC3\xA9", b"%C3%A9", b"%c3", b"\xA9", b"*", b"/", b" ", b"%20", b"\0", b"\xFF"],
+    &[b"/", b"index.htm", b"index.html", b"l", b"$", b"a/", b"*", b"?"],
+    // Long enough for heads that share their first bytes, and for literals that need memmem.
+    &[b"/", b"aaaaaaaa", b"a", b"b", b"*", LONG, b"%2A"],
+    &[b"/", b"robots.txt", b"#", b":", b"://", b";", b"?", b"//", b"*", b"h"],
+    // None: bytes stand for themselves.
+    &[],
+];
+
+const LONG: &[u8] = &[b'a'; 100];
+
+/// Bytes from here on end a text of the input; which one tells what the text is.
+const ENDS_FROM: u8 = 0xF0;
+const RULES_MAX: usize = 200;
+const PATHS_MAX: usize = 4;
+const TEXT_BYTES_MAX: usize = 500;
+
+/// Rules and paths, read from the input.
+#[derive(Default)]
+struct Case {
+    rules: Vec<Rule>,
+    paths: Vec<Vec<u8>>,
+}
+
+fuzz_target!(|data: &[u8]| {
+    let case = case(data);
+    let rules: Vec<&Rule> = case.rules.iter().collect();
+    // Most of the time goes into building automata, so they are shared.
+    let shelf = Arc::default();
+    for dialect in [Dialect::Google, Dialect::Rfc9309] {
+        check_engines(&rules, dialect, &case.paths, &shelf);
+    }
+    check_end_to_end(&rules, &case.paths);
+});
+
+fn case(data: &[u8]) -> Case {
+    let mut case = Case::default();
+    let Some((first, data)) = data.split_first() else { return case };
+    let alphabet = ALPHABETS[usize::from(*first) % ALPHABETS.len()];
+    let mut text = Vec::new();
+    for byte in data {
+        if *byte < ENDS_FROM {
+            match alphabet {
+                [] => text.push(*byte),
+                parts => text.extend_from_slice(parts[usize::from(*byte) % parts.len()]),
+            }
+            continue;
+        }
+        text.truncate(TEXT_BYTES_MAX);
+        let line = u32::try_from(case.rules.len() + 2).expect("few rules");
+        match byte {
+            0xF0..0xF6 => case.rules.push(Rule::new(Directive::Disallow, &text, line)),
+            0xF6..0xFB => case.rules.push(Rule::new(Directive::Allow, &text, line)),
+            _ => case.paths.push(text.clone()),
+        }
+        text.clear();
+    }
+    case.paths.push(text);
+    case.rules.truncate(RULES_MAX);
+    case.paths.truncate(PATHS_MAX);
+    case
+}
+
+/// Every way that a compiled policy can take.
+fn all_limits() -> [Limits; 7] {
+    let standard = Limits::default();
+    let set = Limits { ordered_patterns_max: 0, ..standard };
+    let hot = Limits { searches_before_compiling: 0, ..set };
+    [
+        standard,
+        set,
+        hot,
+        Limits { searches_before_compiling: 1, ..set },
+        Limits { automaton_bytes_max: 0, ..hot },
+        Limits { automata_bytes_max: 5000, ..hot },
+        Limits { ordered_patterns_max: usize::MAX, ..standard },
+    ]
+}
+
+fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], shelf: &Arc<Shelf>) {
+    let ordered = OrderedGlobs::new(&rank(rules, dialect), dialect);
+    let policy = |limits: Limits| match limits.automaton_bytes_max {
+        0 => CompiledPolicy::new(rules, dialect, &limits),
+        _ => CompiledPolicy::with_shelf(rules, dialect, &limits, shelf),
+    };
+    let policies = all_limits().map(policy);
+    for target in paths {
+        let mut scratch = Vec::new();
+        let prepared = prepare(target, dialect, &mut scratch);
+        // Engines must agree on unprepared bytes as well.
+        for path in [prepared.as_bytes(), target] {
+            let expected = reference::decide(rules, dialect, path);
+            assert_eq!(ordered.decide(path), expected, "ordered globs");
+            for (policy, limits) in policies.iter().zip(all_limits()) {
+                assert_eq!(policy.decide(path), expected, "{limits:?}");
+            }
+            check_decision(rules, dialect, path, expected);
+        }
+    }
+    for (policy, limits) in policies.iter().zip(all_limits()) {
+        let cold_bytes = CompiledPolicy::new(rules, dialect, &limits).heap_bytes();
+        policy.compile();
+        let grown = policy.heap_bytes() - cold_bytes;
+        assert!(grown <= limits.automata_bytes_max, "{grown} bytes of automata, {limits:?}");
+        for path in paths {
+            assert_eq!(policy.decide(path), ordered.decide(path), "compiled, {limits:?}");
+        }
+    }
+    let mut later: Vec<Rule> = rules.iter().map(|rule| (*rule).clone()).collect();
+    later.iter_mut().for_each(|rule| rule.line += 7);
+    let later: Vec<&Rule> = later.iter().collect();
+    assert_eq!(RuleSetKey::new(&later, dialect), RuleSetKey::new(rules, dialect));
+}
+
+/// The deciding rule matches, allows or forbids as the decision does, and is of the longest.
+fn check_decision(rules: &[&Rule], dialect: Dialect, path: &[u8], decision: Decision) {
+    let length = |rule: &&Rule| reference::matched_length(rule, dialect, path);
+    let longest = rules.iter().filter_map(length).max();
+    let Some(index) = decision.rule else {
+        assert!(decision.allowed && longest.is_none());
+        return;
+    };
+    let rule = rules[usize::try_from(index).expect("small")];
+    assert_eq!(length(&rule), longest);
+    assert_eq!(decision.allowed, rule.directive == Directive::Allow || longest == Some(0));
+}
+
+/// Writes those rules that one line can hold into a robots.txt, and asks that.
+fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
+    let mut text = b"user-agent: other\ndisallow: /\nuser-agent: foobot\n".to_vec();
+    let mut written: Vec<Rule> = Vec::new();
+    for rule in rules.iter().filter(|rule| is_value(rule.written())) {
+        text.extend_from_slice(match rule.directive {
+            Directive::Allow => b"allow: ",
+            Directive::Disallow => b"disallow: ",
+        });
+        text.extend([rule.written(), b"\n"].concat());
+        let line = u32::try_from(written.len() + 4).expect("few rules");
+        written.push(Rule::new(rule.directive, rule.written(), line));
+    }
+    let (robots, findings) = parse(&text);
+    assert_eq!(findings, []);
+    let selection = select(&robots, &["foobot-image", "foobot"], Star::Honoured);
+    assert_eq!(selection.rules, written.iter().collect::<Vec<_>>());
+    let policy = CompiledPolicy::new(&selection.rules, Dialect::Google, &Limits::default());
+    for path in paths {
+        let url = [b"http://h", &path[..]].concat();
+        let answer = ask(&text, b"FooBot", &url, |rules, path| {
+            let decision = reference::decide(rules, Dialect::Google, path);
+            assert_eq!(policy.decide(path), decision);
+            decision
+        });
+        assert!(answer.is_named && answer.path == of_url(&url));
+        if let Some(line) = answer.verdict.by {
+            let (_, rule) = robots.rule_at(line).expect("the line of a rule");
+            assert!(answer.verdict.allowed || rule.directive == Directive::Disallow);
+        }
+        let other = ask(&text, b"nobody", &url, |_, _| Decision::NO_RULE);
+        assert!(!other.is_named && other.verdict.allowed);
+    }
+}
+
+/// Whether a value stands for itself in a line.
+fn is_value(written: &[u8]) -> bool {
+    !written.iter().any(|byte| matches!(byte, b'\n' | b'\r' | b'#' | 0))
+        && !written.first().is_some_and(|byte| is_space(*byte))
+        && !written.last().is_some_and(|byte| is_space(*byte))
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | 0x09..=0x0D)
+}

@@ -1,0 +1,198 @@
+//! Any bytes are a robots.txt: what it is read as is told by its lines, and
+//! written back it says the same.
+
+#![no_main]
+
+use botaudit::policy::select::{Star, select};
+use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
+use botaudit::robots::finding::{Finding, FindingKind};
+use botaudit::robots::lines::{LINE_BYTES_MAX, Line, lines};
+use botaudit::robots::model::{Directive, RobotsTxt, Rule};
+use botaudit::robots::parse::{BODY_BYTES_MAX, cut, parse, parse_body};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let body = body(data);
+    let (whole, _) = parse(&body);
+    let kept = cut(&body);
+    assert!(body.starts_with(kept) && kept.len() == body.len().min(BODY_BYTES_MAX));
+    let (robots, findings) = parse(kept);
+    assert_eq!(parse_body(&body), robots, "a body is its first 500 KiB");
+    assert_eq!(parse(kept), (robots.clone(), findings.clone()), "parsing again changes nothing");
+    // Nothing else: `User-agent a b`, which is no field, may be cut to one.
+    assert!(robots.lines <= whole.lines);
+    if kept.len() < BODY_BYTES_MAX {
+        check_lines(kept);
+    }
+    check_against_lines(kept, &robots, &findings);
+    check_groups(&robots);
+    check_written_back(&robots);
+});
+
+/// The input itself; or, behind an FF that a text hardly starts with, moved to
+/// where a body is cut, or behind as many bytes as a line is cut at.
+fn body(data: &[u8]) -> Vec<u8> {
+    let (before, rest) = match data {
+        [0xFF, b'B', back, rest @ ..] => (BODY_BYTES_MAX - 1 - usize::from(*back), rest),
+        [0xFF, b'L', back, rest @ ..] => (LINE_BYTES_MAX - usize::from(*back), rest),
+        _ => return data.to_vec(),
+    };
+    let mut body = vec![b'x'; before];
+    body.extend_from_slice(rest);
+    body
+}
+
+/// The lines one byte at a time, as Google's parser takes them.
+fn check_lines(text: &[u8]) {
+    let mark = [0xEF, 0xBB, 0xBF];
+    let marked = text.iter().zip(mark).take_while(|(byte, mark)| **byte == *mark).count();
+    let mut slow: Vec<(Vec<u8>, usize)> = Vec::new();
+    let (mut kept, mut length, mut is_after_cr) = (Vec::new(), 0, false);
+    let until_nul = |kept: &mut Vec<u8>| {
+        kept.split(|byte| *byte == 0).next().map(<[u8]>::to_vec).unwrap_or_default()
+    };
+    for &byte in &text[marked..] {
+        if matches!(byte, b'\n' | b'\r') {
+            if !(byte == b'\n' && length == 0 && is_after_cr) {
+                slow.push((until_nul(&mut kept), length));
+            }
+            kept.clear();
+            length = 0;
+            is_after_cr = byte == b'\r';
+        } else {
+            if length < LINE_BYTES_MAX {
+                kept.push(byte);
+            }
+            length += 1;
+        }
+    }
+    slow.push((until_nul(&mut kept), length));
+    let fast: Vec<Line<'_>> = lines(text).collect();
+    assert_eq!(fast.len(), slow.len());
+    for ((number, line), (kept, length)) in (1..).zip(&fast).zip(&slow) {
+        assert_eq!((line.number, line.text, line.length_bytes), (number, &kept[..], *length));
+        assert_eq!(line.is_too_long(), *length > LINE_BYTES_MAX);
+    }
+}
+
+/// Each field of each line stands once in the model or in the findings.
+fn check_against_lines(text: &[u8], robots: &RobotsTxt, findings: &[Finding]) {
+    let mut tokens = robots.groups.iter().flat_map(|group| &group.product_tokens);
+    let mut rules = robots.groups.iter().flat_map(|group| &group.rules);
+    let mut sitemaps = robots.sitemaps.iter();
+    let mut findings = findings.iter().peekable();
+    let mut lines_count = 0;
+    let mut is_in_group = false;
+    for line in lines(text) {
+        lines_count = line.number;
+        let mut found = Vec::new();
+        while let Some(finding) = findings.next_if(|finding| finding.line == line.number) {
+            found.push(&finding.kind);
+        }
+        let is_found = |kind: FindingKind| found.contains(&&kind);
+        assert_eq!(is_found(FindingKind::Nul), line.has_nul);
+        let content = field::read(&line);
+        assert_eq!(is_found(FindingKind::NoField), content == Content::NoField);
+        let Content::Field(field) = content else { continue };
+        check_field(&line, &field);
+        assert_eq!(
+            is_found(FindingKind::MissingColon(field.kind)),
+            field.separator == Separator::Whitespace
+        );
+        assert_eq!(
+            is_found(FindingKind::AcceptedTypo(field.kind, field.key.into())),
+            field.spelling == Spelling::AcceptedTypo
+        );
+        match field.kind {
+            FieldKind::UserAgent => {
+                is_in_group = true;
+                let token = tokens.next().expect("a token for each User-agent line");
+                assert_eq!((&*token.written, token.line), (field.value, line.number));
+            }
+            FieldKind::Sitemap => {
+                let sitemap = sitemaps.next().expect("a sitemap for each Sitemap line");
+                assert_eq!((&*sitemap.url, sitemap.line), (field.value, line.number));
+            }
+            FieldKind::Allow | FieldKind::Disallow => {
+                let directive = match field.kind {
+                    FieldKind::Allow => Directive::Allow,
+                    _ => Directive::Disallow,
+                };
+                assert_eq!(is_found(FindingKind::RuleOutsideGroup(directive)), !is_in_group);
+                if is_in_group {
+                    let rule = rules.next().expect("a rule for each Allow and Disallow");
+                    assert_eq!(*rule, Rule::new(directive, field.value, line.number));
+                }
+            }
+            FieldKind::Unused => assert!(is_found(FindingKind::UnusedField(field.key.into()))),
+            FieldKind::Unknown => assert!(is_found(FindingKind::UnknownField(field.key.into()))),
+        }
+    }
+    assert_eq!(robots.lines, lines_count);
+    assert!(tokens.next().is_none() && rules.next().is_none() && sitemaps.next().is_none());
+    assert!(findings.next().is_none(), "findings are in order and on lines that exist");
+}
+
+fn check_field(line: &Line<'_>, field: &Field<'_>) {
+    assert!(!field.key.is_empty());
+    for part in [field.key, field.value] {
+        assert_eq!(part, strip(part));
+        assert!(!part.contains(&b'#') && !part.contains(&0));
+        let is_within = line.text.as_ptr_range().contains(&part.as_ptr());
+        assert!(part.is_empty() || is_within, "fields are slices of their line");
+    }
+}
+
+fn check_groups(robots: &RobotsTxt) {
+    for (index, group) in robots.groups.iter().enumerate() {
+        assert!(!group.product_tokens.is_empty());
+        assert!(!group.rules.is_empty() || index + 1 == robots.groups.len());
+        for rule in &group.rules {
+            assert!(rule.pattern.is_ascii());
+            let again = Rule::new(rule.directive, &rule.pattern, rule.line);
+            assert_eq!(again.pattern, rule.pattern, "escaping is done once");
+        }
+    }
+    for group in robots.groups.iter().take(8) {
+        if let Some(rule) = group.rules.first() {
+            assert_eq!(robots.rule_at(rule.line), Some((group, rule)));
+        }
+        for token in group.product_tokens.iter().take(8) {
+            let selection = select(robots, &[&token.written], Star::Honoured);
+            let is_in = selection.groups.iter().any(|selected| std::ptr::eq(*selected, group));
+            assert!(is_in || token.written.is_empty(), "a group binds whom it names");
+        }
+    }
+}
+
+/// Writes the model in the shortest spellings, so that no line grows past its limit.
+fn check_written_back(robots: &RobotsTxt) {
+    let mut text = Vec::new();
+    let mut push = |key: &[u8], value: &[u8]| text.extend([key, value, b"\r"].concat());
+    for group in &robots.groups {
+        group.product_tokens.iter().for_each(|token| push(b"useragent:", &token.written));
+        for rule in &group.rules {
+            let key: &[u8] = match rule.directive {
+                Directive::Allow => b"allow:",
+                Directive::Disallow => b"disalow:",
+            };
+            push(key, rule.written());
+        }
+    }
+    robots.sitemaps.iter().for_each(|sitemap| push(b"sitemap:", &sitemap.url));
+    let (mut again, _) = parse(&text);
+    assert_eq!(again.groups.len(), robots.groups.len());
+    again.lines = robots.lines;
+    for (group, original) in again.groups.iter_mut().zip(&robots.groups) {
+        for (token, original) in group.product_tokens.iter_mut().zip(&original.product_tokens) {
+            token.line = original.line;
+        }
+        for (rule, original) in group.rules.iter_mut().zip(&original.rules) {
+            rule.line = original.line;
+        }
+    }
+    for (sitemap, original) in again.sitemaps.iter_mut().zip(&robots.sitemaps) {
+        sitemap.line = original.line;
+    }
+    assert_eq!(&again, robots);
+}

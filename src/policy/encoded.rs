@@ -40,6 +40,8 @@ enum Start {
 struct Literal {
     length: usize,
     words: usize,
+    /// What a place where the literal stands can start with.
+    first: [u8; 2],
     /// By byte, which of `rows` tells where the byte stands; row 0 is empty.
     row_of: [u8; 256],
     rows: Vec<u64>,
@@ -67,55 +69,59 @@ impl Literal {
                 None => {}
             }
         }
-        Literal { length: literal.len(), words, row_of, rows, stars, dollars }
+        let first = literal.first().copied().unwrap_or_default();
+        let plain = encoded_special(literal, Dialect::Rfc9309).map_or(first, |(_, plain)| plain);
+        let first = [first, plain];
+        Literal { length: literal.len(), words, first, row_of, rows, stars, dollars }
     }
 
     /// The end of the literal in `path`: the first, or, anchored, that of the path.
     fn find(&self, path: &[u8], start: Start, end: End) -> Option<usize> {
         let mut reached = vec![0; self.words];
         reached[0] = 1;
-        for (at, byte) in path.iter().enumerate() {
-            if end == End::Open && self.is_found(&reached) {
-                return Some(at);
+        let mut is_at_start = true;
+        let mut at = 0;
+        while at < path.len() && !(end == End::Open && self.is_found(&reached)) {
+            if is_at_start && start == Start::Anywhere && self.length > 0 {
+                at += memchr::memchr2(self.first[0], self.first[1], &path[at..])?;
             }
-            self.read(*byte, &mut reached);
+            is_at_start = self.read(path[at], &mut reached) == 0;
             match start {
                 Start::Anywhere => reached[0] |= 1,
-                Start::Here if reached.iter().all(|bits| *bits == 0) => return None,
+                Start::Here if is_at_start => return None,
                 Start::Here => {}
             }
+            at += 1;
         }
-        self.is_found(&reached).then_some(path.len())
+        self.is_found(&reached).then_some(at)
     }
 
     fn is_found(&self, reached: &[u64]) -> bool {
         reached[self.length / 64] >> (self.length % 64) & 1 == 1
     }
 
-    /// From the bits before `byte` was read to those after it.
-    fn read(&self, byte: u8, reached: &mut [u64]) {
+    /// From the bits before `byte` was read to those after it; 0 if none is left.
+    fn read(&self, byte: u8, reached: &mut [u64]) -> u64 {
         let row = usize::from(self.row_of[usize::from(byte)]) * self.words;
-        shift(
-            reached,
-            &self.rows[row..row + self.words],
-            match byte {
-                b'*' => Some(&self.stars),
-                b'$' => Some(&self.dollars),
-                _ => None,
-            },
-        );
+        let row = &self.rows[row..row + self.words];
+        match byte {
+            b'*' => shift(reached, row, &self.stars),
+            b'$' => shift(reached, row, &self.dollars),
+            _ => shift(reached, row, &self.rows[..self.words]),
+        }
     }
 }
 
-/// Moves those bits of `reached` that are in `ones` by one, and those in `threes` by three.
-fn shift(reached: &mut [u64], ones: &[u64], threes: Option<&Vec<u64>>) {
-    let (mut one_before, mut three_before) = (0, 0);
-    for (word, bits) in reached.iter_mut().enumerate() {
-        let one = *bits & ones[word];
-        let three = threes.map_or(0, |threes| *bits & threes[word]);
+/// Moves those bits of `reached` that are in `ones` by one and those in `threes`
+/// by three, drops the others, and gives the union of its numbers.
+fn shift(reached: &mut [u64], ones: &[u64], threes: &[u64]) -> u64 {
+    let (mut one_before, mut three_before, mut all) = (0, 0, 0);
+    for ((bits, ones), threes) in reached.iter_mut().zip(ones).zip(threes) {
+        let (one, three) = (*bits & ones, *bits & threes);
         *bits = one << 1 | one_before >> 63 | three << 3 | three_before >> 61;
-        (one_before, three_before) = (one, three);
+        (one_before, three_before, all) = (one, three, all | *bits);
     }
+    all
 }
 
 #[cfg(test)]

@@ -6,10 +6,13 @@
 use std::sync::Arc;
 
 use botaudit::policy::compiled::CompiledPolicy;
+use botaudit::policy::encoded;
+use botaudit::policy::glob::{Spelling, shape};
 use botaudit::policy::key::RuleSetKey;
 use botaudit::policy::library::ask;
 use botaudit::policy::limits::Limits;
 use botaudit::policy::ordered::OrderedGlobs;
+use botaudit::policy::pattern;
 use botaudit::policy::ranked::rank;
 use botaudit::policy::reference;
 use botaudit::policy::select::{Star, select};
@@ -123,6 +126,7 @@ fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], shelf: &A
                 assert_eq!(policy.decide(path), expected, "{limits:?}");
             }
             check_decision(rules, dialect, path, expected);
+            rules.iter().for_each(|rule| check_encoded(rule, path));
         }
     }
     for (policy, limits) in policies.iter().zip(all_limits()) {
@@ -138,6 +142,16 @@ fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], shelf: &A
     later.iter_mut().for_each(|rule| rule.line += 7);
     let later: Vec<&Rule> = later.iter().collect();
     assert_eq!(RuleSetKey::new(&later, dialect), RuleSetKey::new(rules, dialect));
+}
+
+/// What decides on long paths only must decide on all.
+fn check_encoded(rule: &Rule, path: &[u8]) {
+    let pattern = pattern::prepare(rule, Dialect::Rfc9309);
+    let shape = shape(&pattern, Dialect::Rfc9309);
+    if let (Spelling::Encoded, Some(rest)) = (shape.spelling, path.strip_prefix(shape.head)) {
+        let expected = reference::is_match(&pattern, Dialect::Rfc9309, path);
+        assert_eq!(encoded::is_match(shape.tail, shape.end, rest), expected, "encoded");
+    }
 }
 
 /// The deciding rule matches, allows or forbids as the decision does, and is of the longest.

@@ -143,7 +143,7 @@ fn see(content: &[u8], plan: &Plan) -> Seen {
     let reader = Slow { bytes: content.to_vec(), at: 0, step: plan.read_bytes, fails: plan.fails };
     let opened = Opened::new(Box::new(reader), plan.named, &Default::default());
     let mut chunks = Chunks::new(FileId::from_index(0), opened, plan.chunk_bytes);
-    let head = (plan.chunk_bytes % 2 == 0).then(|| chunks.head().to_vec());
+    let head = plan.chunk_bytes.is_multiple_of(2).then(|| chunks.head().to_vec());
     let mut seen: Vec<Vec<u8>> = Vec::new();
     let (mut sequence, mut offset_bytes) = (0, 0);
     let mut buffer = Vec::new();

@@ -1,4 +1,5 @@
-//! One pattern, cut into literals, against one path; no allocation.
+//! One pattern, cut into literals, against one path; no allocation, but for
+//! encoded characters on long paths.
 
 use crate::policy::{encoded, pattern::encoded_special};
 use crate::url::dialect::Dialect;

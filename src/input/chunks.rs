@@ -265,7 +265,9 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Cursor, Read};
+    use std::io::{self, Cursor, Read, Write};
+
+    use flate2::{Compression, write::GzEncoder};
 
     use super::*;
     use crate::input::damage::Cause;
@@ -376,6 +378,22 @@ mod tests {
             match self.0.read(out)? {
                 0 => Err(io::ErrorKind::TimedOut.into()),
                 count => Ok(count),
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_read_before_damage_is_inflated_to_its_end() {
+        let text = "x\n".repeat(10_000);
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let member = encoder.finish().unwrap();
+        for cut in [8, 9, 12, 20] {
+            let bytes = &member[..member.len() - cut];
+            let whole = see(chunks(Failing(Cursor::new(bytes.into())), 16 << 20));
+            for size in SIZES {
+                let seen = see(chunks(Failing(Cursor::new(bytes.into())), size));
+                assert!(seen == whole, "chunks of {size} bytes, {cut} bytes cut off");
             }
         }
     }

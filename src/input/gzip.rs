@@ -82,7 +82,11 @@ impl Gzip {
     }
 
     fn inflate_some(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, Damage> {
-        let input = intake.peek()?;
+        // What was read before a read failed may inflate to more than fitted so far.
+        let (input, failed) = match intake.peek() {
+            Ok(input) => (input, None),
+            Err(damage) => (&[][..], Some(damage)),
+        };
         let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
         let input_is_over = input.is_empty();
         let result = self.inflate.decompress(input, out, FlushDecompress::None);
@@ -94,7 +98,7 @@ impl Gzip {
             Ok(Status::StreamEnd) => self.end_member(intake, produced)?,
             Ok(_) if produced == 0 && consumed == 0 => {
                 let cause = if input_is_over { Cause::Truncated } else { Cause::BadStream };
-                return Err(intake.damage(cause));
+                return Err(failed.unwrap_or(intake.damage(cause)));
             }
             Ok(_) => {}
             Err(_) if produced == 0 => return Err(intake.damage(Cause::BadStream)),

@@ -18,6 +18,8 @@ pub struct Intake {
     end: usize,
     /// Of `buffer[start]`.
     offset_bytes: u64,
+    /// Set once a read has failed: there is none after it.
+    failed: Option<ErrorKind>,
     /// Shared with other files.
     bytes_read: Arc<AtomicU64>,
 }
@@ -26,7 +28,7 @@ impl Intake {
     /// `bytes_read` grows with each read, for whoever shows progress.
     pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> Intake {
         let buffer = vec![0; INTAKE_BYTES].into_boxed_slice();
-        Intake { reader, buffer, start: 0, end: 0, offset_bytes: 0, bytes_read }
+        Intake { reader, buffer, start: 0, end: 0, offset_bytes: 0, failed: None, bytes_read }
     }
 
     /// Damage at the next byte that was not consumed.
@@ -69,7 +71,8 @@ impl Intake {
     /// Moves bytes into `out`; 0 only at the end of the file.
     pub fn read(&mut self, out: &mut [u8]) -> Result<usize, Damage> {
         if self.start == self.end {
-            let count = read_some(&mut *self.reader, out).map_err(|kind| self.unreadable(kind))?;
+            let read = read_some(&mut *self.reader, self.failed, out);
+            let count = read.map_err(|kind| self.unreadable(kind))?;
             self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
             self.offset_bytes += count as u64;
             return Ok(count);
@@ -81,21 +84,29 @@ impl Intake {
     }
 
     fn fill_once(&mut self) -> Result<usize, Damage> {
-        let count = read_some(&mut *self.reader, &mut self.buffer[self.end..])
-            .map_err(|kind| self.unreadable(kind))?;
+        let read = read_some(&mut *self.reader, self.failed, &mut self.buffer[self.end..]);
+        let count = read.map_err(|kind| self.unreadable(kind))?;
         self.end += count;
         self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 
     /// The failed read stands behind what is buffered.
-    fn unreadable(&self, kind: ErrorKind) -> Damage {
+    fn unreadable(&mut self, kind: ErrorKind) -> Damage {
+        self.failed = Some(kind);
         Damage { offset_bytes: self.size_bytes(), cause: Cause::Unreadable(kind) }
     }
 }
 
-/// A signal is no reason to stop.
-fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> Result<usize, ErrorKind> {
+/// A signal is no reason to stop; a read that `failed` before is.
+fn read_some(
+    reader: &mut dyn Read,
+    failed: Option<ErrorKind>,
+    out: &mut [u8],
+) -> Result<usize, ErrorKind> {
+    if let Some(kind) = failed {
+        return Err(kind);
+    }
     loop {
         match reader.read(out) {
             Ok(count) => return Ok(count),

@@ -44,7 +44,16 @@ fuzz_target!(|data: &[u8]| {
     let seen = see(&content, &plan);
     for chunk_bytes in [1, 100, 1 << 20] {
         let again = see(&content, &Plan { chunk_bytes, ..plan });
-        assert!(again == seen, "the size of chunks shows: {chunk_bytes}");
+        let lengths = |seen: &Seen| seen.lines.iter().map(Vec::len).collect::<Vec<_>>();
+        assert!(
+            again == seen,
+            "chunks of {chunk_bytes} bytes, not {}: {:?} {:?}, not {:?} {:?}",
+            plan.chunk_bytes,
+            lengths(&seen),
+            seen.ending,
+            lengths(&again),
+            again.ending
+        );
     }
     // But how much was read of a file by the time that it turns out to be damaged.
     let mut again = see(&content, &Plan { read_bytes: 1 << 20, ..plan });

@@ -49,10 +49,10 @@ fuzz_target!(|data: &[u8]| {
             again == seen,
             "chunks of {chunk_bytes} bytes, not {}: {:?} {:?}, not {:?} {:?}",
             plan.chunk_bytes,
-            lengths(&seen),
-            seen.ending,
             lengths(&again),
-            again.ending
+            again.ending,
+            lengths(&seen),
+            seen.ending
         );
     }
     // But how much was read of a file by the time that it turns out to be damaged.

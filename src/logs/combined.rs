@@ -109,7 +109,7 @@ fn client(columns: &[u8]) -> Result<&[u8], Reject> {
     let (ident, user) = split_column(rest)?;
     // A list of addresses (X-Forwarded-For): its first, whoever that is.
     if let Some(first) = client.strip_suffix(b",") {
-        return Ok(first);
+        return if first.is_empty() { Err(Reject::NoClient) } else { Ok(first) };
     }
     if user.contains(&b' ') && is_address(ident) {
         return Err(Reject::NoClient);

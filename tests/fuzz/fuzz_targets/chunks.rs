@@ -93,7 +93,11 @@ fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
             let mut content = member(&text);
             let end = content.len() - content.len().min(usize::from(place) + 1);
             content.truncate(end);
-            (content, Expected::Start(text))
+            // What is left may be too short to be told from text.
+            match end {
+                0 | 1 => (content.clone(), Expected::Text(content)),
+                _ => (content, Expected::Start(text)),
+            }
         }
         6 => {
             let mut content = member(data);

@@ -19,6 +19,7 @@ pub mod store;
 pub mod judge;
 
 pub mod audit;
+pub mod lint;
 
 pub mod report;
 

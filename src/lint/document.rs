@@ -1,0 +1,97 @@
+//! The file as a whole: whether it is text, and how much of it counts.
+
+use crate::lint::{
+    catalogue::Code,
+    remark::{Remarks, Words, counted},
+};
+use crate::robots::{
+    field::{self, Content, FieldKind},
+    lines::{self, Line},
+    parse::{BODY_BYTES_MAX, cut},
+};
+
+/// What a file that is no robots.txt is taken for.
+const FOREIGN: [(&[u8], &str, &str); 4] = [
+    (b"\xFF\xFE", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
+    (b"\xFE\xFF", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
+    (b"\x1F\x8B", "gzip data", "Serve it unpacked, or with the header Content-Encoding: gzip."),
+    (b"PK\x03\x04", "a ZIP archive", "Serve the text file itself."),
+];
+
+/// Whether it makes sense to look at single lines.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Document {
+    /// It does.
+    Text,
+    /// All its lines would be remarked on, for one reason that has been told.
+    Foreign,
+}
+
+/// Remarks on what is true of the file, not of a line.
+pub(super) fn remark(body: &[u8], remarks: &mut Remarks) -> Document {
+    remark_on_size(body, remarks);
+    if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| body.starts_with(magic)) {
+        remarks.add(1, Code::NotText, || Words::new(format!("the file is {what}"), *advice));
+        return Document::Foreign;
+    }
+    let mark = lines::byte_order_mark_bytes(body);
+    if field::strip(&body[mark..]).starts_with(b"<") {
+        remark_on_html(cut(body), remarks);
+        return Document::Foreign;
+    }
+    if mark == 3 {
+        remarks.add(1, Code::ByteOrderMark, || {
+            let advice =
+                "Save the file as UTF-8 without a byte-order mark, or leave the first line blank.";
+            Words::new("the file starts with a byte-order mark", advice)
+        });
+    }
+    Document::Text
+}
+
+fn remark_on_html(text: &[u8], remarks: &mut Remarks) {
+    let fields = lines::lines(text).filter(|line| is_counted_field(line)).count();
+    remarks.add(1, Code::Html, || {
+        let found = match fields {
+            0 => "none of its lines can".to_owned(),
+            fields => format!("only {} of it can", counted(fields, "line")),
+        };
+        let message = format!("the file is an HTML page; {found} be read as robots.txt");
+        let advice =
+            "Serve a plain text file as /robots.txt. A site without rules may answer 404 instead.";
+        Words::new(message, advice)
+    });
+}
+
+/// What is lost of a file that is too large, and where.
+fn remark_on_size(body: &[u8], remarks: &mut Remarks) {
+    if body.len() <= BODY_BYTES_MAX {
+        return;
+    }
+    let is_rule = |line: &Line<'_>| {
+        matches!(field::read(line), Content::Field(field)
+            if matches!(field.kind, FieldKind::Allow | FieldKind::Disallow))
+    };
+    let last = lines::lines(cut(body)).last().map_or(1, |line| line.number);
+    let from_cut = lines::lines(body).filter(|line| line.number >= last && is_rule(line));
+    let lost = from_cut.count();
+    if lost == 0 {
+        return;
+    }
+    remarks.add(last, Code::TooLarge, || {
+        let message = format!(
+            "the file has {} bytes and is cut on this line, after 512,000; {} from here on not \
+             read",
+            body.len(),
+            if lost == 1 { "1 rule is".to_owned() } else { format!("{lost} rules are") },
+        );
+        let advice =
+            "Join rules with wildcards or shorter paths, and drop rules that others cover.";
+        Words::new(message, advice)
+    });
+}
+
+fn is_counted_field(line: &Line<'_>) -> bool {
+    matches!(field::read(line), Content::Field(field)
+        if !matches!(field.kind, FieldKind::Unknown | FieldKind::Unused))
+}

@@ -1,0 +1,176 @@
+//! How groups work together: merged ones, empty ones, and the fields in them that only some read.
+
+use crate::crawlers::crawler::CrawlDelay;
+use crate::lint::{
+    catalogue::Code,
+    names::Names,
+    remark::{Remarks, Words, quote, say},
+};
+use crate::robots::{
+    field::{self, Content, FieldKind},
+    lines::lines,
+    model::{Directive, Group, ProductToken, RobotsTxt, Rule},
+};
+
+use std::collections::{HashMap, HashSet};
+
+/// What of a name decides whether two User-agent lines mean the same crawlers.
+pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
+    if token.is_star() {
+        return b"*".to_vec();
+    }
+    let end = memchr::memchr(b'/', &token.written).unwrap_or(token.written.len());
+    field::strip(&token.written[..end]).to_ascii_lowercase()
+}
+
+/// Remarks on the groups of `robots`, which was read from `text`.
+pub(super) fn remark(text: &[u8], robots: &RobotsTxt, names: &Names<'_>, remarks: &mut Remarks) {
+    remark_on_merged(robots, remarks);
+    remark_on_empty(robots, remarks);
+    remark_on_crawl_delay(text, robots, names, remarks);
+    for group in &robots.groups {
+        remark_on_empty_disallow(group, remarks);
+    }
+}
+
+fn remark_on_merged(robots: &RobotsTxt, remarks: &mut Remarks) {
+    let mut first: HashMap<Vec<u8>, (usize, u32, Told)> = HashMap::new();
+    for (at, group) in robots.groups.iter().enumerate() {
+        for token in group.product_tokens.iter().filter(|token| !token.written.is_empty()) {
+            let (group, line, told) =
+                first.entry(identity(token)).or_insert((at, token.line, Told::No));
+            if *group != at && *told == Told::No {
+                *told = Told::Yes;
+                let line = *line;
+                remarks.add(token.line, Code::MergedGroups, || {
+                    let written = quote(&token.written);
+                    let first = format!(
+                        " was named on line {line} already; its groups are read \
+                        as one"
+                    );
+                    let advice = "Put the rules for one crawler together, for readers and for \
+                        simple parsers.";
+                    Words::new(say(&[&written, first.as_bytes()]), advice)
+                });
+            }
+        }
+    }
+}
+
+/// Whether a remark has been made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Told {
+    Yes,
+    No,
+}
+
+/// Only the last group can be empty, for the others take the rules that follow.
+fn remark_on_empty(robots: &RobotsTxt, remarks: &mut Remarks) {
+    let Some((last, others)) = robots.groups.split_last() else { return };
+    let is_star = |group: &&Group| group.product_tokens.iter().any(ProductToken::is_star);
+    let disallows = |group: &Group| {
+        group
+            .rules
+            .iter()
+            .any(|rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty())
+    };
+    let is_bound_by_star = !is_star(&last) && others.iter().filter(is_star).any(disallows);
+    if !last.rules.is_empty() || !is_bound_by_star {
+        return;
+    }
+    let named = others.iter().flat_map(|group| &group.product_tokens).map(identity);
+    let named: HashSet<Vec<u8>> = named.collect();
+    let mut freed = last.product_tokens.iter().filter(|token| !named.contains(&identity(token)));
+    if let Some(token) = freed.next() {
+        remarks.add(token.line, Code::EmptyGroup, || {
+            let message = say(&[
+                b"no rules follow for ",
+                &quote(&token.written),
+                b", so it may fetch everything, also what * may not",
+            ]);
+            let advice = "Repeat the rules that should bind it, or remove the line. Write \
+                          'Disallow:' below it if everything is meant to be allowed.";
+            Words::new(message, advice)
+        });
+    }
+}
+
+fn remark_on_empty_disallow(group: &Group, remarks: &mut Remarks) {
+    let is_empty = |rule: &&Rule| rule.pattern.is_empty();
+    let forbids = |rule: &Rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty();
+    let empty =
+        group.rules.iter().filter(is_empty).find(|rule| rule.directive == Directive::Disallow);
+    if let Some(rule) = empty.filter(|_| group.rules.iter().any(forbids)) {
+        remarks.add(rule.line, Code::EmptyDisallow, || {
+            let message = "an empty Disallow has no effect beside other rules";
+            Words::new(message, "Remove it, or write the path that is missing.")
+        });
+    }
+}
+
+/// Who of a group reads its Crawl-delay.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Readers {
+    /// All crawlers that it names.
+    All,
+    /// None of them, as documented.
+    None,
+    /// Some, or it is not known.
+    Some,
+}
+
+fn remark_on_crawl_delay(
+    text: &[u8],
+    robots: &RobotsTxt,
+    names: &Names<'_>,
+    remarks: &mut Remarks,
+) {
+    let mut told = Told::No;
+    let readers: Vec<Readers> = robots.groups.iter().map(|group| readers(group, names)).collect();
+    let is_read = |line: &_| {
+        matches!(field::read(line), Content::Field(field)
+        if field.kind == FieldKind::Unused && field.key.eq_ignore_ascii_case(b"crawl-delay"))
+    };
+    for line in lines(text).filter(is_read) {
+        let starts_by = |group: &Group| {
+            group.product_tokens.first().is_some_and(|token| token.line < line.number)
+        };
+        let group = robots.groups.partition_point(starts_by).checked_sub(1);
+        match group.map_or(Readers::Some, |group| readers[group]) {
+            Readers::All => {}
+            Readers::None => remarks.add(line.number, Code::CrawlDelayIgnored, || {
+                let message = "the crawlers of this group are documented not to read Crawl-delay";
+                Words::new(
+                    message,
+                    "Remove it; some operators let you set a rate in their webmaster tools.",
+                )
+            }),
+            Readers::Some if told == Told::No => {
+                told = Told::Yes;
+                remarks.add(line.number, Code::CrawlDelay, || crawl_delay(names));
+            }
+            Readers::Some => {}
+        }
+    }
+}
+
+fn crawl_delay(names: &Names<'_>) -> Words {
+    let honour = names.that_honour_crawl_delay();
+    let message = "only some crawlers read Crawl-delay; Google's do not";
+    let advice = format!("It is documented for {}.", honour.join(", "));
+    Words::new(message, advice)
+}
+
+fn readers(group: &Group, names: &Names<'_>) -> Readers {
+    let delays = group.product_tokens.iter().map(|token| {
+        let token = identity(token);
+        names.principal(&token).map_or(CrawlDelay::Unknown, |crawler| crawler.crawl_delay)
+    });
+    let delays: Vec<CrawlDelay> = delays.collect();
+    match delays.first() {
+        Some(first) if delays.iter().any(|delay| delay != first) => Readers::Some,
+        Some(CrawlDelay::Honoured) => Readers::All,
+        Some(CrawlDelay::Ignored) => Readers::None,
+        Some(CrawlDelay::Unknown) | None => Readers::Some,
+    }
+}

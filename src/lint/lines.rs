@@ -1,0 +1,338 @@
+//! Line by line: what is not read, and what only some parsers read.
+
+use crate::lint::{
+    catalogue::Code,
+    distance::distance,
+    fields, patterns,
+    remark::{Remarks, Words, quote, say},
+};
+use crate::robots::{
+    field::{self, Content, Field, FieldKind, Separator, Spelling},
+    lines::{LINE_BYTES_MAX, Line, lines},
+};
+
+/// The fields of the protocol, as they should be spelt, and the slips that are
+/// allowed to still recognise them.
+const STANDARD: [(FieldKind, &str, usize); 4] = [
+    (FieldKind::UserAgent, "User-agent", 2),
+    (FieldKind::Allow, "Allow", 1),
+    (FieldKind::Disallow, "Disallow", 2),
+    (FieldKind::Sitemap, "Sitemap", 2),
+];
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Where the reader of the lines is among the groups.
+#[derive(Debug, Default)]
+struct Place {
+    /// The User-agent line that was read last, and whether rules followed.
+    user_agent: Option<(u32, After)>,
+}
+
+/// What was read behind a User-agent line.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum After {
+    /// Nothing that matters.
+    Nothing,
+    /// A field that some parsers end a group at, on this line.
+    OtherField(u32, Vec<u8>),
+    /// Rules: the group cannot go on.
+    Rules,
+}
+
+/// Remarks on each line of `text`.
+pub(super) fn remark(text: &[u8], remarks: &mut Remarks) {
+    let mut place = Place::default();
+    let mut seen = fields::Seen::default();
+    for line in lines(text) {
+        remark_on_bytes(&line, remarks);
+        match field::read(&line) {
+            Content::Blank | Content::Comment => {}
+            Content::NoField => remark_on_unread(&line, remarks),
+            Content::Field(field) => {
+                remark_on_place(&line, &field, &mut place, remarks);
+                match field.kind {
+                    FieldKind::Unknown => remark_on_unknown(&line, &field, &mut seen, remarks),
+                    FieldKind::Unused => {
+                        fields::remark_on_unused(&line, &field, &mut seen, remarks)
+                    }
+                    _ => remark_on_known(&line, &field, remarks),
+                }
+            }
+        }
+    }
+}
+
+fn remark_on_bytes(line: &Line<'_>, remarks: &mut Remarks) {
+    // A comment may well be cut.
+    if line.is_too_long() && !field::has_comment(line) {
+        remarks.add(line.number, Code::LongLine, || {
+            let bytes = line.length_bytes;
+            let message =
+                format!("the line has {bytes} bytes; those past {LINE_BYTES_MAX} are dropped");
+            Words::new(
+                message,
+                "Check that the line endings are right, and give each rule its own line.",
+            )
+        });
+    }
+    if line.has_nul {
+        remarks.add(line.number, Code::NulByte, || {
+            Words::new("a NUL byte hides the rest of the line", "Remove the byte 0x00.")
+        });
+    }
+}
+
+fn remark_on_place(line: &Line<'_>, field: &Field<'_>, place: &mut Place, remarks: &mut Remarks) {
+    match (field.kind, &mut place.user_agent) {
+        (FieldKind::UserAgent, user_agent) => {
+            if let Some((before, After::OtherField(other, key))) = user_agent {
+                remarks.add(line.number, Code::GroupContinues, || {
+                    group_continues(*before, *other, key)
+                });
+            }
+            *user_agent = Some((line.number, After::Nothing));
+        }
+        (FieldKind::Allow | FieldKind::Disallow, Some((_, after))) => *after = After::Rules,
+        (FieldKind::Allow | FieldKind::Disallow, None) => {
+            remarks.add(line.number, Code::RuleBeforeGroup, || {
+                let message = "a rule before any User-agent line binds nobody";
+                Words::new(
+                    message,
+                    "Put a line 'User-agent: *' above it, if it is meant for all crawlers.",
+                )
+            });
+        }
+        (_, Some((_, after))) if *after == After::Nothing => {
+            *after = After::OtherField(line.number, field.key.into());
+        }
+        _ => {}
+    }
+}
+
+fn group_continues(before: u32, other: u32, key: &[u8]) -> Words {
+    let message = say(&[
+        format!("this line goes on with the group of line {before}: ").as_bytes(),
+        &quote(key),
+        format!(" on line {other} does not end it, so both share the rules below").as_bytes(),
+    ]);
+    let advice = format!(
+        "If line {before} should have a group of its own, give it a rule; 'Disallow:' allows \
+         everything."
+    );
+    Words::new(message, advice)
+}
+
+fn remark_on_unread(line: &Line<'_>, remarks: &mut Remarks) {
+    let text = code(line);
+    let is_two_words = text.get(..10).is_some_and(|start| {
+        start.eq_ignore_ascii_case(
+            b"user \
+        agent",
+        )
+    });
+    let word_end = match is_two_words {
+        true => Some(10),
+        false => text.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'/')),
+    };
+    let (word, rest) = text.split_at(word_end.unwrap_or(text.len()));
+    if let Some(name) = intended(word) {
+        remarks.add(line.number, Code::UnreadRule, || {
+            let message = say(&[b"no parser reads ", &quote(text), b": the colon is missing"]);
+            let value = field::strip(rest);
+            let advice = say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]);
+            Words::new(message, advice)
+        });
+    } else if text.starts_with(b"/") {
+        remarks.add(line.number, Code::UnreadRule, || {
+            let message =
+                say(&[b"no parser reads ", &quote(text), b": it is a path without a field"]);
+            Words::new(
+                message,
+                say(&[b"Write 'Disallow: ", short(text), b"' or 'Allow: ", short(text), b"'."]),
+            )
+        });
+    } else {
+        unread_line(line, remarks);
+    }
+}
+
+fn unread_line(line: &Line<'_>, remarks: &mut Remarks) {
+    remarks.add(line.number, Code::UnreadLine, || {
+        let message = say(&[b"no parser reads ", &quote(code(line))]);
+        Words::new(message, "If it is text for people, put a # in front of it; else remove it.")
+    });
+}
+
+fn remark_on_unknown(
+    line: &Line<'_>,
+    field: &Field<'_>,
+    seen: &mut fields::Seen,
+    remarks: &mut Remarks,
+) {
+    let (key, value) = (field.key, field.value);
+    if let Some(after) = key.strip_prefix(BYTE_ORDER_MARK)
+        && intended(after).is_some()
+    {
+        return remarks.add(line.number, Code::MisplacedByteOrderMark, || {
+            let message = say(&[b"a byte-order mark hides ", &quote(after), b" from every parser"]);
+            Words::new(
+                message,
+                "Remove the invisible character in front of the line, or type the line anew.",
+            )
+        });
+    }
+    if let Some(name) = intended(key) {
+        return remarks.add(line.number, Code::UnreadTypo, || {
+            let message = say(&[&quote(key), b" is no field that a parser reads"]);
+            Words::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
+        });
+    }
+    let is_url = value.starts_with(b"//") && field.separator == Separator::Colon;
+    if is_url && [&b"http"[..], b"https"].iter().any(|scheme| key.eq_ignore_ascii_case(scheme)) {
+        return remarks.add(line.number, Code::UnreadLine, || {
+            let url = code(line);
+            let message =
+                say(&[b"no parser reads ", &quote(url), b": it is a URL without a field"]);
+            Words::new(message, say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]))
+        });
+    }
+    let is_prose = field.separator == Separator::Whitespace
+        || key.len() > 30
+        || key.iter().any(|byte| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte));
+    if is_prose {
+        unread_line(line, remarks)
+    } else {
+        fields::remark_on_unknown(line, field, seen, remarks)
+    }
+}
+
+fn remark_on_known(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
+    let (kind, name, _) = STANDARD
+        .iter()
+        .find(|(kind, ..)| *kind == field.kind)
+        .expect("the four known kinds are all there");
+    if field.separator == Separator::Colon
+        && key_tail(field).iter().any(|byte| b" \t/".contains(byte))
+    {
+        return remarks.add(line.number, Code::ColonSplit, || colon_split(line, field, name));
+    }
+    remark_on_spelling(line, field, name, remarks);
+    remark_on_hash(line, field, remarks);
+    match kind {
+        FieldKind::Allow | FieldKind::Disallow => patterns::remark(line.number, field, remarks),
+        FieldKind::Sitemap => fields::remark_on_sitemap(line, field, remarks),
+        _ => {}
+    }
+}
+
+fn remark_on_spelling(line: &Line<'_>, field: &Field<'_>, name: &str, remarks: &mut Remarks) {
+    let instead = || say(&[b"Write '", name.as_bytes(), b": ", short(field.value), b"'."]);
+    if field.separator == Separator::Whitespace {
+        remarks.add(line.number, Code::MissingColon, || {
+            let message = say(&[
+                b"the colon after ",
+                &quote(field.key),
+                b" is missing; not every parser forgives that",
+            ]);
+            Words::new(message, instead())
+        });
+    }
+    if field.spelling == Spelling::AcceptedTypo {
+        remarks.add(line.number, Code::AcceptedTypo, || {
+            let message = say(&[
+                &quote(field.key),
+                b" is a misspelling that Google accepts and many others do not",
+            ]);
+            Words::new(message, instead())
+        });
+    } else if !field.key.eq_ignore_ascii_case(name.as_bytes()) {
+        remarks.add(line.number, Code::LooseName, || {
+            let message = say(&[
+                &quote(field.key),
+                b" is read as ",
+                name.as_bytes(),
+                b" by Google, and not at all by most others",
+            ]);
+            Words::new(message, instead())
+        });
+    }
+}
+
+fn colon_split(line: &Line<'_>, field: &Field<'_>, name: &str) -> Words {
+    let text = code(line);
+    let message = say(&[
+        b"the colon after ",
+        name.as_bytes(),
+        b" is missing, so the value is read as ",
+        &quote(field.value),
+    ]);
+    let value = field::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
+    Words::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
+}
+
+/// A `#` right behind a value, and something right behind the `#`: meant as a part of it.
+fn remark_on_hash(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
+    let Some(at) = memchr::memchr(b'#', line.text) else { return };
+    let is_space = |byte: Option<&u8>| byte.is_none_or(|byte| field::is_space(*byte));
+    let (before, after) = (line.text[..at].last(), line.text.get(at + 1));
+    if field.kind == FieldKind::UserAgent
+        || field.value.is_empty()
+        || is_space(before)
+        || is_space(after)
+    {
+        return;
+    }
+    remarks.add(line.number, Code::HashInValue, || {
+        let message = say(&[
+            b"a # starts a comment: the value ends before it and is \
+            ",
+            &quote(field.value),
+        ]);
+        let advice = "If it is a comment, put a space before it. If the URL has a # itself, write \
+                      %23; a fragment cannot be told by rules.";
+        Words::new(message, advice)
+    });
+}
+
+/// What stands behind the known name that a key starts with.
+fn key_tail<'a>(field: &Field<'a>) -> &'a [u8] {
+    let name_bytes = match (field.kind, field.spelling) {
+        (FieldKind::UserAgent, Spelling::Standard) => 10,
+        // As long as the shortest accepted misspelling of each.
+        (FieldKind::UserAgent, Spelling::AcceptedTypo) => {
+            if field.key.get(4) == Some(&b' ') {
+                10
+            } else {
+                9
+            }
+        }
+        (FieldKind::Allow, _) => 5,
+        (FieldKind::Disallow, Spelling::Standard) => 8,
+        (FieldKind::Disallow, Spelling::AcceptedTypo) => 7,
+        _ => 7,
+    };
+    &field.key[name_bytes.min(field.key.len())..]
+}
+
+/// The standard name that `key` was meant to be, if any; what stands before
+/// its first letter does not matter.
+fn intended(key: &[u8]) -> Option<&'static str> {
+    let start = key.iter().position(u8::is_ascii_alphabetic)?;
+    let word = field::strip(&key[start..]);
+    let close = STANDARD.iter().filter_map(|(_, name, slips_max)| {
+        Some((distance(word, name.as_bytes(), *slips_max)?, *name))
+    });
+    close.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
+}
+
+/// The line without its comment.
+fn code<'a>(line: &Line<'a>) -> &'a [u8] {
+    let end = memchr::memchr(b'#', line.text).unwrap_or(line.text.len());
+    field::strip(&line.text[..end])
+}
+
+/// As much of a value as an example of it needs.
+fn short(value: &[u8]) -> &[u8] {
+    &value[..value.len().min(200)]
+}

@@ -1,0 +1,67 @@
+//! What the author of a robots.txt would want to know of it.
+//!
+//! The parser states facts; here they are put in words, with advice, and
+//! joined with what is known of crawlers and of the dialects. Any bytes give
+//! remarks, bounded in number, in time proportional to the size of the file.
+//!
+//! An author is told what is certain or likely. Where nothing is, silence is
+//! better than a false alarm.
+
+pub mod catalogue;
+pub mod names;
+pub mod remark;
+
+mod distance;
+
+mod document;
+mod fields;
+mod groups;
+mod lines;
+mod patterns;
+mod sets;
+mod tokens;
+
+use crate::robots::{model::RobotsTxt, parse};
+
+use catalogue::Code;
+use document::Document;
+use names::Names;
+use remark::{Remarks, Words, quote, say};
+
+/// Remarks on `body`, the bytes of a robots.txt as served.
+///
+/// ```
+/// use botaudit::crawlers::registry::Registry;
+/// use botaudit::lint::{catalogue::Code, lint, names::Names};
+/// let registry = Registry::builtin();
+/// let remarks = lint(b"User-agent: *\nDisallow: private\n", &Names::new(&registry));
+/// assert_eq!((remarks.kept()[0].line, remarks.kept()[0].code), (2, Code::NeverMatches));
+/// ```
+pub fn lint(body: &[u8], names: &Names<'_>) -> Remarks {
+    let mut remarks = Remarks::default();
+    if document::remark(body, &mut remarks) == Document::Text {
+        let text = parse::cut(body);
+        let robots = parse::parse_body(text);
+        lines::remark(text, &mut remarks);
+        remark_on_encoding(&robots, &mut remarks);
+        tokens::remark(&robots, names, &mut remarks);
+        groups::remark(text, &robots, names, &mut remarks);
+        sets::remark(&robots, &mut remarks);
+    }
+    remarks.sort();
+    remarks
+}
+
+/// Rules that are not UTF-8; what comments hold is nobody's concern.
+fn remark_on_encoding(robots: &RobotsTxt, remarks: &mut Remarks) {
+    let rules = robots.groups.iter().flat_map(|group| &group.rules);
+    for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
+        remarks.add(rule.line, Code::NotUtf8, || {
+            let message = say(&[&quote(rule.written()), b" is not UTF-8, as URLs are"]);
+            Words::new(
+                message,
+                "Save the file as UTF-8, or write the path as the server logs it, with %XX.",
+            )
+        });
+    }
+}

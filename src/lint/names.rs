@@ -1,0 +1,141 @@
+//! The names that known crawlers answer to.
+
+use crate::crawlers::{
+    crawler::{CrawlDelay, Crawler},
+    identify::Identified,
+    registry::Registry,
+};
+use crate::lint::distance::distance;
+
+use std::collections::HashMap;
+
+/// A registry, by product token.
+#[derive(Debug)]
+pub struct Names<'r> {
+    registry: &'r Registry,
+    /// By product token in lower case: those that answer to it, in matching order.
+    by_token: HashMap<Vec<u8>, Vec<&'r Crawler>>,
+    /// In matching order, as spelt, each once.
+    tokens: Vec<&'r str>,
+}
+
+impl<'r> Names<'r> {
+    /// The names of all crawlers in `registry`.
+    pub fn new(registry: &'r Registry) -> Names<'r> {
+        let mut names = Names { registry, by_token: HashMap::new(), tokens: Vec::new() };
+        for (_, crawler) in registry.iter() {
+            for token in &crawler.product_tokens {
+                let crawlers = names.by_token.entry(lower(token.as_bytes())).or_default();
+                if crawlers.is_empty() {
+                    names.tokens.push(token);
+                }
+                crawlers.push(crawler);
+            }
+        }
+        names
+    }
+
+    /// The crawlers that answer to `token`, in any ASCII case.
+    pub(super) fn crawlers(&self, token: &[u8]) -> &[&'r Crawler] {
+        self.by_token.get(&lower(token)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The crawler that is meant by `token`: the one called so, else the first
+    /// whose own name it is. Others only answer to it where nothing names them.
+    pub(super) fn principal(&self, token: &[u8]) -> Option<&'r Crawler> {
+        let crawlers = self.crawlers(token).iter();
+        let is_own = |crawler: &&&Crawler| is_same(crawler.product_tokens[0].as_bytes(), token);
+        let is_called = |crawler: &&Crawler| is_same(crawler.name.as_bytes(), token);
+        let own: Vec<&'r Crawler> = crawlers.filter(is_own).copied().collect();
+        own.iter().copied().find(is_called).or(own.first().copied())
+    }
+
+    /// Whether a crawler is called that, though it may answer to another name or to none.
+    pub(super) fn is_crawler(&self, name: &[u8]) -> bool {
+        std::str::from_utf8(name).is_ok_and(|name| self.registry.find(name).is_some())
+    }
+
+    /// The crawler that sends such a user agent.
+    pub(super) fn by_user_agent(&self, user_agent: &[u8]) -> Option<&'r Crawler> {
+        match self.registry.identify(user_agent) {
+            Identified::Crawler(id) => Some(self.registry.crawler(id)),
+            Identified::Generic | Identified::Other => None,
+        }
+    }
+
+    /// The name that `written` was likely meant to be: a slip of the finger
+    /// lies between them, two in a long name, or a forgotten `bot`. Nobody slips
+    /// on the first letter; and short words at the end (`-SA`, `-BA`) part products.
+    pub(super) fn closest(&self, written: &[u8]) -> Option<&'r str> {
+        let slips_max = match written.len() {
+            0..7 => 0,
+            7..12 => 1,
+            _ => 2,
+        };
+        let slips = |token: &&'r str| {
+            let token = token.as_bytes();
+            if !is_same(written.get(..1)?, token.get(..1)?) {
+                return None;
+            }
+            let is_unfinished = written.len() >= 4
+                && token.len() == written.len() + 3
+                && is_same(&token[..written.len()], written)
+                && is_same(&token[written.len()..], b"bot");
+            if is_unfinished {
+                return Some(1);
+            }
+            distance(written, token, slips_max).filter(|_| is_last_word_safe(written, token))
+        };
+        let close = self.tokens.iter().filter_map(|token| Some((slips(token)?, *token)));
+        close.min_by_key(|(slips, _)| *slips).map(|(_, token)| token)
+    }
+
+    /// Names of crawlers that are documented to honour Crawl-delay, in matching order.
+    pub(super) fn that_honour_crawl_delay(&self) -> Vec<&'r str> {
+        let honour = |crawler: &&Crawler| crawler.crawl_delay == CrawlDelay::Honoured;
+        let crawlers = self.registry.iter().map(|(_, crawler)| crawler);
+        crawlers.filter(honour).map(|crawler| crawler.name.as_str()).collect()
+    }
+}
+
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// Whether what follows the last `-` is the same, or long enough for a slip.
+fn is_last_word_safe(one: &[u8], other: &[u8]) -> bool {
+    const WORD_BYTES_MIN: usize = 4;
+    let last = |name| -> Option<&[u8]> { <[u8]>::rsplit(name, |byte| *byte == b'-').next() };
+    let (one, other) = (last(one).unwrap_or(one), last(other).unwrap_or(other));
+    one.len().min(other.len()) >= WORD_BYTES_MIN || is_same(one, other)
+}
+
+fn lower(token: &[u8]) -> Vec<u8> {
+    token.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_names() {
+        let registry = Registry::builtin();
+        let names = Names::new(&registry);
+        let cases = [
+            ("Googelbot", Some("Googlebot")),
+            ("google", Some("Googlebot")),
+            ("bingbot", Some("bingbot")),
+            ("ClaudBot", Some("ClaudeBot")),
+            ("WebZIP", None),
+            ("SemrushBot-SX", None),
+            ("EasouSpider", None),
+            ("Jooblebot", None),
+            ("bot", None),
+            ("", None),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(names.closest(written.as_bytes()), expected, "{written}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The value of one rule: whether it can match at all, and for whom.
+
+use crate::lint::{
+    catalogue::Code,
+    remark::{Remarks, Words, quote, say},
+};
+use crate::policy::pattern;
+use crate::robots::{
+    field::{Field, FieldKind},
+    model::{Directive, Rule},
+};
+use crate::url::{dialect::Dialect, path};
+
+use memchr::memmem;
+
+/// What stands in regular expressions and hardly ever in paths.
+const REGEX_SIGNS: [&[u8]; 8] =
+    [b"\\.", b"\\?", b"\\d", b"\\w", b"(.*)", b"[0-9", b"[a-z", b"[A-Z"];
+
+/// Remarks on the value of an Allow or Disallow line.
+pub(super) fn remark(line: u32, field: &Field<'_>, remarks: &mut Remarks) {
+    let directive = match field.kind {
+        FieldKind::Allow => Directive::Allow,
+        _ => Directive::Disallow,
+    };
+    let value = field.value;
+    if value.is_empty() {
+        if directive == Directive::Allow {
+            remarks.add(line, Code::EmptyAllow, || {
+                let advice = "Write 'Allow: /' to allow everything, or remove the line.";
+                Words::new("an Allow without a path has no effect", advice)
+            });
+        }
+    } else if !matches!(value[0], b'/' | b'*') {
+        never_matches(line, value, remarks);
+    } else if value.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F)) {
+        remarks.add(line, Code::SpaceInRule, || {
+            let message = say(&[
+                &quote(value),
+                b" holds a space or control character and matches \
+                nothing",
+            ]);
+            let advice = "Write %20 for a space in a URL, put a # before a comment, and give each \
+                path its own line.";
+            Words::new(message, advice)
+        });
+    } else {
+        remark_on_reading(&Rule::new(directive, value, line), remarks);
+    }
+}
+
+fn never_matches(line: u32, value: &[u8], remarks: &mut Remarks) {
+    if let Some(path) = path_of_url(value) {
+        return remarks.add(line, Code::RuleIsUrl, || {
+            let message = say(&[
+                &quote(value),
+                b" is a URL; rules are compared with paths, so it matches nothing",
+            ]);
+            let advice = say(&[
+                b"Write the path alone, '",
+                &path,
+                b"', if it is a URL of this site. Rules for another host belong in the robots.txt \
+                 of that host.",
+            ]);
+            Words::new(message, advice)
+        });
+    }
+    remarks.add(line, Code::NeverMatches, || {
+        let message = say(&[&quote(value), b" starts with neither / nor *, so it matches nothing"]);
+        let short = &value[..value.len().min(200)];
+        let advice = match value[0] {
+            b'?' | b'&' | b'=' | b';' => say(&[b"Write '/*", short, b"' to match it anywhere."]),
+            b'.' => say(&[b"Write '/*", short, b"' for all files of that kind."]),
+            b'^' => "Rules are no regular expressions: they always start at the top of the site, \
+                with /."
+                .into(),
+            0x80.. => "There may be an invisible character before the path: delete the value and \
+                type it anew."
+                .into(),
+            _ => say(&[b"Write '/", short, b"', if it is a path from the top of the site."]),
+        };
+        Words::new(message, advice)
+    });
+}
+
+/// What rules would be compared with, if `value` is a whole URL.
+fn path_of_url(value: &[u8]) -> Option<Vec<u8>> {
+    let is_start =
+        |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
+    let is_url = is_start(b"http://") || is_start(b"https://");
+    is_url.then(|| {
+        let path = path::of_url(value);
+        path[..path.len().min(200)].to_vec()
+    })
+}
+
+/// What can match, but not what it seems to, or not for everyone.
+fn remark_on_reading(rule: &Rule, remarks: &mut Remarks) {
+    remark_on_percent(rule, remarks);
+    let (line, value) = (rule.line, rule.written());
+    let dollar = memmem::find_iter(value, b"$")
+        .any(|at| matches!(value.get(at + 1), Some(b'*' | b'$' | b'/')));
+    if dollar {
+        remarks.add(line, Code::DollarInside, || {
+            let message = say(&[
+                b"the first $ of ",
+                &quote(value),
+                b" is a plain $: it is not the last character",
+            ]);
+            Words::new(message, "Remove what follows the $, if it marks the end of the URL.")
+        });
+    }
+    if REGEX_SIGNS.iter().any(|sign| memmem::find(value, sign).is_some()) {
+        remarks.add(line, Code::RegexInRule, || {
+            let message = say(&[
+                &quote(value),
+                b" looks like a regular expression; only * and a last $ are special",
+            ]);
+            Words::new(message, "Write * for any characters, and all else as it stands in URLs.")
+        });
+    }
+    if rule.directive == Directive::Disallow && matches!(value, b"/robots.txt" | b"/robots.txt$") {
+        remarks.add(line, Code::RobotsTxtRule, || {
+            Words::new(
+                "robots.txt itself may always be requested",
+                "Remove the rule; it has no effect.",
+            )
+        });
+    }
+    if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
+        let directory = &index[..index.len() - 1];
+        remarks.add(line, Code::DirectoryIndex, || {
+            let message =
+                say(&[b"Google also reads this as an Allow of ", &quote(directory), b" itself"]);
+            let advice = say(&[
+                b"Add 'Allow: ",
+                &index[..index.len().min(200)],
+                b"' if that is meant for all crawlers.",
+            ]);
+            Words::new(message, advice)
+        });
+    }
+}
+
+/// Percent-encodings that the dialects do not agree on, or that are none.
+fn remark_on_percent(rule: &Rule, remarks: &mut Remarks) {
+    let (line, value) = (rule.line, rule.written());
+    if memchr::memchr(b'%', value).is_none() {
+        return;
+    }
+    let decoded = path::decode_unreserved(&rule.pattern);
+    if *decoded != *rule.pattern {
+        remarks.add(line, Code::EncodedUnreserved, || {
+            let message = say(&[
+                &quote(value),
+                b" spells plain characters as %XX, which Google does not decode",
+            ]);
+            Words::new(message, say(&[b"Write '", &decoded[..decoded.len().min(200)], b"'."]))
+        });
+    }
+    if [&b"%2A"[..], b"%24"].iter().any(|special| memmem::find(&rule.pattern, special).is_some()) {
+        remarks.add(line, Code::EncodedWildcard, || {
+            let message = say(&[
+                b"%2A and %24 in ",
+                &quote(value),
+                b" are a plain * and $ by RFC 9309, but not for Google",
+            ]);
+            let advice = "If your URLs hold the plain character, rules cannot tell it for all \
+                crawlers; * matches it too.";
+            Words::new(message, advice)
+        });
+    }
+    if memchr::memchr_iter(b'%', value).any(|at| is_bad_percent(&value[at + 1..])) {
+        remarks.add(line, Code::BadPercent, || {
+            let message = say(&[b"a % in ", &quote(value), b" does not start a percent-encoding"]);
+            Words::new(message, "Write %25 for a plain % in a URL.")
+        });
+    }
+}
+
+/// Whether what follows a `%` cannot be meant. The text may end there, and a
+/// wildcard may stand for the rest.
+fn is_bad_percent(after: &[u8]) -> bool {
+    let is_fine = |byte: Option<&u8>| {
+        byte.is_none_or(|byte| byte.is_ascii_hexdigit() || b"*$".contains(byte))
+    };
+    match after {
+        [first, ..] if b"*$".contains(first) => false,
+        _ => !is_fine(after.first()) || !is_fine(after.get(1)),
+    }
+}

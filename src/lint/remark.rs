@@ -1,0 +1,145 @@
+//! What lint has to say of a file: remarks, bounded in number and in length.
+
+use crate::lint::catalogue::{Code, LINTS, Severity};
+
+/// Remarks of one code that are kept; the others are only counted. A file of
+/// 500 KiB can hold a quarter of a million bad lines.
+pub const KEPT_MAX: usize = 1000;
+
+/// Bytes of a stranger's text that a remark quotes.
+const QUOTED_BYTES_MAX: usize = 60;
+
+/// One thing to tell an author. Message and advice quote the file: they hold
+/// a stranger's bytes, which need not be UTF-8, nor fit to be printed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Remark {
+    /// 1-based.
+    pub line: u32,
+    /// What it is about.
+    pub code: Code,
+    /// One sentence without a full stop.
+    pub message: Box<[u8]>,
+    /// What to do, as one or two sentences.
+    pub advice: Box<[u8]>,
+}
+
+/// All remarks on one file, in the order of lines.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Remarks {
+    kept: Vec<Remark>,
+    counts: [usize; LINTS.len()],
+}
+
+impl Default for Remarks {
+    fn default() -> Remarks {
+        Remarks { kept: Vec::new(), counts: [0; LINTS.len()] }
+    }
+}
+
+impl Remarks {
+    /// Those that were kept: at most [`KEPT_MAX`] of a code.
+    pub fn kept(&self) -> &[Remark] {
+        &self.kept
+    }
+
+    /// How many there are of `code`, kept or not.
+    pub fn count(&self, code: Code) -> usize {
+        self.counts[code.index()]
+    }
+
+    /// How many there are of `severity`, kept or not.
+    pub fn count_of(&self, severity: Severity) -> usize {
+        let of = LINTS.iter().filter(|lint| lint.severity == severity);
+        of.map(|lint| self.count(lint.code)).sum()
+    }
+
+    /// Adds one. Message and advice are only made if it is kept.
+    pub(super) fn add(&mut self, line: u32, code: Code, words: impl FnOnce() -> Words) {
+        let count = &mut self.counts[code.index()];
+        *count += 1;
+        if *count <= KEPT_MAX {
+            let Words { message, advice } = words();
+            self.kept.push(Remark { line, code, message: message.into(), advice: advice.into() });
+        }
+    }
+
+    /// Puts the remarks in the order of lines; those of one line by code.
+    pub(super) fn sort(&mut self) {
+        self.kept.sort_by_key(|remark| (remark.line, remark.code));
+    }
+}
+
+/// The words of a remark.
+#[derive(Clone, Debug)]
+pub(super) struct Words {
+    pub message: Vec<u8>,
+    pub advice: Vec<u8>,
+}
+
+impl Words {
+    /// `message` and `advice` as given, from text or bytes.
+    pub fn new(message: impl Into<Vec<u8>>, advice: impl Into<Vec<u8>>) -> Words {
+        Words { message: message.into(), advice: advice.into() }
+    }
+}
+
+/// Puts sentences together of our text and strangers' bytes.
+pub(super) fn say(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+/// `text` in quotes, cut to a length that can be read; never inside a character of UTF-8.
+pub(super) fn quote(text: &[u8]) -> Vec<u8> {
+    if text.len() <= QUOTED_BYTES_MAX {
+        return [b"'", text, b"'"].concat();
+    }
+    let is_inside = |at: &usize| text[*at] & 0b1100_0000 == 0b1000_0000;
+    let ends = QUOTED_BYTES_MAX - 3..=QUOTED_BYTES_MAX;
+    let end = ends.rev().find(|at| !is_inside(at)).unwrap_or(QUOTED_BYTES_MAX);
+    [b"'", &text[..end], b"...'"].concat()
+}
+
+/// "1 rule", "2 rules".
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The first few of `names`, and how many more there are.
+pub(super) fn few(names: &[&[u8]]) -> Vec<u8> {
+    const SHOWN_MAX: usize = 5;
+    let shown: Vec<Vec<u8>> = names.iter().take(SHOWN_MAX).map(|name| quote(name)).collect();
+    let mut text = shown.join(&b", "[..]);
+    if names.len() > SHOWN_MAX {
+        text.extend(format!(" and {} more", names.len() - SHOWN_MAX).bytes());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_can_be_kept_is_counted() {
+        let mut remarks = Remarks::default();
+        for line in (1..=5000).rev() {
+            remarks.add(line, Code::UnreadLine, || Words::new("a", "b"));
+        }
+        remarks.sort();
+        assert_eq!(remarks.kept().len(), KEPT_MAX);
+        assert_eq!(remarks.kept()[0].line, 5000 - 999);
+        assert_eq!(remarks.count(Code::UnreadLine), 5000);
+        assert_eq!(remarks.count_of(Code::UnreadLine.lint().severity), 5000);
+    }
+
+    #[test]
+    fn quotes_are_short_and_whole() {
+        assert_eq!(quote(b"a"), b"'a'");
+        let long = "ツ".repeat(100);
+        assert_eq!(quote(long.as_bytes()), format!("'{}...'", "ツ".repeat(20)).as_bytes());
+        let odd = format!("a{long}");
+        assert_eq!(quote(odd.as_bytes()), format!("'a{}...'", "ツ".repeat(19)).as_bytes());
+        assert_eq!(quote(&[0x80; 100]).len(), 60 + 5);
+        assert_eq!(few(&[&b"a"[..]; 7]), b"'a', 'a', 'a', 'a', 'a' and 2 more");
+    }
+}

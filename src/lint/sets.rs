@@ -1,0 +1,300 @@
+//! The rules that bind together: which of them can never decide, or could go.
+//!
+//! Only what is certain is said. Groups that always bind the same crawlers form
+//! a set. Within it a rule *covers* another if it matches whatever the other
+//! matches; that is certain where the covering one is a plain prefix, and the
+//! literal that the other starts with continues it. Sorted by their literals,
+//! the rules that can cover one are those on a stack, so a set takes time
+//! proportional to its bytes.
+
+use crate::lint::{
+    catalogue::Code,
+    groups::identity,
+    remark::{Remarks, Words, quote, say},
+};
+use crate::policy::pattern;
+use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule};
+use crate::url::dialect::Dialect;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Rules that are looked at to see whether one covers another, and as many to see whether one
+/// comes between them. Past it nothing is said.
+const LOOKED_AT_MAX: usize = 64;
+
+/// Groups that always bind the same crawlers.
+#[derive(Debug, Default)]
+struct Set<'r> {
+    /// In the order of the file.
+    rules: Vec<&'r Rule>,
+    /// Whether groups outside of the set may bind the same crawler.
+    company: Company,
+}
+
+/// Whether rules of other sets may stand beside those of a set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Company {
+    #[default]
+    Alone,
+    Mixed,
+}
+
+/// Remarks on rules that other rules make useless.
+pub(super) fn remark(robots: &RobotsTxt, remarks: &mut Remarks) {
+    for set in sets(robots) {
+        let rules = without_duplicates(&set.rules, remarks);
+        let entries = sorted(&rules);
+        let rivals = Rivals::new(&rules);
+        let told = remark_on_same_pattern(&rules, remarks);
+        remark_on_covered(&entries, &rivals, set.company, &told, remarks);
+        if set.company == Company::Alone {
+            remark_on_allow_only(&rules, remarks);
+        }
+    }
+}
+
+fn sets(robots: &RobotsTxt) -> Vec<Set<'_>> {
+    let mut sets: Vec<Set<'_>> = Vec::new();
+    let mut by_names: HashMap<BTreeSet<Vec<u8>>, usize> = HashMap::new();
+    let mut by_reading: HashMap<Vec<u8>, usize> = HashMap::new();
+    for group in &robots.groups {
+        let names = group.product_tokens.iter().map(identity).collect();
+        let at = *by_names.entry(names).or_insert_with(|| {
+            sets.push(Set::default());
+            sets.len() - 1
+        });
+        sets[at].rules.extend(&group.rules);
+        for reading in readings(group) {
+            let other = *by_reading.entry(reading).or_insert(at);
+            if other != at {
+                sets[at].company = Company::Mixed;
+                sets[other].company = Company::Mixed;
+            }
+        }
+    }
+    sets
+}
+
+/// All that a parser may take the names of a group for.
+fn readings(group: &Group) -> impl Iterator<Item = Vec<u8>> {
+    let google = |token: &ProductToken| token.as_google_reads().to_ascii_lowercase();
+    let tokens = group.product_tokens.iter();
+    tokens
+        .flat_map(move |token| [identity(token), google(token)])
+        .filter(|reading| !reading.is_empty())
+}
+
+fn without_duplicates<'r>(rules: &[&'r Rule], remarks: &mut Remarks) -> Vec<&'r Rule> {
+    let mut first: HashMap<(Directive, &[u8]), u32> = HashMap::new();
+    let mut kept = Vec::with_capacity(rules.len());
+    for rule in rules.iter().filter(|rule| is_path(rule)) {
+        let line = *first.entry((rule.directive, &rule.pattern)).or_insert(rule.line);
+        if line == rule.line {
+            kept.push(*rule);
+        } else {
+            remarks.add(rule.line, Code::DuplicateRule, || {
+                let message = say(&[
+                    &quote(rule.written()),
+                    format!(" stands on line {line} already").as_bytes(),
+                ]);
+                Words::new(message, "Remove one of the two.")
+            });
+        }
+    }
+    kept
+}
+
+/// Whether the rule can match a request at all: the others have remarks of their own.
+fn is_path(rule: &Rule) -> bool {
+    matches!(rule.pattern.first(), Some(b'/' | b'*'))
+        && !rule.pattern.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F))
+}
+
+/// A rule, by what it starts with.
+#[derive(Clone, Copy, Debug)]
+struct Entry<'r> {
+    rule: &'r Rule,
+    /// The literal before its first wildcard or its `$`.
+    head: &'r [u8],
+    reach: Reach,
+}
+
+/// What follows the head of a pattern.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Reach {
+    /// Nothing that matters: it matches whatever starts with the head.
+    Prefix,
+    /// More.
+    Part,
+}
+
+impl Entry<'_> {
+    fn rank(&self) -> usize {
+        self.rule.pattern.len()
+    }
+}
+
+fn entry(rule: &Rule) -> Entry<'_> {
+    let pattern = &*rule.pattern;
+    let (text, is_anchored) = match pattern {
+        [text @ .., b'$'] => (text, !text.ends_with(b"*")),
+        _ => (pattern, false),
+    };
+    let star = memchr::memchr(b'*', text).unwrap_or(text.len());
+    let (head, tail) = text.split_at(star);
+    let is_open = !is_anchored && tail.iter().all(|byte| *byte == b'*');
+    Entry { rule, head, reach: if is_open { Reach::Prefix } else { Reach::Part } }
+}
+
+fn sorted<'r>(rules: &[&'r Rule]) -> Vec<Entry<'r>> {
+    let mut entries: Vec<Entry<'r>> = rules.iter().map(|rule| entry(rule)).collect();
+    entries.sort_by_key(|entry| (entry.head, entry.rule.line));
+    entries
+}
+
+/// The rules of each directive by rank.
+#[derive(Debug)]
+struct Rivals<'r> {
+    allows: Vec<(usize, Entry<'r>)>,
+    disallows: Vec<(usize, Entry<'r>)>,
+}
+
+impl<'r> Rivals<'r> {
+    fn new(rules: &[&'r Rule]) -> Rivals<'r> {
+        let mut rivals = Rivals { allows: Vec::new(), disallows: Vec::new() };
+        for rule in rules {
+            let entry = entry(rule);
+            match rule.directive {
+                Directive::Allow => &mut rivals.allows,
+                Directive::Disallow => &mut rivals.disallows,
+            }
+            .push((entry.rank(), entry));
+            if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
+                rivals
+                    .allows
+                    .push((index.len(), Entry { head: &rule.pattern[..index.len() - 1], ..entry }));
+            }
+        }
+        rivals.allows.sort_by_key(|(rank, _)| *rank);
+        rivals.disallows.sort_by_key(|(rank, _)| *rank);
+        rivals
+    }
+
+    /// Whether a rule of the opposite kind may match what `covered` does and
+    /// rank between it and `cover`. Also where it takes too long to find out.
+    fn may_part(&self, covered: &Entry<'_>, cover: &Entry<'_>) -> bool {
+        let opposite = match covered.rule.directive {
+            Directive::Allow => &self.disallows,
+            Directive::Disallow => &self.allows,
+        };
+        let from = opposite.partition_point(|(rank, _)| *rank < cover.rank());
+        let to = opposite.partition_point(|(rank, _)| *rank <= covered.rank());
+        let between = &opposite[from..to.max(from)];
+        between.len() > LOOKED_AT_MAX
+            || between.iter().any(|(_, rival)| {
+                rival.head.starts_with(covered.head) || covered.head.starts_with(rival.head)
+            })
+    }
+}
+
+/// Remarks on each Disallow whose very pattern is allowed, too. Returns their lines.
+fn remark_on_same_pattern(rules: &[&Rule], remarks: &mut Remarks) -> HashSet<u32> {
+    let allows = rules.iter().filter(|rule| rule.directive == Directive::Allow);
+    let allows: HashMap<&[u8], u32> = allows.map(|rule| (&*rule.pattern, rule.line)).collect();
+    let mut told = HashSet::new();
+    for rule in rules.iter().filter(|rule| rule.directive == Directive::Disallow) {
+        if let Some(line) = allows.get(&*rule.pattern) {
+            remarks.add(rule.line, Code::OverriddenRule, || {
+                overridden(rule, *line, "also stands as an Allow")
+            });
+            told.insert(rule.line);
+        }
+    }
+    told
+}
+
+fn remark_on_covered(
+    entries: &[Entry<'_>],
+    rivals: &Rivals<'_>,
+    company: Company,
+    told: &HashSet<u32>,
+    remarks: &mut Remarks,
+) {
+    let mut stack: Vec<Entry<'_>> = Vec::new();
+    for same in entries.chunk_by(|one, other| one.head == other.head) {
+        while stack.last().is_some_and(|top| !same[0].head.starts_with(top.head)) {
+            stack.pop();
+        }
+        stack.extend(same.iter().filter(|entry| entry.reach == Reach::Prefix));
+        for entry in same.iter().filter(|entry| !told.contains(&entry.rule.line)) {
+            remark_on_entry(entry, &stack, rivals, company, remarks);
+        }
+    }
+}
+
+fn remark_on_entry(
+    entry: &Entry<'_>,
+    stack: &[Entry<'_>],
+    rivals: &Rivals<'_>,
+    company: Company,
+    remarks: &mut Remarks,
+) {
+    let rule = entry.rule;
+    if pattern::of_directory_index(rule, Dialect::Google).is_some() {
+        return;
+    }
+    let covers =
+        || stack.iter().rev().take(LOOKED_AT_MAX).filter(|cover| cover.rule.line != rule.line);
+    let wins = |cover: &&Entry<'_>| {
+        let is_tie_won = cover.rank() == entry.rank() && cover.rule.directive == Directive::Allow;
+        cover.rule.directive != rule.directive && (cover.rank() > entry.rank() || is_tie_won)
+    };
+    if let Some(winner) = covers().find(wins) {
+        let line = winner.rule.line;
+        remarks.add(rule.line, Code::OverriddenRule, || {
+            overridden(rule, line, "is overridden by the longer rule")
+        });
+        return;
+    }
+    // Of two that cover each other the first may stay.
+    let may_stay =
+        |cover: &&Entry<'_>| cover.head.len() < entry.head.len() || cover.rule.line < rule.line;
+    let same_kind = |cover: &&Entry<'_>| cover.rule.directive == rule.directive;
+    let Some(cover) = covers().filter(same_kind).find(may_stay) else { return };
+    let is_certain = cover.rank() > entry.rank()
+        || (company == Company::Alone && !rivals.may_part(entry, cover));
+    if is_certain {
+        remarks.add(rule.line, Code::RedundantRule, || {
+            let covering = quote(cover.rule.written());
+            let line = format!(" on line {}", cover.rule.line);
+            let message =
+                say(&[&quote(rule.written()), b" is covered by ", &covering, line.as_bytes()]);
+            Words::new(message, "It can be removed, unless it is kept for readers.")
+        });
+    }
+}
+
+fn overridden(rule: &Rule, line: u32, how: &str) -> Words {
+    let message = say(&[
+        &quote(rule.written()),
+        format!(" never decides: it {how} on line {line}").as_bytes(),
+    ]);
+    let advice = match rule.directive {
+        Directive::Disallow => "Remove one of the two: as they stand, the paths are allowed.",
+        Directive::Allow => "Remove one of the two: as they stand, the paths are disallowed.",
+    };
+    Words::new(message, advice)
+}
+
+fn remark_on_allow_only(rules: &[&Rule], remarks: &mut Remarks) {
+    let is_whole = |rule: &&Rule| matches!(&*rule.pattern, b"/" | b"*" | b"/*");
+    if rules.iter().any(|rule| rule.directive == Directive::Disallow || is_whole(rule)) {
+        return;
+    }
+    let Some(first) = rules.first() else { return };
+    remarks.add(first.line, Code::AllowOnly, || {
+        let message = "the group disallows nothing, so the crawlers it names may fetch everything";
+        let advice = "If only these paths are to be fetched, add 'Disallow: /'.";
+        Words::new(message, advice)
+    });
+}

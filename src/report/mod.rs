@@ -4,6 +4,7 @@ pub mod cell;
 pub mod columns;
 pub mod csv;
 pub mod directory;
+pub mod findings;
 pub mod requests;
 pub mod run;
 pub mod summary;

@@ -1,0 +1,192 @@
+//! What lint found, as text for people, as JSON, and as GitHub workflow commands.
+
+use crate::lint::{
+    catalogue::{LINTS, Lint, Severity},
+    remark::{Remark, Remarks},
+};
+
+use super::cell::visible;
+
+use serde::Serialize;
+
+/// Remarks of one code that the text shows of a file; the others are counted.
+fn shown_max(severity: Severity) -> usize {
+    match severity {
+        Severity::Error | Severity::Warning => 20,
+        Severity::Info => 5,
+    }
+}
+
+/// The remarks on one file as text: a line each, its advice below, and a summary.
+pub fn findings_text(path: &str, remarks: &Remarks) -> String {
+    let path = visible(path.as_bytes());
+    let mut shown = [0; LINTS.len()];
+    let mut text = String::new();
+    for remark in remarks.kept() {
+        let lint = remark.code.lint();
+        let shown = &mut shown[remark.code.index()];
+        *shown += 1;
+        if *shown > shown_max(lint.severity) {
+            continue;
+        }
+        let Remark { line, message, advice, .. } = remark;
+        let (severity, message) = (lint.severity.as_str(), visible(message));
+        text += &format!("{path}:{line}: {severity}: {message} [{}]\n", lint.name);
+        if !advice.is_empty() {
+            text += &format!("    {}\n", visible(advice));
+        }
+    }
+    for lint in LINTS {
+        let more = remarks.count(lint.code).saturating_sub(shown_max(lint.severity));
+        if more == 0 {
+            continue;
+        }
+        text += &format!("{path}: {}: and {more} more [{}]\n", lint.severity.as_str(), lint.name);
+    }
+    text + &format!("{path}: {}\n", summary(remarks))
+}
+
+/// "1 error, 2 warnings, 3 infos", or that there is nothing.
+fn summary(remarks: &Remarks) -> String {
+    let counted = |severity: Severity| {
+        let count = remarks.count_of(severity);
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {}{plural}", severity.as_str()))
+    };
+    let counts: Vec<String> = Severity::ALL.into_iter().filter_map(counted).collect();
+    if counts.is_empty() { "nothing to remark".to_owned() } else { counts.join(", ") }
+}
+
+/// The remarks on one file as workflow commands of GitHub Actions, which shows them at their lines.
+pub fn findings_github(path: &str, remarks: &Remarks) -> String {
+    let command = |remark: &Remark| {
+        let lint = remark.code.lint();
+        let level = match lint.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let file = property(&visible(path.as_bytes()));
+        let separator: &[u8] = if remark.advice.is_empty() { b"" } else { b". " };
+        let message = [&remark.message, separator, &remark.advice].concat();
+        let (line, message) = (remark.line, data(&visible(&message)));
+        format!("::{level} file={file},line={line},title={}::{message}\n", lint.name)
+    };
+    remarks.kept().iter().map(command).collect()
+}
+
+/// The text of a command, escaped as GitHub asks.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property of a command, escaped as GitHub asks.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// One file and its remarks in JSON.
+#[derive(Debug, Serialize)]
+struct WireFile<'a> {
+    path: String,
+    errors: usize,
+    warnings: usize,
+    infos: usize,
+    /// Remarks that were counted, but are too many to list.
+    omitted: usize,
+    findings: Vec<WireRemark<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct WireRemark<'a> {
+    line: u32,
+    severity: &'a str,
+    code: &'a str,
+    message: String,
+    advice: String,
+}
+
+/// The remarks on all files as one JSON document: an array, a file each.
+pub fn findings_json(files: &[(String, Remarks)]) -> String {
+    let files: Vec<WireFile<'_>> =
+        files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
+    let json = serde_json::to_string_pretty(&files);
+    json.expect("text and numbers always serialize") + "\n"
+}
+
+fn wire<'a>(path: &str, remarks: &'a Remarks) -> WireFile<'a> {
+    let total: usize = LINTS.iter().map(|lint| remarks.count(lint.code)).sum();
+    let wire_remark = |remark: &'a Remark| WireRemark {
+        line: remark.line,
+        severity: remark.code.lint().severity.as_str(),
+        code: remark.code.lint().name,
+        message: visible(&remark.message),
+        advice: visible(&remark.advice),
+    };
+    WireFile {
+        path: visible(path.as_bytes()),
+        errors: remarks.count_of(Severity::Error),
+        warnings: remarks.count_of(Severity::Warning),
+        infos: remarks.count_of(Severity::Info),
+        omitted: total - remarks.kept().len(),
+        findings: remarks.kept().iter().map(wire_remark).collect(),
+    }
+}
+
+/// All that lint can find: a line each, with its severity.
+pub fn lints_text() -> String {
+    let line = |lint: &Lint| {
+        let first = lint.meaning.split_inclusive(". ").next().unwrap_or(lint.meaning).trim_end();
+        format!("{:<26} {:<8} {first}\n", lint.name, lint.severity.as_str())
+    };
+    LINTS.iter().map(line).collect()
+}
+
+/// All that is to be said of one lint.
+pub fn lint_text(lint: &Lint) -> String {
+    format!("{} ({})\n\n{}\n", lint.name, lint.severity.as_str(), lint.meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::crawlers::registry::Registry;
+    use crate::lint::{lint, names::Names};
+
+    fn remarks(text: &[u8]) -> Remarks {
+        lint(text, &Names::new(&Registry::builtin()))
+    }
+
+    #[test]
+    fn as_text() {
+        let found = findings_text("a\x1bb", &remarks(b"User-agent: *\nDisallow: \x1b[1m"));
+        let expected = "a\\x1Bb:2: error: '\\x1B[1m' starts with neither / nor *, so it matches \
+                        nothing [rule-never-matches]\n    \
+                        Write '/\\x1B[1m', if it is a path from the top of the site.\n\
+                        a\\x1Bb: 1 error\n";
+        assert_eq!(found, expected);
+        assert_eq!(findings_text("-", &remarks(b"")), "-: nothing to remark\n");
+        let many = findings_text("x", &remarks(&b"?\n".repeat(1234)));
+        assert_eq!(many.lines().count(), 42);
+        assert!(many.contains("x: warning: and 1214 more [unread-line]\nx: 1234 warnings\n"));
+    }
+
+    #[test]
+    fn as_workflow_commands() {
+        let found = findings_github("a:b,c%d\r\n", &remarks(b"User-agent: *\nDisallow: a%b%2A"));
+        let expected = "::error file=a%3Ab%2Cc%25d\\x0D\\x0A,line=2,title=rule-never-matches::\
+                        'a%25b%252A' starts with neither / nor *, so it matches nothing. \
+                        Write '/a%25b%252A', if it is a path from the top of the site.\n";
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn as_json() {
+        let files = [("x".to_owned(), remarks(&b"\"\xff\n".repeat(1001)))];
+        let json: serde_json::Value = serde_json::from_str(&findings_json(&files)).unwrap();
+        assert_eq!(json[0]["warnings"], 1001);
+        assert_eq!(json[0]["omitted"], 1);
+        assert_eq!(json[0]["findings"][0]["message"], "no parser reads '\"\\xFF'");
+    }
+}

@@ -53,16 +53,14 @@ impl Sandbox {
     }
 
     pub fn run_with_input(&self, arguments: &str, input: &[u8]) -> Ran {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_vec();
-        let writer = std::thread::spawn(move || {
-            // A program that wants no input closes the pipe.
-            let _ = stdin.write_all(&input);
-        });
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        Ran::new(output)
+        finish(self.command(arguments), input)
+    }
+
+    /// Runs with arguments that may hold spaces.
+    pub fn run_words(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command("");
+        command.args(arguments);
+        finish(command, input)
     }
 
     pub fn command(&self, arguments: &str) -> Command {
@@ -92,6 +90,20 @@ impl Sandbox {
         names.sort();
         names
     }
+}
+
+/// Runs `command` with `input` on standard input.
+fn finish(mut command: Command, input: &[u8]) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // A program that wants no input closes the pipe.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ran::new(output)
 }
 
 impl Ran {

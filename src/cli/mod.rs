@@ -3,6 +3,7 @@
 //! The only room that knows clap, indicatif, the terminal and signals.
 
 mod audit;
+mod lint;
 mod progress;
 mod shared;
 
@@ -25,6 +26,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Audit(audit::AuditArgs),
+    Lint(lint::LintArgs),
 }
 
 /// How a run ended that could be carried out.
@@ -32,17 +34,18 @@ enum Command {
 enum Outcome {
     /// All was read and written.
     Done,
-    /// The same, and violations were found that the user wants to hear of.
+    /// The same, and violations or faults were found that the user wants to hear of.
     Violations,
     /// Reports were written, but some input was damaged.
     Incomplete,
 }
 
 /// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
-/// that was asked for; 2 could not run, nothing was written; 3 some input was damaged.
+/// that was asked for, or faults; 2 could not run, nothing was written; 3 some input was damaged.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
+        Command::Lint(args) => args.run(),
     };
     exit_code(result)
 }

@@ -1,0 +1,170 @@
+//! `botaudit lint`: what is odd about a robots.txt.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::lint::catalogue::{Lint, Severity};
+use crate::lint::lint;
+use crate::lint::names::Names;
+use crate::lint::remark::Remarks;
+use crate::report::findings::{
+    findings_github, findings_json, findings_text, lint_text, lints_text,
+};
+
+use super::Outcome;
+use super::shared::{complain, print};
+
+/// The largest file that is looked at: 32 times what counts of a robots.txt.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+const EXAMPLES: &str = "\
+Examples:
+  What is wrong with a file, and what to do about it:
+    botaudit lint robots.txt
+
+  A site as it is served:
+    curl -s https://example.com/robots.txt | botaudit lint -
+
+  In a GitHub workflow, with remarks at the lines of the change, failing on warnings too:
+    botaudit lint --format github --strict public/robots.txt
+
+  What a remark means, by the code in brackets behind it:
+    botaudit lint --explain group-continues
+
+Errors are certainly wrong, warnings probably, or not the same for every crawler;
+infos are good to know.
+
+Exit codes:
+  0 no errors   1 errors, or warnings and --strict given   2 a file could not be read";
+
+/// Say what is odd about robots.txt files, line by line, with advice.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit lint --help")]
+pub struct LintArgs {
+    /// Files to look at, or - for standard input.
+    #[arg(required_unless_present_any = ["list", "explain"], value_name = "FILE")]
+    files: Vec<OsString>,
+
+    /// How remarks are written.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Exit with 1 for warnings, too.
+    #[arg(long)]
+    strict: bool,
+
+    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
+    #[arg(long, value_name = "FILE")]
+    crawlers: Option<PathBuf>,
+
+    /// List all codes.
+    #[arg(long)]
+    list: bool,
+
+    /// Say what a code means.
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
+}
+
+/// How remarks are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    /// For people: at most 20 remarks of a kind, 5 infos.
+    Text,
+    /// For programs: one array, an object a file.
+    Json,
+    /// Workflow commands of GitHub Actions.
+    Github,
+}
+
+impl LintArgs {
+    /// Looks at all files; those that cannot be read do not keep the others from it.
+    pub fn run(self) -> Result<Outcome> {
+        if self.list {
+            return print(&lints_text()).map(|()| Outcome::Done);
+        }
+        if let Some(code) = &self.explain {
+            return explain(code);
+        }
+        let registry = match &self.crawlers {
+            Some(path) => Registry::with_file(path)?,
+            None => Registry::builtin(),
+        };
+        let names = Names::new(&registry);
+        let mut done = Vec::new();
+        let (mut outcome, mut unread) = (Outcome::Done, None);
+        for file in &self.files {
+            let path = Path::new(file);
+            match read(path) {
+                Ok(body) => {
+                    let remarks = lint(&body, &names);
+                    if self.is_failure(&remarks) {
+                        outcome = Outcome::Violations;
+                    }
+                    self.tell(path.display().to_string(), remarks, &mut done)?;
+                }
+                Err(err) => {
+                    if let Some(before) = unread.replace(err) {
+                        complain(&before.to_string());
+                    }
+                }
+            }
+        }
+        if self.format == Format::Json {
+            print(&findings_json(&done))?;
+        }
+        unread.map_or(Ok(outcome), Err)
+    }
+
+    fn is_failure(&self, remarks: &Remarks) -> bool {
+        remarks.count_of(Severity::Error) > 0
+            || self.strict && remarks.count_of(Severity::Warning) > 0
+    }
+
+    /// Prints the remarks, or keeps them until all are there.
+    fn tell(
+        &self,
+        path: String,
+        remarks: Remarks,
+        done: &mut Vec<(String, Remarks)>,
+    ) -> Result<()> {
+        match self.format {
+            Format::Text => print(&findings_text(&path, &remarks)),
+            Format::Github => print(&findings_github(&path, &remarks)),
+            Format::Json => {
+                done.push((path, remarks));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn explain(code: &str) -> Result<Outcome> {
+    let unknown =
+        || Error::usage(format!("unknown code '{code}'; list all with: botaudit lint --list"));
+    print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| Outcome::Done)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let failed = |err| Error::io("cannot read", path, err);
+    let mut body = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_end(&mut body).map_err(failed)?;
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut body).map_err(failed)?;
+    }
+    if body.len() as u64 > FILE_BYTES_MAX {
+        return Err(Error::invalid_file(
+            path,
+            "over 16 MiB, which no robots.txt is; name another file",
+        ));
+    }
+    Ok(body)
+}

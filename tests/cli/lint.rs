@@ -1,0 +1,102 @@
+//! `botaudit lint`.
+
+use botaudit::lint::catalogue::LINTS;
+
+use crate::program::{Ran, Sandbox};
+
+const CLEAN: &[u8] = b"User-agent: *\nDisallow: /admin/\n";
+const INFO: &[u8] = b"User-agent: *\nDisallow: /a\nDisallow: /a\n";
+const WARNING: &[u8] = b"User-agent: *\nDisalow: /a\n";
+const ERROR: &[u8] = b"User-agent: *\nDisallow: a\n";
+
+/// Runs lint where the files `clean`, `info`, `warning` and `error` are.
+fn lint(args: &[&str], input: &[u8]) -> Ran {
+    let sandbox = Sandbox::new();
+    for (name, text) in [("clean", CLEAN), ("info", INFO), ("warning", WARNING), ("error", ERROR)] {
+        sandbox.write(name, text);
+    }
+    sandbox.run_words(&[&["lint"], args].concat(), input)
+}
+
+#[test]
+fn exit_codes() {
+    let cases: [(&[&str], i32); 11] = [
+        (&["clean"], 0),
+        (&["info"], 0),
+        (&["warning"], 0),
+        (&["error"], 1),
+        (&["clean", "error", "info"], 1),
+        (&["--strict", "info"], 0),
+        (&["--strict", "warning"], 1),
+        (&["missing"], 2),
+        (&["error", "missing"], 2),
+        (&["."], 2),
+        (&[], 2),
+    ];
+    for (args, code) in cases {
+        for format in ["text", "json", "github"] {
+            let run = lint(&[args, &["--format", format]].concat(), b"");
+            assert_eq!(run.code, code, "{args:?} {format} {run:?}");
+        }
+    }
+}
+
+#[test]
+fn text() {
+    let run = lint(&["warning", "clean"], b"");
+    let expected = "\
+warning:2: warning: 'Disalow' is a misspelling that Google accepts and many others do not [accepted-typo]
+    Write 'Disallow: /a'.
+warning: 1 warning
+clean: nothing to remark
+";
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (expected, ""));
+}
+
+#[test]
+fn standard_input() {
+    let run = lint(&["-"], b"User-agent: *\nDisallow: \x1b]0;owned\x07\n");
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.starts_with("-:2: error: '\\x1B]0;owned\\x07' starts with"), "{}", run.stdout);
+}
+
+#[test]
+fn json() {
+    let run = lint(&["--format", "json", "error", "clean"], b"");
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(json[0]["path"], "error");
+    assert_eq!(json[0]["errors"], 1);
+    assert_eq!(json[0]["findings"][0]["line"], 2);
+    assert_eq!(json[0]["findings"][0]["severity"], "error");
+    assert_eq!(json[0]["findings"][0]["code"], "rule-never-matches");
+    assert_eq!(json[1]["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn github() {
+    let run = lint(&["--format", "github", "info", "clean"], b"");
+    let expected = "::notice file=info,line=3,title=duplicate-rule::'/a' stands on line 2 already. \
+                    Remove one of the two.\n";
+    assert_eq!(run.stdout, expected);
+}
+
+#[test]
+fn each_code_is_explained() {
+    let list = lint(&["--list"], b"");
+    assert_eq!(list.code, 0);
+    for lint_of_list in LINTS {
+        assert!(list.stdout.contains(lint_of_list.name), "{}", lint_of_list.name);
+    }
+    let run = lint(&["--explain", "empty-group"], b"");
+    assert!(run.stdout.starts_with("empty-group (warning)\n\nThe file ends in"), "{}", run.stdout);
+    let run = lint(&["--explain", "nothing"], b"");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("botaudit lint --list"), "{}", run.stderr);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_does_not_keep_the_rest() {
+    let run = lint(&["missing", "clean"], b"");
+    assert_eq!(run.stdout, "clean: nothing to remark\n");
+    assert!(run.stderr.starts_with("botaudit: cannot read missing: "), "{}", run.stderr);
+}

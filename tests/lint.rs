@@ -10,6 +10,9 @@ use botaudit::lint::catalogue::{Code, LINTS};
 use botaudit::lint::lint;
 use botaudit::lint::names::Names;
 use botaudit::lint::remark::KEPT_MAX;
+use botaudit::policy::{reference, select};
+use botaudit::robots::parse::parse_body;
+use botaudit::url::dialect::Dialect;
 
 /// What 500 KiB may take. An unoptimized build on a busy machine needs up to a second.
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -152,4 +155,68 @@ fn a_remark_that_is_not_kept_is_counted() {
     let registry = Registry::builtin();
     let remarks = lint(&full_of("a\n"), &Names::new(&registry));
     assert!(remarks.count(Code::UnreadLine) > 200_000);
+}
+
+/// Small numbers, always the same ones.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn text(&mut self, pieces: &[&str], pieces_max: usize) -> String {
+        (0..self.below(pieces_max + 1)).map(|_| pieces[self.below(pieces.len())]).collect()
+    }
+}
+
+fn random_robots_txt(dice: &mut Dice) -> Vec<String> {
+    let mut lines = vec![];
+    for _ in 0..=dice.below(3) {
+        for _ in 0..=dice.below(2) {
+            lines.push(format!("User-agent: {}", ["x", "y", "*"][dice.below(3)]));
+        }
+        for _ in 0..dice.below(6) {
+            let directive = ["Allow", "Disallow"][dice.below(2)];
+            let pattern = dice.text(&["a", "b", "/", "*", "$", "/index.html"], 5);
+            lines.push(format!("{directive}: /{pattern}"));
+        }
+    }
+    lines
+}
+
+/// What may be removed is removed, all at once, and no verdict changes.
+#[test]
+fn useless_rules_are_useless() {
+    let useless = [Code::OverriddenRule, Code::DuplicateRule, Code::RedundantRule];
+    let registry = Registry::builtin();
+    let names = Names::new(&registry);
+    let mut dice = Dice(9309);
+    let mut removed = 0;
+    for _ in 0..3000 {
+        let mut lines = random_robots_txt(&mut dice);
+        let before = lines.join("\n");
+        for remark in lint(before.as_bytes(), &names).kept() {
+            if useless.contains(&remark.code) {
+                // An empty Disallow in its place keeps the groups apart.
+                lines[remark.line as usize - 1] = "Disallow:".to_owned();
+                removed += 1;
+            }
+        }
+        let after = lines.join("\n");
+        let texts = [parse_body(before.as_bytes()), parse_body(after.as_bytes())];
+        for token in ["x", "y", "z"] {
+            let bound =
+                texts.each_ref().map(|text| select::select(text, &[token], select::Star::Honoured));
+            for _ in 0..60 {
+                let path = format!("/{}", dice.text(&["a", "b", "/", "$", "/index.html"], 5));
+                let [was, is] = bound.each_ref().map(|bound| {
+                    reference::decide(&bound.rules, Dialect::Google, path.as_bytes()).allowed
+                });
+                assert_eq!(was, is, "{token} {path}\n{before}\n\n{after}");
+            }
+        }
+    }
+    assert!(removed > 1000, "{removed}");
 }

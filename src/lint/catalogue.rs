@@ -225,6 +225,10 @@ lints! {
     RedundantRule "redundant-rule" Info
         "A shorter rule of the same kind matches all that this one does, and no opposite rule \
          comes between them: without this rule, nothing would change."
+    CaseDiffers "case-differs" Warning
+        "Paths are compared with their case. This Allow would be an exception to a Disallow if \
+         case did not matter; as it is, the two have nothing to do with each other, and no other \
+         Disallow touches the Allow."
     EncodedUnreserved "encoded-unreserved" Warning
         "The rule spells a letter, a digit or one of - . _ ~ as %XX. By RFC 9309 that is the same \
          as the plain character. Google compares the text: such a rule matches only URLs that are \

@@ -13,6 +13,7 @@ pub mod remark;
 
 mod distance;
 
+mod case;
 mod document;
 mod fields;
 mod groups;

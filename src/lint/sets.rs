@@ -8,6 +8,7 @@
 //! proportional to its bytes.
 
 use crate::lint::{
+    case,
     catalogue::Code,
     groups::identity,
     remark::{Remarks, Words, quote, say},
@@ -47,6 +48,7 @@ pub(super) fn remark(robots: &RobotsTxt, remarks: &mut Remarks) {
         let rivals = Rivals::new(&rules);
         let told = remark_on_same_pattern(&rules, remarks);
         remark_on_covered(&entries, &rivals, set.company, &told, remarks);
+        case::remark(&rules, remarks);
         if set.company == Company::Alone {
             remark_on_allow_only(&rules, remarks);
         }
@@ -170,9 +172,8 @@ impl<'r> Rivals<'r> {
             }
             .push((entry.rank(), entry));
             if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
-                rivals
-                    .allows
-                    .push((index.len(), Entry { head: &rule.pattern[..index.len() - 1], ..entry }));
+                let head = &entry.head[..entry.head.len().min(index.len() - 1)];
+                rivals.allows.push((index.len(), Entry { head, ..entry }));
             }
         }
         rivals.allows.sort_by_key(|(rank, _)| *rank);

@@ -1,0 +1,74 @@
+//! Exceptions that miss their rule by case.
+//!
+//! `Disallow: /Private/` and `Allow: /private/press/` have nothing to do with
+//! each other, though they look it. Said only of an Allow that no Disallow of
+//! its set touches: without the slip it would be there for nothing.
+
+use crate::lint::{
+    catalogue::Code,
+    remark::{Remarks, Words, quote, say},
+};
+use crate::robots::model::{Directive, Rule};
+
+/// Rules on either side of one, in the order of their literals, that are looked at.
+const LOOKED_AT_MAX: usize = 64;
+
+/// A rule by the literal that it starts with.
+#[derive(Debug)]
+struct Entry<'r> {
+    rule: &'r Rule,
+    head: &'r [u8],
+    folded: Vec<u8>,
+}
+
+/// Remarks on the rules that bind the same crawlers.
+pub(super) fn remark(rules: &[&Rule], remarks: &mut Remarks) {
+    let mut entries: Vec<Entry<'_>> = rules.iter().map(|rule| entry(rule)).collect();
+    entries.sort_by(|one, other| one.folded.cmp(&other.folded));
+    let mut stack: Vec<&Entry<'_>> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        while stack.last().is_some_and(|top| !entry.folded.starts_with(&top.folded)) {
+            stack.pop();
+        }
+        match entry.rule.directive {
+            Directive::Disallow => stack.push(entry),
+            Directive::Allow => remark_on_allow(entry, &stack, &entries[at + 1..], remarks),
+        }
+    }
+}
+
+fn remark_on_allow(
+    allow: &Entry<'_>,
+    above: &[&Entry<'_>],
+    behind: &[Entry<'_>],
+    remarks: &mut Remarks,
+) {
+    let touches = |entry: &&Entry<'_>| {
+        entry.rule.directive == Directive::Disallow
+            && (entry.head.starts_with(allow.head) || allow.head.starts_with(entry.head))
+    };
+    let below = behind.iter().take_while(|entry| entry.folded.starts_with(&allow.folded));
+    if above.len() > LOOKED_AT_MAX
+        || above.iter().copied().any(|entry| touches(&entry))
+        || below.clone().nth(LOOKED_AT_MAX).is_some()
+        || below.clone().any(|entry| touches(&entry))
+    {
+        return;
+    }
+    let Some(disallow) = above.last() else { return };
+    remarks.add(allow.rule.line, Code::CaseDiffers, || {
+        let message = say(&[
+            &quote(allow.rule.written()),
+            b" is no exception to ",
+            &quote(disallow.rule.written()),
+            format!(" on line {}: they differ in case", disallow.rule.line).as_bytes(),
+        ]);
+        Words::new(message, "Write both as the site's URLs are written.")
+    });
+}
+
+fn entry(rule: &Rule) -> Entry<'_> {
+    let pattern = rule.pattern.strip_suffix(b"$").unwrap_or(&rule.pattern);
+    let head = &pattern[..memchr::memchr(b'*', pattern).unwrap_or(pattern.len())];
+    Entry { rule, head, folded: head.to_ascii_lowercase() }
+}

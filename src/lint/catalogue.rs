@@ -141,8 +141,9 @@ lints! {
         "A field that is in use, but no part of the protocol: it changes nothing in what crawlers \
          may request, and only those that know it heed it."
     DeadField "dead-field" Warning
-        "noindex, nofollow and noarchive were never documented for robots.txt. Google stopped \
-         reading them in 2019, and no other crawler is known to read them."
+        "noindex, nofollow and noarchive are not read in robots.txt. They were never documented \
+         for it; Google stopped reading them in 2019, and no other crawler is known to read \
+         them."
     CrawlDelay "crawl-delay" Info
         "Crawl-delay is no part of the protocol. Some crawlers honour it, many do not, Google \
          among them."
@@ -177,8 +178,8 @@ lints! {
         "The name of a crawler cannot hold wildcards. Only * alone is special: it means all \
          crawlers that no other group names."
     StarWithText "star-with-text" Warning
-        "Text behind *. Google's parser reads it as * alone; parsers that compare the whole value \
-         do not."
+        "Text follows the * of a User-agent line. Google's parser reads it as * alone; parsers \
+         that compare the whole value do not."
     SeveralTokens "several-tokens" Error
         "Each User-agent line holds one name. What follows the first one is not read."
     HeaderAsToken "header-as-token" Error
@@ -230,15 +231,15 @@ lints! {
          case did not matter; as it is, the two have nothing to do with each other, and no other \
          Disallow touches the Allow."
     EncodedUnreserved "encoded-unreserved" Warning
-        "The rule spells a letter, a digit or one of - . _ ~ as %XX. By RFC 9309 that is the same \
-         as the plain character. Google compares the text: such a rule matches only URLs that are \
-         written this way too."
+        "The rule spells plain characters (letters, digits, -._~) as %XX. By RFC 9309 that is the \
+         same as the plain character. Google compares the text: such a rule matches only URLs \
+         that are written this way too."
     EncodedWildcard "encoded-wildcard" Warning
-        "%2A or %24 in a rule. By RFC 9309 they stand for a plain * or $ in the URL. Google takes \
-         them as they are: they match only the same three characters."
+        "The rule holds %2A or %24. By RFC 9309 they stand for a plain * or $ in the URL. Google \
+         takes them as they are: they match only the same three characters."
     BadPercent "bad-percent-encoding" Warning
-        "A % that two hexadecimal digits do not follow. Browsers and crawlers write a plain % as \
-         %25 in URLs."
+        "A % in the rule is not followed by two hexadecimal digits. Browsers and crawlers write a \
+         plain % as %25 in URLs."
     DollarInside "dollar-inside" Warning
         "A $ means the end of the URL only as the very last character. Anywhere else it is a \
          plain $, which few URLs hold."

@@ -35,7 +35,7 @@ pub(super) fn remark(body: &[u8], remarks: &mut Remarks) -> Document {
         return Document::Foreign;
     }
     let mark = lines::byte_order_mark_bytes(body);
-    if field::strip(&body[mark..]).starts_with(b"<") {
+    if is_html(&body[mark..]) {
         remark_on_html(cut(body), remarks);
         return Document::Foreign;
     }
@@ -47,6 +47,17 @@ pub(super) fn remark(body: &[u8], remarks: &mut Remarks) -> Document {
         });
     }
     Document::Text
+}
+
+/// Whether it is a page, and not rules with a tag in front.
+fn is_html(text: &[u8]) -> bool {
+    const LOOKED_AT_BYTES: usize = 1024;
+    let start = text[..text.len().min(LOOKED_AT_BYTES)].to_ascii_lowercase();
+    let has = |tag: &[u8]| memchr::memmem::find(&start, tag).is_some();
+    field::strip(&start).starts_with(b"<")
+        && (has(b"<html")
+            || has(b"<!doctype")
+            || !lines::lines(cut(text)).any(|line| is_counted_field(&line)))
 }
 
 fn remark_on_html(text: &[u8], remarks: &mut Remarks) {

@@ -4,7 +4,7 @@ use crate::crawlers::crawler::CrawlDelay;
 use crate::lint::{
     catalogue::Code,
     names::Names,
-    remark::{Remarks, Words, quote, say},
+    remark::{Remarks, Words, few, quote, say},
 };
 use crate::robots::{
     field::{self, Content, FieldKind},
@@ -139,11 +139,13 @@ fn remark_on_crawl_delay(
         match group.map_or(Readers::Some, |group| readers[group]) {
             Readers::All => {}
             Readers::None => remarks.add(line.number, Code::CrawlDelayIgnored, || {
-                let message = "the crawlers of this group are documented not to read Crawl-delay";
-                Words::new(
-                    message,
-                    "Remove it; some operators let you set a rate in their webmaster tools.",
-                )
+                let group = group.map_or(&[][..], |group| &robots.groups[group].product_tokens);
+                let named: Vec<&[u8]> = group.iter().map(|token| &*token.written).collect();
+                let verb = if named.len() == 1 { " is" } else { " are" };
+                let rest = b" documented not to read Crawl-delay";
+                let message = say(&[&few(&named), verb.as_bytes(), rest]);
+                let advice = "Remove it. Some operators let you set a rate in their own tools.";
+                Words::new(message, advice)
             }),
             Readers::Some if told == Told::No => {
                 told = Told::Yes;

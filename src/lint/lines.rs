@@ -182,7 +182,7 @@ fn remark_on_unknown(
             )
         });
     }
-    if let Some(name) = intended(key) {
+    if let Some(name) = intended(key).or_else(|| kind_of_sitemap(key, value)) {
         return remarks.add(line.number, Code::UnreadTypo, || {
             let message = say(&[&quote(key), b" is no field that a parser reads"]);
             Words::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
@@ -324,6 +324,14 @@ fn intended(key: &[u8]) -> Option<&'static str> {
         Some((distance(word, name.as_bytes(), *slips_max)?, *name))
     });
     close.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
+}
+
+/// What `Video Sitemap: https://...` was meant to be.
+fn kind_of_sitemap(key: &[u8], value: &[u8]) -> Option<&'static str> {
+    let start = key.len().checked_sub(b"sitemap".len())?;
+    let is_meant = key[start..].eq_ignore_ascii_case(b"sitemap")
+        && memchr::memmem::find(value, b"://").is_some();
+    is_meant.then_some("Sitemap")
 }
 
 /// The line without its comment.

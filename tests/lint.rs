@@ -220,3 +220,52 @@ fn useless_rules_are_useless() {
     }
     assert!(removed > 1000, "{removed}");
 }
+
+/// Any bytes give remarks, each on a line that the file has.
+#[test]
+fn any_bytes_can_be_linted() {
+    const PIECES: [&[u8]; 30] = [
+        b"User-agent",
+        b"user agent",
+        b"Disallow",
+        b"Allow",
+        b"Sitemap",
+        b"Crawl-delay",
+        b":",
+        b" ",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"#",
+        b"/",
+        b"*",
+        b"$",
+        b"%",
+        b"%2a",
+        b"%7E",
+        b"\xEF\xBB\xBF",
+        b"\xC2\xA0",
+        b"\xFF",
+        b"\0",
+        b"Mozilla/5.0",
+        b"Googlebot",
+        b"MJ12bot",
+        b",",
+        b"index.html",
+        b"http://",
+        b"<",
+        b"?",
+    ];
+    let registry = Registry::builtin();
+    let names = Names::new(&registry);
+    let mut dice = Dice(7);
+    for _ in 0..5000 {
+        let pieces = (0..dice.below(60)).map(|_| PIECES[dice.below(PIECES.len())]);
+        let text = pieces.collect::<Vec<_>>().concat();
+        let lines = parse_body(&text).lines;
+        for remark in lint(&text, &names).kept() {
+            assert!((1..=lines).contains(&remark.line), "{remark:?} {text:?}");
+            assert!(!remark.message.is_empty() && !remark.message.ends_with(b"."), "{remark:?}");
+        }
+    }
+}

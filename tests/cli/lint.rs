@@ -57,7 +57,11 @@ clean: nothing to remark
 fn standard_input() {
     let run = lint(&["-"], b"User-agent: *\nDisallow: \x1b]0;owned\x07\n");
     assert_eq!(run.code, 1);
-    assert!(run.stdout.starts_with("-:2: error: '\\x1B]0;owned\\x07' starts with"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("-:2: error: '\\x1B]0;owned\\x07' starts with"),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]

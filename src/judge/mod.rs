@@ -5,6 +5,7 @@
 //! is compiled once, when it is first needed, and shared by all crawlers, files
 //! and origins that have it.
 
+pub mod explained;
 pub mod robots;
 
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +28,9 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use robots::{Binding, DecidingRule, Robots, RobotsId};
+
+/// The only crawler of a judge made by [`Judge::ad_hoc`].
+pub const AD_HOC: CrawlerId = CrawlerId(0);
 
 /// Who says that a request was addressed to an origin.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -65,7 +69,8 @@ struct Loaded {
     sources: BTreeMap<String, Option<Arc<Robots>>>,
     by_digest: HashMap<Digest, Arc<Robots>>,
     versions: Vec<Arc<Robots>>,
-    failures: Vec<String>,
+    /// By the name of the file: why it could not be read.
+    failures: BTreeMap<String, String>,
 }
 
 impl Judge {
@@ -75,6 +80,20 @@ impl Judge {
     /// Where the one robots.txt given by hand cannot be read.
     pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         let askers = registry.iter().map(|(_, crawler)| Asker::new(crawler)).collect();
+        Judge::of(store, askers, dialect)
+    }
+
+    /// A judge of one crawler that no registry knows, [`AD_HOC`]: it answers to `product_tokens`,
+    /// the most specific first, and obeys `*`.
+    ///
+    /// # Errors
+    /// Where the one robots.txt given by hand cannot be read.
+    pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
+        let asker = Asker { product_tokens, star: select::Star::Honoured };
+        Judge::of(store, vec![asker], dialect)
+    }
+
+    fn of(store: Store, askers: Vec<Asker>, dialect: Dialect) -> Result<Judge> {
         let by_hand = store.by_hand()?;
         let mut judge = Judge {
             store,
@@ -131,8 +150,8 @@ impl Judge {
     /// What `robots` says of `path` to `crawler`. No lock is taken but for the
     /// first question of a crawler to a file.
     pub fn verdict(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Verdict {
-        let binding =
-            robots.bindings[crawler.index()].get_or_init(|| Box::new(self.bind(robots, crawler)));
+        let bind = || Box::new(self.bind(robots, crawler, self.dialect));
+        let binding = robots.bindings[crawler.index()].get_or_init(bind);
         binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
     }
 
@@ -164,12 +183,29 @@ impl Judge {
 
     /// The robots.txt files that could not be read, each in a sentence, in order.
     pub fn failures(&self) -> Vec<String> {
-        let mut failures = self.loaded().failures.clone();
+        let loaded = self.loaded();
+        let failures = loaded.failures.values();
+        let mut failures: Vec<String> =
+            failures.map(|why| format!("{why}; its origin is counted as unknown")).collect();
         failures.sort();
         failures
     }
 
-    fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
+    /// Why the robots.txt of that name could not be read, if it was tried and failed.
+    pub fn failure(&self, source: &str) -> Option<String> {
+        self.loaded().failures.get(source).cloned()
+    }
+
+    /// The name of what governs `origin` (by hand: any, also an unnamed one), whether or not it
+    /// can be read; `None` where nothing is known.
+    pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
+        match &self.store {
+            Store::File(path) => Some(path.display().to_string()),
+            Store::Directory(_) => self.store.source(origin?),
+        }
+    }
+
+    fn bind(&self, robots: &Robots, crawler: CrawlerId, dialect: Dialect) -> Binding {
         let asker = &self.askers[crawler.index()];
         let selection = select::select(&robots.text, &asker.product_tokens, asker.star);
         let group: &[u8] = match selection.bound_by {
@@ -177,12 +213,12 @@ impl Judge {
             BoundBy::Star => b"*",
             BoundBy::Nothing => b"",
         };
-        let key = RuleSetKey::new(&selection.rules, self.dialect);
+        let key = RuleSetKey::new(&selection.rules, dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
             let compiled = Arc::new(CompiledPolicy::with_shelf(
                 &selection.rules,
-                self.dialect,
+                dialect,
                 &self.limits,
                 &self.shelf,
             ));
@@ -209,7 +245,7 @@ impl Judge {
                 loaded.version(digest, &snapshot.body, self.askers.len())
             }),
             Err(err) => {
-                loaded.failures.push(format!("{err}; its origin is counted as unknown"));
+                loaded.failures.insert(source.clone(), err.to_string());
                 None
             }
         };

@@ -1,0 +1,218 @@
+//! All that leads to one verdict, for people who ask why.
+//!
+//! The verdict is the one that [`Judge::verdict`] gives. What matched is found
+//! beside it, by trying every rule that binds: a verdict needs only the first.
+
+use std::borrow::Cow;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::policy::glob::shape;
+use crate::policy::pattern;
+use crate::policy::select::{self, Selection, Star};
+use crate::policy::verdict::Verdict;
+use crate::robots::model::{Group, ProductToken, Rule};
+use crate::url::dialect::Dialect;
+use crate::url::path::PathQuery;
+
+use super::Judge;
+use super::robots::Robots;
+
+/// Which groups bind a crawler, and how they were found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Bound<'a> {
+    /// The product tokens that were looked for, in order, up to the first that a group names.
+    pub tried: Vec<&'a str>,
+    /// What bound the crawler in the end.
+    pub by: BoundBy<'a>,
+    /// The User-agent lines that say so, in the order of the file.
+    pub user_agent_lines: Vec<&'a ProductToken>,
+    /// How many groups merge.
+    pub groups: usize,
+    /// Their rules, in the order of the file.
+    pub rules: Vec<&'a Rule>,
+    /// How many groups the file has, whoever they are for.
+    pub groups_in_file: usize,
+    /// How many rules stand in `*` groups that count for others only.
+    pub star_rules_passed_over: usize,
+}
+
+/// What binds a crawler.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BoundBy<'a> {
+    /// Groups that name this product token of it.
+    Token(&'a str),
+    /// The groups for everybody.
+    Star,
+    /// Nothing. The crawler would have followed `*` had there been such a group.
+    Nothing,
+    /// Nothing. The crawler obeys only groups that name it.
+    NothingButItsName,
+}
+
+/// A rule that matches a path.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Match<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// What the path was compared with.
+    pub pattern: Cow<'a, [u8]>,
+    /// Whether that is the rule's own pattern.
+    pub reading: Reading,
+}
+
+/// Which pattern of a rule matched.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reading {
+    /// The rule's own.
+    AsWritten,
+    /// The directory of an Allow rule on an index page, which Google reads so.
+    AsDirectory,
+}
+
+impl BoundBy<'_> {
+    fn is_named_by(self, token: &ProductToken) -> bool {
+        match self {
+            BoundBy::Token(name) => token.names(name.as_bytes()),
+            BoundBy::Star => token.is_star(),
+            BoundBy::Nothing | BoundBy::NothingButItsName => false,
+        }
+    }
+}
+
+impl Match<'_> {
+    /// Bytes of the pattern: the longest decides.
+    pub fn length(&self) -> usize {
+        self.pattern.len()
+    }
+}
+
+impl Judge {
+    /// What `robots` has for `crawler`.
+    pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
+        let asker = &self.askers[crawler.index()];
+        let selection = select::select(&robots.text, &asker.product_tokens, asker.star);
+        let tokens = || asker.product_tokens.iter().map(String::as_str);
+        let (by, tried) = match (selection.bound_by, asker.star) {
+            (select::BoundBy::Token(index), _) => {
+                (BoundBy::Token(&asker.product_tokens[index]), tokens().take(index + 1).collect())
+            }
+            (select::BoundBy::Star, _) => (BoundBy::Star, tokens().collect()),
+            (select::BoundBy::Nothing, Star::Honoured) => (BoundBy::Nothing, tokens().collect()),
+            (select::BoundBy::Nothing, Star::Ignored) => {
+                (BoundBy::NothingButItsName, tokens().collect())
+            }
+        };
+        Bound {
+            tried,
+            by,
+            user_agent_lines: user_agent_lines(&selection, by),
+            groups: selection.groups.len(),
+            groups_in_file: robots.text.groups.len(),
+            rules: selection.rules,
+            star_rules_passed_over: star_rules(robots, by),
+        }
+    }
+
+    /// What [`Judge::verdict`] says, in a dialect that need not be the judge's own; `path` must be
+    /// prepared in it.
+    pub fn verdict_in(
+        &self,
+        dialect: Dialect,
+        robots: &Robots,
+        crawler: CrawlerId,
+        path: PathQuery<'_>,
+    ) -> Verdict {
+        if dialect == self.dialect {
+            return self.verdict(robots, crawler, path);
+        }
+        let binding = self.bind(robots, crawler, dialect);
+        binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
+    }
+}
+
+/// Those of `rules` that match `path`, in deciding order: the longest first, Allow before
+/// Disallow, then the order of the file.
+pub fn matches<'a>(rules: &[&'a Rule], dialect: Dialect, path: PathQuery<'_>) -> Vec<Match<'a>> {
+    let path = path.as_bytes();
+    let mut found: Vec<Match<'a>> =
+        rules.iter().filter_map(|rule| matching(rule, dialect, path)).collect();
+    found.sort_by_key(|found| (std::cmp::Reverse(found.length()), found.rule.directive));
+    found
+}
+
+fn matching<'a>(rule: &'a Rule, dialect: Dialect, path: &[u8]) -> Option<Match<'a>> {
+    let written = pattern::prepare(rule, dialect);
+    if shape(&written, dialect).is_match(path) {
+        return Some(Match { rule, pattern: written, reading: Reading::AsWritten });
+    }
+    let directory = pattern::of_directory_index(rule, dialect)?;
+    let is_match = shape(&directory, dialect).is_match(path);
+    let pattern = Cow::Owned(directory);
+    is_match.then_some(Match { rule, pattern, reading: Reading::AsDirectory })
+}
+
+fn user_agent_lines<'a>(selection: &Selection<'a>, by: BoundBy<'_>) -> Vec<&'a ProductToken> {
+    let tokens = selection.groups.iter().flat_map(|group| &group.product_tokens);
+    tokens.filter(|token| by.is_named_by(token)).collect()
+}
+
+/// Rules for everybody that this crawler need not read.
+fn star_rules(robots: &Robots, by: BoundBy<'_>) -> usize {
+    let is_passed_over = |group: &&Group| {
+        group.product_tokens.iter().any(ProductToken::is_star)
+            && !group.product_tokens.iter().any(|token| by.is_named_by(token))
+    };
+    robots.text.groups.iter().filter(is_passed_over).map(|group| group.rules.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::reference;
+    use crate::robots::parse::parse;
+    use crate::url::path::prepare;
+
+    const RULES: [&str; 14] = [
+        "Disallow: /",
+        "Allow: /a",
+        "Disallow: /a",
+        "Allow: /a*",
+        "Disallow: /*b$",
+        "Allow: *",
+        "Disallow:",
+        "Allow:",
+        "Allow: /a/index.html",
+        "Disallow: /%61",
+        "Disallow: /a%2Ab",
+        "Disallow: /a$",
+        "Allow: /a/$",
+        "Disallow: /a/",
+    ];
+
+    /// Every pair and triple of rules: the first match is what the reference decides by.
+    #[test]
+    fn the_first_match_is_the_one_that_decides() {
+        let paths = ["/", "/a", "/a/", "/a*b", "/a%2Ab", "/%61b", "/ab", "/b", "/a/index.html"];
+        let texts = RULES.iter().flat_map(|a| RULES.iter().map(move |b| [*a, *b]));
+        let texts = texts.flat_map(|[a, b]| RULES.map(|c| format!("User-agent: *\n{a}\n{b}\n{c}")));
+        for text in texts {
+            let (robots, _) = parse(text.as_bytes());
+            let rules: Vec<&Rule> = robots.groups[0].rules.iter().collect();
+            for (path, dialect) in
+                paths.iter().flat_map(|path| [(path, Dialect::Google), (path, Dialect::Rfc9309)])
+            {
+                let mut scratch = Vec::new();
+                let path = prepare(path.as_bytes(), dialect, &mut scratch);
+                let found = matches(&rules, dialect, path);
+                let expected = reference::decide(&rules, dialect, path.as_bytes());
+                let line = expected.rule.map(|rule| rules[rule as usize].line);
+                assert_eq!(found.first().map(|found| found.rule.line), line, "{text} {path:?}");
+                for rule in &rules {
+                    let length = reference::matched_length(rule, dialect, path.as_bytes());
+                    let listed = found.iter().find(|found| found.rule.line == rule.line);
+                    assert_eq!(listed.map(Match::length), length, "{text} {path:?}");
+                }
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::audit::finish::{Audit, Input};
 use crate::audit::{self, Options, Progress};
@@ -23,12 +23,11 @@ use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
 use crate::store::Store;
 use crate::time::Zone;
-use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::Outcome;
 use super::progress::{Show, follow};
-use super::shared::{complain, print};
+use super::shared::{DialectArg, complain, origin, print, registry};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -106,26 +105,14 @@ pub struct AuditArgs {
     chunk_bytes: usize,
 }
 
-/// The readings of a path.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DialectArg {
-    /// As Google's parser compares: nothing is decoded.
-    Google,
-    /// As RFC 9309 asks: unreserved characters are decoded first.
-    Rfc9309,
-}
-
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
         let options = self.options()?;
         let robots = self.robots.as_ref().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
-        let registry = match &self.crawlers {
-            Some(path) => Registry::with_file(path)?,
-            None => Registry::builtin(),
-        };
-        let judge = Judge::new(Store::open(robots)?, &registry, self.dialect())?;
+        let registry = registry(self.crawlers.as_deref())?;
+        let judge = Judge::new(Store::open(robots)?, &registry, self.dialect.dialect())?;
         let staging = Arc::new(Staging::open(&self.output)?);
         let evidence = self.evidence_within(&staging)?;
         let evidence_path = evidence
@@ -240,17 +227,7 @@ impl AuditArgs {
             log_format: self.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
             timezone: self.timezone.clone(),
-            dialect: match self.dialect {
-                DialectArg::Google => "google",
-                DialectArg::Rfc9309 => "rfc9309",
-            },
-        }
-    }
-
-    fn dialect(&self) -> Dialect {
-        match self.dialect {
-            DialectArg::Google => Dialect::Google,
-            DialectArg::Rfc9309 => Dialect::Rfc9309,
+            dialect: self.dialect.as_str(),
         }
     }
 }
@@ -266,12 +243,6 @@ fn log_format(name: &str) -> Result<LogFormat> {
     LogFormat::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = LogFormat::ALL.iter().map(|format| format.name()).collect();
         Error::usage(format!("unknown log format '{name}'; the formats are {}", names.join(", ")))
-    })
-}
-
-fn origin(url: &str) -> Result<Origin> {
-    Origin::parse(url.as_bytes()).ok_or_else(|| {
-        Error::usage(format!("'{url}' is no origin; write --origin https://example.com"))
     })
 }
 

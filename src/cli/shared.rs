@@ -3,8 +3,55 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::ValueEnum;
+
+use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::cell::visible;
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+
+/// The readings of a path.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DialectArg {
+    /// As Google's parser compares: nothing is decoded.
+    Google,
+    /// As RFC 9309 asks: unreserved characters are decoded first.
+    Rfc9309,
+}
+
+impl DialectArg {
+    /// For the rooms below.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            DialectArg::Google => Dialect::Google,
+            DialectArg::Rfc9309 => Dialect::Rfc9309,
+        }
+    }
+
+    /// As the user writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DialectArg::Google => "google",
+            DialectArg::Rfc9309 => "rfc9309",
+        }
+    }
+}
+
+/// The built-in crawlers, with those of the file `crawlers` if one is given.
+pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
+    match crawlers {
+        Some(path) => Registry::with_file(path),
+        None => Ok(Registry::builtin()),
+    }
+}
+
+/// What `--origin` names.
+pub fn origin(url: &str) -> Result<Origin> {
+    Origin::parse(url.as_bytes()).ok_or_else(|| {
+        Error::usage(format!("'{url}' is no origin; write --origin https://example.com"))
+    })
+}
 
 /// Prints `text` to standard output; a full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {

@@ -21,6 +21,8 @@ pub mod judge;
 pub mod audit;
 pub mod lint;
 
+pub mod explain;
+
 pub mod report;
 
 pub mod cli;

@@ -1,0 +1,81 @@
+//! What is done to a path before rules are compared with it, so that it can be said.
+
+use crate::url::dialect::Dialect;
+
+/// Something that preparing a path changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Change {
+    /// `#` and what follows was cut: no crawler sends it.
+    FragmentCut,
+    /// `/` was put in front: the URL ended after its host, or its query began there.
+    SlashAdded,
+    /// Spaces, control characters or bytes from 0x80 on were percent-encoded.
+    Encoded,
+    /// `%xx` was written in upper case.
+    UpperCased,
+    /// `%XX` of an unreserved character was decoded, as RFC 9309 asks.
+    Decoded,
+}
+
+/// What preparing `target` for `dialect` changes, each kind once.
+pub fn changes(target: &[u8], dialect: Dialect) -> Vec<Change> {
+    let end = memchr::memchr(b'#', target);
+    let text = &target[..end.unwrap_or(target.len())];
+    let triplets = || memchr::memchr_iter(b'%', text).filter_map(|at| triplet(&text[at + 1..]));
+    let is_decoded = |value: u8| dialect == Dialect::Rfc9309 && is_unreserved(value);
+    let is_raw = |byte: &u8| matches!(byte, 0x00..=0x20 | 0x7F..=0xFF);
+    let is_lower = |(digits, value): (&[u8], u8)| {
+        digits.iter().any(u8::is_ascii_lowercase) && !is_decoded(value)
+    };
+    let found = [
+        (end.is_some(), Change::FragmentCut),
+        (text.first() != Some(&b'/'), Change::SlashAdded),
+        (text.iter().any(is_raw), Change::Encoded),
+        (triplets().any(is_lower), Change::UpperCased),
+        (triplets().any(|(_, value)| is_decoded(value)), Change::Decoded),
+    ];
+    found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, change)| change).collect()
+}
+
+/// The two digits that `text` starts with, and the byte they stand for.
+fn triplet(text: &[u8]) -> Option<(&[u8], u8)> {
+    let digits = text.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+    let value = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    Some((digits, value))
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::path::prepare;
+    use Change::*;
+
+    #[track_caller]
+    fn check(target: &str, google: &[Change], rfc9309: &[Change]) {
+        for (dialect, expected) in [(Dialect::Google, google), (Dialect::Rfc9309, rfc9309)] {
+            assert_eq!(changes(target.as_bytes(), dialect), expected, "{target}");
+            let mut scratch = Vec::new();
+            let prepared = prepare(target.as_bytes(), dialect, &mut scratch);
+            assert_eq!(prepared.as_bytes() == target.as_bytes(), expected.is_empty(), "{target}");
+        }
+    }
+
+    #[test]
+    fn each_change_is_named() {
+        check("/a/../b//c?d=%2F&e=%zz%", &[], &[]);
+        check("/a#b ツ%2f", &[FragmentCut], &[FragmentCut]);
+        check("", &[SlashAdded], &[SlashAdded]);
+        check("?a", &[SlashAdded], &[SlashAdded]);
+        check("#a", &[FragmentCut, SlashAdded], &[FragmentCut, SlashAdded]);
+        check("/ツ", &[Encoded], &[Encoded]);
+        check("/a b\x01", &[Encoded], &[Encoded]);
+        check("/%2f", &[UpperCased], &[UpperCased]);
+        check("/%7e", &[UpperCased], &[Decoded]);
+        check("/%41%2f", &[UpperCased], &[UpperCased, Decoded]);
+        check("/%41", &[], &[Decoded]);
+    }
+}

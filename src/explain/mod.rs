@@ -1,0 +1,309 @@
+//! One URL, each step of the decision.
+//!
+//! The steps as data; `report` has the words. First [`locate`], which finds the
+//! robots.txt that governs a URL, then [`explain`], which says what a crawler
+//! is told there and why.
+
+pub mod asker;
+pub mod change;
+pub mod reason;
+
+use std::sync::Arc;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::error::{Error, Result};
+use crate::judge::explained::{Bound, Match, matches};
+use crate::judge::robots::Robots;
+use crate::judge::{Claim, Judge};
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+use crate::url::path::prepare;
+use crate::url::target::Target;
+
+use change::{Change, changes};
+use reason::{Reason, reason};
+
+/// A URL and what governs it.
+#[derive(Clone, Debug)]
+pub struct Located<'a> {
+    /// As the user gave it.
+    pub given: &'a [u8],
+    /// Its path and query, not prepared yet.
+    pub path: &'a [u8],
+    /// `None` where a path was given alone and nobody said of which origin.
+    pub origin: Option<Origin>,
+    /// The robots.txt; `None` only where the URL asks for a robots.txt of which nothing is known.
+    pub file: Option<File>,
+}
+
+/// A robots.txt and where it stands.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// As shown to the user.
+    pub source: String,
+    /// What it says.
+    pub robots: Arc<Robots>,
+}
+
+/// Why nothing can be said of a URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Undecided {
+    /// Neither an absolute URL nor a path.
+    NoUrl,
+    /// More bytes than any URL has that a crawler asks for; the most that are taken.
+    TooLong(usize),
+    /// The host or port cannot exist.
+    NoHost,
+    /// A path alone, and each origin has its own robots.txt.
+    NoOrigin,
+    /// No robots.txt is known for this origin.
+    UnknownOrigin(Origin),
+    /// There is a robots.txt for it, but it could not be read: why.
+    Unreadable(String),
+}
+
+/// What a crawler is told of a URL, and each step to it.
+#[derive(Clone, Debug)]
+pub struct Explanation<'a> {
+    /// The URL and the file.
+    pub located: &'a Located<'a>,
+    /// Which groups bind; `None` where there is no file.
+    pub bound: Option<Bound<'a>>,
+    /// What the rules say in the dialect that was asked for.
+    pub decision: Decision<'a>,
+    /// What they would say in the other one.
+    pub other: Decision<'a>,
+}
+
+/// What the rules say in one dialect.
+#[derive(Clone, Debug)]
+pub struct Decision<'a> {
+    /// The dialect.
+    pub dialect: Dialect,
+    /// The path as it was compared with the rules.
+    pub path: Vec<u8>,
+    /// What was done to it, in the order in which it is done.
+    pub changes: Vec<Change>,
+    /// Whether the rules allow the path.
+    pub allowed: bool,
+    /// The deciding line, 1-based; `None` where no rule matched or none was asked.
+    pub by: Option<u32>,
+    /// Why.
+    pub reason: Reason,
+    /// All rules that match, in deciding order: the first one decides.
+    pub matches: Vec<Match<'a>>,
+}
+
+impl Explanation<'_> {
+    /// Whether the other dialect gives another verdict, or gives it by another line.
+    pub fn is_dialect_decisive(&self) -> bool {
+        (self.decision.allowed, self.decision.by) != (self.other.allowed, self.other.by)
+    }
+}
+
+/// Finds the robots.txt that governs `given`: an absolute URL, or a path of `origin`. A file
+/// given by hand governs them all.
+pub fn locate<'a>(
+    judge: &Judge,
+    given: &'a [u8],
+    origin: Option<&Origin>,
+) -> std::result::Result<Located<'a>, Undecided> {
+    let (origin, path) = match Target::of(b"GET", given) {
+        Target::NoPath => return Err(Undecided::NoUrl),
+        Target::Path(path) => (origin.cloned(), path),
+        Target::Absolute { scheme, authority, path } => {
+            let origin = Origin::from_authority(scheme, authority);
+            (Some(origin.ok_or(Undecided::NoHost)?), path)
+        }
+    };
+    let file = match file(judge, origin.as_ref()) {
+        Ok(file) => Some(file),
+        // It may always be asked for, known or not.
+        Err(_) if prepare(path, judge.dialect(), &mut Vec::new()).is_robots_txt() => None,
+        Err(undecided) => return Err(undecided),
+    };
+    Ok(Located { given, path, origin, file })
+}
+
+fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Undecided> {
+    let robots = match origin {
+        Some(origin) => judge.site(origin, Claim::Own),
+        None => Some(judge.unnamed().ok_or(Undecided::NoOrigin)?),
+    };
+    match (robots, judge.source(origin), origin) {
+        (Some(robots), Some(source), _) => Ok(File { source, robots }),
+        (None, Some(source), _) => {
+            let why = judge.failure(&source);
+            Err(Undecided::Unreadable(why.unwrap_or_else(|| format!("cannot read {source}"))))
+        }
+        (_, None, Some(origin)) => Err(Undecided::UnknownOrigin(origin.clone())),
+        (_, None, None) => Err(Undecided::NoOrigin),
+    }
+}
+
+/// What `crawler` is told of `located`.
+///
+/// # Errors
+/// Where the verdict and its explanation disagree, which would be a mistake in this program.
+pub fn explain<'a>(
+    judge: &'a Judge,
+    crawler: CrawlerId,
+    located: &'a Located<'a>,
+) -> Result<Explanation<'a>> {
+    let bound = located.file.as_ref().map(|file| judge.bound(&file.robots, crawler));
+    let decision = |dialect| decide(judge, crawler, located, bound.as_ref(), dialect);
+    let (dialect, other) = match judge.dialect() {
+        Dialect::Google => (Dialect::Google, Dialect::Rfc9309),
+        Dialect::Rfc9309 => (Dialect::Rfc9309, Dialect::Google),
+    };
+    let (decision, other) = (decision(dialect)?, decision(other)?);
+    Ok(Explanation { located, bound, decision, other })
+}
+
+fn decide<'a>(
+    judge: &'a Judge,
+    crawler: CrawlerId,
+    located: &'a Located<'a>,
+    bound: Option<&Bound<'a>>,
+    dialect: Dialect,
+) -> Result<Decision<'a>> {
+    let mut scratch = Vec::new();
+    let path = prepare(located.path, dialect, &mut scratch);
+    let nothing_asked = || Decision {
+        dialect,
+        path: path.as_bytes().to_vec(),
+        changes: changes(located.path, dialect),
+        allowed: true,
+        by: None,
+        reason: Reason::RobotsTxtItself,
+        matches: Vec::new(),
+    };
+    let (Some(file), Some(bound)) = (&located.file, bound) else { return Ok(nothing_asked()) };
+    if path.is_robots_txt() {
+        return Ok(nothing_asked());
+    }
+    let verdict = judge.verdict_in(dialect, &file.robots, crawler, path);
+    let matches = matches(&bound.rules, dialect, path);
+    if matches.first().map(|first| first.rule.line) != verdict.by {
+        return Err(Error::inconsistent("the deciding rule is not the first that matches"));
+    }
+    Ok(Decision {
+        allowed: verdict.allowed,
+        by: verdict.by,
+        reason: reason(bound, &matches),
+        matches,
+        ..nothing_asked()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asker::Asker;
+    use super::*;
+    use crate::crawlers::registry::Registry;
+    use crate::store::Store;
+
+    const TEXT: &str = "\
+user-agent: *
+disallow: /a
+user-agent: GoogleBot/2.1
+disallow: /
+allow: /a
+allow: /b/index.html
+disallow: /%7euser
+disallow: /a/b
+disallow: /a/b*
+disallow: /a/b*
+allow: /tie
+disallow: /t*e
+user-agent: empty
+disallow:
+user-agent: nothing";
+
+    /// Whether `asker` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
+    /// and why; `differs` where RFC 9309 says otherwise, or by another line.
+    #[track_caller]
+    fn check(asker: &str, url: &str, expected: (bool, Option<u32>, Reason), differs: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        std::fs::write(&path, TEXT).unwrap();
+        let registry = Registry::builtin();
+        let store = Store::open(&path).unwrap();
+        let (judge, asker) = match asker.strip_prefix('=') {
+            Some(token) => {
+                let tokens = vec![token.to_owned()];
+                let judge = Judge::ad_hoc(store, tokens, Dialect::Google).unwrap();
+                (judge, Asker::ad_hoc(token))
+            }
+            None => {
+                let judge = Judge::new(store, &registry, Dialect::Google).unwrap();
+                (judge, Asker::named(&registry, asker).unwrap())
+            }
+        };
+        let located = locate(&judge, url.as_bytes(), None).unwrap();
+        let explanation = explain(&judge, asker.id, &located).unwrap();
+        let decision = &explanation.decision;
+        assert_eq!((decision.allowed, decision.by, decision.reason), expected, "{url}");
+        assert_eq!(explanation.is_dialect_decisive(), differs, "{url}: {:?}", explanation.other);
+    }
+
+    #[test]
+    fn each_reason_is_told() {
+        use Reason::*;
+        check("Googlebot", "/robots.txt?x", (true, None, RobotsTxtItself), false);
+        check("AdsBot-Google", "/a", (true, None, NoGroup), false);
+        check("=nothing", "/a", (true, None, NoRules), false);
+        check("bingbot", "/b", (true, None, NoMatch), false);
+        check("=empty", "/a", (true, Some(14), EmptyDisallow), false);
+        check("bingbot", "https://a.example/a", (false, Some(2), OnlyMatch), false);
+        check("Googlebot-Image", "/x", (false, Some(4), OnlyMatch), false);
+        check("Googlebot", "/a", (true, Some(5), LongerThan(1)), false);
+        check("Googlebot", "/a/b", (false, Some(9), LongerThan(3)), false);
+        check("Googlebot", "/tie", (true, Some(11), AllowWinsTie(1)), false);
+        check("Googlebot", "/%7Euser", (false, Some(7), LongestOfAgreeing), false);
+    }
+
+    #[test]
+    fn the_other_dialect_is_told_where_it_differs() {
+        use Reason::*;
+        check("Googlebot", "/b/", (true, Some(6), LongerThan(1)), true);
+        check("Googlebot", "/~user", (false, Some(4), OnlyMatch), true);
+        check("bingbot", "/%61", (true, None, NoMatch), true);
+    }
+
+    #[test]
+    fn what_cannot_be_decided_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.example"), TEXT).unwrap();
+        let directory = dir.path().join("b.example");
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("robots.txt"), TEXT).unwrap();
+        let registry = Registry::builtin();
+        let judge =
+            Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
+        std::fs::remove_dir_all(directory).unwrap();
+        let undecided = |url: &str, origin: Option<&Origin>| {
+            locate(&judge, url.as_bytes(), origin).map(|located| located.origin).unwrap_err()
+        };
+        for url in ["", "a.example", "mailto:x", "*"] {
+            assert_eq!(undecided(url, None), Undecided::NoUrl, "{url}");
+        }
+        assert_eq!(undecided("http://a b/", None), Undecided::NoHost);
+        assert_eq!(undecided("/x", None), Undecided::NoOrigin);
+        let unknown = Origin::parse(b"https://c.example").unwrap();
+        let expected = Undecided::UnknownOrigin(unknown.clone());
+        assert_eq!(undecided("https://c.example/x", None), expected);
+        assert_eq!(undecided("/x", Some(&unknown)), expected);
+        let Undecided::Unreadable(why) = undecided("https://b.example/x", None) else {
+            panic!("it was removed")
+        };
+        assert!(why.starts_with("cannot read robots.txt "), "{why}");
+        let known = Origin::parse(b"https://a.example").unwrap();
+        assert!(locate(&judge, b"/x", Some(&known)).is_ok());
+        let unneeded = locate(&judge, b"https://c.example/robots.txt", None).unwrap();
+        assert!(unneeded.file.is_none());
+        let crawler = registry.find("GPTBot").unwrap();
+        let explanation = explain(&judge, crawler, &unneeded).unwrap();
+        assert_eq!(explanation.decision.reason, Reason::RobotsTxtItself);
+    }
+}

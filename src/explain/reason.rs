@@ -1,0 +1,57 @@
+//! Why a rule decided, or none did.
+
+use crate::judge::explained::{Bound, BoundBy, Match};
+use crate::robots::model::Directive;
+
+/// Why a path is allowed or not. Places are those in the list of matches, from 0; the deciding
+/// rule is at 0.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reason {
+    /// `/robots.txt` may always be requested; rules are not asked.
+    RobotsTxtItself,
+    /// No group binds the crawler.
+    NoGroup,
+    /// The groups that bind it have no rules.
+    NoRules,
+    /// They have rules, but none matches.
+    NoMatch,
+    /// Only a Disallow rule without a path matches, and forbids nothing.
+    EmptyDisallow,
+    /// One rule matches.
+    OnlyMatch,
+    /// Its pattern is longer than that of any rule that says otherwise; the longest of those.
+    LongerThan(usize),
+    /// As long as a Disallow rule, the first of which stands there; Allow wins.
+    AllowWinsTie(usize),
+    /// All rules that match say the same; this is the longest.
+    LongestOfAgreeing,
+    /// All rules that match say the same; this is the first of the longest, before that one.
+    FirstOfLongest(usize),
+}
+
+/// Why the first of `matches` decides for who is `bound`.
+pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> Reason {
+    let Some((first, others)) = matches.split_first() else {
+        return match bound.by {
+            BoundBy::Nothing | BoundBy::NothingButItsName => Reason::NoGroup,
+            BoundBy::Token(_) | BoundBy::Star if bound.rules.is_empty() => Reason::NoRules,
+            BoundBy::Token(_) | BoundBy::Star => Reason::NoMatch,
+        };
+    };
+    if first.rule.directive == Directive::Disallow && first.length() == 0 {
+        return Reason::EmptyDisallow;
+    }
+    let opponent = others.iter().position(|other| is_opponent(first, other));
+    match (opponent, others.first()) {
+        (_, None) => Reason::OnlyMatch,
+        (Some(at), _) if others[at].length() == first.length() => Reason::AllowWinsTie(at + 1),
+        (Some(at), _) => Reason::LongerThan(at + 1),
+        (None, Some(next)) if next.length() == first.length() => Reason::FirstOfLongest(1),
+        (None, Some(_)) => Reason::LongestOfAgreeing,
+    }
+}
+
+/// Rules without a path match everything and say nothing.
+fn is_opponent(first: &Match<'_>, other: &Match<'_>) -> bool {
+    other.length() > 0 && other.rule.directive != first.rule.directive
+}

@@ -4,6 +4,7 @@
 //! beside it, by trying every rule that binds: a verdict needs only the first.
 
 use std::borrow::Cow;
+use std::sync::{Arc, PoisonError};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::policy::glob::shape;
@@ -125,7 +126,10 @@ impl Judge {
         if dialect == self.dialect {
             return self.verdict(robots, crawler, path);
         }
-        let binding = self.bind(robots, crawler, dialect);
+        let mut bindings = self.other_bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        let bind = || Arc::new(self.bind(robots, crawler, dialect));
+        let binding = Arc::clone(bindings.entry((robots.id, crawler)).or_insert_with(bind));
+        drop(bindings);
         binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
     }
 }

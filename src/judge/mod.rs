@@ -53,6 +53,8 @@ pub struct Judge {
     shelf: Arc<Shelf>,
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
+    /// In the dialect that is not the judge's own; only explanations ask for it.
+    other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<Binding>>>,
 }
 
 /// What a crawler answers to.
@@ -104,6 +106,7 @@ impl Judge {
             shelf: Arc::default(),
             loaded: Mutex::default(),
             policies: Mutex::default(),
+            other_bindings: Mutex::default(),
         };
         judge.by_hand = by_hand.map(|snapshot| judge.load(snapshot));
         Ok(judge)

@@ -1,6 +1,9 @@
 //! Tables and pages out of finished results.
 
 pub mod cell;
+pub mod check_json;
+pub mod check_text;
+pub mod check_words;
 pub mod columns;
 pub mod csv;
 pub mod directory;

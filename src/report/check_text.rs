@@ -1,0 +1,311 @@
+//! One URL's verdict and each step to it, in words.
+
+use std::fmt::Write;
+
+use crate::crawlers::crawler::{Binding, Crawler, Visibility};
+use crate::explain::asker::Who;
+use crate::explain::reason::Reason;
+use crate::explain::{Decision, Explanation, File, Located, Undecided};
+use crate::judge::explained::{Bound, BoundBy, Match, Reading};
+
+use super::cell::visible;
+use super::check_words::{
+    binding_words, change_words, count, dialect_name, directive, name, shown, undecided_words,
+    verdict, why,
+};
+
+/// Rules, and User-agent lines, that are shown; the rest is a count.
+const SHOWN_MAX: usize = 20;
+
+/// The verdict on one line, with the URL.
+pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
+    let verdict = verdict(explanation.decision.allowed);
+    let line = match explanation.decision.by {
+        Some(line) => format!("line {line}"),
+        None => "-".to_owned(),
+    };
+    let binding = match who.binding() {
+        Binding::Bound => "",
+        _ => "  (not bound)",
+    };
+    format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
+}
+
+/// The same where nothing could be decided.
+pub fn undecided_line(given: &[u8], undecided: &Undecided) -> String {
+    format!("{:<10}  {:<10}  {}: {}\n", "undecided", "-", shown(given), undecided_words(undecided))
+}
+
+/// Why nothing could be decided, under the URL.
+pub fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
+    format!("{}\nundecided: {}\n", shown(given), undecided_words(undecided))
+}
+
+/// The verdict and each step to it.
+pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
+    let mut rows = Rows(format!("{}\n", visible(explanation.located.given)));
+    rows.0.push_str(&headline(&explanation.decision, who));
+    rows.0.push_str("\n\n");
+    site(explanation.located, &mut rows);
+    crawler(who, &mut rows);
+    if let Some(bound) = &explanation.bound {
+        group(bound, &mut rows);
+    }
+    path(explanation.located, &explanation.decision, &mut rows);
+    if explanation.decision.reason != Reason::RobotsTxtItself {
+        rules(explanation.bound.as_ref(), &explanation.decision, &mut rows);
+    }
+    // Where no rule decided, the headline has said why.
+    if explanation.decision.by.is_some() {
+        rows.add("why", &why(&explanation.decision));
+    }
+    other_dialect(explanation, &mut rows);
+    rows.0
+}
+
+/// Labelled lines under one another.
+struct Rows(String);
+
+impl Rows {
+    fn add(&mut self, label: &str, text: &str) {
+        writeln!(self.0, "  {label:<10}  {text}").expect("writing to a string cannot fail");
+    }
+}
+
+fn headline(decision: &Decision<'_>, who: Who<'_>) -> String {
+    let verdict = match (decision.allowed, who.binding()) {
+        (true, _) => "allowed",
+        (false, Binding::Bound) => "DISALLOWED",
+        (false, _) => "would be DISALLOWED",
+    };
+    let by = match decision.matches.first() {
+        Some(found) => format!(" by line {}: {}", found.rule.line, rule(found)),
+        None => format!(": {}", why(decision)),
+    };
+    let binding = match (decision.allowed, who.binding()) {
+        (_, Binding::Bound) => "",
+        (true, _) => "\n(but robots.txt does not bind it)",
+        (false, _) => "\nbut robots.txt does not bind it, so no rule is broken",
+    };
+    format!("{verdict} for {}{by}{binding}", name(who))
+}
+
+fn site(located: &Located<'_>, rows: &mut Rows) {
+    match &located.origin {
+        Some(origin) => rows.add("origin", origin.as_str()),
+        None => rows.add("origin", "-  (a path alone, for a file given by hand)"),
+    }
+    match &located.file {
+        Some(file) => file_rows(file, rows),
+        None => rows.add("robots.txt", "none is known, and none is needed"),
+    }
+}
+
+fn file_rows(file: &File, rows: &mut Rows) {
+    let robots = &file.robots;
+    let size = if robots.size_bytes > robots.parsed_bytes {
+        format!("{} bytes, of which the first {} count", robots.size_bytes, robots.parsed_bytes)
+    } else {
+        count(robots.size_bytes, "byte")
+    };
+    rows.add("robots.txt", &format!("{}  ({size})", visible(file.source.as_bytes())));
+    rows.add("", &robots.digest.to_string());
+}
+
+fn crawler(who: Who<'_>, rows: &mut Rows) {
+    let user_agent = |user_agent| Some(format!("user agent: {}", shown(user_agent)));
+    let (words, detail) = match who {
+        Who::Crawler(crawler) => (description(crawler), None),
+        Who::FoundCrawler(crawler, found_by) => (description(crawler), user_agent(found_by)),
+        Who::Automated(header) => {
+            let words = "none that is known, but it looks automated: bound by *";
+            (words.to_owned(), user_agent(header))
+        }
+        Who::Unknown(header) => {
+            let words = "none that is known, nor does it look automated: * would bind it";
+            (words.to_owned(), user_agent(header))
+        }
+        Who::Token(token) => {
+            let name = shown(token.as_bytes());
+            let words = format!("whoever answers to '{name}'; taken as bound, and as obeying *");
+            let note = |cut| {
+                format!("product tokens have letters, digits, _ and -; did you mean --token {cut}?")
+            };
+            (words, cut_token(token).map(note))
+        }
+    };
+    rows.add("crawler", &words);
+    if let Some(detail) = detail {
+        rows.add("", &detail);
+    }
+    if let Some(crawler) = who.crawler() {
+        rows.add("", binding_words(crawler));
+        if crawler.visibility == Visibility::NoUserAgent {
+            rows.add("", "sends no user agent of its own: no log will show it");
+        }
+    }
+}
+
+/// What may have been meant where a token was given with a version or more.
+fn cut_token(token: &str) -> Option<&str> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    let (cut, _) = token.split_once(['/', ' ', ';', ',', '('])?;
+    (!cut.is_empty() && cut.bytes().all(is_part)).then_some(cut)
+}
+
+fn description(crawler: &Crawler) -> String {
+    let operator = match crawler.operator.as_str() {
+        "unknown" | "" => "of an unknown operator".to_owned(),
+        operator => format!("of {}", visible(operator.as_bytes())),
+    };
+    let name = visible(crawler.name.as_bytes());
+    format!("{name}, {operator} ({})", visible(crawler.purpose.as_bytes()))
+}
+
+fn group(bound: &Bound<'_>, rows: &mut Rows) {
+    for token in bound.tried.iter().filter(|token| bound.by != BoundBy::Token(token)) {
+        rows.add("token", &format!("{}: no group names it", shown(token.as_bytes())));
+    }
+    let lines = lines_words(bound);
+    let content = contents(bound);
+    match bound.by {
+        BoundBy::Token(token) => {
+            let token = shown(token.as_bytes());
+            rows.add("token", &format!("{token}: named on {lines}"));
+            rows.add("group", &format!("{token}: {content}"));
+        }
+        BoundBy::Star => rows.add("group", &format!("* on {lines}: {content}")),
+        BoundBy::Nothing if bound.groups_in_file == 0 => {
+            rows.add("group", "none: the file holds no group at all");
+        }
+        BoundBy::Nothing => rows.add("group", "none, as there is no group for * either"),
+        BoundBy::NothingButItsName => {
+            rows.add("group", "none, as it obeys only groups that name it, never *");
+        }
+    }
+    let passed_over = bound.star_rules_passed_over;
+    if passed_over > 0 {
+        let words = match passed_over {
+            1 => "the one rule for * does not count for it".to_owned(),
+            _ => format!("the {passed_over} rules for * do not count for it"),
+        };
+        rows.add("", &words);
+    }
+}
+
+fn contents(bound: &Bound<'_>) -> String {
+    let rules = match bound.rules.len() {
+        0 => "no rules".to_owned(),
+        rules => count(rules, "rule"),
+    };
+    match bound.groups {
+        1 => rules,
+        groups => format!("{rules}, of {groups} groups merged"),
+    }
+}
+
+/// `line 3`, `lines 3 and 9`; with the value where it is more than the name itself.
+fn lines_words(bound: &Bound<'_>) -> String {
+    let lines = &bound.user_agent_lines;
+    let name: &[u8] = match bound.by {
+        BoundBy::Token(token) => token.as_bytes(),
+        BoundBy::Star | BoundBy::Nothing | BoundBy::NothingButItsName => b"*",
+    };
+    let shown_lines = lines.iter().take(SHOWN_MAX).map(|token| {
+        let is_name = token.written.eq_ignore_ascii_case(name);
+        let value = if is_name { String::new() } else { format!(" ({})", shown(&token.written)) };
+        format!("{}{value}", token.line)
+    });
+    let mut words: Vec<String> = shown_lines.collect();
+    if lines.len() > SHOWN_MAX {
+        words.push(format!("{} more", lines.len() - SHOWN_MAX));
+    }
+    match words.as_slice() {
+        [one] => format!("line {one}"),
+        [before @ .., last] => format!("lines {} and {last}", before.join(", ")),
+        [] => "no line".to_owned(),
+    }
+}
+
+fn path(located: &Located<'_>, decision: &Decision<'_>, rows: &mut Rows) {
+    rows.add("path", &visible(&decision.path));
+    for change in &decision.changes {
+        rows.add("", change_words(*change));
+    }
+    if located.given.starts_with(b"//") {
+        rows.add("", "taken as a path, as servers log it; a URL would begin with https://");
+    }
+}
+
+fn rules(bound: Option<&Bound<'_>>, decision: &Decision<'_>, rows: &mut Rows) {
+    let total = bound.map_or(0, |bound| bound.rules.len());
+    if total == 0 {
+        return;
+    }
+    let matches = &decision.matches;
+    let (found, order) = match matches.len() {
+        0 => ("none".to_owned(), ""),
+        1 => ("1".to_owned(), ":"),
+        found => (found.to_string(), ", the strongest first:"),
+    };
+    rows.add("matches", &format!("{found} of {}{order}", count(total, "rule")));
+    let shown_matches = &matches[..matches.len().min(SHOWN_MAX)];
+    let line_width = width(shown_matches.iter().map(|found| found.rule.line as usize));
+    let length_width = width(shown_matches.iter().map(Match::length));
+    for (place, found) in shown_matches.iter().enumerate() {
+        let mark = if place == 0 { '>' } else { ' ' };
+        let line = format!("line {:<line_width$}", found.rule.line);
+        let length = format!("length {:<length_width$}", found.length());
+        rows.add("", &format!("{mark} {line}  {length}  {}{}", rule(found), compared(found)));
+    }
+    if matches.len() > SHOWN_MAX {
+        rows.add("", &format!("  and {} more", matches.len() - SHOWN_MAX));
+    }
+}
+
+fn width(numbers: impl Iterator<Item = usize>) -> usize {
+    numbers.max().map_or(1, |most| most.to_string().len())
+}
+
+/// The rule as its line has it.
+fn rule(found: &Match<'_>) -> String {
+    let word = directive(found.rule.directive);
+    format!("{word}: {}", shown(found.rule.written())).trim_end().to_owned()
+}
+
+/// What the path was compared with, where that is not what the line has.
+fn compared(found: &Match<'_>) -> String {
+    match found.reading {
+        Reading::AsDirectory => {
+            format!("  (read as {}: an index page is its directory)", shown(&found.pattern))
+        }
+        Reading::AsWritten if *found.pattern != *found.rule.written() => {
+            format!("  (compared as {})", shown(&found.pattern))
+        }
+        Reading::AsWritten => String::new(),
+    }
+}
+
+fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
+    let other = &explanation.other;
+    let label = dialect_name(other.dialect);
+    if !explanation.is_dialect_decisive() {
+        return rows.add(label, "would say the same");
+    }
+    let verdict = if other.allowed { "allowed" } else { "DISALLOWED" };
+    match other.matches.first() {
+        Some(found) => {
+            let rule = rule(found);
+            let compared = compared(found);
+            rows.add(
+                label,
+                &format!("would say {verdict} by line {}: {rule}{compared}", found.rule.line),
+            );
+            rows.add("", &why(other));
+        }
+        None => rows.add(label, &format!("would say {verdict}: {}", why(other))),
+    }
+    if other.path != explanation.decision.path {
+        rows.add("", &format!("it compares the path as {}", visible(&other.path)));
+    }
+}

@@ -1,0 +1,157 @@
+//! The words for what an explanation holds: verdicts, reasons, changes, mistakes.
+
+use crate::crawlers::crawler::{Binding, Crawler, Promise};
+use crate::explain::asker::Who;
+use crate::explain::change::Change;
+use crate::explain::reason::Reason;
+use crate::explain::{Decision, Undecided};
+use crate::robots::model::Directive;
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+
+use super::cell::visible;
+
+/// Characters of one pattern or value that are shown: lines of a robots.txt may have 16 KiB.
+const SHOWN_CHARS_MAX: usize = 120;
+
+/// The word of the flag.
+pub fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Google => "google",
+        Dialect::Rfc9309 => "rfc9309",
+    }
+}
+
+/// `allowed` or `disallowed`.
+pub fn verdict(allowed: bool) -> &'static str {
+    if allowed { "allowed" } else { "disallowed" }
+}
+
+/// The word that a rule begins with.
+pub fn directive(directive: Directive) -> &'static str {
+    match directive {
+        Directive::Allow => "Allow",
+        Directive::Disallow => "Disallow",
+    }
+}
+
+/// Who asks, in few words.
+pub fn name(who: Who<'_>) -> String {
+    match who {
+        Who::Crawler(crawler) | Who::FoundCrawler(crawler, _) => visible(crawler.name.as_bytes()),
+        Who::Automated(_) => "an unknown crawler".to_owned(),
+        Who::Unknown(_) => "a user agent that is no known crawler's".to_owned(),
+        Who::Token(token) => shown(token.as_bytes()),
+    }
+}
+
+/// Whether the rules bind `crawler`, and who says so.
+pub fn binding_words(crawler: &Crawler) -> &'static str {
+    match (crawler.binding(), crawler.promise()) {
+        (Binding::UserTriggered, _) => {
+            "NOT BOUND: a person asks for each page that it requests; below is what the rules would say"
+        }
+        (Binding::Declined, _) => {
+            "NOT BOUND: its operator says that it does not follow robots.txt; below is what the rules would say"
+        }
+        (Binding::ReportedNotFollowing, _) => {
+            "NOT BOUND: it is reported not to follow robots.txt; below is what the rules would say"
+        }
+        (Binding::Bound, Promise::Documented) => {
+            "bound: its operator says that it follows robots.txt"
+        }
+        (Binding::Bound, Promise::Partial) => {
+            "bound: its operator says that it follows robots.txt in some circumstances"
+        }
+        (Binding::Bound, _) => {
+            "bound: no promise of its operator is known, but the rules address it"
+        }
+    }
+}
+
+/// What was done to a path, and why.
+pub fn change_words(change: Change) -> &'static str {
+    match change {
+        Change::FragmentCut => "what follows # was cut: crawlers do not send it",
+        Change::SlashAdded => "the URL has no path, which is the path /",
+        Change::Encoded => {
+            "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared"
+        }
+        Change::UpperCased => "percent-encodings were written in upper case, as rules are",
+        Change::Decoded => {
+            "percent-encoded letters, digits and - . _ ~ were decoded, as RFC 9309 asks"
+        }
+    }
+}
+
+/// Why the decision is what it is, without a full stop.
+pub fn why(decision: &Decision<'_>) -> String {
+    let line = |place: usize| decision.matches[place].rule.line;
+    let length = |place: usize| decision.matches[place].length();
+    match decision.reason {
+        Reason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
+        Reason::NoGroup => "no group binds it, so everything is allowed".to_owned(),
+        Reason::NoRules => "its group has no rules, so everything is allowed".to_owned(),
+        Reason::NoMatch => "no rule matches".to_owned(),
+        Reason::EmptyDisallow => {
+            "a Disallow without a path forbids nothing, and no rule with a path matches".to_owned()
+        }
+        Reason::OnlyMatch => "it is the only rule that matches".to_owned(),
+        Reason::LongerThan(place) => format!(
+            "the longest rule decides: length {} beats length {} of line {}",
+            length(0),
+            length(place),
+            line(place)
+        ),
+        Reason::AllowWinsTie(place) => {
+            format!("it is as long as line {}, and at equal length Allow wins", line(place))
+        }
+        Reason::LongestOfAgreeing => {
+            "all rules that match say the same; this is the longest".to_owned()
+        }
+        Reason::FirstOfLongest(place) => format!(
+            "all rules that match say the same; it is as long as line {}, and stands first",
+            line(place)
+        ),
+    }
+}
+
+/// Why nothing can be said of a URL, and what to do about it.
+pub fn undecided_words(undecided: &Undecided) -> String {
+    match undecided {
+        Undecided::NoUrl => "neither an absolute URL nor a path; write it as \
+                             https://example.com/page, or as /page with --origin"
+            .to_owned(),
+        Undecided::TooLong(most) => format!("longer than {most} bytes, which no URL is"),
+        Undecided::NoHost => "its host or port cannot exist".to_owned(),
+        Undecided::NoOrigin => "a path alone, and each site has its own robots.txt; say which \
+                                with --origin https://example.com"
+            .to_owned(),
+        Undecided::UnknownOrigin(origin) => format!(
+            "no robots.txt of {origin} is known; add it to the --robots directory as {}",
+            file_name(origin)
+        ),
+        Undecided::Unreadable(why) => visible(why.as_bytes()),
+    }
+}
+
+fn file_name(origin: &Origin) -> String {
+    match origin.port() {
+        None => format!("{}.txt", origin.host()),
+        Some(port) => format!("{}_{}_{port}.txt", origin.scheme(), origin.host()),
+    }
+}
+
+/// Strangers' bytes, and not too many of them.
+pub fn shown(bytes: &[u8]) -> String {
+    let text = visible(bytes);
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => text,
+        Some((end, _)) => format!("{}... ({} bytes)", &text[..end], bytes.len()),
+    }
+}
+
+/// `1 rule`, `2 rules`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

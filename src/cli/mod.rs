@@ -3,6 +3,7 @@
 //! The only room that knows clap, indicatif, the terminal and signals.
 
 mod audit;
+mod check;
 mod lint;
 mod progress;
 mod shared;
@@ -26,6 +27,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Audit(audit::AuditArgs),
+    Check(check::CheckArgs),
     Lint(lint::LintArgs),
 }
 
@@ -38,13 +40,19 @@ enum Outcome {
     Violations,
     /// Reports were written, but some input was damaged.
     Incomplete,
+    /// A URL that was asked about is disallowed.
+    Disallowed,
+    /// Of a URL that was asked about nothing can be said.
+    Undecided,
 }
 
 /// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
-/// that was asked for, or faults; 2 could not run, nothing was written; 3 some input was damaged.
+/// that was asked for, a disallowed URL, or faults; 2 could not run, nothing was written, or a URL
+/// of which nothing can be said; 3 some input was damaged.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
+        Command::Check(args) => args.run(),
         Command::Lint(args) => args.run(),
     };
     exit_code(result)
@@ -53,7 +61,8 @@ pub fn main() -> ExitCode {
 fn exit_code(result: Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Violations) => ExitCode::from(1),
+        Ok(Outcome::Violations | Outcome::Disallowed) => ExitCode::from(1),
+        Ok(Outcome::Undecided) => ExitCode::from(2),
         Ok(Outcome::Incomplete) => ExitCode::from(3),
         // Whoever read our output has seen enough (`| head`).
         Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,

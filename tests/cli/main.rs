@@ -2,6 +2,7 @@
 //!
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
+//! - `check`: one URL, and why.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `sample`: the sample data and its expected reports.
@@ -12,6 +13,7 @@
 
 mod audit;
 mod bad_input;
+mod check;
 mod lint;
 mod output;
 mod program;

@@ -58,15 +58,12 @@ impl Sandbox {
 
     /// Runs with arguments that may hold spaces.
     pub fn run_words(&self, arguments: &[&str], input: &[u8]) -> Ran {
-        let mut command = self.command("");
-        command.args(arguments);
-        finish(command, input)
+        run_in(self.dir.path(), arguments, input)
     }
 
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
-        command.current_dir(self.dir.path()).args(arguments.split_whitespace());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = command_in(self.dir.path());
+        command.args(arguments.split_whitespace());
         command
     }
 
@@ -90,6 +87,20 @@ impl Sandbox {
         names.sort();
         names
     }
+}
+
+/// Runs in `directory` with arguments that may hold spaces.
+pub fn run_in(directory: &Path, arguments: &[&str], input: &[u8]) -> Ran {
+    let mut command = command_in(directory);
+    command.args(arguments);
+    finish(command, input)
+}
+
+fn command_in(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
+    command.current_dir(directory);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
 }
 
 /// Runs `command` with `input` on standard input.

@@ -1,0 +1,307 @@
+//! `botaudit check`: may this crawler request these URLs, and why.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::explain::asker::Asker;
+use crate::explain::{Explanation, Undecided, explain, locate};
+use crate::judge::Judge;
+use crate::report::check_json::{json, undecided_json};
+use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
+use crate::store::Store;
+use crate::url::origin::Origin;
+
+use super::Outcome;
+use super::shared::{DialectArg, origin, registry};
+
+const EXAMPLES: &str = "\
+Examples:
+  May GPTBot request this page?
+    botaudit check https://example.com/private/ --crawler GPTBot --robots robots.txt
+
+  The same for whoever sends this header, by the robots.txt files of many sites:
+    botaudit check https://example.com/ --user-agent 'Mozilla/5.0 (compatible; bingbot/2.0)' --robots robots/
+
+  A crawler of your own, and a path alone:
+    botaudit check /search?q=x --token mybot --robots robots.txt
+
+  A list of URLs, one a line; only the disallowed ones:
+    botaudit check - --crawler Googlebot --robots robots.txt --quiet < urls.txt | grep ^disallowed
+
+Exit codes:
+  0 all allowed   1 at least one disallowed   2 could not decide at least one, or could not run
+  They tell what the rules say, also to crawlers that robots.txt does not bind; the output says which are.";
+
+/// The longest URL that is looked at, in bytes. Apache and nginx refuse a request line past 8 KiB
+/// as they come; every rule is tried, and a hostile one costs its length times the URL's.
+const URL_BYTES_MAX: usize = 1 << 14;
+
+/// Say whether a crawler may request a URL, and each step of the decision.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit check --help")]
+pub struct CheckArgs {
+    /// URLs, or paths of --origin; - for a list on standard input, one a line.
+    #[arg(required = true, value_name = "URL")]
+    urls: Vec<OsString>,
+
+    #[command(flatten)]
+    asker: AskerArgs,
+
+    /// A robots.txt file, which then governs all URLs, or a directory with one file an origin.
+    ///
+    /// In a directory the names decide: `example.com`, `example.com.txt` and
+    /// `example.com/robots.txt` govern that host on its default port under any scheme;
+    /// `https_example.com_8443.txt` governs exactly that origin, and wins.
+    #[arg(long, value_name = "PATH")]
+    robots: PathBuf,
+
+    /// Origin of paths that are given alone, as https://example.com.
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+
+    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
+    #[arg(long, value_name = "FILE")]
+    crawlers: Option<PathBuf>,
+
+    /// How percent-encodings and wildcards are read.
+    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
+    dialect: DialectArg,
+
+    /// One JSON object a URL, each on a line, with all steps.
+    #[arg(long)]
+    json: bool,
+
+    /// One line a URL: the verdict, the deciding line of robots.txt, the URL.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// Who asks.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct AskerArgs {
+    /// A known crawler by its name, as GPTBot.
+    #[arg(long, value_name = "NAME")]
+    crawler: Option<String>,
+
+    /// Whoever sends this User-Agent header, given in full.
+    #[arg(long, value_name = "HEADER")]
+    user_agent: Option<OsString>,
+
+    /// Whoever answers to this product token, known or not.
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+}
+
+/// How answers are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    Text,
+    Line,
+    Json,
+}
+
+impl CheckArgs {
+    /// Answers for each URL as it comes.
+    pub fn run(self) -> Result<Outcome> {
+        let origin = self.origin.as_deref().map(origin).transpose()?;
+        let registry = registry(self.crawlers.as_deref())?;
+        let asker = self.asker.asker(&registry)?;
+        let judge = self.judge(&registry)?;
+        let mut answers = Answers {
+            judge: &judge,
+            asker,
+            origin: origin.as_ref(),
+            form: match (self.json, self.quiet) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Line,
+                (_, _) => Form::Text,
+            },
+            out: BufWriter::new(io::stdout().lock()),
+            outcome: Outcome::Done,
+            is_first: true,
+            is_watched: io::stdout().is_terminal(),
+        };
+        for url in &self.urls {
+            if url == "-" {
+                each_line(&mut io::stdin().lock(), |url| answers.answer(url))?;
+            } else {
+                answers.answer(url.as_encoded_bytes())?;
+            }
+        }
+        answers.out.flush().map_err(cannot_write)?;
+        Ok(answers.outcome)
+    }
+
+    fn judge(&self, registry: &Registry) -> Result<Judge> {
+        let store = Store::open(&self.robots)?;
+        let dialect = self.dialect.dialect();
+        match self.asker.token.as_deref() {
+            // Nobody in particular.
+            Some("*") => Judge::ad_hoc(store, Vec::new(), dialect),
+            Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], dialect),
+            None => Judge::new(store, registry, dialect),
+        }
+    }
+}
+
+impl AskerArgs {
+    fn asker<'a>(&'a self, registry: &'a Registry) -> Result<Asker<'a>> {
+        match (&self.crawler, &self.user_agent, &self.token) {
+            (Some(name), _, _) => {
+                Asker::named(registry, name).ok_or_else(|| unknown_crawler(name, registry))
+            }
+            (_, Some(user_agent), _) => {
+                Ok(Asker::by_user_agent(registry, user_agent.as_encoded_bytes()))
+            }
+            (_, _, Some(token)) if token.is_empty() => {
+                Err(Error::usage("an empty product token names nobody; write it as --token mybot"))
+            }
+            (_, _, Some(token)) => Ok(Asker::ad_hoc(token)),
+            (None, None, None) => {
+                Err(Error::usage("say who asks, with --crawler, --user-agent or --token"))
+            }
+        }
+    }
+}
+
+fn unknown_crawler(name: &str, registry: &Registry) -> Error {
+    let near = near_names(name, registry);
+    let near = if near.is_empty() { near } else { format!(" (is it one of {near}?)") };
+    Error::usage(format!(
+        "no crawler named '{name}' is known{near}; --token '{name}' asks for any product token"
+    ))
+}
+
+/// At most five names that contain `name`, are contained in it, or answer to it; short ones first.
+fn near_names(name: &str, registry: &Registry) -> String {
+    let asked = name.to_ascii_lowercase();
+    let is_near = |known: &str| {
+        let known = known.to_ascii_lowercase();
+        known.contains(&asked) || asked.contains(&known)
+    };
+    let crawlers = registry.iter().map(|(_, crawler)| crawler);
+    let near = crawlers.filter(|crawler| {
+        is_near(&crawler.name) || crawler.product_tokens.iter().any(|token| is_near(token))
+    });
+    let mut names: Vec<&str> = near.map(|crawler| crawler.name.as_str()).collect();
+    names.sort_by_key(|name| (!is_near(name), name.len()));
+    names.truncate(5);
+    names.join(", ")
+}
+
+/// What is asked of each URL, and where the answers go.
+struct Answers<'a> {
+    judge: &'a Judge,
+    asker: Asker<'a>,
+    origin: Option<&'a Origin>,
+    form: Form,
+    out: BufWriter<io::StdoutLock<'static>>,
+    outcome: Outcome,
+    is_first: bool,
+    is_watched: bool,
+}
+
+impl Answers<'_> {
+    fn answer(&mut self, url: &[u8]) -> Result<()> {
+        let located = match url.len() {
+            0..=URL_BYTES_MAX => locate(self.judge, url, self.origin),
+            _ => Err(Undecided::TooLong(URL_BYTES_MAX)),
+        };
+        let text = match located {
+            Ok(located) => {
+                let explanation = explain(self.judge, self.asker.id, &located)?;
+                if !explanation.decision.allowed && self.outcome == Outcome::Done {
+                    self.outcome = Outcome::Disallowed;
+                }
+                self.decided(&explanation)
+            }
+            Err(undecided) => {
+                self.outcome = Outcome::Undecided;
+                self.undecided(url, &undecided)
+            }
+        };
+        if self.form == Form::Text && !std::mem::replace(&mut self.is_first, false) {
+            self.out.write_all(b"\n").map_err(cannot_write)?;
+        }
+        self.out.write_all(text.as_bytes()).map_err(cannot_write)?;
+        // A list may be typed, or come slowly.
+        if self.is_watched { self.out.flush().map_err(cannot_write) } else { Ok(()) }
+    }
+
+    fn decided(&self, explanation: &Explanation<'_>) -> String {
+        match self.form {
+            Form::Text => text(explanation, self.asker.who),
+            Form::Line => verdict_line(explanation, self.asker.who),
+            Form::Json => json(explanation, self.asker.who),
+        }
+    }
+
+    fn undecided(&self, url: &[u8], undecided: &Undecided) -> String {
+        match self.form {
+            Form::Text => undecided_text(url, undecided),
+            Form::Line => undecided_line(url, undecided),
+            Form::Json => undecided_json(url, undecided, self.asker.who),
+        }
+    }
+}
+
+/// Gives `take` each line that is not blank, without the whitespace around it; of a line that is
+/// too long for a URL its beginning, still too long.
+fn each_line(input: &mut impl BufRead, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let cannot_read = |err| Error::io("cannot read", Path::new("standard input"), err);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let most = URL_BYTES_MAX as u64 + 2;
+        input.by_ref().take(most).read_until(b'\n', &mut line).map_err(cannot_read)?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        let is_cut = line.len() as u64 == most && line.last() != Some(&b'\n');
+        if is_cut {
+            input.skip_until(b'\n').map_err(cannot_read)?;
+        }
+        let url = if is_cut { &line[..] } else { line.trim_ascii() };
+        if !url.is_empty() {
+            take(url)?;
+        }
+    }
+}
+
+fn cannot_write(err: io::Error) -> Error {
+    Error::io("cannot write to", Path::new("standard output"), err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(input: &[u8], expected: &[usize]) {
+        let mut lengths = Vec::new();
+        each_line(&mut io::BufReader::with_capacity(7, input), |url| {
+            lengths.push(url.len());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(lengths, expected);
+    }
+
+    #[test]
+    fn lists_of_urls() {
+        check(b"", &[]);
+        check(b"/a\r\n\n  /bc \n/def", &[2, 3, 4]);
+        let long = vec![b'x'; URL_BYTES_MAX + 100];
+        check(&long, &[URL_BYTES_MAX + 2]);
+        check(&[&long, &b"\n/a\n"[..]].concat(), &[URL_BYTES_MAX + 2, 2]);
+        let longest = &long[..URL_BYTES_MAX];
+        check(&[longest, &b"\n/a\n"[..]].concat(), &[URL_BYTES_MAX, 2]);
+        check(&[longest, &b"x\n/a\n"[..]].concat(), &[URL_BYTES_MAX + 1, 2]);
+    }
+}

@@ -1,0 +1,187 @@
+//! `botaudit check`: verdicts, exit codes, and what is said on the way.
+
+use botaudit::policy::reference;
+use botaudit::policy::select::{Star, select};
+use botaudit::robots::parse::parse_body;
+use botaudit::url::dialect::Dialect;
+use botaudit::url::path::prepare;
+
+use crate::program::{Ran, repository, run_in};
+
+const ROBOTS: &str = "sample-data/robots";
+const WWW: &str = "sample-data/robots/www.example.com.txt";
+
+fn check(arguments: &[&str], input: &str) -> Ran {
+    run_in(repository(), &[&["check"], arguments].concat(), input.as_bytes())
+}
+
+#[test]
+fn each_step_is_told() {
+    let url = "https://www.example.com/blog/drafts/1#top";
+    let told = check(&[url, "--crawler", "gptbot", "--robots", ROBOTS], "");
+    let expected = "\
+https://www.example.com/blog/drafts/1#top
+DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
+
+  origin      https://www.example.com
+  robots.txt  sample-data/robots/www.example.com.txt  (845 bytes)
+              sha256:84e6c1373d611aef3b927e5e1cc9075f128d9becb9ac2436b028fccfdd1b8f2f
+  crawler     GPTBot, of OpenAI (ai-training)
+              bound: its operator says that it follows robots.txt
+  token       GPTBot: named on lines 18 and 37
+  group       GPTBot: 4 rules, of 2 groups merged
+              the 10 rules for * do not count for it
+  path        /blog/drafts/1
+              what follows # was cut: crawlers do not send it
+  matches     3 of 4 rules, the strongest first:
+              > line 38  length 13  Disallow: /blog/drafts/
+                line 21  length 6   Allow: /blog/
+                line 20  length 1   Disallow: /
+  why         the longest rule decides: length 13 beats length 6 of line 21
+  rfc9309     would say the same
+";
+    assert_eq!(told.stdout, expected);
+    assert_eq!((told.stderr.as_str(), told.code), ("", 1));
+}
+
+#[test]
+fn exit_codes_tell_the_worst() {
+    let allowed = "https://www.example.com/x";
+    let disallowed = "https://www.example.com/private/";
+    let unknown = "https://unknown.example/";
+    for (urls, code) in [
+        (&[allowed][..], 0),
+        (&[allowed, disallowed], 1),
+        (&[disallowed, unknown, allowed], 2),
+        (&["example.com"], 2),
+        (&["/x"], 2),
+        (&["/private/", "--origin", "https://www.example.com"], 1),
+        (&["https://unknown.example/robots.txt"], 0),
+    ] {
+        let told = check(&[urls, &["--token", "foo", "--robots", ROBOTS]].concat(), "");
+        assert_eq!(told.code, code, "{urls:?}");
+    }
+}
+
+#[test]
+fn one_file_governs_every_url() {
+    let urls = ["/private/", "http://anywhere.example:81/private/"];
+    let told = check(&[&urls[..], &["--token", "foo", "--robots", WWW, "-q"]].concat(), "");
+    let expected = "disallowed  line 4      /private/\n\
+                    disallowed  line 4      http://anywhere.example:81/private/\n";
+    assert_eq!((told.stdout.as_str(), told.code), (expected, 1));
+}
+
+#[test]
+fn who_asks_can_be_told_in_three_ways() {
+    let said =
+        |asker: &[&str]| check(&[&["/private/", "--robots", WWW], asker].concat(), "").stdout;
+    let user_agent = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    assert!(said(&["--user-agent", user_agent]).contains("crawler     GPTBot, of OpenAI"));
+    assert!(said(&["--user-agent", "my-crawler/1"]).contains("bound by *"));
+    assert!(said(&["--user-agent", "Firefox"]).contains("no known crawler's by line 4"));
+    assert!(said(&["--token", "ccbot"]).contains("ccbot: named on line 19"));
+    assert!(said(&["--token", "GPTBot/1.2"]).contains("did you mean --token GPTBot?"));
+    let not_bound = said(&["--crawler", "ChatGPT-User"]);
+    assert!(not_bound.contains("would be DISALLOWED for ChatGPT-User by line 4"), "{not_bound}");
+    assert!(not_bound.contains("NOT BOUND: a person asks"), "{not_bound}");
+}
+
+#[test]
+fn mistakes_say_what_to_do() {
+    for (arguments, expected) in [
+        (&["/x", "--robots", WWW][..], "--crawler <NAME>"),
+        (&["/x", "--robots", WWW, "--token", "a", "--crawler", "b"], "cannot be used with"),
+        (&["/x", "--robots", WWW, "--token", ""], "--token mybot"),
+        (&["/x", "--robots", WWW, "--crawler", "gpt"], "is it one of GPTBot"),
+        (&["/x", "--robots", "gone", "--token", "a"], "cannot read --robots gone: "),
+        (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b' is no origin"),
+    ] {
+        let told = check(arguments, "");
+        assert!(told.stderr.contains(expected), "{}", told.stderr);
+        assert_eq!((told.stdout.as_str(), told.code), ("", 2));
+    }
+}
+
+#[test]
+fn strangers_bytes_never_reach_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.txt");
+    let text = b"user-agent: a\x1b[2J\xff\ndisallow: /\xe2\x80\xae\xe9\n";
+    std::fs::write(&path, text).unwrap();
+    let robots = path.to_str().unwrap();
+    let url = "/\u{202e}%E9\u{1b}]0;x\u{7}";
+    for (form, rule) in [
+        (&[][..], "Disallow: /\\xE2\\x80\\xAE\\xE9\n"),
+        (&["--json"], r#""pattern":"/\\xE2\\x80\\xAE\\xE9","#),
+        (&["-q"], "/\\xE2\\x80\\xAE%E9\\x1B]0;x\\x07\n"),
+    ] {
+        let told = check(&[&["-", "--token", "a", "--robots", robots], form].concat(), url);
+        let hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!told.stdout.contains(hidden), "{}", told.stdout);
+        assert!(told.stdout.contains(rule), "{}", told.stdout);
+        assert_eq!(told.code, 1);
+    }
+}
+
+/// Lists, JSON, both dialects, and the verdicts of the obvious matcher.
+#[test]
+fn verdicts_are_those_of_the_reference() {
+    let text = std::fs::read(WWW).unwrap();
+    let robots = parse_body(&text);
+    let names = ["search", "private/", "blog/", "drafts/", "x.pdf", "caf\u{e9}/", "%63af%c3%a9/"];
+    let names = names.into_iter().chain(["archive/", "print", "?sort=", "tmp/", "draft", ""]);
+    let names: Vec<&str> = names.collect();
+    let paths = names.iter().flat_map(|a| names.iter().map(move |b| format!("/{a}{b}")));
+    let paths: Vec<String> = paths.collect();
+    for (dialect, flag) in [(Dialect::Google, "google"), (Dialect::Rfc9309, "rfc9309")] {
+        for token in ["GPTBot", "MJ12bot", "foo", "AhrefsBot"] {
+            let arguments = ["-", "--json", "--robots", WWW, "--token", token, "--dialect", flag];
+            let told = check(&arguments, &paths.join("\r\n"));
+            assert_eq!(told.stdout.lines().count(), paths.len());
+            let selection = select(&robots, &[token], Star::Honoured);
+            for (path, line) in paths.iter().zip(told.stdout.lines()) {
+                let answer: serde_json::Value = serde_json::from_str(line).unwrap();
+                let mut scratch = Vec::new();
+                let prepared = prepare(path.as_bytes(), dialect, &mut scratch).as_bytes();
+                let decision = reference::decide(&selection.rules, dialect, prepared);
+                let expected = selection.verdict(decision);
+                assert_eq!(answer["verdict"] == "allowed", expected.allowed, "{token} {path}");
+                assert_eq!(answer["line"].as_u64(), expected.by.map(u64::from), "{token} {path}");
+                assert_eq!(answer["matches"][0]["line"], answer["line"], "{token} {path}");
+                assert_eq!(answer["url"], path.as_str());
+            }
+        }
+    }
+}
+
+#[test]
+fn json_keeps_its_fields() {
+    let told = check(&["/x", "example.com", "--json", "--robots", WWW, "--token", "foo"], "");
+    let fields = [
+        "url",
+        "verdict",
+        "bound",
+        "line",
+        "reason",
+        "reason_text",
+        "dialect",
+        "origin",
+        "robots",
+        "crawler",
+        "group",
+        "path",
+        "path_changes",
+        "matches",
+        "matches_total",
+        "other_dialect",
+        "undecided",
+    ];
+    for line in told.stdout.lines() {
+        let answer: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
+        assert_eq!(answer.len(), fields.len());
+        assert!(fields.iter().all(|field| answer.contains_key(*field)), "{line}");
+    }
+    assert!(told.stdout.lines().nth(1).unwrap().contains("\"verdict\":\"undecided\""));
+}

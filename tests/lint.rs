@@ -13,6 +13,7 @@ use botaudit::lint::remark::KEPT_MAX;
 use botaudit::policy::{reference, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
+use botaudit::url::path::prepare;
 
 /// What 500 KiB may take. An unoptimized build on a busy machine needs up to a second.
 const TIME_MAX: Duration = Duration::from_secs(10);
@@ -21,7 +22,7 @@ const CASES: &str = include_str!("lint/cases.txt");
 
 fn remarks(text: &[u8]) -> Vec<String> {
     let registry = Registry::builtin();
-    let remarks = lint(text, &Names::new(&registry));
+    let remarks = lint(text, &Names::new(&registry), Dialect::Google);
     let kept = remarks.kept().iter();
     kept.map(|remark| format!("{} {}", remark.line, remark.code.lint().name)).collect()
 }
@@ -140,7 +141,7 @@ fn hostile_files_take_little_time_and_room() {
     ];
     for file in files {
         let start = Instant::now();
-        let remarks = lint(&file, &names);
+        let remarks = lint(&file, &names, Dialect::Google);
         let shown = String::from_utf8_lossy(&file[..60.min(file.len())]).into_owned();
         assert!(start.elapsed() < TIME_MAX, "{:?} for {shown:?}", start.elapsed());
         assert!(remarks.kept().len() <= KEPT_MAX * LINTS.len());
@@ -153,7 +154,7 @@ fn hostile_files_take_little_time_and_room() {
 #[test]
 fn a_remark_that_is_not_kept_is_counted() {
     let registry = Registry::builtin();
-    let remarks = lint(&full_of("a\n"), &Names::new(&registry));
+    let remarks = lint(&full_of("a\n"), &Names::new(&registry), Dialect::Google);
     assert!(remarks.count(Code::UnreadLine) > 200_000);
 }
 
@@ -179,7 +180,7 @@ fn random_robots_txt(dice: &mut Dice) -> Vec<String> {
         }
         for _ in 0..dice.below(6) {
             let directive = ["Allow", "Disallow"][dice.below(2)];
-            let pattern = dice.text(&["a", "b", "/", "*", "$", "/index.html"], 5);
+            let pattern = dice.text(&["a", "b", "/", "*", "$", "/index.html", "%61", "%2A"], 5);
             lines.push(format!("{directive}: /{pattern}"));
         }
     }
@@ -189,6 +190,12 @@ fn random_robots_txt(dice: &mut Dice) -> Vec<String> {
 /// What may be removed is removed, all at once, and no verdict changes.
 #[test]
 fn useless_rules_are_useless() {
+    for dialect in [Dialect::Google, Dialect::Rfc9309] {
+        check_that_useless_rules_are_useless(dialect);
+    }
+}
+
+fn check_that_useless_rules_are_useless(dialect: Dialect) {
     let useless = [Code::OverriddenRule, Code::DuplicateRule, Code::RedundantRule];
     let registry = Registry::builtin();
     let names = Names::new(&registry);
@@ -197,7 +204,7 @@ fn useless_rules_are_useless() {
     for _ in 0..3000 {
         let mut lines = random_robots_txt(&mut dice);
         let before = lines.join("\n");
-        for remark in lint(before.as_bytes(), &names).kept() {
+        for remark in lint(before.as_bytes(), &names, dialect).kept() {
             if useless.contains(&remark.code) {
                 // An empty Disallow in its place keeps the groups apart.
                 lines[remark.line as usize - 1] = "Disallow:".to_owned();
@@ -210,15 +217,27 @@ fn useless_rules_are_useless() {
             let bound =
                 texts.each_ref().map(|text| select::select(text, &[token], select::Star::Honoured));
             for _ in 0..60 {
-                let path = format!("/{}", dice.text(&["a", "b", "/", "$", "/index.html"], 5));
-                let [was, is] = bound.each_ref().map(|bound| {
-                    reference::decide(&bound.rules, Dialect::Google, path.as_bytes()).allowed
-                });
-                assert_eq!(was, is, "{token} {path}\n{before}\n\n{after}");
+                let pieces = ["a", "b", "/", "$", "/index.html", "%61", "*"];
+                let path = format!("/{}", dice.text(&pieces, 5));
+                let mut scratch = Vec::new();
+                let path = prepare(path.as_bytes(), dialect, &mut scratch);
+                let [was, is] = bound
+                    .each_ref()
+                    .map(|bound| reference::decide(&bound.rules, dialect, path.as_bytes()).allowed);
+                assert_eq!(was, is, "{token} {path:?}\n{before}\n\n{after}");
             }
         }
     }
     assert!(removed > 1000, "{removed}");
+}
+
+#[test]
+fn the_dialect_tells_which_rules_are_equal() {
+    let registry = Registry::builtin();
+    let text = b"User-agent: *\nDisallow: /a\nDisallow: /%61\n";
+    let duplicates =
+        |dialect| lint(text, &Names::new(&registry), dialect).count(Code::DuplicateRule);
+    assert_eq!([duplicates(Dialect::Google), duplicates(Dialect::Rfc9309)], [0, 1]);
 }
 
 /// Any bytes give remarks, each on a line that the file has.
@@ -263,7 +282,7 @@ fn any_bytes_can_be_linted() {
         let pieces = (0..dice.below(60)).map(|_| PIECES[dice.below(PIECES.len())]);
         let text = pieces.collect::<Vec<_>>().concat();
         let lines = parse_body(&text).lines;
-        for remark in lint(&text, &names).kept() {
+        for remark in lint(&text, &names, Dialect::Rfc9309).kept() {
             assert!((1..=lines).contains(&remark.line), "{remark:?} {text:?}");
             assert!(!remark.message.is_empty() && !remark.message.ends_with(b"."), "{remark:?}");
         }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::lint::catalogue::{Lint, Severity};
 use crate::lint::lint;
@@ -18,7 +17,7 @@ use crate::report::findings::{
 };
 
 use super::Outcome;
-use super::shared::{complain, print};
+use super::shared::{DialectArg, complain, print, registry};
 
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -54,6 +53,10 @@ pub struct LintArgs {
     /// How remarks are written.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+
+    /// In which dialect rules are compared with each other.
+    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
+    dialect: DialectArg,
 
     /// Exit with 1 for warnings, too.
     #[arg(long)]
@@ -92,10 +95,7 @@ impl LintArgs {
         if let Some(code) = &self.explain {
             return explain(code);
         }
-        let registry = match &self.crawlers {
-            Some(path) => Registry::with_file(path)?,
-            None => Registry::builtin(),
-        };
+        let registry = registry(self.crawlers.as_deref())?;
         let names = Names::new(&registry);
         let mut done = Vec::new();
         let (mut outcome, mut unread) = (Outcome::Done, None);
@@ -103,7 +103,7 @@ impl LintArgs {
             let path = Path::new(file);
             match read(path) {
                 Ok(body) => {
-                    let remarks = lint(&body, &names);
+                    let remarks = lint(&body, &names, self.dialect.dialect());
                     if self.is_failure(&remarks) {
                         outcome = Outcome::Violations;
                     }

@@ -22,23 +22,31 @@ mod patterns;
 mod sets;
 mod tokens;
 
-use crate::robots::{model::RobotsTxt, parse};
+use crate::policy::pattern;
+use crate::robots::{
+    model::{RobotsTxt, Rule},
+    parse,
+};
+use crate::url::dialect::Dialect;
 
 use catalogue::Code;
 use document::Document;
 use names::Names;
 use remark::{Remarks, Words, quote, say};
 
-/// Remarks on `body`, the bytes of a robots.txt as served.
+/// Remarks on `body`, the bytes of a robots.txt as served. Which rules are equal, cover others or
+/// never decide is told in `dialect`; what the dialects disagree on is told in both.
 ///
 /// ```
 /// use botaudit::crawlers::registry::Registry;
 /// use botaudit::lint::{catalogue::Code, lint, names::Names};
+/// use botaudit::url::dialect::Dialect;
 /// let registry = Registry::builtin();
-/// let remarks = lint(b"User-agent: *\nDisallow: private\n", &Names::new(&registry));
+/// let body = b"User-agent: *\nDisallow: private\n";
+/// let remarks = lint(body, &Names::new(&registry), Dialect::Google);
 /// assert_eq!((remarks.kept()[0].line, remarks.kept()[0].code), (2, Code::NeverMatches));
 /// ```
-pub fn lint(body: &[u8], names: &Names<'_>) -> Remarks {
+pub fn lint(body: &[u8], names: &Names<'_>, dialect: Dialect) -> Remarks {
     let mut remarks = Remarks::default();
     if document::remark(body, &mut remarks) == Document::Text {
         let text = parse::cut(body);
@@ -47,10 +55,23 @@ pub fn lint(body: &[u8], names: &Names<'_>) -> Remarks {
         remark_on_encoding(&robots, &mut remarks);
         tokens::remark(&robots, names, &mut remarks);
         groups::remark(text, &robots, names, &mut remarks);
-        sets::remark(&robots, &mut remarks);
+        sets::remark(&read_in(robots, dialect), dialect, &mut remarks);
     }
     remarks.sort();
     remarks
+}
+
+/// The rules by what `dialect` compares.
+fn read_in(mut robots: RobotsTxt, dialect: Dialect) -> RobotsTxt {
+    for group in &mut robots.groups {
+        let rules = std::mem::take(&mut group.rules);
+        let read = |rule: Rule| {
+            let pattern = pattern::prepare(&rule, dialect).into();
+            rule.compared_by(pattern)
+        };
+        group.rules = rules.into_iter().map(read).collect();
+    }
+    robots
 }
 
 /// Rules that are not UTF-8; what comments hold is nobody's concern.

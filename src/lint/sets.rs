@@ -41,18 +41,27 @@ enum Company {
 }
 
 /// Remarks on rules that other rules make useless.
-pub(super) fn remark(robots: &RobotsTxt, remarks: &mut Remarks) {
+pub(super) fn remark(robots: &RobotsTxt, dialect: Dialect, remarks: &mut Remarks) {
     for set in sets(robots) {
         let rules = without_duplicates(&set.rules, remarks);
         let entries = sorted(&rules);
-        let rivals = Rivals::new(&rules);
         let told = remark_on_same_pattern(&rules, remarks);
-        remark_on_covered(&entries, &rivals, set.company, &told, remarks);
+        if !has_encoded_special(&rules, dialect) {
+            let rivals = Rivals::new(&rules, dialect);
+            remark_on_covered(&entries, &rivals, set.company, &told, remarks);
+        }
         case::remark(&rules, remarks);
         if set.company == Company::Alone {
             remark_on_allow_only(&rules, remarks);
         }
     }
+}
+
+/// Whether a literal is spelt in two ways, so that what covers what is not told by its bytes.
+fn has_encoded_special(rules: &[&Rule], dialect: Dialect) -> bool {
+    let is_special =
+        |at: usize, rule: &Rule| pattern::encoded_special(&rule.pattern[at..], dialect).is_some();
+    rules.iter().any(|rule| memchr::memchr_iter(b'%', &rule.pattern).any(|at| is_special(at, rule)))
 }
 
 fn sets(robots: &RobotsTxt) -> Vec<Set<'_>> {
@@ -157,13 +166,14 @@ fn sorted<'r>(rules: &[&'r Rule]) -> Vec<Entry<'r>> {
 /// The rules of each directive by rank.
 #[derive(Debug)]
 struct Rivals<'r> {
+    dialect: Dialect,
     allows: Vec<(usize, Entry<'r>)>,
     disallows: Vec<(usize, Entry<'r>)>,
 }
 
 impl<'r> Rivals<'r> {
-    fn new(rules: &[&'r Rule]) -> Rivals<'r> {
-        let mut rivals = Rivals { allows: Vec::new(), disallows: Vec::new() };
+    fn new(rules: &[&'r Rule], dialect: Dialect) -> Rivals<'r> {
+        let mut rivals = Rivals { dialect, allows: Vec::new(), disallows: Vec::new() };
         for rule in rules {
             let entry = entry(rule);
             match rule.directive {
@@ -171,7 +181,7 @@ impl<'r> Rivals<'r> {
                 Directive::Disallow => &mut rivals.disallows,
             }
             .push((entry.rank(), entry));
-            if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
+            if let Some(index) = pattern::of_directory_index(rule, dialect) {
                 let head = &entry.head[..entry.head.len().min(index.len() - 1)];
                 rivals.allows.push((index.len(), Entry { head, ..entry }));
             }
@@ -241,7 +251,7 @@ fn remark_on_entry(
     remarks: &mut Remarks,
 ) {
     let rule = entry.rule;
-    if pattern::of_directory_index(rule, Dialect::Google).is_some() {
+    if pattern::of_directory_index(rule, rivals.dialect).is_some() {
         return;
     }
     let covers =

@@ -153,9 +153,10 @@ mod tests {
 
     use crate::crawlers::registry::Registry;
     use crate::lint::{lint, names::Names};
+    use crate::url::dialect::Dialect;
 
     fn remarks(text: &[u8]) -> Remarks {
-        lint(text, &Names::new(&Registry::builtin()))
+        lint(text, &Names::new(&Registry::builtin()), Dialect::Google)
     }
 
     #[test]

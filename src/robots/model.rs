@@ -102,6 +102,14 @@ impl Rule {
         Rule { directive, pattern, line, unescaped }
     }
 
+    /// The same rule, compared by `pattern`.
+    #[must_use]
+    pub fn compared_by(self, pattern: Box<[u8]>) -> Rule {
+        let unescaped = self.written() != &*pattern;
+        let unescaped = unescaped.then(|| self.written().into());
+        Rule { pattern, unescaped, ..self }
+    }
+
     /// The pattern as it stands in the file, without the whitespace around it.
     pub fn written(&self) -> &[u8] {
         self.unescaped.as_deref().unwrap_or(&self.pattern)

@@ -4,7 +4,7 @@ use std::fs;
 
 use botaudit::report::columns::TABLES;
 
-use crate::program::repository;
+use crate::program::{repository, run_in};
 
 fn readme() -> String {
     fs::read_to_string(repository().join("README.md")).unwrap()
@@ -28,4 +28,32 @@ fn every_exit_code_is_explained() {
     for code in ["| 0 |", "| 1 |", "| 2 |", "| 3 |"] {
         assert!(readme.contains(code), "{code}");
     }
+}
+
+/// A block that begins with `$ botaudit` shows what that prints.
+#[test]
+fn examples_print_what_the_readme_shows() {
+    let readme = readme();
+    let examples: Vec<&str> = readme.split("```\n$ botaudit ").skip(1).collect();
+    assert!(examples.len() >= 2);
+    for example in examples {
+        let (command, rest) = example.split_once('\n').unwrap();
+        let (expected, _) = rest.split_once("```").unwrap();
+        let arguments: Vec<&str> = command.split(' ').collect();
+        assert_eq!(run_in(repository(), &arguments, b"").stdout, expected, "{command}");
+    }
+}
+
+/// The documentation of the library compiles its example; the README shows the same.
+#[test]
+fn the_library_example_is_the_tested_one() {
+    let library = fs::read_to_string(repository().join("src/lib.rs")).unwrap();
+    let example: String = library
+        .lines()
+        .skip_while(|line| *line != "//! ```")
+        .skip(1)
+        .take_while(|line| *line != "//! ```")
+        .map(|line| format!("{}\n", line.strip_prefix("//! ").unwrap_or_default()))
+        .collect();
+    assert!(readme().contains(&format!("```rust\n{example}```")), "{example}");
 }

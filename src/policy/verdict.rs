@@ -31,7 +31,13 @@ impl Decision {
     /// The same with the line of its rule, where `lines` has those of the rule list.
     #[inline]
     pub fn verdict(self, lines: &[u32]) -> Verdict {
-        let line = |rule: u32| lines.get(usize::try_from(rule).ok()?).copied();
+        self.with_line(|rule| lines.get(rule).copied())
+    }
+
+    /// The same with the line that `line_of` finds for its rule.
+    #[inline]
+    pub(super) fn with_line(self, line_of: impl FnOnce(usize) -> Option<u32>) -> Verdict {
+        let line = |rule: u32| line_of(usize::try_from(rule).ok()?);
         Verdict { allowed: self.allowed, by: self.rule.and_then(line) }
     }
 }

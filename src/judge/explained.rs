@@ -91,7 +91,7 @@ impl Judge {
     /// What `robots` has for `crawler`.
     pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
         let asker = &self.askers[crawler.index()];
-        let selection = select::select(&robots.text, &asker.product_tokens, asker.star);
+        let selection = self.select(robots, crawler);
         let tokens = || asker.product_tokens.iter().map(String::as_str);
         let (by, tried) = match (selection.bound_by, asker.star) {
             (select::BoundBy::Token(index), _) => {
@@ -127,7 +127,7 @@ impl Judge {
             return self.verdict(robots, crawler, path);
         }
         let mut bindings = self.other_bindings.lock().unwrap_or_else(PoisonError::into_inner);
-        let bind = || Arc::new(self.bind(robots, crawler, dialect));
+        let bind = || Arc::new(self.compile(&self.select(robots, crawler), dialect));
         let binding = Arc::clone(bindings.entry((robots.id, crawler)).or_insert_with(bind));
         drop(bindings);
         binding.policy.decide(path.as_bytes()).verdict(&binding.lines)

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::policy::compiled::CompiledPolicy;
 use crate::policy::key::RuleSetKey;
 use crate::policy::limits::Limits;
-use crate::policy::select::{self, BoundBy};
+use crate::policy::select::{self, BoundBy, Selection};
 use crate::policy::shelf::Shelf;
 use crate::policy::verdict::Verdict;
 use crate::robots::parse::{cut, parse_body};
@@ -27,7 +27,7 @@ use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use robots::{Binding, DecidingRule, Robots, RobotsId};
+use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
 pub const AD_HOC: CrawlerId = CrawlerId(0);
@@ -46,7 +46,7 @@ pub enum Claim {
 pub struct Judge {
     store: Store,
     by_hand: Option<Arc<Robots>>,
-    askers: Vec<Asker>,
+    askers: Arc<[Asker]>,
     dialect: Dialect,
     limits: Limits,
     /// Automata, shared by all policies.
@@ -54,7 +54,7 @@ pub struct Judge {
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
     /// In the dialect that is not the judge's own; only explanations ask for it.
-    other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<Binding>>>,
+    other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
 }
 
 /// What a crawler answers to.
@@ -100,7 +100,7 @@ impl Judge {
         let mut judge = Judge {
             store,
             by_hand: None,
-            askers,
+            askers: askers.into(),
             dialect,
             limits: Limits::default(),
             shelf: Arc::default(),
@@ -153,9 +153,9 @@ impl Judge {
     /// What `robots` says of `path` to `crawler`. No lock is taken but for the
     /// first question of a crawler to a file.
     pub fn verdict(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Verdict {
-        let bind = || Box::new(self.bind(robots, crawler, self.dialect));
-        let binding = robots.bindings[crawler.index()].get_or_init(bind);
-        binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
+        let bind = || self.bind(robots, crawler);
+        let Binding { rules, .. } = robots.bindings[crawler.index()].get_or_init(bind);
+        rules.policy.decide(path.as_bytes()).verdict(&rules.lines)
     }
 
     /// The rule on `line` of version `robots`, as it bound `crawler`.
@@ -208,26 +208,30 @@ impl Judge {
         }
     }
 
-    fn bind(&self, robots: &Robots, crawler: CrawlerId, dialect: Dialect) -> Binding {
+    fn select<'a>(&self, robots: &'a Robots, crawler: CrawlerId) -> Selection<'a> {
         let asker = &self.askers[crawler.index()];
-        let selection = select::select(&robots.text, &asker.product_tokens, asker.star);
-        let group: &[u8] = match selection.bound_by {
-            BoundBy::Token(index) => asker.product_tokens[index].as_bytes(),
-            BoundBy::Star => b"*",
-            BoundBy::Nothing => b"",
+        select::select(&robots.text, &asker.product_tokens, asker.star)
+    }
+
+    fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
+        let selection = self.select(robots, crawler);
+        let token = match selection.bound_by {
+            BoundBy::Token(index) => u16::try_from(index).ok(),
+            BoundBy::Star | BoundBy::Nothing => None,
         };
-        let key = RuleSetKey::new(&selection.rules, dialect);
+        let rules = robots.share(&selection, || self.compile(&selection, self.dialect));
+        Binding { token, rules }
+    }
+
+    fn compile(&self, selection: &Selection<'_>, dialect: Dialect) -> BoundRules {
+        let rules = &selection.rules;
+        let key = RuleSetKey::new(rules, dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
-            let compiled = Arc::new(CompiledPolicy::with_shelf(
-                &selection.rules,
-                dialect,
-                &self.limits,
-                &self.shelf,
-            ));
-            Arc::clone(self.policies().entry(key).or_insert(compiled))
+            let compiled = CompiledPolicy::with_shelf(rules, dialect, &self.limits, &self.shelf);
+            Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });
-        Binding { group: group.into(), lines: selection.lines(), policy }
+        BoundRules { lines: selection.lines(), policy }
     }
 
     fn load(&self, snapshot: Snapshot) -> Arc<Robots> {
@@ -244,9 +248,9 @@ impl Judge {
             return known.clone();
         }
         let robots = match digested {
-            Ok(found) => found.map(|(digest, snapshot)| {
-                loaded.version(digest, &snapshot.body, self.askers.len())
-            }),
+            Ok(found) => {
+                found.map(|(digest, snapshot)| loaded.version(digest, &snapshot.body, &self.askers))
+            }
             Err(err) => {
                 loaded.failures.insert(source.clone(), err.to_string());
                 None
@@ -266,7 +270,7 @@ impl Judge {
 }
 
 impl Loaded {
-    fn version(&mut self, digest: Digest, body: &[u8], crawlers: usize) -> Arc<Robots> {
+    fn version(&mut self, digest: Digest, body: &[u8], askers: &Arc<[Asker]>) -> Arc<Robots> {
         if let Some(known) = self.by_digest.get(&digest) {
             return Arc::clone(known);
         }
@@ -280,7 +284,9 @@ impl Loaded {
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
             text: parse_body(body),
-            bindings: std::iter::repeat_with(OnceLock::new).take(crawlers).collect(),
+            askers: Arc::clone(askers),
+            bindings: askers.iter().map(|_| OnceLock::new()).collect(),
+            shared: Mutex::default(),
         });
         self.versions.push(Arc::clone(&robots));
         self.by_digest.insert(digest, Arc::clone(&robots));
@@ -369,6 +375,32 @@ mod tests {
             }
         }
         assert_eq!(judge.policies().len(), 1);
+    }
+
+    /// One robots.txt may hold 64,000 rules, and a registry hundreds of crawlers.
+    #[test]
+    fn crawlers_that_the_same_groups_bind_share_their_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        let text = "User-agent: *\nUser-agent: gptbot\nDisallow: /a\n\
+                    User-agent: ccbot\nDisallow: /a\nUser-agent: gptbot\nDisallow: /b\n";
+        std::fs::write(&path, text).unwrap();
+        let registry = Registry::builtin();
+        let judge = Judge::new(Store::open(&path).unwrap(), &registry, Dialect::Google).unwrap();
+        let robots = judge.unnamed().unwrap();
+        for (crawler, _) in registry.iter() {
+            judge.verdict(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
+        }
+        // Those of *, gptbot and ccbot, and those that ignore *.
+        assert_eq!(robots.shared.lock().unwrap().len(), 4);
+        let group = |crawler: &str, line: u32| {
+            let rule = robots.deciding_rule(line, registry.find(crawler).unwrap());
+            String::from_utf8(rule.group.into()).unwrap()
+        };
+        assert_eq!(group("bingbot", 3), "*");
+        assert_eq!(group("GPTBot", 3), "GPTBot");
+        assert_eq!(group("GPTBot", 7), "GPTBot");
+        assert_eq!(group("CCBot", 5), "CCBot");
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! One version of a robots.txt, with the policies that crawlers have been given of it.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::policy::compiled::CompiledPolicy;
-use crate::robots::model::{Directive, RobotsTxt};
+use crate::policy::select::Selection;
+use crate::robots::model::{Directive, Group, RobotsTxt};
 use crate::store::snapshot::Digest;
+
+use super::Asker;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -31,15 +35,26 @@ pub struct Robots {
     pub parsed_bytes: usize,
     /// What it says.
     pub text: RobotsTxt,
+    /// Whom it may bind.
+    pub(super) askers: Arc<[Asker]>,
     /// By crawler; made when a crawler is first judged by it.
-    pub(super) bindings: Box<[OnceLock<Box<Binding>>]>,
+    pub(super) bindings: Box<[OnceLock<Binding>]>,
+    /// By the first line of each binding group: crawlers that the same groups bind share one.
+    pub(super) shared: Mutex<HashMap<Box<[u32]>, Arc<BoundRules>>>,
 }
 
 /// What binds one crawler.
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
-    /// The product token that a group names, or `*`; empty where nothing binds.
-    pub group: Box<[u8]>,
+    /// Which of its product tokens a group names; `None` where `*` binds it, or nothing.
+    pub token: Option<u16>,
+    /// The rules, shared by all crawlers that the same groups bind.
+    pub rules: Arc<BoundRules>,
+}
+
+/// Rules that bind crawlers.
+#[derive(Debug)]
+pub(super) struct BoundRules {
     /// Lines of the rules, in the order in which the policy counts them.
     pub lines: Box<[u32]>,
     /// Shared by all rule sets of equal content.
@@ -69,8 +84,28 @@ impl Robots {
             Directive::Allow => "allow",
             Directive::Disallow => "disallow",
         };
+        let tokens = &self.askers[crawler.index()].product_tokens;
         let binding = self.bindings[crawler.index()].get();
-        let group = binding.map_or_else(Box::default, |binding| binding.group.clone());
+        let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));
+        let group = token.map_or("*", String::as_str).as_bytes().into();
         DecidingRule { digest: self.digest, line, directive, pattern: rule.written().into(), group }
+    }
+
+    /// The rules of `selection`, a part of this file; made by `make` where no other crawler was
+    /// bound by the same groups.
+    pub(super) fn share(
+        &self,
+        selection: &Selection<'_>,
+        make: impl FnOnce() -> BoundRules,
+    ) -> Arc<BoundRules> {
+        let first_line = |group: &&Group| group.product_tokens[0].line;
+        let key: Box<[u32]> = selection.groups.iter().map(first_line).collect();
+        let lock = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        // Not under the lock: others may have theirs already.
+        let rules = Arc::new(make());
+        Arc::clone(lock().entry(key).or_insert(rules))
     }
 }

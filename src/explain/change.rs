@@ -1,6 +1,7 @@
 //! What is done to a path before rules are compared with it, so that it can be said.
 
 use crate::url::dialect::Dialect;
+use crate::url::path::is_unreserved;
 
 /// Something that preparing a path changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,10 +43,6 @@ fn triplet(text: &[u8]) -> Option<(&[u8], u8)> {
     let digits = text.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
     let value = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     Some((digits, value))
-}
-
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]

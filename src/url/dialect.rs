@@ -1,4 +1,6 @@
-//! The two readings of a path: Google's and RFC 9309's (rep.md section E).
+//! The two readings of a path: that of Google's parser, whose documentation and tests compare
+//! percent-encodings as they stand, and that of RFC 9309 section 2.2.2, which decodes unreserved
+//! characters before it compares, and takes `%2A` and `%24` for literal `*` and `$`.
 
 /// How percent-encodings and wildcards of a rule and a path are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

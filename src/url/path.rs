@@ -166,7 +166,8 @@ fn percent_encoded(byte: u8) -> [u8; 3] {
     [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }
 
-fn is_unreserved(byte: u8) -> bool {
+/// Whether `byte` is a character that means the same encoded or not: RFC 3986 section 2.3.
+pub fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 

@@ -1,5 +1,5 @@
 //! One pattern, cut into literals, against one path; no allocation, but for
-//! encoded characters on long paths.
+//! very long literals with encoded characters.
 
 use crate::policy::{encoded, pattern::encoded_special};
 use crate::url::dialect::Dialect;

@@ -1,0 +1,135 @@
+//! A verdict allocates nothing, whichever way the library is asked.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use allocation_counter::measure;
+
+use botaudit::crawlers::registry::Registry;
+use botaudit::judge::Judge;
+use botaudit::policy::compiled::CompiledPolicy;
+use botaudit::policy::limits::Limits;
+use botaudit::policy::select::{Selection, Star, select};
+use botaudit::policy::verdict::Verdict;
+use botaudit::robots::model::RobotsTxt;
+use botaudit::robots::parse::parse;
+use botaudit::store::Store;
+use botaudit::url::dialect::Dialect;
+use botaudit::url::path::prepare;
+
+const DIALECTS: [Dialect; 2] = [Dialect::Google, Dialect::Rfc9309];
+
+/// Prefixes, anchors, wildcards, encoded characters, an index page, and heads in heads.
+fn text(rules: usize) -> String {
+    let rule = |number: usize| match number % 7 {
+        0 => format!("Disallow: /{}/plain-{number}\n", "a".repeat(number % 40)),
+        1 => format!("Allow: /a{number}$\n"),
+        2 => format!("Disallow: /*/tail-{number}*.php$\n"),
+        3 => format!("Disallow: /*?sort{number}=*&page=\n"),
+        4 => format!("Allow: /b{number}/index.html\n"),
+        5 => format!("Disallow: /*x%2A{number}{}%24\n", "y".repeat(200)),
+        _ => format!("Disallow: /%7Euser{number}\u{e9}/\n"),
+    };
+    "User-agent: *\n".to_owned() + &(0..rules).map(rule).collect::<String>()
+}
+
+/// Targets as they may stand in a log; the longest last.
+fn targets() -> Vec<Vec<u8>> {
+    let mut targets: Vec<Vec<u8>> = vec![
+        b"/".to_vec(),
+        b"".to_vec(),
+        b"?q".to_vec(),
+        b"/robots.txt".to_vec(),
+        b"/aaaa/plain-4".to_vec(),
+        b"/a8".to_vec(),
+        b"/some/where/tail-9/x.php".to_vec(),
+        b"/list?sort10=up&x=1&page=2#top".to_vec(),
+        b"/b11/".to_vec(),
+        "/%7euser6\u{e9}/ \"<\x7f".into(),
+        b"/%zz%".to_vec(),
+    ];
+    targets.push([b"/x*12", "y".repeat(200).as_bytes(), b"$"].concat());
+    targets.push([b"/".as_slice(), &b"x%2ay".repeat(400)].concat());
+    targets.push(b"/aaab?sort=".repeat(800));
+    targets
+}
+
+/// Asks for every target in a warm scratch buffer, and again, and counts the second time.
+#[track_caller]
+fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u8>) -> Verdict) {
+    let targets = targets();
+    let mut scratch = Vec::new();
+    // The last is the longest: nothing needs more room than it.
+    targets.iter().rev().for_each(|target| _ = verdict(target, &mut scratch));
+    scratch.reserve(4 * targets.last().unwrap().len());
+    for target in &targets {
+        let mut said = Verdict::NO_RULE;
+        let info = measure(|| said = verdict(target, &mut scratch));
+        let shown = target[..target.len().min(60)].escape_ascii();
+        assert_eq!(info.count_total, 0, "{what}, {dialect:?}: {shown} {said:?}");
+    }
+}
+
+fn selection(robots: &RobotsTxt) -> Selection<'_> {
+    select(robots, &["examplebot"], Star::Honoured)
+}
+
+#[test]
+fn the_counter_counts() {
+    assert!(measure(|| drop(std::hint::black_box(vec![1]))).count_total > 0);
+}
+
+#[test]
+fn a_policy_allocates_nothing_for_a_verdict() {
+    // None, few that are tried in order, and many in a table.
+    for rules in [0, 1, 6, 7, 60, 700] {
+        let (robots, _) = parse(text(rules).as_bytes());
+        let selection = selection(&robots);
+        let lines = selection.lines();
+        for dialect in DIALECTS {
+            let policy = CompiledPolicy::new(&selection.rules, dialect, &Limits::default());
+            let decide = |target: &[u8], scratch: &mut Vec<u8>| {
+                policy.decide(prepare(target, dialect, scratch).as_bytes())
+            };
+            let what = format!("{rules} rules, not compiled yet");
+            check(dialect, &what, |target, scratch| decide(target, scratch).verdict(&lines));
+            policy.compile();
+            let what = format!("{rules} rules, compiled");
+            check(dialect, &what, |target, scratch| decide(target, scratch).verdict(&lines));
+            let what = format!("{rules} rules, lines from the selection");
+            check(dialect, &what, |target, scratch| selection.verdict(decide(target, scratch)));
+        }
+    }
+}
+
+#[test]
+fn a_judge_allocates_nothing_for_a_verdict() {
+    let registry = Registry::builtin();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("robots.txt");
+    for rules in [3, 300] {
+        std::fs::write(&path, text(rules)).unwrap();
+        for dialect in DIALECTS {
+            let judge = Judge::new(Store::open(&path).unwrap(), &registry, dialect).unwrap();
+            let robots = judge.unnamed().unwrap();
+            let crawler = registry.find("GPTBot").unwrap();
+            check(dialect, "judge", |target, scratch| {
+                judge.verdict(&robots, crawler, prepare(target, dialect, scratch))
+            });
+        }
+    }
+}
+
+/// Verdicts are asked for by many threads at once.
+#[test]
+fn what_judges_is_shared_by_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<RobotsTxt>();
+    is_shared::<Selection<'_>>();
+    is_shared::<CompiledPolicy>();
+    is_shared::<Verdict>();
+    is_shared::<Registry>();
+    is_shared::<Judge>();
+    is_shared::<botaudit::judge::robots::Robots>();
+    is_shared::<botaudit::url::origin::Origin>();
+    is_shared::<botaudit::url::path::PathQuery<'_>>();
+}

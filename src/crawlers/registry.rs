@@ -25,6 +25,15 @@ const GENERIC_NAME: &str = "Generic bot";
 ///
 /// The last one is "Generic bot": no crawler, but the test of what looks
 /// automated. It has no product token and follows `*`.
+///
+/// ```
+/// use botaudit::crawlers::{identify::Identified, registry::Registry};
+/// let registry = Registry::builtin();
+/// let header = b"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+/// let Identified::Crawler(id) = registry.identify(header) else { panic!("it is known") };
+/// assert_eq!(registry.crawler(id).operator, "Microsoft");
+/// assert_eq!(registry.identify(b"Unheard-of-crawler/1.0"), Identified::Generic);
+/// ```
 #[derive(Debug)]
 pub struct Registry {
     crawlers: Vec<Crawler>,

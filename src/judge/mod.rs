@@ -42,6 +42,29 @@ pub enum Claim {
 }
 
 /// Judges requests by the robots.txt files of a store.
+///
+/// ```
+/// use botaudit::crawlers::registry::Registry;
+/// use botaudit::judge::{Claim, Judge};
+/// use botaudit::store::Store;
+/// use botaudit::url::{dialect::Dialect, origin::Origin, path::prepare};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let robots = dir.path();
+/// std::fs::write(robots.join("example.com"), "User-agent: GPTBot\nDisallow: /\n")?;
+/// let registry = Registry::builtin();
+/// let judge = Judge::new(Store::open(robots)?, &registry, Dialect::Google)?;
+///
+/// // Once an origin, and once a user agent:
+/// let origin = Origin::parse(b"https://example.com/page").ok_or("no origin")?;
+/// let robots = judge.site(&origin, Claim::Own).ok_or("nothing known of it")?;
+/// let crawler = registry.find("GPTBot").ok_or("nobody")?;
+/// // For each request; allocates nothing:
+/// let mut scratch = Vec::new();
+/// let verdict = judge.verdict(&robots, crawler, prepare(b"/page", judge.dialect(), &mut scratch));
+/// assert!(!verdict.allowed && verdict.by == Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Judge {
     store: Store,

@@ -25,6 +25,16 @@ pub struct Answer<'a> {
 
 /// Asks with `decide` as the matcher, which gets the binding rules and the
 /// path: Google's ends at a NUL.
+///
+/// ```
+/// use botaudit::policy::{library::ask, reference};
+/// use botaudit::url::dialect::Dialect;
+/// let text = b"User-agent: MJ12bot\nDisallow: /a\n";
+/// let answer = ask(text, b"MJ", b"http://example.com/a#top", |rules, path| {
+///     reference::decide(rules, Dialect::Google, path)
+/// });
+/// assert_eq!((answer.verdict.by, &*answer.path), (Some(2), &b"/a"[..]));
+/// ```
 pub fn ask<'a>(
     robots_txt: &[u8],
     asked: &[u8],

@@ -36,8 +36,8 @@ pub struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// The line of each rule, which is what a shared policy does not know: for those who keep a
-    /// policy longer than the text.
+    /// The lines of its rules, in their order: what a compiled policy, which may be shared by
+    /// files that differ in lines only, does not know. For those who keep it longer than the text.
     pub fn lines(&self) -> Box<[u32]> {
         self.rules.iter().map(|rule| rule.line).collect()
     }

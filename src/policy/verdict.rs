@@ -1,6 +1,14 @@
 //! Allowed or not, and what said so.
 
 /// A verdict on one path.
+///
+/// ```
+/// use botaudit::policy::verdict::{Decision, Verdict};
+/// // The second of two rules, which stand on lines 4 and 7, forbids the path.
+/// let decision = Decision { allowed: false, rule: Some(1) };
+/// assert_eq!(decision.verdict(&[4, 7]), Verdict { allowed: false, by: Some(7) });
+/// assert_eq!(Decision::NO_RULE.verdict(&[4, 7]), Verdict::NO_RULE);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Verdict {
     /// Whether the path may be requested.

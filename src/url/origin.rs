@@ -13,6 +13,13 @@ const SCHEME_BYTES_MAX: usize = 32;
 
 /// `scheme://host[:port]`: scheme and host in lower case, one trailing dot of the
 /// host dropped, IDNA to ASCII, default port dropped, IPv6 in brackets.
+///
+/// ```
+/// use botaudit::url::origin::Origin;
+/// let origin = Origin::parse("HTTPS://WWW.Müller.example.:443/page".as_bytes());
+/// assert_eq!(origin.ok_or("no origin")?.as_str(), "https://www.xn--mller-kva.example");
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Origin {
     text: Box<str>,

@@ -230,7 +230,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
     let names = Names::new(&registry);
     let mut dice = Dice(9309);
     let mut removed = 0;
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         let mut lines = random_robots_txt(&mut dice);
         let before = lines.join("\n");
         for remark in lint(before.as_bytes(), &names, dialect).kept() {
@@ -257,7 +257,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
             }
         }
     }
-    assert!(removed > 1000, "{removed}");
+    assert!(removed > 300, "{removed}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
     ("rayon", &["audit", "classify"]),
+    ("rusqlite", &["store"]),
     ("csv", &["report", "crawlers", "store", "classify"]),
 ];
 

@@ -200,7 +200,7 @@ impl Judge {
     /// Entries of a directory of robots.txt files whose names are no hosts.
     pub fn ignored_names(&self) -> Vec<String> {
         match &self.store {
-            Store::File(_) => Vec::new(),
+            Store::File(_) | Store::Archive(_) => Vec::new(),
             Store::Directory(directory) => {
                 directory.ignored.iter().map(|path| path.display().to_string()).collect()
             }
@@ -227,7 +227,7 @@ impl Judge {
     pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
         match &self.store {
             Store::File(path) => Some(path.display().to_string()),
-            Store::Directory(_) => self.store.source(origin?),
+            Store::Directory(_) | Store::Archive(_) => self.store.source(origin?),
         }
     }
 

@@ -1,15 +1,25 @@
 //! robots.txt as fetched: where its bytes come from.
+//!
+//! A file, a directory of files, or an archive with the history of any number of origins; and how
+//! histories of other makes are brought into an archive.
 
 pub mod directory;
 pub mod snapshot;
+
+pub mod archive;
+pub mod entry;
+mod sqlite;
+pub mod writer;
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
+use archive::Archive;
 use directory::Directory;
 use snapshot::Snapshot;
+use sqlite::is_sqlite;
 
 /// The robots.txt files that a run may judge by.
 #[derive(Debug)]
@@ -18,13 +28,16 @@ pub enum Store {
     File(PathBuf),
     /// A directory with one file an origin.
     Directory(Directory),
+    /// An archive: what any number of origins gave over time.
+    Archive(Archive),
 }
 
 impl Store {
-    /// Tells a file from a directory by looking.
+    /// Tells a file, a directory and an archive apart by looking.
     ///
     /// # Errors
-    /// Where `path` is missing or unreadable, or a directory names one origin twice.
+    /// Where `path` is missing or unreadable, a directory names one origin twice, or an archive is
+    /// not of this version.
     pub fn open(path: &Path) -> Result<Store> {
         let metadata =
             std::fs::metadata(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
@@ -32,6 +45,10 @@ impl Store {
             return Ok(Store::Directory(Directory::open(path)?));
         }
         std::fs::File::open(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
+        // A pipe must not lose its first bytes.
+        if metadata.is_file() && is_sqlite(path)? {
+            return Ok(Store::Archive(Archive::open(path)?));
+        }
         Ok(Store::File(path.to_owned()))
     }
 
@@ -42,10 +59,15 @@ impl Store {
             Store::Directory(directory) => {
                 directory.path_of(origin).map(|path| path.display().to_string())
             }
+            // Where it cannot be read, whoever asks for the snapshot is told.
+            Store::Archive(archive) => archive
+                .holds(origin)
+                .unwrap_or(true)
+                .then(|| format!("{}: {origin}", archive.path().display())),
         }
     }
 
-    /// The snapshot that governs `origin` by the name of a file; `None` where nothing is known of it.
+    /// The snapshot that governs `origin`, the newest of an archive; `None` where nothing is known of it.
     ///
     /// # Errors
     /// Where the file cannot be read.
@@ -54,6 +76,10 @@ impl Store {
             Store::File(_) => Ok(None),
             Store::Directory(directory) => {
                 directory.path_of(origin).map(Snapshot::from_file).transpose()
+            }
+            Store::Archive(archive) => {
+                let newest = archive.newest(origin, None)?;
+                newest.map(|entry| archive.snapshot(origin, entry)).transpose()
             }
         }
     }
@@ -65,7 +91,7 @@ impl Store {
     pub fn by_hand(&self) -> Result<Option<Snapshot>> {
         match self {
             Store::File(path) => Snapshot::from_file(path).map(Some),
-            Store::Directory(_) => Ok(None),
+            Store::Directory(_) | Store::Archive(_) => Ok(None),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
+use crate::time::UtcTime;
 
 /// Bytes of a file that are read: what counts (512,000) is less, but the digest
 /// should name the whole file wherever that is of a sensible size.
@@ -22,6 +23,17 @@ impl Digest {
     pub fn of(body: &[u8]) -> Digest {
         Digest(Sha256::digest(body).into())
     }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Digest {
+        Digest(bytes)
+    }
 }
 
 /// `sha256:` and 64 hexadecimal digits.
@@ -32,12 +44,132 @@ impl fmt::Display for Digest {
     }
 }
 
+/// What came of asking for a robots.txt.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Outcome {
+    /// The status of the last answer, after all redirects that were followed.
+    Status(u16),
+    /// There was no answer.
+    Failure(Failure),
+    /// A redirect of which only the answer was recorded, not what its target gave:
+    /// it says nothing of what is allowed.
+    Unfollowed,
+}
+
+/// Why there was no answer.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Failure {
+    /// No address for the host.
+    Dns,
+    /// No connection.
+    Connect,
+    /// No trust: a handshake that failed, a wrong certificate.
+    Tls,
+    /// Too slow, at any stage.
+    Timeout,
+    /// Reset or closed before the end.
+    Interrupted,
+    /// What was said is no valid response, or is coded wrongly.
+    InvalidResponse,
+    /// Unreachable, for a reason that was not recorded.
+    Network,
+}
+
+impl Failure {
+    /// All of them.
+    pub const ALL: [Failure; 7] = [
+        Failure::Dns,
+        Failure::Connect,
+        Failure::Tls,
+        Failure::Timeout,
+        Failure::Interrupted,
+        Failure::InvalidResponse,
+        Failure::Network,
+    ];
+
+    /// As manifests and tables write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Failure::Dns => "dns",
+            Failure::Connect => "connect",
+            Failure::Tls => "tls",
+            Failure::Timeout => "timeout",
+            Failure::Interrupted => "interrupted",
+            Failure::InvalidResponse => "invalid-response",
+            Failure::Network => "network",
+        }
+    }
+}
+
+impl Outcome {
+    /// Reads what [`Outcome`] writes: a status from 100 to 999, the name of a failure, or
+    /// `unfollowed`.
+    pub fn parse(text: &str) -> Option<Outcome> {
+        if text == "unfollowed" {
+            return Some(Outcome::Unfollowed);
+        }
+        let failure = Failure::ALL.into_iter().find(|failure| failure.as_str() == text);
+        let status = || {
+            let is_status = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+            let status = text.parse().ok().filter(|status| is_status && *status >= 100)?;
+            Some(Outcome::Status(status))
+        };
+        failure.map(Outcome::Failure).or_else(status)
+    }
+
+    /// Whether a robots.txt was given.
+    pub fn is_success(self) -> bool {
+        matches!(self, Outcome::Status(200..=299))
+    }
+}
+
+/// `200`, `timeout`, `unfollowed`.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Status(status) => write!(f, "{status}"),
+            Outcome::Failure(failure) => f.write_str(failure.as_str()),
+            Outcome::Unfollowed => f.write_str("unfollowed"),
+        }
+    }
+}
+
+/// A redirect on the way to an answer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Hop {
+    /// Its status.
+    pub status: u16,
+    /// Where it sent.
+    pub location: String,
+}
+
+/// One fetch of a robots.txt: when, and what came of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fetch {
+    /// When it was asked for.
+    pub fetched_at: UtcTime,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// `Cache-Control: max-age` of the answer, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// Redirects that were followed, in order.
+    pub chain: Vec<Hop>,
+}
+
 /// A robots.txt as it was got, and from where.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The file it was read from, as shown to the user.
+    /// Where it comes from, as shown to the user: a file, or an archive and a time.
     pub source: String,
-    /// The bytes, uncut.
+    /// `None` for a file given by hand: then it counts at all times.
+    pub fetched_at: Option<UtcTime>,
+    /// What came of asking for it; 200 for a file given by hand.
+    pub outcome: Outcome,
+    /// `Cache-Control: max-age` of the answer, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// Redirects that were followed, in order.
+    pub chain: Vec<Hop>,
+    /// The bytes of a file, uncut; those of a fetch up to one byte more than count.
     pub body: Vec<u8>,
 }
 
@@ -47,16 +179,30 @@ impl Snapshot {
     /// # Errors
     /// Where it cannot be read, or is far too long to be a robots.txt.
     pub fn from_file(path: &Path) -> Result<Snapshot> {
-        let cannot_read = |err| Error::io("cannot read robots.txt", path, err);
-        let mut body = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut body))
-            .map_err(cannot_read)?;
-        if body.len() as u64 > FILE_BYTES_MAX {
-            return Err(Error::invalid_file(path, "over 64 MiB: this is no robots.txt"));
-        }
-        Ok(Snapshot { source: path.display().to_string(), body })
+        Ok(Snapshot {
+            source: path.display().to_string(),
+            fetched_at: None,
+            outcome: Outcome::Status(200),
+            max_age_seconds: None,
+            chain: Vec::new(),
+            body: read_body(path)?,
+        })
     }
+}
+
+/// The bytes of the file `path`.
+///
+/// # Errors
+/// Where it cannot be read, or is far too long to be a robots.txt.
+pub fn read_body(path: &Path) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut body))
+        .map_err(|err| Error::io("cannot read robots.txt", path, err))?;
+    if body.len() as u64 > FILE_BYTES_MAX {
+        return Err(Error::invalid_file(path, "over 64 MiB: this is no robots.txt"));
+    }
+    Ok(body)
 }
 
 #[cfg(test)]
@@ -67,5 +213,19 @@ mod tests {
     fn a_digest_names_the_function_that_made_it() {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").to_string(), empty);
+    }
+
+    #[test]
+    fn outcomes_are_read_as_they_are_written() {
+        let failures = Failure::ALL.map(Outcome::Failure);
+        for outcome in [Outcome::Status(100), Outcome::Status(999), Outcome::Unfollowed]
+            .into_iter()
+            .chain(failures)
+        {
+            assert_eq!(Outcome::parse(&outcome.to_string()), Some(outcome));
+        }
+        for text in ["", "99", "099", "+20", "1000", "ok", "DNS"] {
+            assert_eq!(Outcome::parse(text), None, "{text}");
+        }
     }
 }

@@ -1,0 +1,225 @@
+//! Reading an archive: the snapshots of an origin, their bodies, and all origins in order.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::entry::{BodyKey, Entry, chain, outcome, time};
+use super::snapshot::{Digest, Fetch, Outcome, Snapshot};
+use super::sqlite::{failed, open_to_read};
+use super::writer::Writer;
+
+/// What an [`Entry`] is made of, in the order in which [`entry`] reads it.
+const ENTRIES: &str = "
+SELECT snapshots.fetched_at, snapshots.outcome, snapshots.max_age, snapshots.chain, sources.name,
+       bodies.id, bodies.digest, length(bodies.body), snapshots.origin
+FROM snapshots JOIN sources ON sources.id = snapshots.source
+LEFT JOIN bodies ON bodies.id = snapshots.body";
+
+/// Origins that are read at once where all are gone through.
+const PAGE_ORIGINS: usize = 1000;
+
+/// An archive that is read. Any number of processes may read one at once, also while one adds to it.
+#[derive(Debug)]
+pub struct Archive {
+    path: PathBuf,
+    /// Asked once an origin, never once a request.
+    connection: Mutex<Connection>,
+}
+
+/// What an archive has of one origin.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OriginSummary {
+    /// The origin.
+    pub origin: Origin,
+    /// How many snapshots.
+    pub snapshots: u64,
+    /// How many different bodies.
+    pub bodies: u64,
+    /// The earliest.
+    pub first: UtcTime,
+    /// The latest.
+    pub last: UtcTime,
+    /// What came of the latest.
+    pub outcome: Outcome,
+}
+
+impl Archive {
+    /// Opens the archive at `path`.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or is no archive of this version.
+    pub fn open(path: &Path) -> Result<Archive> {
+        Ok(Archive { path: path.to_owned(), connection: Mutex::new(open_to_read(path)?) })
+    }
+
+    /// Opens the archive at `path` to add to it; makes one where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or is no archive of this version.
+    pub fn writer(path: &Path) -> Result<Writer> {
+        Writer::open(path)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it has any snapshot of `origin`.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn holds(&self, origin: &Origin) -> Result<bool> {
+        let sql = "SELECT 1 FROM snapshots WHERE origin = ?1 LIMIT 1";
+        let connection = self.connection();
+        let found =
+            connection.prepare_cached(sql).and_then(|mut find| find.exists([origin.as_str()]));
+        found.map_err(|err| self.failed(&err))
+    }
+
+    /// The snapshots of `origin`, the earliest first; none where nothing is known of it.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn history(&self, origin: &Origin) -> Result<Vec<Entry>> {
+        let sql = format!(
+            "{ENTRIES} WHERE snapshots.origin = ?1
+             ORDER BY snapshots.fetched_at, snapshots.outcome, snapshots.body"
+        );
+        let connection = self.connection();
+        let entries = connection.prepare_cached(&sql).and_then(|mut find| {
+            find.query_map([origin.as_str()], |row| self.entry(row))?.collect()
+        });
+        entries.map_err(|err| self.failed(&err))
+    }
+
+    /// The snapshot of `origin` that was fetched last, at or before `time` where one is given.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<Entry>> {
+        let sql = format!(
+            "{ENTRIES} WHERE snapshots.origin = ?1 AND snapshots.fetched_at <= ?2
+             ORDER BY snapshots.fetched_at DESC, snapshots.outcome DESC, snapshots.body DESC LIMIT 1"
+        );
+        let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
+        let connection = self.connection();
+        let entry = connection.prepare_cached(&sql).and_then(|mut find| {
+            find.query_row(params![origin.as_str(), until], |row| self.entry(row)).optional()
+        });
+        entry.map_err(|err| self.failed(&err))
+    }
+
+    /// The bytes of a body of this archive.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn body(&self, key: BodyKey) -> Result<Vec<u8>> {
+        let connection = self.connection();
+        let body = connection
+            .prepare_cached("SELECT body FROM bodies WHERE id = ?1")
+            .and_then(|mut find| find.query_row([key.id], |row| row.get(0)));
+        body.map_err(|err| self.failed(&err))
+    }
+
+    /// `entry` of `origin` with its body.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn snapshot(&self, origin: &Origin, entry: Entry) -> Result<Snapshot> {
+        let body = entry.body.map_or_else(|| Ok(Vec::new()), |key| self.body(key))?;
+        let Fetch { fetched_at, outcome, max_age_seconds, chain } = entry.fetch;
+        let source = format!("{}: {origin} at {fetched_at}", self.path.display());
+        let fetched_at = Some(fetched_at);
+        Ok(Snapshot { source, fetched_at, outcome, max_age_seconds, chain, body })
+    }
+
+    /// Gives `take` each origin, in order of its text.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read, and those of `take`.
+    pub fn each_origin(&self, mut take: impl FnMut(OriginSummary) -> Result<()>) -> Result<()> {
+        let mut after = String::new();
+        loop {
+            let page = self.page(&after)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.origin.as_str().to_owned();
+            // Nothing is locked while the caller works.
+            page.into_iter().try_for_each(&mut take)?;
+        }
+    }
+
+    fn page(&self, after: &str) -> Result<Vec<OriginSummary>> {
+        let sql = "SELECT origin, count(*), count(DISTINCT nullif(body, 0)), min(fetched_at),
+                          max(fetched_at),
+                          (SELECT outcome FROM snapshots AS newest WHERE newest.origin = snapshots.origin
+                           ORDER BY fetched_at DESC, outcome DESC, body DESC LIMIT 1)
+                   FROM snapshots WHERE origin > ?1 GROUP BY origin ORDER BY origin LIMIT ?2";
+        let connection = self.connection();
+        let page = connection.prepare_cached(sql).and_then(|mut find| {
+            let rows =
+                find.query_map(params![after, PAGE_ORIGINS as i64], |row| self.summary(row))?;
+            rows.collect()
+        });
+        page.map_err(|err| self.failed(&err))
+    }
+
+    fn summary(&self, row: &Row<'_>) -> rusqlite::Result<OriginSummary> {
+        let text = row.get_ref(0)?.as_bytes().unwrap_or_default();
+        Ok(OriginSummary {
+            origin: sane(0, Origin::parse(text))?,
+            snapshots: row.get::<_, i64>(1)?.unsigned_abs(),
+            bodies: row.get::<_, i64>(2)?.unsigned_abs(),
+            first: sane(3, time(row.get(3)?))?,
+            last: sane(4, time(row.get(4)?))?,
+            outcome: sane(5, outcome(row.get(5)?))?,
+        })
+    }
+
+    fn entry(&self, row: &Row<'_>) -> rusqlite::Result<Entry> {
+        let max_age: Option<i64> = row.get(2)?;
+        let chain_text: Option<String> = row.get(3)?;
+        let body = match row.get::<_, Option<i64>>(5)? {
+            None => None,
+            Some(id) => {
+                let digest: [u8; 32] = row.get(6)?;
+                let size_bytes = row.get::<_, i64>(7)?.unsigned_abs();
+                Some(BodyKey { id, digest: Digest::from(digest), size_bytes })
+            }
+        };
+        Ok(Entry {
+            fetch: Fetch {
+                fetched_at: sane(0, time(row.get(0)?))?,
+                outcome: sane(1, outcome(row.get(1)?))?,
+                max_age_seconds: max_age.map(i64::unsigned_abs),
+                chain: sane(3, chain(chain_text.as_deref().unwrap_or_default()))?,
+            },
+            body,
+            source: row.get(4)?,
+        })
+    }
+
+    fn failed(&self, err: &rusqlite::Error) -> Error {
+        failed(&self.path, "read", err)
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What no version of ours writes.
+fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
+    let insane = || {
+        let kind = rusqlite::types::Type::Null;
+        let why = "a value that makes no sense".into();
+        rusqlite::Error::FromSqlConversionFailure(column, kind, why)
+    };
+    value.ok_or_else(insane)
+}

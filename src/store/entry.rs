@@ -1,0 +1,95 @@
+//! What an archive keeps of one snapshot, and the numbers and text it keeps it as.
+
+use crate::time::UtcTime;
+
+use super::snapshot::{Digest, Failure, Fetch, Hop, Outcome};
+
+/// A snapshot in an archive, but for the bytes of its body.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// When, and what came of it.
+    pub fetch: Fetch,
+    /// What the archive has of the body; `None` where nothing was given.
+    pub body: Option<BodyKey>,
+    /// Where the snapshot was imported from.
+    pub source: String,
+}
+
+/// Stands for a body of one archive.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct BodyKey {
+    /// In the archive.
+    pub(super) id: i64,
+    /// Of the bytes that the archive has.
+    pub digest: Digest,
+    /// How many they are.
+    pub size_bytes: u64,
+}
+
+/// Statuses stand for themselves; below 0 are the failures. The numbers are in files: they stay.
+pub(super) fn outcome_code(outcome: Outcome) -> i64 {
+    match outcome {
+        Outcome::Status(status) => i64::from(status),
+        Outcome::Unfollowed => 0,
+        Outcome::Failure(Failure::Network) => -1,
+        Outcome::Failure(Failure::Dns) => -2,
+        Outcome::Failure(Failure::Connect) => -3,
+        Outcome::Failure(Failure::Tls) => -4,
+        Outcome::Failure(Failure::Timeout) => -5,
+        Outcome::Failure(Failure::Interrupted) => -6,
+        Outcome::Failure(Failure::InvalidResponse) => -7,
+    }
+}
+
+/// Undoes [`outcome_code`].
+pub(super) fn outcome(code: i64) -> Option<Outcome> {
+    match code {
+        100..=999 => u16::try_from(code).ok().map(Outcome::Status),
+        0 => Some(Outcome::Unfollowed),
+        _ => {
+            let failures = Failure::ALL.into_iter().map(Outcome::Failure);
+            failures.into_iter().find(|outcome| outcome_code(*outcome) == code)
+        }
+    }
+}
+
+/// A line `status location` for each hop. Locations hold no line ends: no header does.
+pub fn chain_text(chain: &[Hop]) -> String {
+    let line = |hop: &Hop| format!("{} {}", hop.status, hop.location.replace(['\n', '\r'], ""));
+    chain.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Undoes [`chain_text`].
+pub fn chain(text: &str) -> Option<Vec<Hop>> {
+    let hop = |line: &str| {
+        let (status, location) = line.split_once(' ')?;
+        Some(Hop { status: status.parse().ok()?, location: location.to_owned() })
+    };
+    text.split('\n').filter(|line| !line.is_empty()).map(hop).collect()
+}
+
+/// The times that an archive keeps are those that can be written.
+pub(super) fn time(seconds: i64) -> Option<UtcTime> {
+    UtcTime::from_unix_seconds(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let failures = Failure::ALL.map(Outcome::Failure);
+        for kept in [Outcome::Status(200), Outcome::Unfollowed].into_iter().chain(failures) {
+            assert_eq!(outcome(outcome_code(kept)), Some(kept));
+        }
+        assert_eq!((outcome(-8), outcome(1), outcome(1000)), (None, None, None));
+        let hops = vec![
+            Hop { status: 301, location: "https://a.example/robots.txt".to_owned() },
+            Hop { status: 302, location: "/a b".to_owned() },
+        ];
+        assert_eq!(chain(&chain_text(&hops)), Some(hops));
+        assert_eq!(chain(""), Some(Vec::new()));
+        assert_eq!(chain("x"), None);
+    }
+}

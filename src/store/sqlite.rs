@@ -1,0 +1,269 @@
+//! The archive as a file: one SQLite database, its schema, who may open it and how.
+//!
+//! It keeps a rollback journal, not a write-ahead log: a log needs files beside the archive that
+//! readers create, and an archive may lie on a medium that cannot be written to. Readers share it
+//! at any number; a writer keeps them waiting for the moment of a commit only.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use crate::error::{Error, Result};
+
+/// The first bytes of every SQLite file.
+const MAGIC: [u8; 16] = *b"SQLite format 3\0";
+
+/// `bota`: what SQLite keeps in the header of our files to tell them from others.
+const APPLICATION_ID: i32 = 0x626f_7461;
+
+/// The newest schema, which is the only one that was ever published.
+const SCHEMA_VERSION: i32 = 1;
+
+/// A snapshot is found by its origin and time in one tree. `outcome` is a status from 100 to 999,
+/// 0 for a redirect that was not followed, or a failure below 0; `body` is 0 where there was none;
+/// `chain` has a line `status location` for each redirect that was followed.
+const SCHEMA: &str = "
+CREATE TABLE bodies (
+    id INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL UNIQUE,
+    body BLOB NOT NULL
+) STRICT;
+CREATE TABLE sources (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE snapshots (
+    origin TEXT NOT NULL,
+    fetched_at INTEGER NOT NULL,
+    outcome INTEGER NOT NULL,
+    body INTEGER NOT NULL,
+    max_age INTEGER,
+    chain TEXT,
+    source INTEGER NOT NULL REFERENCES sources (id),
+    PRIMARY KEY (origin, fetched_at, outcome, body)
+) STRICT, WITHOUT ROWID;
+";
+
+/// How long to wait for another process that reads or writes.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Memory for pages: enough that an import of a million origins keeps its trees in it.
+const WRITER_CACHE_KIB: i32 = 128 << 10;
+const READER_CACHE_KIB: i32 = 64 << 10;
+
+/// Larger than usual, as most bodies then lie in one piece.
+const PAGE_BYTES: i32 = 8192;
+
+/// Whether `path` begins like an SQLite file.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn is_sqlite(path: &Path) -> Result<bool> {
+    let cannot_read = |err| Error::io("cannot read", path, err);
+    let mut start = Vec::new();
+    let file = File::open(path).map_err(cannot_read)?;
+    file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(cannot_read)?;
+    Ok(start == MAGIC)
+}
+
+/// Opens the archive at `path` to read it. Nothing is ever written to it.
+///
+/// # Errors
+/// Where it cannot be read, or is no archive, or one of another version.
+pub fn open_to_read(path: &Path) -> Result<Connection> {
+    if !is_sqlite(path)? {
+        return Err(Error::invalid_file(
+            path,
+            "is no archive; make one with: botaudit robots import",
+        ));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        prepare(&connection, READER_CACHE_KIB)?;
+        let marks = marks(&connection)?;
+        Ok((connection, marks))
+    });
+    let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
+    match marks {
+        (APPLICATION_ID, version, _) => known_version(path, version)?,
+        _ => return Err(foreign(path)),
+    }
+    Ok(connection)
+}
+
+/// Opens the archive at `path` to add to it; makes one where there is none.
+///
+/// # Errors
+/// Where it cannot be written, or is something else than an archive of this version.
+pub fn open_to_write(path: &Path) -> Result<Connection> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            return Err(Error::invalid_file(path, "is a directory; an archive is one file"));
+        }
+        Ok(metadata) if metadata.len() > 0 && !is_sqlite(path)? => {
+            return Err(Error::invalid_file(
+                path,
+                "is no archive, and is left as it is; name another file",
+            ));
+        }
+        Err(err) if err.kind() != ErrorKind::NotFound => {
+            return Err(Error::io("cannot open", path, err));
+        }
+        _ => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
+        prepare(&connection, WRITER_CACHE_KIB)?;
+        let marks = make_if_empty(&mut connection)?;
+        Ok((connection, marks))
+    });
+    let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
+    match marks {
+        (APPLICATION_ID, version, _) => known_version(path, version)?,
+        _ => return Err(foreign(path)),
+    }
+    Ok(connection)
+}
+
+/// What SQLite says went wrong with the archive at `path` while `doing`.
+pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
+    let why = match err.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another process keeps it locked; try again when that is done".to_owned()
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            format!("the archive is damaged ({err}); restore it, or import it anew")
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::ReadOnly) => "it must not be written to".to_owned(),
+        _ => err.to_string(),
+    };
+    Error::invalid_file(path, format!("cannot {doing} the archive: {why}"))
+}
+
+/// The file may come from strangers: nothing in its schema is run.
+fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
+    connection.busy_timeout(WAIT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.pragma_update(None, "cache_size", -cache_kib)
+}
+
+/// Application, version, and how many tables there are.
+fn marks(connection: &Connection) -> rusqlite::Result<(i32, i32, i64)> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let tables = connection.query_row(tables, [], |row| row.get(0))?;
+    Ok((number("application_id")?, number("user_version")?, tables))
+}
+
+/// Two processes may be here at once: the second finds what the first has made.
+fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<(i32, i32, i64)> {
+    let before = marks(connection)?;
+    if before != (0, 0, 0) {
+        return Ok(before);
+    }
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if marks(&transaction)? == (0, 0, 0) {
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    }
+    let after = marks(&transaction)?;
+    transaction.commit()?;
+    Ok(after)
+}
+
+fn known_version(path: &Path, version: i32) -> Result<()> {
+    let why = match version {
+        SCHEMA_VERSION => return Ok(()),
+        ..SCHEMA_VERSION => format!(
+            "the archive has schema {version}, which no published version wrote; this one reads \
+             {SCHEMA_VERSION}: make it anew with botaudit robots import"
+        ),
+        _ => format!(
+            "the archive has schema {version}, of a newer botaudit; this one reads \
+             {SCHEMA_VERSION}: update botaudit"
+        ),
+    };
+    Err(Error::invalid_file(path, why))
+}
+
+fn foreign(path: &Path) -> Error {
+    let why = "is an SQLite file of another program, no archive; name another file";
+    Error::invalid_file(path, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refuses(path: &Path, expected: &str) {
+        for opened in [open_to_read(path), open_to_write(path)] {
+            let message = opened.unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_archive_is_refused_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = dir.path().join("robots.txt");
+        std::fs::write(&text, "User-agent: *\n").unwrap();
+        refuses(&text, "is no archive");
+        assert_eq!(std::fs::read(&text).unwrap(), b"User-agent: *\n");
+        let sqlite = dir.path().join("other.sqlite");
+        Connection::open(&sqlite).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
+        let before = std::fs::read(&sqlite).unwrap();
+        refuses(&sqlite, "is an SQLite file of another program");
+        assert_eq!(std::fs::read(&sqlite).unwrap(), before);
+        assert!(open_to_write(dir.path()).unwrap_err().to_string().contains("is a directory"));
+        let missing = open_to_read(&dir.path().join("missing")).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read "), "{missing}");
+    }
+
+    #[test]
+    fn other_versions_are_refused_with_what_to_do() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("archive");
+        for (version, expected) in
+            [(0, "make it anew"), (-1, "make it anew"), (2, "update botaudit")]
+        {
+            let connection = open_to_write(&path).unwrap();
+            connection.pragma_update(None, "user_version", version).unwrap();
+            drop(connection);
+            refuses(&path, expected);
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn damage_is_told_as_damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("archive");
+        drop(open_to_write(&path).unwrap());
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.truncate(bytes.len() / 2);
+        bytes[100..200].fill(0xff);
+        std::fs::write(&path, bytes).unwrap();
+        refuses(&path, "the archive is damaged");
+    }
+
+    #[test]
+    fn an_empty_file_becomes_an_archive_once() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let first = open_to_write(file.path()).unwrap();
+        let second = open_to_write(file.path()).unwrap();
+        drop((first, second));
+        assert!(is_sqlite(file.path()).unwrap());
+        open_to_read(file.path()).unwrap();
+    }
+}

@@ -1,0 +1,204 @@
+//! Adding to an archive, batch by batch: a crash loses the batch in hand and no other.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::error::Result;
+use crate::robots::parse::BODY_BYTES_MAX;
+use crate::url::origin::Origin;
+
+use super::entry::{chain_text, outcome_code};
+use super::snapshot::{Digest, Fetch};
+use super::sqlite::{failed, open_to_write};
+
+/// A batch is full at so many snapshots, or at so many bytes of bodies.
+const BATCH_SNAPSHOTS: usize = 1 << 14;
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Names of sources that are remembered; past it, all are forgotten and looked up anew.
+const SOURCES_REMEMBERED_MAX: usize = 1 << 12;
+
+/// Bytes of a body that are kept: one more than count, which tells that it was longer.
+pub const KEPT_BYTES_MAX: usize = BODY_BYTES_MAX + 1;
+
+/// A snapshot to be added.
+#[derive(Clone, Debug)]
+pub struct NewSnapshot {
+    /// Whose robots.txt was asked for, whoever answered in the end.
+    pub origin: Origin,
+    /// When, and what came of it.
+    pub fetch: Fetch,
+    /// Where the snapshot comes from, as shown to the user.
+    pub source: String,
+    /// What was given; read where the outcome is a success, and cut to [`KEPT_BYTES_MAX`].
+    pub body: Vec<u8>,
+}
+
+/// What became of the snapshots that were pushed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Added {
+    /// Snapshots that are new in the archive.
+    pub snapshots: u64,
+    /// Snapshots that it had: of the same origin and second, with the same outcome and body.
+    pub known: u64,
+    /// Bodies that are new in the archive.
+    pub bodies: u64,
+}
+
+/// Adds to an archive. What was not flushed is lost when it is dropped.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    connection: Connection,
+    batch: Vec<NewSnapshot>,
+    batch_bytes: usize,
+    sources: HashMap<String, i64>,
+    added: Added,
+}
+
+impl Writer {
+    /// Opens the archive at `path`, or makes it.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or is no archive of this version.
+    pub fn open(path: &Path) -> Result<Writer> {
+        Ok(Writer {
+            path: path.to_owned(),
+            connection: open_to_write(path)?,
+            batch: Vec::new(),
+            batch_bytes: 0,
+            sources: HashMap::new(),
+            added: Added::default(),
+        })
+    }
+
+    /// Adds `snapshot` to the batch, and the batch to the archive where it is full.
+    ///
+    /// # Errors
+    /// Where the archive cannot be written.
+    pub fn push(&mut self, mut snapshot: NewSnapshot) -> Result<()> {
+        if snapshot.fetch.outcome.is_success() {
+            snapshot.body.truncate(KEPT_BYTES_MAX);
+        } else {
+            snapshot.body = Vec::new();
+        }
+        self.batch_bytes += snapshot.body.len();
+        self.batch.push(snapshot);
+        if self.batch.len() >= BATCH_SNAPSHOTS || self.batch_bytes >= BATCH_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the batch. When this returns it is on disk.
+    ///
+    /// # Errors
+    /// Where the archive cannot be written; then nothing of the batch is in it.
+    pub fn flush(&mut self) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        // Neighbours in the tree are written together.
+        batch.sort_by(|a, b| (&a.origin, a.fetch.fetched_at).cmp(&(&b.origin, b.fetch.fetched_at)));
+        let written = write(&mut self.connection, &batch, &mut self.sources);
+        let added = written.map_err(|err| failed(&self.path, "write to", &err))?;
+        self.added.snapshots += added.snapshots;
+        self.added.known += added.known;
+        self.added.bodies += added.bodies;
+        batch.clear();
+        self.batch = batch;
+        Ok(())
+    }
+
+    /// What was written so far.
+    pub fn added(&self) -> Added {
+        self.added
+    }
+}
+
+fn write(
+    connection: &mut Connection,
+    batch: &[NewSnapshot],
+    sources: &mut HashMap<String, i64>,
+) -> rusqlite::Result<Added> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut added = Added::default();
+    let written = batch.iter().try_for_each(|new| add(&transaction, new, sources, &mut added));
+    if written.is_err() {
+        // They may name rows that are about to be taken back.
+        sources.clear();
+    }
+    written?;
+    transaction.commit()?;
+    Ok(added)
+}
+
+fn add(
+    transaction: &Transaction<'_>,
+    new: &NewSnapshot,
+    sources: &mut HashMap<String, i64>,
+    added: &mut Added,
+) -> rusqlite::Result<()> {
+    let body = match new.fetch.outcome.is_success() {
+        true => body_id(transaction, &new.body, added)?,
+        false => 0,
+    };
+    let chain = Some(chain_text(&new.fetch.chain)).filter(|text| !text.is_empty());
+    let max_age =
+        new.fetch.max_age_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
+    let sql = "INSERT INTO snapshots (origin, fetched_at, outcome, body, max_age, chain, source)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+    let count = transaction.prepare_cached(sql)?.execute(params![
+        new.origin.as_str(),
+        new.fetch.fetched_at.unix_seconds(),
+        outcome_code(new.fetch.outcome),
+        body,
+        max_age,
+        chain,
+        source_id(transaction, &new.source, sources)?,
+    ])?;
+    match count {
+        0 => added.known += 1,
+        _ => added.snapshots += 1,
+    }
+    Ok(())
+}
+
+fn body_id(transaction: &Transaction<'_>, body: &[u8], added: &mut Added) -> rusqlite::Result<i64> {
+    let digest = Digest::of(body);
+    let mut find = transaction.prepare_cached("SELECT id FROM bodies WHERE digest = ?1")?;
+    let known = find.query_row([digest.as_bytes()], |row| row.get(0)).optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO bodies (digest, body) VALUES (?1, ?2)")?;
+    added.bodies += 1;
+    insert.insert(params![digest.as_bytes(), body])
+}
+
+fn source_id(
+    transaction: &Transaction<'_>,
+    name: &str,
+    known: &mut HashMap<String, i64>,
+) -> rusqlite::Result<i64> {
+    if let Some(id) = known.get(name) {
+        return Ok(*id);
+    }
+    let mut find = transaction.prepare_cached("SELECT id FROM sources WHERE name = ?1")?;
+    let id = match find.query_row([name], |row| row.get(0)).optional()? {
+        Some(id) => id,
+        None => {
+            transaction.prepare_cached("INSERT INTO sources (name) VALUES (?1)")?.insert([name])?
+        }
+    };
+    if known.len() >= SOURCES_REMEMBERED_MAX {
+        known.clear();
+    }
+    known.insert(name.to_owned(), id);
+    Ok(id)
+}

@@ -7,6 +7,7 @@
 
 pub mod explained;
 pub mod robots;
+pub mod timeline;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

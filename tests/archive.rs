@@ -22,7 +22,12 @@ fn at(seconds: i64) -> UtcTime {
 fn new(url: &str, seconds: i64, outcome: Outcome, body: &str) -> NewSnapshot {
     let fetch =
         Fetch { fetched_at: at(seconds), outcome, max_age_seconds: None, chain: Vec::new() };
-    NewSnapshot { origin: origin(url), fetch, source: "test".to_owned(), body: body.into() }
+    NewSnapshot {
+        origin: origin(url),
+        fetch,
+        source: "test".to_owned(),
+        body: body.as_bytes().to_vec().into(),
+    }
 }
 
 fn fill(path: &Path, snapshots: Vec<NewSnapshot>) -> Added {
@@ -47,7 +52,7 @@ fn what_goes_in_comes_out() {
     redirected.fetch.chain =
         vec![Hop { status: 301, location: "https://b.example/robots.txt".to_owned() }];
     let mut long = new("https://a.example", -5, OK, "");
-    long.body = vec![b'#'; KEPT_BYTES_MAX + 100];
+    long.body = vec![b'#'; KEPT_BYTES_MAX + 100].into();
     let snapshots = vec![
         redirected.clone(),
         new("https://a.example", 10, OK, "a"),

@@ -69,6 +69,11 @@ impl Opened {
         Opened { intake, coding }
     }
 
+    /// Whether what is read is not what lies on disk.
+    pub fn is_compressed(&self) -> bool {
+        !matches!(self.coding, Coding::Plain)
+    }
+
     /// Bytes read so far, as they lie on disk.
     pub fn size_bytes(&self) -> u64 {
         self.intake.size_bytes()

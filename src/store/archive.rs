@@ -9,17 +9,11 @@ use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, Entry, chain, outcome, time};
-use super::snapshot::{Digest, Fetch, Outcome, Snapshot};
+use super::entry::{BodyKey, Entry, outcome, time};
+use super::rows::{ENTRIES, entry, sane};
+use super::snapshot::{Fetch, Outcome, Snapshot};
 use super::sqlite::{failed, open_to_read};
 use super::writer::Writer;
-
-/// What an [`Entry`] is made of, in the order in which [`entry`] reads it.
-const ENTRIES: &str = "
-SELECT snapshots.fetched_at, snapshots.outcome, snapshots.max_age, snapshots.chain, sources.name,
-       bodies.id, bodies.digest, length(bodies.body), snapshots.origin
-FROM snapshots JOIN sources ON sources.id = snapshots.source
-LEFT JOIN bodies ON bodies.id = snapshots.body";
 
 /// Origins that are read at once where all are gone through.
 const PAGE_ORIGINS: usize = 1000;
@@ -93,9 +87,9 @@ impl Archive {
              ORDER BY snapshots.fetched_at, snapshots.outcome, snapshots.body"
         );
         let connection = self.connection();
-        let entries = connection.prepare_cached(&sql).and_then(|mut find| {
-            find.query_map([origin.as_str()], |row| self.entry(row))?.collect()
-        });
+        let entries = connection
+            .prepare_cached(&sql)
+            .and_then(|mut find| find.query_map([origin.as_str()], entry)?.collect());
         entries.map_err(|err| self.failed(&err))
     }
 
@@ -110,9 +104,9 @@ impl Archive {
         );
         let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
         let connection = self.connection();
-        let entry = connection.prepare_cached(&sql).and_then(|mut find| {
-            find.query_row(params![origin.as_str(), until], |row| self.entry(row)).optional()
-        });
+        let entry = connection
+            .prepare_cached(&sql)
+            .and_then(|mut find| find.query_row(params![origin.as_str(), until], entry).optional());
         entry.map_err(|err| self.failed(&err))
     }
 
@@ -182,29 +176,6 @@ impl Archive {
         })
     }
 
-    fn entry(&self, row: &Row<'_>) -> rusqlite::Result<Entry> {
-        let max_age: Option<i64> = row.get(2)?;
-        let chain_text: Option<String> = row.get(3)?;
-        let body = match row.get::<_, Option<i64>>(5)? {
-            None => None,
-            Some(id) => {
-                let digest: [u8; 32] = row.get(6)?;
-                let size_bytes = row.get::<_, i64>(7)?.unsigned_abs();
-                Some(BodyKey { id, digest: Digest::from(digest), size_bytes })
-            }
-        };
-        Ok(Entry {
-            fetch: Fetch {
-                fetched_at: sane(0, time(row.get(0)?))?,
-                outcome: sane(1, outcome(row.get(1)?))?,
-                max_age_seconds: max_age.map(i64::unsigned_abs),
-                chain: sane(3, chain(chain_text.as_deref().unwrap_or_default()))?,
-            },
-            body,
-            source: row.get(4)?,
-        })
-    }
-
     fn failed(&self, err: &rusqlite::Error) -> Error {
         failed(&self.path, "read", err)
     }
@@ -212,14 +183,4 @@ impl Archive {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What no version of ours writes.
-fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
-    let insane = || {
-        let kind = rusqlite::types::Type::Null;
-        let why = "a value that makes no sense".into();
-        rusqlite::Error::FromSqlConversionFailure(column, kind, why)
-    };
-    value.ok_or_else(insane)
 }

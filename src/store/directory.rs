@@ -63,7 +63,8 @@ impl Directory {
         }
         let is_dir = path.is_dir();
         let stem = if is_dir { name } else { name.strip_suffix(".txt").unwrap_or(name) };
-        if !is_dir && let Some(origin) = exact_origin(name) {
+        let is_txt = !is_dir && stem.len() < name.len();
+        if is_txt && let Some(origin) = exact_origin(stem) {
             let earlier = self.exact.insert(origin.clone(), path.clone());
             return only_one(earlier, &path, origin.as_str());
         }
@@ -81,9 +82,8 @@ impl Directory {
     }
 }
 
-/// `https_example.com_8443.txt`: exactly that origin.
-fn exact_origin(name: &str) -> Option<Origin> {
-    let name = name.strip_suffix(".txt")?;
+/// `https_example.com_8443`: exactly that origin.
+pub(super) fn exact_origin(name: &str) -> Option<Origin> {
     let (scheme, rest) = name.split_once('_')?;
     let (host, port) = rest.rsplit_once('_')?;
     if !matches!(scheme, "http" | "https" | "ftp") {
@@ -93,7 +93,7 @@ fn exact_origin(name: &str) -> Option<Origin> {
 }
 
 /// A name with a dot, an address, or `localhost`: `README` and `Makefile` are no hosts.
-fn looks_like_host(host: &str) -> bool {
+pub(super) fn looks_like_host(host: &str) -> bool {
     host.contains(['.', ':']) || host == "localhost"
 }
 

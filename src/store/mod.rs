@@ -8,7 +8,11 @@ pub mod snapshot;
 
 pub mod archive;
 pub mod entry;
+pub mod export;
+pub mod import;
+mod rows;
 mod sqlite;
+pub mod versions;
 pub mod writer;
 
 use std::path::{Path, PathBuf};

@@ -46,6 +46,7 @@ CREATE TABLE snapshots (
     source INTEGER NOT NULL REFERENCES sources (id),
     PRIMARY KEY (origin, fetched_at, outcome, body)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX unfollowed ON snapshots (origin, fetched_at) WHERE outcome = 0;
 ";
 
 /// How long to wait for another process that reads or writes.

@@ -7,9 +7,11 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::error::Result;
 use crate::robots::parse::BODY_BYTES_MAX;
+use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{chain_text, outcome_code};
+use super::entry::{Entry, chain_text, outcome_code};
+use super::rows::{ENTRIES, ORIGIN_COLUMN, entry, sane};
 use super::snapshot::{Digest, Fetch};
 use super::sqlite::{failed, open_to_write};
 
@@ -19,6 +21,9 @@ const BATCH_BYTES: usize = 32 << 20;
 
 /// Names of sources that are remembered; past it, all are forgotten and looked up anew.
 const SOURCES_REMEMBERED_MAX: usize = 1 << 12;
+
+/// Redirects that were not followed, read at once.
+const UNFOLLOWED_AT_ONCE: usize = 1 << 12;
 
 /// Bytes of a body that are kept: one more than count, which tells that it was longer.
 pub const KEPT_BYTES_MAX: usize = BODY_BYTES_MAX + 1;
@@ -32,8 +37,23 @@ pub struct NewSnapshot {
     pub fetch: Fetch,
     /// Where the snapshot comes from, as shown to the user.
     pub source: String,
-    /// What was given; read where the outcome is a success, and cut to [`KEPT_BYTES_MAX`].
-    pub body: Vec<u8>,
+    /// What was given; counts where the outcome is a success.
+    pub body: Body,
+}
+
+/// What a success gave.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// These bytes, of which at most [`KEPT_BYTES_MAX`] are kept.
+    Bytes(Vec<u8>),
+    /// The same as a snapshot that was pushed before.
+    Known(Digest),
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Body {
+        Body::Bytes(bytes)
+    }
 }
 
 /// What became of the snapshots that were pushed.
@@ -47,12 +67,21 @@ pub struct Added {
     pub bodies: u64,
 }
 
+/// Where a snapshot goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    /// To those of its origin.
+    Beside,
+    /// There, and the redirect of the same second that was not followed goes.
+    InsteadOfUnfollowed,
+}
+
 /// Adds to an archive. What was not flushed is lost when it is dropped.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
     connection: Connection,
-    batch: Vec<NewSnapshot>,
+    batch: Vec<(NewSnapshot, Place)>,
     batch_bytes: usize,
     sources: HashMap<String, i64>,
     added: Added,
@@ -78,14 +107,27 @@ impl Writer {
     ///
     /// # Errors
     /// Where the archive cannot be written.
-    pub fn push(&mut self, mut snapshot: NewSnapshot) -> Result<()> {
-        if snapshot.fetch.outcome.is_success() {
-            snapshot.body.truncate(KEPT_BYTES_MAX);
-        } else {
-            snapshot.body = Vec::new();
+    pub fn push(&mut self, snapshot: NewSnapshot) -> Result<()> {
+        self.push_to(snapshot, Place::Beside)
+    }
+
+    /// Adds what came of a redirect, in place of the redirect that was not followed yet.
+    ///
+    /// # Errors
+    /// Where the archive cannot be written.
+    pub fn replace_unfollowed(&mut self, snapshot: NewSnapshot) -> Result<()> {
+        self.push_to(snapshot, Place::InsteadOfUnfollowed)
+    }
+
+    fn push_to(&mut self, mut snapshot: NewSnapshot, place: Place) -> Result<()> {
+        if !snapshot.fetch.outcome.is_success() {
+            snapshot.body = Body::Bytes(Vec::new());
         }
-        self.batch_bytes += snapshot.body.len();
-        self.batch.push(snapshot);
+        if let Body::Bytes(body) = &mut snapshot.body {
+            body.truncate(KEPT_BYTES_MAX);
+            self.batch_bytes += body.len();
+        }
+        self.batch.push((snapshot, place));
         if self.batch.len() >= BATCH_SNAPSHOTS || self.batch_bytes >= BATCH_BYTES {
             self.flush()?;
         }
@@ -102,8 +144,13 @@ impl Writer {
         if batch.is_empty() {
             return Ok(());
         }
-        // Neighbours in the tree are written together.
-        batch.sort_by(|a, b| (&a.origin, a.fetch.fetched_at).cmp(&(&b.origin, b.fetch.fetched_at)));
+        // Neighbours in the tree are written together, and bodies before what refers to them.
+        batch.sort_by(|(a, _), (b, _)| {
+            let refers = |new: &NewSnapshot| matches!(new.body, Body::Known(_));
+            let by_origin = a.origin.cmp(&b.origin);
+            let by_time = a.fetch.fetched_at.cmp(&b.fetch.fetched_at);
+            refers(a).cmp(&refers(b)).then(by_origin).then(by_time)
+        });
         let written = write(&mut self.connection, &batch, &mut self.sources);
         let added = written.map_err(|err| failed(&self.path, "write to", &err))?;
         self.added.snapshots += added.snapshots;
@@ -114,6 +161,53 @@ impl Writer {
         Ok(())
     }
 
+    /// The snapshot of `origin` that was fetched nearest to `time`, at most `apart_seconds` from it;
+    /// the earlier of two. What was not flushed is not looked at.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn nearest(
+        &self,
+        origin: &Origin,
+        time: UtcTime,
+        apart_seconds: i64,
+    ) -> Result<Option<Entry>> {
+        let sql = format!(
+            "{ENTRIES} WHERE snapshots.origin = ?1 AND snapshots.fetched_at BETWEEN ?2 - ?3 AND ?2 + ?3
+             ORDER BY abs(snapshots.fetched_at - ?2), snapshots.fetched_at, snapshots.outcome DESC
+             LIMIT 1"
+        );
+        let found = self.connection.prepare_cached(&sql).and_then(|mut find| {
+            let parameters = params![origin.as_str(), time.unix_seconds(), apart_seconds];
+            find.query_row(parameters, entry).optional()
+        });
+        found.map_err(|err| failed(&self.path, "read", &err))
+    }
+
+    /// Some of the redirects that were not followed, in order, past the one of this origin and time.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn unfollowed(&self, after: Option<&(Origin, UtcTime)>) -> Result<Vec<(Origin, Entry)>> {
+        let sql = format!(
+            "{ENTRIES} WHERE snapshots.outcome = 0
+             AND (snapshots.origin, snapshots.fetched_at) > (?1, ?2)
+             ORDER BY snapshots.origin, snapshots.fetched_at LIMIT {UNFOLLOWED_AT_ONCE}"
+        );
+        let (origin, seconds) = match after {
+            Some((origin, time)) => (origin.as_str(), time.unix_seconds()),
+            None => ("", 0),
+        };
+        let page = self.connection.prepare_cached(&sql).and_then(|mut find| {
+            let rows = find.query_map(params![origin, seconds], |row| {
+                let origin = row.get_ref(ORIGIN_COLUMN)?.as_bytes().unwrap_or_default();
+                Ok((sane(ORIGIN_COLUMN, Origin::parse(origin))?, entry(row)?))
+            })?;
+            rows.collect()
+        });
+        page.map_err(|err| failed(&self.path, "read", &err))
+    }
+
     /// What was written so far.
     pub fn added(&self) -> Added {
         self.added
@@ -122,12 +216,19 @@ impl Writer {
 
 fn write(
     connection: &mut Connection,
-    batch: &[NewSnapshot],
+    batch: &[(NewSnapshot, Place)],
     sources: &mut HashMap<String, i64>,
 ) -> rusqlite::Result<Added> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = Added::default();
-    let written = batch.iter().try_for_each(|new| add(&transaction, new, sources, &mut added));
+    let written = batch.iter().try_for_each(|(new, place)| {
+        if *place == Place::InsteadOfUnfollowed {
+            let (origin, at) = (new.origin.as_str(), new.fetch.fetched_at.unix_seconds());
+            let sql = "DELETE FROM snapshots WHERE origin = ?1 AND fetched_at = ?2 AND outcome = 0";
+            transaction.prepare_cached(sql)?.execute(params![origin, at])?;
+        }
+        add(&transaction, new, sources, &mut added)
+    });
     if written.is_err() {
         // They may name rows that are about to be taken back.
         sources.clear();
@@ -168,17 +269,22 @@ fn add(
     Ok(())
 }
 
-fn body_id(transaction: &Transaction<'_>, body: &[u8], added: &mut Added) -> rusqlite::Result<i64> {
-    let digest = Digest::of(body);
+fn body_id(transaction: &Transaction<'_>, body: &Body, added: &mut Added) -> rusqlite::Result<i64> {
+    let digest = match body {
+        Body::Bytes(bytes) => Digest::of(bytes),
+        Body::Known(digest) => *digest,
+    };
     let mut find = transaction.prepare_cached("SELECT id FROM bodies WHERE digest = ?1")?;
     let known = find.query_row([digest.as_bytes()], |row| row.get(0)).optional()?;
-    if let Some(id) = known {
-        return Ok(id);
+    match (known, body) {
+        (Some(id), _) => Ok(id),
+        (None, Body::Known(_)) => Err(rusqlite::Error::QueryReturnedNoRows),
+        (None, Body::Bytes(bytes)) => {
+            added.bodies += 1;
+            let sql = "INSERT INTO bodies (digest, body) VALUES (?1, ?2)";
+            transaction.prepare_cached(sql)?.insert(params![digest.as_bytes(), bytes])
+        }
     }
-    let mut insert =
-        transaction.prepare_cached("INSERT INTO bodies (digest, body) VALUES (?1, ?2)")?;
-    added.bodies += 1;
-    insert.insert(params![digest.as_bytes(), body])
 }
 
 fn source_id(

@@ -1,0 +1,158 @@
+//! The head of a WARC record or of an HTTP response: a first line, and named fields.
+
+use std::io::{self, BufRead, Read};
+
+/// Bytes of a head at the most: every server and crawler stops long before.
+const HEAD_BYTES_MAX: usize = 256 << 10;
+
+/// A head that was read.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Head {
+    /// `WARC/1.0`, `HTTP/1.1 200 OK`; without the line end.
+    pub first: Vec<u8>,
+    /// Names in lower case; values without the whitespace around them.
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Why there is no head.
+#[derive(Debug)]
+pub enum NoHead {
+    /// It ended before its blank line, or is far too long.
+    Endless,
+    /// It could not be read.
+    Io(io::Error),
+}
+
+impl Head {
+    /// Reads the fields that follow the line `first`, up to the blank line.
+    pub fn read(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
+        let mut head = Head { first, fields: Vec::new() };
+        let mut left = HEAD_BYTES_MAX;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = line_into(input, left, &mut line).map_err(NoHead::Io)?;
+            left -= read;
+            match line.strip_suffix(b"\n") {
+                None => return Err(NoHead::Endless),
+                Some(line) => match line.strip_suffix(b"\r").unwrap_or(line) {
+                    b"" => return Ok(head),
+                    line => head.add(line),
+                },
+            }
+        }
+    }
+
+    /// The first value of the field `name`, which is in lower case.
+    pub fn field(&self, name: &str) -> Option<&[u8]> {
+        let named = self.fields.iter().find(|(field, _)| field == name.as_bytes());
+        named.map(|(_, value)| value.as_slice())
+    }
+
+    /// All values of the field `name`, which is in lower case.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        let named = self.fields.iter().filter(move |(field, _)| field == name.as_bytes());
+        named.map(|(_, value)| value.as_slice())
+    }
+
+    /// As [`Head::field`], where it is text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.field(name)?).ok()
+    }
+
+    /// A line that is no field is passed over, as browsers do.
+    fn add(&mut self, line: &[u8]) {
+        if line.starts_with(b" ") || line.starts_with(b"\t") {
+            if let Some((_, value)) = self.fields.last_mut() {
+                value.push(b' ');
+                value.extend_from_slice(line.trim_ascii());
+            }
+            return;
+        }
+        if let Some(colon) = memchr::memchr(b':', line) {
+            let name = line[..colon].trim_ascii().to_ascii_lowercase();
+            self.fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
+        }
+    }
+}
+
+/// Appends a line with its end to `line`, at most `limit` bytes of it; gives how many.
+pub fn line_into(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<usize> {
+    input.by_ref().take(limit as u64).read_until(b'\n', line)
+}
+
+/// The status of `HTTP/1.1 200 OK`.
+pub fn status(first: &[u8]) -> Option<u16> {
+    let rest = first.strip_prefix(b"HTTP/")?;
+    let mut words = rest.split(|byte| *byte == b' ').skip(1).filter(|word| !word.is_empty());
+    let word = words.next()?.trim_ascii();
+    let status: u16 =
+        std::str::from_utf8(word).ok().filter(|word| word.len() == 3)?.parse().ok()?;
+    (status >= 100).then_some(status)
+}
+
+/// Seconds of `max-age` among the values of `Cache-Control`; where there are several, the first.
+pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
+    let mut directives = values.flat_map(|value| value.split(|byte| *byte == b','));
+    directives.find_map(|directive| {
+        let equals = memchr::memchr(b'=', directive)?;
+        let (name, value) =
+            (directive[..equals].trim_ascii(), directive[equals + 1..].trim_ascii());
+        let digits = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
+        let digits = digits.unwrap_or(value);
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        if !name.eq_ignore_ascii_case(b"max-age") || !is_number {
+            return None;
+        }
+        // What is too large for a number is as good as the largest (RFC 9111 section 1.2.2).
+        Some(std::str::from_utf8(digits).ok()?.parse().unwrap_or(u64::MAX))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_read_as_they_come() {
+        let text = b"A: 1\r\nb : 2 \n c\r\nnonsense\r\na:3\r\nX:\xff\r\n\r\nbody";
+        let head = Head::read(b"first".to_vec(), &mut &text[..]).unwrap();
+        assert_eq!(head.all("a").collect::<Vec<_>>(), [b"1", b"3"]);
+        assert_eq!(head.text("b"), Some("2 c"));
+        assert_eq!((head.text("x"), head.field("x")), (None, Some(&b"\xff"[..])));
+        assert!(matches!(Head::read(Vec::new(), &mut &b"a: b\r\n"[..]), Err(NoHead::Endless)));
+        let long = [b"a: b\r\n".repeat(1 << 17), b"\r\n".to_vec()].concat();
+        assert!(matches!(Head::read(Vec::new(), &mut &long[..]), Err(NoHead::Endless)));
+    }
+
+    #[test]
+    fn statuses() {
+        for (line, expected) in [
+            ("HTTP/1.1 200 OK", Some(200)),
+            ("HTTP/1.0 404", Some(404)),
+            ("HTTP/2 301 ", Some(301)),
+            ("HTTP/1.1  503 x", Some(503)),
+            ("HTTP/1.1 20 OK", None),
+            ("HTTP/1.1 099 OK", None),
+            ("HTTP/1.1 +20 OK", None),
+            ("HTTP/1.1", None),
+            ("ICY 200 OK", None),
+            ("", None),
+        ] {
+            assert_eq!(status(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn lifetimes() {
+        let check = |values: &[&str], expected| {
+            let seconds = max_age_seconds(values.iter().map(|value| value.as_bytes()));
+            assert_eq!(seconds, expected, "{values:?}");
+        };
+        check(&["public, max-age=600"], Some(600));
+        check(&["no-store", "Max-Age = \"5\", max-age=6"], Some(5));
+        check(&["max-age=99999999999999999999999"], Some(u64::MAX));
+        check(&["s-maxage=5, max-age=-1, max-age=, max-age=x, max-age"], None);
+        check(&[], None);
+    }
+}

@@ -1,0 +1,111 @@
+//! Histories of other makes, brought into an archive.
+//!
+//! What is wrong with a file is told with its place, and ends no more than it must: what was good
+//! is kept. Everything streams; memory does not grow with what is imported.
+
+pub mod files;
+pub mod git;
+pub mod manifest;
+pub mod redirects;
+pub mod warc;
+
+mod coding;
+mod head;
+mod name;
+mod record;
+mod revisits;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+use crate::input::open::{NamedGzip, Opened};
+use crate::time::UtcTime;
+
+use super::writer::{NewSnapshot, Writer};
+
+/// Bytes by which the make of a file is told.
+const LOOK_BYTES: usize = 4096;
+
+/// An import on its way: where snapshots go, and who is told of problems.
+pub struct Import<'a> {
+    /// The archive.
+    pub writer: &'a mut Writer,
+    /// For whoever watches.
+    pub progress: &'a Progress,
+    /// Takes what was wrong with an input, with its place.
+    pub problems: &'a mut dyn FnMut(Error),
+}
+
+/// What can be watched while an import runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes of inputs read, as they lie on disk.
+    pub bytes_read: Arc<AtomicU64>,
+    /// Snapshots found.
+    pub snapshots: AtomicU64,
+}
+
+/// The makes of histories that are told by looking.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Make {
+    /// A directory of files.
+    Directory,
+    /// A CSV manifest.
+    Manifest,
+    /// A WARC file, gzipped or not.
+    Warc,
+    /// Anything else is taken for a robots.txt.
+    RobotsTxt,
+}
+
+/// Tells the make of `path` by looking.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn make_of(path: &Path) -> Result<Make> {
+    let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read", path, err))?;
+    if metadata.is_dir() {
+        return Ok(Make::Directory);
+    }
+    let mut opened = open(path, &Arc::default())?;
+    let mut start = vec![0; LOOK_BYTES];
+    let mut filled = 0;
+    // Damage from the start on is told by whoever reads the file.
+    while filled < start.len()
+        && let Ok(count @ 1..) = opened.read(&mut start[filled..])
+    {
+        filled += count;
+    }
+    let start = &start[..filled];
+    Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
+        Make::Warc
+    } else if manifest::is_header(start) {
+        Make::Manifest
+    } else {
+        Make::RobotsTxt
+    })
+}
+
+/// The time that `text` names: RFC 3339, the forms that names of dated files have, or a day.
+pub fn time_named(text: &str) -> Option<UtcTime> {
+    name::time(text)
+}
+
+impl Import<'_> {
+    fn push(&mut self, snapshot: NewSnapshot) -> Result<()> {
+        self.progress.snapshots.fetch_add(1, Ordering::Relaxed);
+        self.writer.push(snapshot)
+    }
+
+    fn problem(&mut self, problem: Error) {
+        (self.problems)(problem);
+    }
+}
+
+fn open(path: &Path, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
+    let file = File::open(path).map_err(|err| Error::io("cannot read", path, err))?;
+    Ok(Opened::new(Box::new(file), NamedGzip::No, bytes_read))
+}

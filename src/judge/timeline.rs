@@ -160,13 +160,13 @@ impl Timeline {
         let recent = earlier.take_while(move |(index, _)| {
             self.end(*index).is_some_and(|end| seconds - end <= LIFETIME_SECONDS_MAX)
         });
-        recent
-            .filter(move |(_, run)| run.held_until.is_some_and(|until| seconds <= until))
-            .filter_map(|(_, run)| match run.ruling {
-                // Only those that lasted over 30 days were held by anybody, as what they became.
-                Ruling::Unreachable => Some(self.copy(run).0),
-                ruling => Some(ruling),
-            })
+        recent.filter(move |(_, run)| run.held_until.is_some_and(|until| seconds <= until)).map(
+            |(_, run)| match run.ruling {
+                // Only those that lasted over 30 days are held by anybody, as what they became.
+                Ruling::Unreachable => self.copy(run).0,
+                ruling => ruling,
+            },
+        )
     }
 
     fn standing(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> Standing {

@@ -1,0 +1,46 @@
+//! From the snapshots of an archive to the timeline of an origin.
+
+use std::collections::HashMap;
+
+use crate::store::entry::{BodyKey, Entry};
+
+use super::timeline::{Sighting, Timeline, Version};
+
+/// The rulings of an origin, and the bodies that they name.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// A sighting for each entry, in the same order.
+    pub timeline: Timeline,
+    /// By [`Version`]; each stands here once.
+    pub bodies: Vec<BodyKey>,
+}
+
+impl History {
+    /// Of `entries`, the snapshots of one origin in order.
+    pub fn new(entries: &[Entry]) -> History {
+        let mut bodies = Vec::new();
+        let mut versions = HashMap::new();
+        let mut version_of = |key: BodyKey| {
+            *versions.entry(key).or_insert_with(|| {
+                bodies.push(key);
+                let index = u32::try_from(bodies.len() - 1);
+                Version(index.expect("no origin has four thousand million versions"))
+            })
+        };
+        let sightings: Vec<Sighting> = entries
+            .iter()
+            .map(|entry| Sighting {
+                at: entry.fetch.fetched_at,
+                outcome: entry.fetch.outcome,
+                max_age_seconds: entry.fetch.max_age_seconds,
+                version: entry.body.map(&mut version_of),
+            })
+            .collect();
+        History { timeline: Timeline::new(&sightings), bodies }
+    }
+
+    /// The body of `version`.
+    pub fn body(&self, version: Version) -> BodyKey {
+        self.bodies[version.0 as usize]
+    }
+}

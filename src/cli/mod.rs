@@ -6,6 +6,7 @@ mod audit;
 mod check;
 mod lint;
 mod progress;
+mod robots;
 mod shared;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Check(check::CheckArgs),
     Lint(lint::LintArgs),
+    Robots(robots::RobotsArgs),
 }
 
 /// How a run ended that could be carried out.
@@ -54,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Lint(args) => args.run(),
+        Command::Robots(args) => args.run(),
     };
     exit_code(result)
 }

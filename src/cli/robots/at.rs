@@ -1,0 +1,163 @@
+//! `botaudit robots at`: which ruling was in force, and why, in words.
+
+use std::fmt::Write;
+
+use clap::Args;
+
+use crate::error::Result;
+use crate::judge::history::History;
+use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
+use crate::report::cell::visible;
+use crate::store::entry::Entry;
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::super::Outcome;
+use super::super::shared::print;
+use super::show::described;
+use super::{ArchiveArg, named_origin, named_time, unknown};
+
+const EXAMPLES: &str = "\
+Which ruling is in force:
+  The newest snapshot at or before the time counts, however old it is. A 2xx gives its rules; 4xx
+  (but 429), and redirects without end, allow everything; 429, 5xx and failures of the network
+  close the whole site, for up to 30 days, and then the last copy counts again.
+  A ruling may still be held by crawlers for its max-age (else 24 hours, at most 7 days) after a
+  newer one is seen: what it allows is not called a violation.";
+
+/// Tell which ruling was in force at a time, and why.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More: botaudit robots at --help")]
+pub struct AtArgs {
+    /// The origin, as https://example.com.
+    origin: String,
+
+    /// The time, as 2025-01-31T12:00:00Z.
+    time: String,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Do not let the first ruling count before it was seen.
+    #[arg(long)]
+    strict_history: bool,
+}
+
+impl AtArgs {
+    /// Prints a few lines of words.
+    pub fn run(self) -> Result<Outcome> {
+        let origin = named_origin(&self.origin)?;
+        let time = named_time(&self.time)?;
+        let archive = self.archive.open()?;
+        let entries = archive.history(&origin)?;
+        if entries.is_empty() {
+            return Err(unknown(&archive, &origin));
+        }
+        let before = match self.strict_history {
+            true => BeforeFirst::Unknown,
+            false => BeforeFirst::AsFirst,
+        };
+        let history = History::new(&entries);
+        match history.timeline.at(time, before) {
+            Some(standing) => {
+                print(&explained(&origin, time, &history, &entries, &standing))?;
+                Ok(Outcome::Done)
+            }
+            None => {
+                let first = entries[0].fetch.fetched_at;
+                print(&format!(
+                    "{origin} at {time}\n  unknown: no snapshot from before says what was allowed \
+                     (the first is of {first})\n"
+                ))?;
+                Ok(Outcome::Undecided)
+            }
+        }
+    }
+}
+
+fn explained(
+    origin: &Origin,
+    time: UtcTime,
+    history: &History,
+    entries: &[Entry],
+    standing: &Standing,
+) -> String {
+    let decided_by = &entries[standing.decided_by];
+    let age = standing.age_seconds.unwrap_or_default();
+    let mut text = format!("{origin} at {time}\n");
+    let mut line = |name: &str, words: &str| {
+        writeln!(text, "  {name:<9} {}", visible(words.as_bytes()))
+            .expect("writing to a string cannot fail");
+    };
+    line("ruling", &ruling_text(standing.ruling, history));
+    line("snapshot", &described(decided_by));
+    line("age", &age_text(age));
+    if let Some(since) = standing.unreachable_since {
+        let days = (time.unix_seconds() - since.unix_seconds()) / 86_400;
+        let what = match standing.ruling {
+            Ruling::Unreachable => "the site is closed for the time being, up to 30 days",
+            _ => "after more than 30 days of that the last copy counts again, if there is one",
+        };
+        line("failing", &format!("since {since}, {days} days: {what}"));
+    }
+    let mut seen = vec![standing.ruling];
+    for held in history.timeline.held(standing, time) {
+        if !seen.contains(&held) {
+            line("held", &format!("crawlers may still hold: {}", ruling_text(held, history)));
+            seen.push(held);
+        }
+    }
+    text
+}
+
+fn ruling_text(ruling: Ruling, history: &History) -> String {
+    match ruling {
+        Ruling::Rules(version) => {
+            let body = history.body(version);
+            format!("the rules of {} ({} bytes)", body.digest, body.size_bytes)
+        }
+        Ruling::AllowAll(AllowAll::NoFile) => {
+            "everything allowed: there is no robots.txt".to_owned()
+        }
+        Ruling::AllowAll(AllowAll::Redirects) => {
+            "everything allowed: its redirects lead to no robots.txt".to_owned()
+        }
+        Ruling::AllowAll(AllowAll::UnreachableWithoutCopy) => {
+            "everything allowed: unreachable for more than 30 days, and there is no copy".to_owned()
+        }
+        Ruling::Unreachable => "unreachable: nothing allowed for the time being".to_owned(),
+    }
+}
+
+fn age_text(seconds: i64) -> String {
+    let length = match seconds.unsigned_abs() {
+        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    };
+    match seconds {
+        0.. => length,
+        _ => format!("fetched {length} later; nothing is known from before, so it counts already"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_the_unit_that_fits() {
+        let check = |seconds, expected: &str| assert_eq!(age_text(seconds), expected);
+        check(0, "0 seconds");
+        check(119, "119 seconds");
+        check(120, "2 minutes");
+        check(7_200, "2 hours");
+        check(172_799, "47 hours");
+        check(172_800, "2 days");
+        check(
+            -86_400,
+            "fetched 24 hours later; nothing is known from before, so it counts already",
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Bodies on standard output: as they are for programs, without what hides or breaks text for people.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::report::cell::visible;
+
+/// Writes `bytes` to standard output. A terminal is shown no control characters but line ends.
+pub fn print_body(bytes: &[u8]) -> Result<()> {
+    let stdout = io::stdout();
+    let written = match stdout.is_terminal() {
+        false => stdout.lock().write_all(bytes),
+        true => stdout.lock().write_all(shown(bytes).as_bytes()),
+    };
+    let written = written.and_then(|()| io::stdout().flush());
+    written.map_err(|err| Error::io("cannot write to", Path::new("standard output"), err))
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        line.split(|byte| *byte == b'\t').map(visible).collect::<Vec<_>>().join("\t")
+    };
+    let mut text = bytes.split(|byte| *byte == b'\n').map(line).collect::<Vec<_>>().join("\n");
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_shown_text() {
+        assert_eq!(shown(b"a\tb\r\n\x1b[2J\xff"), "a\tb\n\\x1B[2J\\xFF\n");
+        assert_eq!(shown(b""), "");
+        assert_eq!(shown(b"a\n"), "a\n");
+    }
+}

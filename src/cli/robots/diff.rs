@@ -1,0 +1,73 @@
+//! `botaudit robots diff`: two versions of one robots.txt, line by line.
+
+use std::time::Duration;
+
+use clap::Args;
+use similar::TextDiff;
+
+use crate::error::{Error, Result};
+use crate::store::archive::Archive;
+use crate::store::entry::Entry;
+use crate::url::origin::Origin;
+
+use super::super::Outcome;
+use super::super::shared::complain;
+use super::body::print_body;
+use super::{ArchiveArg, named_origin, named_time, newest};
+
+/// Bodies that hardly agree are compared for so long; what is found then is right, but not short.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Show how what an origin gave changed between two times, as a unified diff.
+#[derive(Args, Debug)]
+pub struct DiffArgs {
+    /// The origin, as https://example.com.
+    origin: String,
+
+    /// The earlier time, as 2025-01-31T12:00:00Z.
+    from: String,
+
+    /// The later time; now, if not given.
+    to: Option<String>,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+}
+
+impl DiffArgs {
+    /// Prints nothing where nothing changed.
+    pub fn run(self) -> Result<Outcome> {
+        let origin = named_origin(&self.origin)?;
+        let from = named_time(&self.from)?;
+        let to = self.to.as_deref().map(named_time).transpose()?;
+        let archive = self.archive.open()?;
+        let old = newest(&archive, &origin, Some(from))?;
+        let new = newest(&archive, &origin, to)?;
+        if old.fetch.outcome != new.fetch.outcome {
+            complain(&format!(
+                "{origin} gave {} at {}, and {} at {}",
+                old.fetch.outcome, old.fetch.fetched_at, new.fetch.outcome, new.fetch.fetched_at
+            ));
+        }
+        print_body(&unified(&archive, &origin, &old, &new)?)?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn unified(archive: &Archive, origin: &Origin, old: &Entry, new: &Entry) -> Result<Vec<u8>> {
+    if old.body == new.body {
+        return Ok(Vec::new());
+    }
+    let body = |entry: &Entry| entry.body.map_or_else(|| Ok(Vec::new()), |key| archive.body(key));
+    let (old_body, new_body) = (body(old)?, body(new)?);
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_lines(old_body.as_slice(), new_body.as_slice());
+    let name = |entry: &Entry| format!("{origin}/robots.txt\t{}", entry.fetch.fetched_at);
+    let mut text = Vec::new();
+    let written =
+        diff.unified_diff().header(&name(old), &name(new)).context_radius(3).to_writer(&mut text);
+    written
+        .map_err(|err| Error::inconsistent(format!("a diff could not be kept in memory: {err}")))?;
+    Ok(text)
+}

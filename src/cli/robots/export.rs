@@ -1,0 +1,37 @@
+//! `botaudit robots export`: an archive as files and a manifest, for other programs and other times.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::Result;
+use crate::store::export::export;
+
+use super::super::Outcome;
+use super::super::shared::print;
+use super::ArchiveArg;
+
+/// Write an archive as a directory of dated files with a manifest.csv, which import reads back.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    /// Where to write; a directory that is empty, or does not exist yet.
+    directory: PathBuf,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl ExportArgs {
+    /// The manifest is written under its name when all is there.
+    pub fn run(self) -> Result<Outcome> {
+        let snapshots = export(&self.archive.open()?, &self.directory)?;
+        if !self.quiet {
+            print(&format!("{snapshots} snapshots written to {}\n", self.directory.display()))?;
+        }
+        Ok(Outcome::Done)
+    }
+}

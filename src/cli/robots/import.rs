@@ -1,0 +1,180 @@
+//! `botaudit robots import`: histories of other makes into an archive.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use crate::error::{Error, Result};
+use crate::store::archive::Archive;
+use crate::store::import::files::{FetchedAt, import_directory, import_file};
+use crate::store::import::git::import_git;
+use crate::store::import::manifest::import_manifest;
+use crate::store::import::warc::{self, Memory, import_warc};
+use crate::store::import::{Import, Make, Progress, make_of, redirects};
+use crate::store::writer::{Added, Writer};
+use crate::url::origin::Origin;
+
+use super::super::Outcome;
+use super::super::progress::{Show, follow};
+use super::super::shared::{complain, print};
+use super::{ArchiveArg, named_origin, named_time};
+
+/// Problems that are told one by one; of the rest the number.
+const TOLD_MAX: usize = 20;
+
+const EXAMPLES: &str = "\
+What is told by looking:
+  a WARC file, gzipped or not: its responses for /robots.txt, with redirects and revisits;
+  a CSV manifest with the columns origin, fetched_at, status, path (and max_age, chain, source);
+  a directory of example.com.txt, https_example.com_8443.txt or example.com/robots.txt (with --at),
+  or of dated versions as example.com/2025-01-31T12:00:00Z.txt (or 20250131120000.txt);
+  anything else is a robots.txt (with --origin and --at).
+A name without a scheme stands for http and https.
+
+Examples:
+  botaudit robots import --archive robots.db CC-MAIN-*.warc.gz
+  botaudit robots import --archive robots.db --origin https://example.com --at 2025-01-31 robots.txt
+  botaudit robots import --archive robots.db --git --origin https://example.com site/robots.txt
+
+What the archive has already is not added again. Each batch is on disk when the next begins.
+
+Exit codes:
+  0 all imported   2 could not run   3 imported what was good; the problems were told";
+
+/// Add histories of robots.txt to an archive; it is made where there is none.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots import --help")]
+pub struct ImportArgs {
+    /// What to import: files of any make, or directories.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Whose robots.txt a file is that does not say so.
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+
+    /// When files were fetched that do not say so: a time, or `modified` for when each was written.
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+
+    /// Take each file's history in its git repository: the branch that is checked out.
+    #[arg(long, requires = "origin")]
+    git: bool,
+
+    /// Say nothing but problems.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Counts problems, and tells the first of them.
+#[derive(Default)]
+struct Problems {
+    count: usize,
+}
+
+impl Problems {
+    fn take(&mut self, problem: &Error) {
+        self.count += 1;
+        if self.count <= TOLD_MAX {
+            complain(&problem.to_string());
+        }
+    }
+}
+
+impl ImportArgs {
+    /// Imports all; what is wrong with one does not keep the others from it.
+    pub fn run(self) -> Result<Outcome> {
+        let origin = self.origin.as_deref().map(named_origin).transpose()?;
+        let at = match self.at.as_deref() {
+            None => FetchedAt::Unsaid,
+            Some("modified") => FetchedAt::Modified,
+            Some(time) => FetchedAt::At(named_time(time)?),
+        };
+        let makes = self.makes(origin.as_ref(), at)?;
+        let mut writer = Archive::writer(&self.archive.path)?;
+        let progress = Progress::default();
+        let mut problems = Problems::default();
+        let sizes =
+            self.paths.iter().map(|path| path.metadata().ok().filter(|data| data.is_file()));
+        let bytes_total = sizes.map(|data| data.map(|data| data.len())).sum::<Option<u64>>();
+        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
+        let origins: Vec<Origin> = origin.into_iter().collect();
+        follow(
+            show,
+            bytes_total.filter(|_| !self.git),
+            || progress.bytes_read.load(Ordering::Relaxed),
+            || progress.snapshots.load(Ordering::Relaxed),
+            || {
+                let mut import = Import {
+                    writer: &mut writer,
+                    progress: &progress,
+                    problems: &mut |problem| problems.take(&problem),
+                };
+                self.import(&makes, &origins, at, &mut import)
+            },
+        )?;
+        self.tell(&writer, &problems)
+    }
+
+    /// What each path is. What could not be imported whatever it holds is said before anything is
+    /// written.
+    fn makes(&self, origin: Option<&Origin>, at: FetchedAt) -> Result<Vec<Option<Make>>> {
+        if self.git {
+            return Ok(vec![None; self.paths.len()]);
+        }
+        let make = |path: &PathBuf| {
+            let make = make_of(path)?;
+            match (make, origin, at) {
+                (Make::RobotsTxt, None, _) => Err(unsaid(path, "--origin https://example.com")),
+                (Make::RobotsTxt, _, FetchedAt::Unsaid) => {
+                    Err(unsaid(path, "--at 2025-01-31T12:00:00Z, or --at modified"))
+                }
+                _ => Ok(Some(make)),
+            }
+        };
+        self.paths.iter().map(make).collect()
+    }
+
+    fn import(
+        &self,
+        makes: &[Option<Make>],
+        origins: &[Origin],
+        at: FetchedAt,
+        import: &mut Import<'_>,
+    ) -> Result<()> {
+        let mut memory = Memory::default();
+        for (path, make) in self.paths.iter().zip(makes) {
+            match make {
+                None => import_git(path, origins, import)?,
+                Some(Make::RobotsTxt) => import_file(path, origins, at, import)?,
+                Some(Make::Directory) => import_directory(path, at, import)?,
+                Some(Make::Manifest) => import_manifest(path, import)?,
+                Some(Make::Warc) => import_warc(path, &mut memory, import)?,
+            }
+        }
+        warc::finish(&mut memory, import)?;
+        import.writer.flush()?;
+        redirects::follow(import.writer)
+    }
+
+    fn tell(&self, writer: &Writer, problems: &Problems) -> Result<Outcome> {
+        if problems.count > TOLD_MAX {
+            complain(&format!("... and {} more problems", problems.count - TOLD_MAX));
+        }
+        if !self.quiet {
+            let Added { snapshots, known, bodies } = writer.added();
+            print(&format!(
+                "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
+            ))?;
+        }
+        Ok(if problems.count > 0 { Outcome::Incomplete } else { Outcome::Done })
+    }
+}
+
+fn unsaid(path: &Path, flag: &str) -> Error {
+    Error::invalid_file(path, format!("is taken for a robots.txt; say more with {flag}"))
+}

@@ -1,0 +1,53 @@
+//! `botaudit robots list`: the origins of an archive.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use clap::Args;
+
+use crate::error::{Error, Result};
+
+use super::super::Outcome;
+use super::ArchiveArg;
+
+/// List the origins of an archive, one a line, in order.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Origins only.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl ListArgs {
+    /// Prints as it reads.
+    pub fn run(self) -> Result<Outcome> {
+        let cannot_write = |err| Error::io("cannot write to", Path::new("standard output"), err);
+        let archive = self.archive.open()?;
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        if !self.quiet {
+            let head = "snapshots  versions  first                 last                  outcome           origin\n";
+            out.write_all(head.as_bytes()).map_err(cannot_write)?;
+        }
+        archive.each_origin(|summary| {
+            let written = match self.quiet {
+                true => writeln!(out, "{}", summary.origin),
+                false => writeln!(
+                    out,
+                    "{:>9}  {:>8}  {:<20}  {:<20}  {:<16}  {}",
+                    summary.snapshots,
+                    summary.bodies,
+                    summary.first.to_string(),
+                    summary.last.to_string(),
+                    summary.outcome.to_string(),
+                    summary.origin
+                ),
+            };
+            written.map_err(cannot_write)
+        })?;
+        out.flush().map_err(cannot_write)?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,63 @@
+//! `botaudit robots show`: what an origin gave.
+
+use clap::Args;
+
+use crate::error::Result;
+use crate::store::entry::Entry;
+
+use super::super::Outcome;
+use super::super::shared::complain;
+use super::body::print_body;
+use super::{ArchiveArg, named_origin, named_time, newest};
+
+/// Show what an origin gave: the newest snapshot, or the newest at a time.
+#[derive(Args, Debug)]
+pub struct ShowArgs {
+    /// The origin, as https://example.com.
+    origin: String,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Show what was fetched last at or before then, as 2025-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+
+    /// Show the body only.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl ShowArgs {
+    /// The body on standard output, all else on standard error.
+    pub fn run(self) -> Result<Outcome> {
+        let origin = named_origin(&self.origin)?;
+        let at = self.at.as_deref().map(named_time).transpose()?;
+        let archive = self.archive.open()?;
+        let entry = newest(&archive, &origin, at)?;
+        if !self.quiet {
+            complain(&format!("{origin}, {}", described(&entry)));
+        }
+        if let Some(key) = entry.body {
+            print_body(&archive.body(key)?)?;
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+/// A snapshot in a line.
+pub fn described(entry: &Entry) -> String {
+    let fetch = &entry.fetch;
+    let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);
+    for hop in &fetch.chain {
+        text.push_str(&format!(", after {} to {}", hop.status, hop.location));
+    }
+    if let Some(seconds) = fetch.max_age_seconds {
+        text.push_str(&format!(", max-age {seconds} s"));
+    }
+    if let Some(body) = entry.body {
+        text.push_str(&format!(", {} bytes, {}", body.size_bytes, body.digest));
+    }
+    text.push_str(&format!(", from {}", entry.source));
+    text
+}

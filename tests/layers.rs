@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Rooms by floor, from the ground up.
 const FLOORS: &[&[&str]] = &[
     &["error", "time", "url"],
-    &["robots", "crawlers", "logs", "input"],
+    &["robots", "crawlers", "logs", "input", "net"],
     &["policy", "store"],
     &["judge"],
     &["audit", "classify", "explain", "lint"],
@@ -25,6 +25,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("rayon", &["audit", "classify"]),
     ("rusqlite", &["store"]),
     ("csv", &["report", "crawlers", "store", "classify"]),
+    ("ureq", &["net"]),
 ];
 
 #[test]

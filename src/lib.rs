@@ -58,6 +58,7 @@ pub mod url;
 pub mod crawlers;
 pub mod input;
 pub mod logs;
+pub mod net;
 pub mod robots;
 
 pub mod policy;

@@ -1,0 +1,51 @@
+//! `Cache-Control: max-age` (RFC 9111 sections 1.2.2 and 5.2).
+
+/// Seconds above which all ages are the same: 2^31, as the standard asks.
+const SECONDS_MAX: u64 = 1 << 31;
+
+/// The first `max-age` of the values of `Cache-Control`, in seconds; `None` where there is none
+/// or it is no number. Other directives have no say.
+pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
+    let mut directives = values.flat_map(|value| value.split(|&byte| byte == b','));
+    directives.find_map(|directive| {
+        let directive = directive.trim_ascii();
+        let equals = directive.iter().position(|&byte| byte == b'=')?;
+        let (name, age) = (&directive[..equals], &directive[equals + 1..]);
+        if name.trim_ascii().eq_ignore_ascii_case(b"max-age") { Some(seconds(age)) } else { None }
+    })?
+}
+
+fn seconds(text: &[u8]) -> Option<u64> {
+    let text = text.trim_ascii();
+    let text = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text);
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = text
+        .iter()
+        .fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+    Some(number.min(SECONDS_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_max_age() {
+        let check = |values: &[&str], expected: Option<u64>| {
+            let found = max_age_seconds(values.iter().map(|value| value.as_bytes()));
+            assert_eq!(found, expected, "{values:?}");
+        };
+        check(&[], None);
+        check(&["max-age=60"], Some(60));
+        check(&["public, MAX-AGE = 3600 , must-revalidate"], Some(3600));
+        check(&["max-age=\"7\""], Some(7));
+        check(&["no-cache", "max-age=0"], Some(0));
+        check(&["s-maxage=5"], None);
+        check(&["max-age=5, max-age=9"], Some(5));
+        check(&["max-age"], None);
+        check(&["max-age=", "max-age=-1", "max-age=1.5"], None);
+        check(&["max-age=99999999999999999999999"], Some(1 << 31));
+    }
+}

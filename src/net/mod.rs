@@ -1,0 +1,26 @@
+//! The network: how a robots.txt, or a list that an operator publishes, is asked for.
+//!
+//! Every server is taken for hostile: what it sends is bounded in bytes and in
+//! time, a redirect is followed by hand after a look at where it leads, and
+//! whatever goes wrong is an outcome, not an error.
+//!
+//! No proxy is used, not even one that the environment names: what a crawler
+//! gets is what the site itself answers. No cookie is kept, nothing is cached,
+//! nothing is tried twice.
+
+pub mod outcome;
+pub mod settings;
+
+mod address;
+mod cache_control;
+mod coding;
+mod deadline;
+mod ftp;
+mod ftp_reply;
+mod http;
+mod transport;
+
+mod follow;
+pub mod gates;
+
+pub mod fetch;

@@ -23,4 +23,5 @@ mod transport;
 mod follow;
 pub mod gates;
 
+pub mod download;
 pub mod fetch;

@@ -23,5 +23,6 @@ mod transport;
 mod follow;
 pub mod gates;
 
+pub mod batch;
 pub mod download;
 pub mod fetch;

@@ -1,0 +1,18 @@
+//! Fetching from servers that these tests start on loopback, most of them hostile.
+//!
+//! - `http`: each row of the table of outcomes, and what servers do to break a client.
+//! - `redirects`: chains, circles, and where they lead.
+//! - `tls`: certificates that prove something, and those that do not.
+//! - `ftp`: the dialogue, and the replies that end it.
+//! - `batch`: many origins, politely.
+//!
+//! No test asks the outside network.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod batch;
+mod ftp;
+mod http;
+mod redirects;
+mod server;
+mod tls;

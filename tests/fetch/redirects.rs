@@ -1,0 +1,168 @@
+//! Where redirects lead, and how far they are followed.
+
+use botaudit::net::download::download;
+use botaudit::net::fetch::{Fetched, fetch};
+use botaudit::net::outcome::FailureKind::{Connect, Dns};
+use botaudit::net::outcome::Outcome;
+use botaudit::net::outcome::Outcome::{Failure, Status};
+use botaudit::net::settings::Settings;
+
+use super::server::{Server, deaf_port, gates, hasty, path_of, response, send};
+
+const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
+
+fn redirect(status: u16, location: &str) -> Vec<u8> {
+    response(
+        &format!("{status} Moved"),
+        &format!("Location: {location}\r\n"),
+        b"<html>moved</html>",
+    )
+}
+
+/// `/robots.txt` leads to `/1`, and so on to `/hops`, which has the rules.
+fn chain(hops: usize) -> Server {
+    Server::http(move |head, stream| {
+        let at: usize = path_of(head)[1..].parse().unwrap_or(0);
+        let answer = if at == hops {
+            response("200 OK", "", RULES)
+        } else {
+            redirect([301, 302, 303, 307, 308][at % 5], &format!("/{}", at + 1))
+        };
+        send(stream, &answer);
+    })
+}
+
+/// `/robots.txt` leads to `location`; everything else has the rules.
+fn leading_to(location: String) -> Server {
+    Server::http(move |head, stream| {
+        let is_start = path_of(head) == "/robots.txt";
+        send(
+            stream,
+            &if is_start { redirect(301, &location) } else { response("200 OK", "", RULES) },
+        );
+    })
+}
+
+fn hops(fetched: &Fetched) -> Vec<(u16, &str)> {
+    fetched.chain.iter().map(|hop| (hop.status, hop.location.as_str())).collect()
+}
+
+#[test]
+fn five_hops_are_followed_and_six_are_not() {
+    let server = chain(5);
+    let fetched = server.fetch();
+    let at = |path: usize| format!("{}/{path}", server.origin());
+    assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), RULES));
+    assert_eq!(fetched.final_url, at(5));
+    assert_eq!(
+        hops(&fetched),
+        [(301, &*at(1)), (302, &*at(2)), (303, &*at(3)), (307, &*at(4)), (308, &*at(5))]
+    );
+
+    let server = chain(6);
+    let fetched = server.fetch();
+    assert_eq!((fetched.outcome, fetched.chain.len()), (Status(301), 5));
+    assert!(fetched.note.starts_with("one redirect too many"), "{}", fetched.note);
+    assert!(fetched.body.is_empty());
+    assert_eq!(server.requests.lock().unwrap().len(), 6);
+
+    let patient = Settings { redirects_max: 10, ..hasty() };
+    assert_eq!(fetch(&chain(10).origin(), &patient, &gates()).outcome, Status(200));
+    let stubborn = Settings { redirects_max: 0, ..hasty() };
+    assert_eq!(fetch(&chain(1).origin(), &stubborn, &gates()).outcome, Status(301));
+}
+
+#[test]
+fn a_circle_is_left() {
+    let server = Server::saying(redirect(302, "/robots.txt"));
+    let fetched = server.fetch();
+    assert_eq!((fetched.outcome, fetched.chain.len()), (Status(302), 0));
+    assert!(fetched.note.starts_with("a redirect in a circle"), "{}", fetched.note);
+    let server = Server::http(|head, stream| {
+        send(stream, &redirect(301, if path_of(head) == "/a" { "/robots.txt" } else { "/a" }));
+    });
+    assert_eq!(server.fetch().outcome, Status(301));
+    assert_eq!(server.requests.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn a_location_is_read_where_it_was_given() {
+    let check = |location: &str, path: &str| {
+        let server = leading_to(location.to_owned());
+        let fetched = server.fetch();
+        assert_eq!(fetched.outcome, Status(200), "{location} {}", fetched.note);
+        assert_eq!(fetched.final_url, format!("{}{path}", server.origin()), "{location}");
+    };
+    check("/other.txt", "/other.txt");
+    check("other.txt?a=b c#d", "/other.txt?a=b%20c");
+    check("./a/../b.txt", "/b.txt");
+    check("?again", "/robots.txt?again");
+    check("/caf\u{e9}|{x}", "/caf%C3%A9|%7Bx%7D");
+}
+
+#[test]
+fn a_redirect_that_leads_nowhere_is_the_outcome() {
+    let check = |headers: &str| {
+        let server = Server::saying(response("301 Moved", headers, RULES));
+        let fetched = server.fetch();
+        assert_eq!(fetched.outcome, Status(301), "{headers}");
+        assert!(fetched.body.is_empty() && !fetched.note.is_empty(), "{headers}");
+    };
+    check("");
+    for location in [
+        "mailto:webmaster@example.com",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "gopher://example.com/",
+        "http://",
+        "http://[::1/",
+        "http://exa mple/",
+    ] {
+        check(&format!("Location: {location}\r\n"));
+    }
+    check(&format!("Location: /{}\r\n", "x".repeat(20_000)));
+}
+
+#[test]
+fn a_redirect_may_leave_the_host_and_fail_there() {
+    let check = |location: String, outcome: Outcome| {
+        let fetched = leading_to(location.clone()).fetch();
+        assert_eq!(fetched.outcome, outcome, "{location}");
+        // The redirect was followed: its target is what failed.
+        assert_eq!(hops(&fetched), [(301, &*fetched.final_url)], "{location}");
+        assert!(fetched.final_url.starts_with(&location), "{location}");
+    };
+    let other = Server::saying(response("200 OK", "", RULES));
+    check(format!("http://localhost:{}/x", other.port), Status(200));
+    check(format!("{}/", other.origin()), Status(200));
+    check(format!("{}/gone", Server::saying(response("410 Gone", "", b"")).origin()), Status(410));
+    check("http://nobody.invalid/".to_owned(), Failure(Dns));
+    check(format!("https://127.0.0.1:{}/", deaf_port()), Failure(Connect));
+    check(format!("ftp://127.0.0.1:{}/robots.txt", deaf_port()), Failure(Connect));
+}
+
+#[test]
+fn nothing_that_looks_like_a_redirect_is_one() {
+    let page = b"<meta http-equiv=refresh content='0; url=/other'><script>location='/x'</script>";
+    let server =
+        Server::saying(response("200 OK", "Refresh: 0; url=/other\r\nLocation: /x\r\n", page));
+    let fetched = server.fetch();
+    assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), page.as_slice()));
+    assert_eq!(server.requests.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn a_download_is_all_or_nothing() {
+    let settings = Settings { body_bytes_max: 100, ..hasty() };
+    let get = |server: &Server| {
+        download(&format!("{}/list.json", server.origin()), &settings, &gates())
+            .map_err(|err| err.to_string())
+    };
+    assert_eq!(get(&Server::saying(response("200 OK", "", RULES))).unwrap(), RULES);
+    let long = get(&Server::saying(response("200 OK", "", &[b'x'; 100]))).unwrap_err();
+    assert!(long.ends_with("/list.json: has 100 bytes or more"), "{long}");
+    let gone = get(&Server::saying(response("404 No", "", RULES))).unwrap_err();
+    assert!(gone.ends_with("/list.json: not got: 404"), "{gone}");
+    assert!(download("list.json", &settings, &gates()).is_err());
+    assert!(download("file:///etc/passwd", &settings, &gates()).is_err());
+}

@@ -1,6 +1,7 @@
 //! Fetching from servers that these tests start on loopback, most of them hostile.
 //!
 //! - `http`: each row of the table of outcomes, and what servers do to break a client.
+//! - `hostile`: responses with random damage.
 //! - `redirects`: chains, circles, and where they lead.
 //! - `tls`: certificates that prove something, and those that do not.
 //! - `ftp`: the dialogue, and the replies that end it.
@@ -12,6 +13,7 @@
 
 mod batch;
 mod ftp;
+mod hostile;
 mod http;
 mod redirects;
 mod server;

@@ -15,6 +15,7 @@ use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
+use botaudit::logs::detect::Hints;
 use botaudit::store::Store;
 use botaudit::time::Zone;
 use botaudit::url::dialect::Dialect;
@@ -53,7 +54,7 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
     let options = Options {
         threads,
         chunk_bytes: 1 << 20,
-        log_format: None,
+        hints: Hints::default(),
         origin: Origin::parse(b"https://example.com"),
         zone: Zone::UTC,
     };

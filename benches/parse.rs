@@ -13,8 +13,10 @@ use botaudit::input::chunks::Chunks;
 use botaudit::input::lines::lines;
 use botaudit::input::open::{NamedGzip, Opened};
 use botaudit::input::source::FileId;
+use botaudit::logs::Line;
+use botaudit::logs::detect::Hints;
+use botaudit::logs::format::Format;
 use botaudit::logs::record::Scratch;
-use botaudit::logs::{Line, LogFormat};
 use flate2::{Compression, write::GzEncoder};
 
 const LINES: u64 = 200_000;
@@ -22,8 +24,10 @@ const RUNS: usize = 7;
 const CHUNK_BYTES: usize = 1 << 20;
 
 fn main() {
-    let text = log(LogFormat::Combined);
-    let vhost = log(LogFormat::VhostCombined);
+    let format = |name| Format::named(name, &Hints::default()).expect("it is built in");
+    let (combined, vhost_combined) = (format("combined"), format("vhost_combined"));
+    let text = log(&combined);
+    let vhost = log(&vhost_combined);
     let gz = gzip(&text);
     let size = text.len() as u64;
 
@@ -32,9 +36,9 @@ fn main() {
     time("chunk", size, &|| chunk(&text), LINES);
     time("inflate_and_chunk", size, &|| chunk(&gz), LINES);
     time("lines", size, &|| lines(&text).count() as u64, LINES);
-    let user_agents = user_agent_bytes(&text, LogFormat::Combined);
+    let user_agents = user_agent_bytes(&text, &combined);
     assert!(user_agents > LINES * 20, "every line has a user agent");
-    for (format, text) in [(LogFormat::Combined, &text), (LogFormat::VhostCombined, &vhost)] {
+    for (format, text) in [(&combined, &text), (&vhost_combined, &vhost)] {
         let (name, size) = (format.name(), text.len() as u64);
         time(&format!("user_agent_{name}"), size, &|| user_agent_bytes(text, format), user_agents);
         time(&format!("record_{name}"), size, &|| records(text, format), LINES);
@@ -78,18 +82,18 @@ fn chunk(bytes: &Arc<[u8]>) -> u64 {
     chunks.ending().lines
 }
 
-fn user_agent_bytes(text: &[u8], format: LogFormat) -> u64 {
-    let mut scratch = Scratch::default();
-    let length = |line| match format.line(line) {
+fn user_agent_bytes(text: &[u8], format: &Format) -> u64 {
+    let (mut scratch, mut reader) = (Scratch::default(), format.reader());
+    let length = |line| match reader.line(line) {
         Line::Fields(fields) => fields.user_agent(&mut scratch).len() as u64,
         _ => 0,
     };
     lines(text).map(length).sum()
 }
 
-fn records(text: &[u8], format: LogFormat) -> u64 {
-    let mut scratch = Scratch::default();
-    let is_record = |line: &&[u8]| match format.line(line) {
+fn records(text: &[u8], format: &Format) -> u64 {
+    let (mut scratch, mut reader) = (Scratch::default(), format.reader());
+    let is_record = |line: &&[u8]| match reader.line(line) {
         Line::Fields(fields) => black_box(fields.record(&mut scratch)).is_ok(),
         _ => false,
     };
@@ -103,7 +107,7 @@ fn gzip(text: &[u8]) -> Arc<[u8]> {
 }
 
 /// A log that varies enough not to flatter the inflater.
-fn log(format: LogFormat) -> Arc<[u8]> {
+fn log(format: &Format) -> Arc<[u8]> {
     const USER_AGENTS: [&str; 4] = [
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
@@ -117,7 +121,7 @@ fn log(format: LogFormat) -> Arc<[u8]> {
         state ^= state >> 7;
         state ^= state << 17;
         let random = |modulus: u64, shift: u32| (state >> shift) % modulus;
-        if format == LogFormat::VhostCombined {
+        if format.name() == "vhost_combined" {
             write!(text, "www{}.example.com:443 ", random(200, 8)).expect("memory takes all");
         }
         let (hour, minute, second) = (line / 3600 % 24, line / 60 % 60, line % 60);

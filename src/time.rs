@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
@@ -69,6 +69,16 @@ impl Zone {
         TimeZone::get(name).ok().map(|zone| Zone(Some(zone)))
     }
 
+    /// When the clocks of this zone show `time`; the first time where they do so twice, and as
+    /// if they had not been put forward where they never do.
+    pub fn time_of(&self, time: DateTime) -> Option<UtcTime> {
+        let zoned = match &self.0 {
+            None => time.to_zoned(TimeZone::UTC),
+            Some(zone) => time.to_zoned(zone.clone()),
+        };
+        zoned.ok().map(|zoned| zoned.timestamp().into())
+    }
+
     /// The day in which `time` falls.
     pub fn day_of(&self, time: UtcTime) -> Day {
         let offset_seconds = match &self.0 {
@@ -112,6 +122,18 @@ mod tests {
         check("Europe/Berlin", 1_774_823_400, "2026-03-30");
         check("America/New_York", 1_774_655_999, "2026-03-27");
         assert!(Zone::named("Europe/Atlantis").is_none());
+    }
+
+    #[test]
+    fn clocks_of_a_zone_show_a_time_once_twice_or_never() {
+        let check = |zone: &str, time: &str, expected: &str| {
+            let found = Zone::named(zone).unwrap().time_of(time.parse().unwrap());
+            assert_eq!(found.unwrap().to_string(), expected, "{zone} {time}");
+        };
+        check("UTC", "2026-03-28T12:00:00", "2026-03-28T12:00:00Z");
+        check("Europe/Berlin", "2026-03-28T12:00:00", "2026-03-28T11:00:00Z");
+        check("Europe/Berlin", "2026-10-25T02:30:00", "2026-10-25T00:30:00Z");
+        check("Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:30:00Z");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! A case is a line after `> ` and, after `= `, what it is: the record's time,
 //! origin (where the line names one), client, method, target, status, bytes and
-//! user agent, with ` | ` between; or `reject` or `skip` and why. Bytes that
-//! cannot be printed are shown as `\xHH`.
+//! user agent, with ` | ` between, and the forwarded addresses where there are
+//! any; or `reject` or `skip` and why. Bytes that cannot be printed are shown as
+//! `\xHH`. The lines of a file are read in order, as those of a log.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -11,10 +12,13 @@ use std::fs;
 use std::path::Path;
 
 use botaudit::input;
-use botaudit::logs::detect::{Detection, detect};
+use botaudit::input::lines::lines;
+use botaudit::logs::detect::{Hints, detect};
+use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::record::{Record, Scratch};
+use botaudit::logs::registry::{ENTRIES, Entry};
 use botaudit::logs::reject::Reject;
-use botaudit::logs::{self, Line, LogFormat};
+use botaudit::logs::{self, Line};
 
 struct Case {
     number: usize,
@@ -23,9 +27,8 @@ struct Case {
 }
 
 /// The cases of a format's file.
-fn cases(format: LogFormat) -> Vec<Case> {
-    let name = format!("tests/logs/{}.txt", format.name());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+fn cases(name: &str) -> Vec<Case> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/logs/{name}.txt"));
     let text = fs::read_to_string(&path).expect("each format has its file");
     let mut cases = Vec::new();
     let mut lines = (1..).zip(text.lines());
@@ -41,10 +44,23 @@ fn cases(format: LogFormat) -> Vec<Case> {
     cases
 }
 
+/// All lines of a format's file, as they would stand in a log.
+fn log(name: &str) -> String {
+    cases(name).into_iter().map(|case| case.line + "\n").collect()
+}
+
+/// The format as it is told from the lines of its own file.
+fn format(entry: &Entry) -> Format {
+    let hints = Hints::default();
+    let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+    assert!(hints.format.is_some(), "{}", entry.name);
+    detect(lines(log(entry.name).as_bytes()), &hints).format.unwrap()
+}
+
 /// What a line is, in the words of the files.
-fn describe(format: LogFormat, line: &[u8]) -> String {
+fn describe(reader: &mut Reader, line: &[u8]) -> String {
     let mut scratch = Scratch::default();
-    match format.line(line) {
+    match reader.line(line) {
         Line::Skip(skip) => format!("skip {}", skip.as_str()),
         Line::Reject(reject) => format!("reject {}", reject.as_str()),
         Line::Fields(fields) => {
@@ -63,96 +79,165 @@ fn describe(format: LogFormat, line: &[u8]) -> String {
 fn describe_record(record: &Record<'_>) -> String {
     let text =
         |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\\"", "\"").replace("\\'", "'");
-    let host = record.host.map(|host| text(host) + " | ").unwrap_or_default();
-    let host = match record.port {
-        Some(port) => host.replace(" | ", &format!(":{port} | ")),
-        None => host,
-    };
+    let scheme = record.scheme.map_or(String::new(), |scheme| format!("{}://", scheme.as_str()));
+    let port = record.port.map_or(String::new(), |port| format!(":{port}"));
+    let origin = scheme + &record.host.map(text).unwrap_or_default() + &port;
+    let origin = if origin.is_empty() { origin } else { origin + " | " };
     let target = record.target.map_or("none".to_owned(), text);
     let (client, method) = (text(record.client), text(record.method));
     let Record { time, status, bytes, .. } = record;
     let user_agent = text(record.user_agent);
-    format!("{time} | {host}{client} | {method} | {target} | {status} | {bytes} | {user_agent}")
+    let forwarded_for =
+        record.forwarded_for.map_or(String::new(), |list| format!(" | {}", text(list)));
+    format!(
+        "{time} | {origin}{client} | {method} | {target} | {status} | {bytes} | {user_agent}{forwarded_for}"
+    )
 }
 
 #[test]
 fn every_line_gives_what_its_file_expects() {
-    for format in LogFormat::ALL {
-        for case in cases(format) {
-            let found = describe(format, case.line.as_bytes());
-            assert_eq!(found, case.expected, "{}.txt:{}", format.name(), case.number);
+    for entry in ENTRIES {
+        let mut reader = format(entry).reader();
+        for case in cases(entry.name) {
+            let found = describe(&mut reader, case.line.as_bytes());
+            assert_eq!(found, case.expected, "{}.txt:{}", entry.name, case.number);
         }
     }
 }
 
 #[test]
 fn every_file_has_records_and_rejects() {
-    for format in LogFormat::ALL {
-        let cases = cases(format);
+    for entry in ENTRIES {
+        let cases = cases(entry.name);
         assert!(cases.iter().filter(|case| case.expected.starts_with("20")).count() >= 10);
         assert!(cases.iter().any(|case| case.expected.starts_with("reject ")));
     }
 }
 
+/// Wherever a file is cut into chunks, its lines are read the same.
+#[test]
+fn any_chunk_size_gives_the_same() {
+    for entry in ENTRIES {
+        let text = log(entry.name);
+        let whole: Vec<String> = cases(entry.name).into_iter().map(|case| case.expected).collect();
+        for lines_per_chunk in [1, 2, 3, 7, 1000] {
+            let mut format = format(entry);
+            let mut found = Vec::new();
+            let all: Vec<&str> = text.split_inclusive('\n').collect();
+            for chunk in all.chunks(lines_per_chunk) {
+                let chunk = chunk.concat();
+                let mut reader = format.reader();
+                found.extend(lines(chunk.as_bytes()).map(|line| describe(&mut reader, line)));
+                format.advance(chunk.as_bytes());
+            }
+            assert_eq!(found, whole, "{} in chunks of {lines_per_chunk} lines", entry.name);
+        }
+    }
+}
+
+#[track_caller]
+fn check_detection(text: &str, expected: &str) {
+    let detection = detect(lines(text.as_bytes()), &Hints::default());
+    let found = detection.format.as_ref().map(|format| format.name().to_owned());
+    assert_eq!(found.as_deref(), Some(expected), "{}\n{text}", detection.why);
+}
+
 #[test]
 fn every_format_is_told_from_its_lines() {
-    for format in LogFormat::ALL {
-        let cases = cases(format);
-        let detection = detect(cases.iter().map(|case| case.line.as_bytes()));
-        assert_eq!(detection.format, Some(format));
-        let sample = format.sample().as_bytes();
-        let expected = Detection { format: Some(format), lines_tried: 1, lines_parsed: 1 };
-        assert_eq!(detect([sample]), expected);
-        assert_eq!(LogFormat::from_name(format.name()), Some(format));
+    for entry in ENTRIES {
+        check_detection(&log(entry.name), entry.name);
+        check_detection(entry.sample, entry.name);
+        let detection = detect(lines(entry.sample.as_bytes()), &Hints::default());
+        assert_eq!((detection.lines_tried, detection.lines_parsed), (1, 1), "{}", entry.name);
     }
 }
 
 #[test]
 fn one_odd_line_does_not_decide_the_format() {
-    for format in LogFormat::ALL {
-        for other in LogFormat::ALL {
-            let mut lines = vec![other.sample().as_bytes()];
-            lines.extend([format.sample().as_bytes(); 9]);
-            assert_eq!(detect(lines).format, Some(format), "{other:?} before {format:?}");
+    for entry in ENTRIES {
+        for other in ENTRIES {
+            let odd = lines(other.sample.as_bytes()).last().unwrap();
+            let odd = std::str::from_utf8(odd).unwrap();
+            let record = entry.sample.lines().last().unwrap();
+            let text = [entry.sample, odd].into_iter().chain([record; 8]);
+            check_detection(&text.collect::<Vec<_>>().join("\n"), entry.name);
+            if !entry.sample.starts_with('#') {
+                let text = [odd].into_iter().chain([record; 9]);
+                check_detection(&text.collect::<Vec<_>>().join("\n"), entry.name);
+            }
         }
     }
 }
 
 #[test]
+fn names_and_samples_are_told_apart() {
+    for entry in ENTRIES {
+        assert_eq!(ENTRIES.iter().filter(|other| other.name == entry.name).count(), 1);
+        assert_eq!(ENTRIES.iter().filter(|other| other.sample == entry.sample).count(), 1);
+    }
+}
+
+#[test]
 fn what_is_no_access_log_is_not_detected() {
-    let none = Detection { format: None, lines_tried: 0, lines_parsed: 0 };
-    assert_eq!(detect([]), none);
-    assert_eq!(detect([&b""[..], b"  ", b"# comment"]), none);
-    let lines =
-        [&b"2020-10-14 01:29:23 [spider] INFO: \"started\""[..], b"{\"status\":200}", b"\0\xff"];
-    assert_eq!(detect(lines), Detection { lines_tried: 3, ..none });
+    let tried = |lines: &[&[u8]]| {
+        let detection = detect(lines.iter().copied(), &Hints::default());
+        assert!(detection.format.is_none() && detection.lines_parsed == 0);
+        detection.lines_tried
+    };
+    assert_eq!(tried(&[]), 0);
+    assert_eq!(tried(&[b"", b"  ", b"# comment"]), 0);
+    assert_eq!(
+        tried(&[b"2020-10-14 01:29:23 [spider] INFO: \"started\"", b"{\"status\":200}", b"\0\xff"]),
+        3
+    );
+}
+
+#[test]
+fn a_format_that_was_asked_for_is_taken_however_little_it_reads() {
+    for entry in ENTRIES {
+        let hints = Hints::default();
+        let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+        let detection = detect([&b"\0\xff"[..]], &hints);
+        assert_eq!(detection.format.unwrap().name(), entry.name);
+        assert_eq!((detection.lines_tried, detection.lines_parsed), (1, 0));
+    }
 }
 
 #[test]
 fn what_is_cut_for_its_length_is_rejected_for_it() {
     assert_eq!(input::lines::LINE_BYTES_MAX, logs::LINE_BYTES_MAX);
-    let [sample, ..] = LogFormat::ALL.map(LogFormat::sample);
-    let long = sample.replace("music", &"m".repeat(logs::LINE_BYTES_MAX));
-    for format in LogFormat::ALL {
-        let line = input::lines::lines(long.as_bytes()).next().unwrap();
-        assert!(matches!(format.line(line), Line::Reject(Reject::TooLong)));
+    for entry in ENTRIES {
+        let long = "m".repeat(logs::LINE_BYTES_MAX + 2);
+        let line = lines(long.as_bytes()).next().unwrap();
+        assert!(matches!(format(entry).reader().line(line), Line::Reject(Reject::TooLong)));
     }
 }
 
 #[test]
 fn no_damage_to_a_line_panics() {
-    for format in LogFormat::ALL {
-        for case in cases(format) {
+    for entry in ENTRIES {
+        let format = format(entry);
+        for case in cases(entry.name) {
             let line = case.line.as_bytes();
             for at in 0..line.len() {
-                describe(format, &line[..at]);
+                describe(&mut format.reader(), &line[..at]);
                 for byte in *b"\"\\[] -\0\xff" {
                     let mut line = line.to_vec();
                     line[at] = byte;
-                    for other in LogFormat::ALL {
-                        describe(other, &line);
-                    }
+                    describe(&mut format.reader(), &line);
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_line_of_another_format_panics() {
+    for entry in ENTRIES {
+        let format = format(entry);
+        for other in ENTRIES {
+            for case in cases(other.name) {
+                describe(&mut format.reader(), case.line.as_bytes());
             }
         }
     }

@@ -10,6 +10,8 @@ use crate::input::chunks::{Chunks, Ending};
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::robots::{DecidingRule, Robots};
+use crate::logs::detect::Detection;
+use crate::logs::format::Format;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Day;
 
@@ -63,8 +65,8 @@ pub struct Input {
     pub size_bytes: u64,
     /// Bytes after decompression.
     pub decompressed_bytes: u64,
-    /// Name of the log format; `None` where there was no line to tell it from.
-    pub format: Option<&'static str>,
+    /// The log format; `None` where there was no line to tell it from.
+    pub format: Option<Format>,
     /// Lines from which the format was to be told.
     pub lines_tried: usize,
     /// Why its rest could not be read.
@@ -93,7 +95,7 @@ impl Input {
 /// How one input ended, as its reader saw it.
 #[derive(Clone, Debug)]
 pub struct InputEnd {
-    format: Option<&'static str>,
+    format: Option<Format>,
     lines_tried: usize,
     failure: Option<String>,
     ending: Ending,
@@ -101,7 +103,8 @@ pub struct InputEnd {
 
 impl InputEnd {
     /// Of an input that was read.
-    pub fn new(format: Option<&'static str>, lines_tried: usize, chunks: &Chunks) -> InputEnd {
+    pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
+        let (format, lines_tried) = (detected.format.clone(), detected.lines_tried);
         let ending = chunks.ending();
         let failure = ending.damage.map(|damage| damage.to_string());
         InputEnd { format, lines_tried, failure, ending }

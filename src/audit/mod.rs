@@ -31,8 +31,8 @@ use crate::input::lines::lines;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
-use crate::logs::LogFormat;
-use crate::logs::detect::detect;
+use crate::logs::detect::{Hints, detect};
+use crate::logs::format::Format;
 use crate::time::Zone;
 use crate::url::origin::Origin;
 
@@ -54,8 +54,8 @@ pub struct Options {
     pub threads: usize,
     /// Bytes of lines that a worker takes at once.
     pub chunk_bytes: usize,
-    /// `None`: told from the first lines of each file.
-    pub log_format: Option<LogFormat>,
+    /// What is said of the formats of all files.
+    pub hints: Hints,
     /// Of records that name no host.
     pub origin: Option<Origin>,
     /// Where days begin.
@@ -74,7 +74,8 @@ pub struct Progress {
 /// A chunk on its way to a worker.
 struct Work {
     chunk: Chunk,
-    format: LogFormat,
+    /// As it stands at the first line of the chunk.
+    format: Format,
 }
 
 /// Audits `sources`. Damage to a source ends that source alone.
@@ -135,7 +136,7 @@ impl Desk<'_> {
             let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(Work { chunk, format }) = work else { return Ok(worker.into_tally()) };
             let mut requests = self.evidence.map(|_| Vec::new());
-            let lines = worker.audit(&chunk, format, requests.as_mut());
+            let lines = worker.audit(&chunk, &format, requests.as_mut());
             self.progress.lines.fetch_add(lines, Ordering::Relaxed);
             let Chunk { file, sequence, bytes, .. } = chunk;
             // As it is: a buffer that keeps its length need not be filled again. Where all
@@ -203,21 +204,23 @@ impl<'a> Readers<'a> {
             }
         };
         let mut chunks = Chunks::new(file, opened, self.options.chunk_bytes);
-        let detected = detect(lines(chunks.head()));
-        let format = self.options.log_format.or(detected.format);
+        let detected = detect(lines(chunks.head()), &self.options.hints);
+        let mut format = detected.format.clone().unwrap_or_else(Format::combined);
         let mut count = 0;
         loop {
             let buffer =
                 used.lock().unwrap_or_else(PoisonError::into_inner).try_recv().unwrap_or_default();
             let Some(chunk) = chunks.next_chunk(buffer) else { break };
             count += 1;
-            let work_item = Work { chunk, format: format.unwrap_or(LogFormat::Combined) };
+            let at_chunk = format.clone();
+            format.advance(&chunk.bytes);
+            let work_item = Work { chunk, format: at_chunk };
             if self.stop.load(Ordering::Relaxed) || work.send(work_item).is_err() {
                 break;
             }
         }
         self.tell(Evidence::End { input: file, chunks: count })?;
-        Ok(InputEnd::new(format.map(LogFormat::name), detected.lines_tried, &chunks))
+        Ok(InputEnd::new(&detected, &chunks))
     }
 
     fn tell(&self, news: Evidence) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What a user should know before acting on a report: each thing said once.
 
 use crate::judge::Judge;
-use crate::logs::LogFormat;
+use crate::logs::caveat::Caveat;
 
 use super::finish::{Audit, Input};
 use super::place::Place;
@@ -19,11 +19,7 @@ pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<Stri
         |input| input.format.is_none() && input.lines_tried > 0,
         "no known log format reads the first lines; say which it is with --log-format",
     ));
-    warnings.extend(about_inputs(
-        audit,
-        |input| input.format == Some(LogFormat::Common.name()),
-        "the format common has no user agent, so no crawler can be told from a browser",
-    ));
+    warnings.extend(Caveat::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
     warnings.extend(unnamed_origin(audit, judge));
     if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
         let why = format!(
@@ -56,6 +52,20 @@ fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) ->
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     let more = and_more(names.len().saturating_sub(NAMED_MAX));
     (!names.is_empty()).then(|| format!("{shown}{more}: {what}"))
+}
+
+/// What the formats of some inputs cannot tell, with their names.
+fn about_format(audit: &Audit, caveat: Caveat) -> Option<String> {
+    let has_caveat = |input: &&Input| {
+        input.format.as_ref().is_some_and(|format| format.caveats().contains(&caveat))
+    };
+    let inputs = audit.inputs.iter().filter(has_caveat);
+    let mut names: Vec<&str> =
+        inputs.filter_map(|input| input.format.as_ref()).map(|format| format.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let what = format!("the log format {} {}", names.join(", "), caveat.as_str());
+    about_inputs(audit, |input| has_caveat(&input), &what)
 }
 
 fn and_more(count: usize) -> String {

@@ -12,8 +12,9 @@ use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
+use crate::logs::Line;
+use crate::logs::format::{Format, Reader};
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::logs::{Line, LogFormat};
 use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
@@ -79,13 +80,14 @@ impl<'a> Worker<'a> {
     pub fn audit(
         &mut self,
         chunk: &Chunk,
-        format: LogFormat,
+        format: &Format,
         mut evidence: Option<&mut Vec<ViolatingRequest>>,
     ) -> u64 {
         let mut tally = FileTally::default();
+        let mut reader = format.reader();
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         for line in lines(&chunk.bytes) {
-            self.audit_line(line, format, position, &mut tally, evidence.as_deref_mut());
+            self.audit_line(line, &mut reader, position, &mut tally, evidence.as_deref_mut());
             position.line += 1;
         }
         self.tally.files.entry(chunk.file).or_default().absorb(tally);
@@ -100,14 +102,14 @@ impl<'a> Worker<'a> {
     fn audit_line(
         &mut self,
         line: &[u8],
-        format: LogFormat,
+        reader: &mut Reader,
         position: Position,
         tally: &mut FileTally,
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let context = self.context;
         let mut scratch = std::mem::take(&mut self.scratch);
-        match format.line(line) {
+        match reader.line(line) {
             Line::Skip(reason) => tally.skip(reason),
             Line::Reject(reason) => tally.reject(reason, position.line, line),
             Line::Fields(fields) => {

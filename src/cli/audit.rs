@@ -15,7 +15,9 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::Judge;
-use crate::logs::LogFormat;
+use crate::logs::detect::Hints;
+use crate::logs::format::Format;
+use crate::logs::registry::ENTRIES;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
@@ -211,10 +213,16 @@ impl AuditArgs {
         Ok(Options {
             threads: if self.threads == 0 { cores } else { self.threads },
             chunk_bytes: self.chunk_bytes,
-            log_format: self.log_format.as_deref().map(log_format).transpose()?,
+            hints: self.hints()?,
             origin: self.origin.as_deref().map(origin).transpose()?,
             zone: zone(&self.timezone)?,
         })
+    }
+
+    fn hints(&self) -> Result<Hints> {
+        let hints = Hints { format: None, zone: zone(&self.timezone)? };
+        let format = self.log_format.as_deref().map(|name| log_format(name, &hints)).transpose()?;
+        Ok(Hints { format, ..hints })
     }
 
     fn run_options(&self, options: &Options) -> RunOptions {
@@ -239,9 +247,9 @@ fn no_robots() -> Error {
     )
 }
 
-fn log_format(name: &str) -> Result<LogFormat> {
-    LogFormat::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = LogFormat::ALL.iter().map(|format| format.name()).collect();
+fn log_format(name: &str, hints: &Hints) -> Result<Format> {
+    Format::named(name, hints).ok_or_else(|| {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
         Error::usage(format!("unknown log format '{name}'; the formats are {}", names.join(", ")))
     })
 }

@@ -12,14 +12,15 @@ use std::net::IpAddr;
 use memchr::{memchr, memrchr};
 
 use crate::logs::field::Field;
-use crate::logs::record::Fields;
+use crate::logs::record::{Fields, Outcome, Request};
 use crate::logs::reject::Reject;
+use crate::logs::time::Time;
 
 /// Up to and with the bytes; what follows is not looked at.
 pub fn common(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let front = front(line)?;
     let client = client(front.columns)?;
-    Ok(front.fields(client, front.rest, Field::plain(b"-")))
+    Ok(front.fields(client, front.rest, Field::UNSET))
 }
 
 /// With referer and user agent; what follows is not looked at.
@@ -42,8 +43,7 @@ pub fn vhost_combined(line: &[u8]) -> Result<Fields<'_>, Reject> {
         return Err(Reject::NoClient);
     }
     let (outcome, user_agent) = outcome_and_user_agent(front.rest)?;
-    let (host, port) = host_and_port(name);
-    Ok(Fields { host, port, ..front.fields(client, outcome, user_agent) })
+    Ok(Fields { host: Field::plain(name), ..front.fields(client, outcome, user_agent) })
 }
 
 /// Whether what follows the bytes of a common line starts like the two quoted
@@ -65,9 +65,16 @@ struct Front<'a> {
 }
 
 impl<'a> Front<'a> {
+    #[inline]
     fn fields(&self, client: &'a [u8], outcome: &'a [u8], user_agent: Field<'a>) -> Fields<'a> {
-        let (time, request) = (self.time, self.request);
-        Fields { host: None, port: None, client, time, request, outcome, user_agent }
+        Fields {
+            client,
+            time: Time::Text(self.time),
+            request: Request::Line(self.request),
+            outcome: Outcome::Tokens(outcome),
+            user_agent,
+            ..Fields::default()
+        }
     }
 }
 
@@ -145,48 +152,16 @@ fn quoted_fields(rest: &[u8]) -> Option<(&[u8], Field<'_>)> {
     matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent))
 }
 
-/// A name that ends in a port, which only brackets tell from an IPv6 address.
-fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
-    if name == b"-" {
-        return (None, None);
-    }
-    let split = memrchr(b':', name).map(|colon| (&name[..colon], &name[colon + 1..]));
-    match split {
-        Some((host, port)) if memchr(b':', host).is_none() || host.ends_with(b"]") => {
-            let number = std::str::from_utf8(port).ok().and_then(|port| port.parse().ok());
-            if number.is_some() { (Some(host), number) } else { (Some(name), None) }
-        }
-        _ => (Some(name), None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check_host(name: &str, expected: (Option<&str>, Option<u16>)) {
-        let (host, port) = host_and_port(name.as_bytes());
-        assert_eq!((host.map(|host| std::str::from_utf8(host).unwrap()), port), expected);
-    }
-
-    #[test]
-    fn hosts_and_ports() {
-        check_host("example.com:443", (Some("example.com"), Some(443)));
-        check_host("example.com", (Some("example.com"), None));
-        check_host("[::1]:8080", (Some("[::1]"), Some(8080)));
-        check_host("[::1]", (Some("[::1]"), None));
-        check_host("::1", (Some("::1"), None));
-        check_host("example.com:", (Some("example.com:"), None));
-        check_host("example.com:65536", (Some("example.com:65536"), None));
-        check_host("-", (None, None));
-    }
 
     #[test]
     fn any_bytes_in_the_fields() {
         let line = b"1.2.3.4 - \xff\0 [t] \"GET /\xe9\0 HTTP/1.1\" 200 1 \"\xff\" \"\0\xe9\" x";
         let fields = combined(line).unwrap();
-        assert_eq!(fields.request.raw, b"GET /\xe9\0 HTTP/1.1");
+        let Request::Line(request) = fields.request else { panic!("a request line") };
+        assert_eq!(request.raw, b"GET /\xe9\0 HTTP/1.1");
         assert_eq!(fields.user_agent.raw, b"\0\xe9");
     }
 

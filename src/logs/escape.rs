@@ -1,24 +1,88 @@
-//! The escapes that servers write into quoted fields.
+//! The escapes that servers write into fields.
 //!
 //! Apache (since 2.0.46) writes `\"`, `\\`, `\n` and the like, and `\xhh` for
 //! other bytes; nginx writes `\xHH` for all of them.
 
 use memchr::memchr;
 
-/// Appends `raw` to `out` with its escapes undone. What is no escape stays as it
-/// is, backslash included.
-pub fn unescape(mut raw: &[u8], out: &mut Vec<u8>) {
-    while let Some(backslash) = memchr(b'\\', raw) {
-        out.extend_from_slice(&raw[..backslash]);
-        let (byte, length) = escaped_byte(&raw[backslash..]).unwrap_or((b'\\', 1));
+/// What stands for a byte that the field could not hold as it is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[allow(dead_code, reason = "the formats that come next need all of it")]
+pub enum Escaping {
+    /// Nothing does.
+    #[default]
+    None,
+    /// A backslash, as nginx and Apache write it.
+    Backslash,
+    /// A backslash, as JSON has it (RFC 8259 section 7). `\xHH` is read too: nginx writes it
+    /// where its configuration forgot `escape=json`.
+    Json,
+    /// Within quotes, `""` for a quote (RFC 4180 section 2).
+    DoubledQuotes,
+    /// `+` for a space, as W3C extended logs have it; a `+` that was sent looks the same.
+    Plus,
+    /// `%XX`, on top of what was sent.
+    Percent,
+    /// `%XX` of `%XX`: the user agents of CloudFront.
+    PercentTwice,
+}
+
+impl Escaping {
+    /// Whether there may be anything to undo in `raw`.
+    #[inline]
+    pub fn is_in(self, raw: &[u8]) -> bool {
+        match self {
+            Escaping::None => false,
+            Escaping::Backslash | Escaping::Json => memchr(b'\\', raw).is_some(),
+            Escaping::DoubledQuotes => memchr(b'"', raw).is_some(),
+            Escaping::Plus => memchr(b'+', raw).is_some(),
+            Escaping::Percent | Escaping::PercentTwice => memchr(b'%', raw).is_some(),
+        }
+    }
+
+    /// Appends `raw` to `out` with its escapes undone. What is no escape stays as it is. The
+    /// result is never longer than `raw`.
+    pub fn undo(self, raw: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Escaping::None => out.extend_from_slice(raw),
+            Escaping::Backslash => undo_each(raw, b'\\', backslashed, out),
+            Escaping::Json => undo_json(raw, out),
+            Escaping::DoubledQuotes => undo_each(raw, b'"', doubled, out),
+            Escaping::Plus => {
+                out.extend(raw.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }));
+            }
+            Escaping::Percent => undo_each(raw, b'%', percented, out),
+            Escaping::PercentTwice => {
+                let start = out.len();
+                undo_each(raw, b'%', percented, out);
+                if memchr(b'%', &out[start..]).is_some() {
+                    let once = out.split_off(start);
+                    undo_each(&once, b'%', percented, out);
+                }
+            }
+        }
+    }
+}
+
+/// Replaces each escape that begins with `mark` and that `byte` understands.
+#[inline]
+fn undo_each(
+    mut raw: &[u8],
+    mark: u8,
+    byte: impl Fn(&[u8]) -> Option<(u8, usize)>,
+    out: &mut Vec<u8>,
+) {
+    while let Some(at) = memchr(mark, raw) {
+        out.extend_from_slice(&raw[..at]);
+        let (byte, length) = byte(&raw[at..]).unwrap_or((mark, 1));
         out.push(byte);
-        raw = &raw[backslash + length..];
+        raw = &raw[at + length..];
     }
     out.extend_from_slice(raw);
 }
 
 /// The byte that an escape at the start of `raw` means, and the escape's length.
-fn escaped_byte(raw: &[u8]) -> Option<(u8, usize)> {
+fn backslashed(raw: &[u8]) -> Option<(u8, usize)> {
     let byte = match raw.get(1)? {
         b'x' => return Some((hex(*raw.get(2)?)? << 4 | hex(*raw.get(3)?)?, 4)),
         b'n' => b'\n',
@@ -31,6 +95,62 @@ fn escaped_byte(raw: &[u8]) -> Option<(u8, usize)> {
         _ => return None,
     };
     Some((byte, 2))
+}
+
+fn doubled(raw: &[u8]) -> Option<(u8, usize)> {
+    raw.starts_with(b"\"\"").then_some((b'"', 2))
+}
+
+fn percented(raw: &[u8]) -> Option<(u8, usize)> {
+    Some((hex(*raw.get(1)?)? << 4 | hex(*raw.get(2)?)?, 3))
+}
+
+fn undo_json(mut raw: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = memchr(b'\\', raw) {
+        out.extend_from_slice(&raw[..at]);
+        raw = &raw[at..];
+        let length = match raw.get(1) {
+            Some(b'u') => unicode(raw).map(|(scalar, length)| {
+                out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+                length
+            }),
+            Some(b'/') => {
+                out.push(b'/');
+                Some(2)
+            }
+            _ => backslashed(raw).map(|(byte, length)| {
+                out.push(byte);
+                length
+            }),
+        };
+        let length = length.unwrap_or_else(|| {
+            out.push(b'\\');
+            1
+        });
+        raw = &raw[length..];
+    }
+    out.extend_from_slice(raw);
+}
+
+/// `\uXXXX`, or two of them where the first is half of a pair. Half a pair alone is U+FFFD.
+fn unicode(raw: &[u8]) -> Option<(char, usize)> {
+    let first = unit(raw)?;
+    if let Some(scalar) = char::from_u32(first) {
+        return Some((scalar, 6));
+    }
+    let second = unit(&raw[6..]).filter(|second| (0xdc00..0xe000).contains(second));
+    match second {
+        Some(second) if first < 0xdc00 => {
+            let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            Some((char::from_u32(scalar)?, 12))
+        }
+        _ => Some((char::REPLACEMENT_CHARACTER, 6)),
+    }
+}
+
+fn unit(raw: &[u8]) -> Option<u32> {
+    let digits = raw.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |sum, &digit| Some(sum << 4 | u32::from(hex(digit)?)))
 }
 
 fn hex(digit: u8) -> Option<u8> {
@@ -47,14 +167,18 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(raw: &str, expected: &[u8]) {
-        let mut out = Vec::new();
-        unescape(raw.as_bytes(), &mut out);
+    fn check(escaping: Escaping, raw: &str, expected: &[u8]) {
+        let mut out = b"before".to_vec();
+        escaping.undo(raw.as_bytes(), &mut out);
+        let out = out.strip_prefix(b"before").unwrap();
         assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        assert!(out.len() <= raw.len());
+        assert!(escaping.is_in(raw.as_bytes()) || out == raw.as_bytes());
     }
 
     #[test]
     fn escapes_of_apache_and_nginx() {
+        let check = |raw, expected| check(Escaping::Backslash, raw, expected);
         check(r#"() { :;}; echo \"x\""#, br#"() { :;}; echo "x""#);
         check(r"\x16\x03\x01", b"\x16\x03\x01");
         check(r"\x22\x5C\xE9\xe9", b"\"\\\xe9\xe9");
@@ -63,10 +187,34 @@ mod tests {
 
     #[test]
     fn what_is_no_escape_stays() {
-        check(r"\q\x4g\xg4\u0041", br"\q\x4g\xg4\u0041");
-        check(r"end\", br"end\");
-        check(r"end\x", br"end\x");
-        check(r"end\x4", br"end\x4");
-        check("", b"");
+        for raw in [r"\q\x4g\xg4\u0041", r"end\", r"end\x", r"end\x4", ""] {
+            check(Escaping::Backslash, raw, raw.as_bytes());
+        }
+        for raw in [r"\q\u00", r"\u00g0", r"end\u", r"end\"] {
+            check(Escaping::Json, raw, raw.as_bytes());
+        }
+        for raw in ["%", "%4", "%zz", "100%"] {
+            check(Escaping::Percent, raw, raw.as_bytes());
+        }
+    }
+
+    #[test]
+    fn escapes_of_json() {
+        let check = |raw, expected| check(Escaping::Json, raw, expected);
+        check(r#"\"a\\b\/c\n"#, b"\"a\\b/c\n");
+        check(r"\u0041\u00e9\u20AC", "A\u{e9}\u{20ac}".as_bytes());
+        check(r"\ud83d\ude00", "\u{1f600}".as_bytes());
+        check(r"\ud83d\ud83d", "\u{fffd}\u{fffd}".as_bytes());
+        check(r"\ude00x\ud83d", "\u{fffd}x\u{fffd}".as_bytes());
+        check(r"\x22\xC3", b"\"\xc3");
+    }
+
+    #[test]
+    fn the_others() {
+        check(Escaping::None, "a\\n", b"a\\n");
+        check(Escaping::DoubledQuotes, "a \"\"b\"\" \"", b"a \"b\" \"");
+        check(Escaping::Plus, "a+b++c", b"a b  c");
+        check(Escaping::Percent, "%2520%41", b"%20A");
+        check(Escaping::PercentTwice, "a%2520b%20c", b"a b c");
     }
 }

@@ -1,23 +1,26 @@
-//! Quoted fields.
+//! Fields, quoted or not.
 
 use memchr::memchr2;
 
-use crate::logs::escape::unescape;
+use crate::logs::escape::Escaping;
 
 /// A field as it stands in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Field<'a> {
     /// Without its quotes.
     pub raw: &'a [u8],
-    /// Whether there is a backslash in it.
-    pub has_escapes: bool,
+    /// How it is to be read; `None` also where there is nothing to undo.
+    pub escaping: Escaping,
 }
 
 impl<'a> Field<'a> {
     /// A field without escapes.
-    pub fn plain(raw: &'a [u8]) -> Field<'a> {
-        Field { raw, has_escapes: false }
+    pub const fn plain(raw: &'a [u8]) -> Field<'a> {
+        Field { raw, escaping: Escaping::None }
     }
+
+    /// What stands where a field is unset.
+    pub const UNSET: Field<'static> = Field::plain(b"-");
 
     /// Takes a quoted field off the start of `bytes` and gives what follows its
     /// closing quote; `None` where no quoted field starts or it does not end.
@@ -25,27 +28,33 @@ impl<'a> Field<'a> {
     pub fn take_quoted(bytes: &'a [u8]) -> Option<(Field<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
         let mut at = 0;
-        let mut has_escapes = false;
+        let mut escaping = Escaping::None;
         loop {
             at += memchr2(b'"', b'\\', inner.get(at..)?)?;
             if inner[at] == b'"' {
-                return Some((Field { raw: &inner[..at], has_escapes }, &inner[at + 1..]));
+                return Some((Field { raw: &inner[..at], escaping }, &inner[at + 1..]));
             }
-            has_escapes = true;
+            escaping = Escaping::Backslash;
             at += 2;
         }
     }
 
+    /// Whether nothing was logged: empty, or `-`.
+    pub fn is_unset(&self) -> bool {
+        matches!(self.raw, b"" | b"-")
+    }
+
     /// The field's value; `scratch` is used only if there are escapes to undo.
+    #[inline]
     pub fn value<'s>(&self, scratch: &'s mut Vec<u8>) -> &'s [u8]
     where
         'a: 's,
     {
-        if !self.has_escapes {
+        if !self.escaping.is_in(self.raw) {
             return self.raw;
         }
         scratch.clear();
-        unescape(self.raw, scratch);
+        self.escaping.undo(self.raw, scratch);
         scratch
     }
 }

@@ -1,19 +1,27 @@
 //! Log formats: one line to one record, or the reason why it is none.
 //!
-//! Nothing here fails: hostile lines give a [`Reject`], which is
-//! counted.
+//! Nothing here fails: hostile lines give a [`reject::Reject`], which is
+//! counted. A format is a [`layout::Layout`] of lines under a name;
+//! [`registry`] lists those that are built in, one file each.
 
 pub mod detect;
+pub mod format;
+pub mod registry;
+
+pub mod layout;
+
+mod combined;
 
 pub mod record;
 
-mod combined;
+mod host;
 mod request;
 mod time;
 
 mod escape;
 mod field;
 
+pub mod caveat;
 pub mod reject;
 
 use record::Fields;
@@ -23,19 +31,9 @@ use reject::{Reject, Skip};
 /// Whoever cuts lines leaves one byte more, so that it shows.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// The formats that are known.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum LogFormat {
-    /// Combined, with `host:port` or `host` in front.
-    VhostCombined,
-    /// nginx's default and Apache's `combined`, with any more fields behind.
-    Combined,
-    /// Apache's `common`, with any more fields behind: there is no user agent.
-    Common,
-}
-
 /// What a line is.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a box would allocate for each line")]
 pub enum Line<'a> {
     /// Well formed as far as the user agent.
     Fields(Fields<'a>),
@@ -45,57 +43,9 @@ pub enum Line<'a> {
     Reject(Reject),
 }
 
-impl LogFormat {
-    /// Every format; of two that read a line, the one that explains more first.
-    pub const ALL: [LogFormat; 3] =
-        [LogFormat::VhostCombined, LogFormat::Combined, LogFormat::Common];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            LogFormat::VhostCombined => "vhost_combined",
-            LogFormat::Combined => "combined",
-            LogFormat::Common => "common",
-        }
-    }
-
-    /// The format of that name.
-    pub fn from_name(name: &str) -> Option<LogFormat> {
-        LogFormat::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// A line of this format.
-    pub fn sample(self) -> &'static str {
-        match self {
-            LogFormat::VhostCombined => {
-                r#"example.com:443 192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#
-            }
-            LogFormat::Combined => {
-                r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#
-            }
-            LogFormat::Common => {
-                r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#
-            }
-        }
-    }
-
-    /// Finds the fields of `line`, which has no line ending.
+impl<'a> From<Result<Fields<'a>, Reject>> for Line<'a> {
     #[inline]
-    pub fn line(self, line: &[u8]) -> Line<'_> {
-        if line.len() > LINE_BYTES_MAX {
-            return Line::Reject(Reject::TooLong);
-        }
-        if line.trim_ascii_start().is_empty() {
-            return Line::Skip(Skip::Blank);
-        }
-        if line.starts_with(b"#") {
-            return Line::Skip(Skip::Comment);
-        }
-        let fields = match self {
-            LogFormat::VhostCombined => combined::vhost_combined(line),
-            LogFormat::Combined => combined::combined(line),
-            LogFormat::Common => combined::common(line),
-        };
+    fn from(fields: Result<Fields<'a>, Reject>) -> Line<'a> {
         fields.map_or_else(Line::Reject, Line::Fields)
     }
 }

@@ -3,29 +3,115 @@
 //! Most lines are browsers' and end after the first step, which looks no
 //! further than the user agent needs. Only the second step validates.
 
+use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
+use crate::logs::host::{client_without_port, host_and_port, number_of_port};
 use crate::logs::reject::Reject;
-use crate::logs::{request, time};
+use crate::logs::request;
+use crate::logs::time::Time;
 use crate::time::UtcTime;
+use crate::url::target::Target;
 
 /// The fields of a line, found but not read.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
-    pub(super) host: Option<&'a [u8]>,
-    pub(super) port: Option<u16>,
+    /// `host` or `host:port`, or unset.
+    pub(super) host: Field<'a>,
+    /// A number, or unset; wins over the host's own.
+    pub(super) port: &'a [u8],
+    /// `http`, `https`, `on` and the like, or unset.
+    pub(super) scheme: &'a [u8],
+    /// An address, maybe with a port, or a name.
     pub(super) client: &'a [u8],
-    pub(super) time: &'a [u8],
-    pub(super) request: Field<'a>,
-    /// Status, size, and what else stands there, with spaces between.
-    pub(super) outcome: &'a [u8],
+    /// X-Forwarded-For, or unset.
+    pub(super) forwarded_for: Field<'a>,
+    pub(super) time: Time<'a>,
+    pub(super) request: Request<'a>,
+    pub(super) outcome: Outcome<'a>,
     pub(super) user_agent: Field<'a>,
+}
+
+/// Where the request stands in a line.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "the formats that come next need all of it")]
+pub(super) enum Request<'a> {
+    /// A request line.
+    Line(Field<'a>),
+    /// A request line whose absolute target names our own origin, not another's.
+    OwnLine(Field<'a>),
+    /// In pieces; an unset query is none.
+    Parts { method: Field<'a>, target: Field<'a>, query: Field<'a> },
+    /// A method and the absolute URL, which names our own origin.
+    Url { method: Field<'a>, url: Field<'a> },
+}
+
+/// Where status and size stand in a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome<'a> {
+    /// The first two tokens.
+    Tokens(&'a [u8]),
+    /// In two fields; an unset size is zero.
+    Fields { status: &'a [u8], bytes: &'a [u8] },
+}
+
+impl Default for Fields<'_> {
+    /// Nothing is set.
+    #[inline]
+    fn default() -> Self {
+        Fields {
+            host: Field::plain(b""),
+            port: b"",
+            scheme: b"",
+            client: b"-",
+            forwarded_for: Field::plain(b""),
+            time: Time::default(),
+            request: Request::Line(Field::UNSET),
+            outcome: Outcome::Fields { status: b"-", bytes: b"-" },
+            user_agent: Field::UNSET,
+        }
+    }
+}
+
+/// How the server was asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Scheme {
+    /// `http`
+    Http,
+    /// `https`
+    Https,
+}
+
+impl Scheme {
+    /// As it stands in a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+
+    /// Also as servers say it of a connection: `on` where it is encrypted, and `ws` or `wss`.
+    fn parse(text: &[u8]) -> Option<Scheme> {
+        const HTTP: [&[u8]; 3] = [b"http", b"ws", b"off"];
+        const HTTPS: [&[u8]; 4] = [b"https", b"wss", b"on", b"h2"];
+        if HTTP.iter().any(|name| text.eq_ignore_ascii_case(name)) {
+            Some(Scheme::Http)
+        } else if HTTPS.iter().any(|name| text.eq_ignore_ascii_case(name)) {
+            Some(Scheme::Https)
+        } else {
+            None
+        }
+    }
 }
 
 /// Buffers for undoing escapes; reused from line to line.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    target: Vec<u8>,
+    request: Vec<u8>,
+    method: Vec<u8>,
     user_agent: Vec<u8>,
+    host: Vec<u8>,
+    forwarded_for: Vec<u8>,
 }
 
 /// One request: slices of the line, or of the scratch where escapes were undone.
@@ -33,12 +119,16 @@ pub struct Scratch {
 pub struct Record<'a> {
     /// When it was made.
     pub time: UtcTime,
-    /// Address or name of who made it, as logged.
+    /// Address or name of who made it, as logged but for its port; `-` where the log has none.
     pub client: &'a [u8],
-    /// What stands in front of the line; not always the host that was asked for.
+    /// X-Forwarded-For as logged: what the client says, and then what each proxy added.
+    pub forwarded_for: Option<&'a [u8]>,
+    /// What the log names; not always the host that was asked for.
     pub host: Option<&'a [u8]>,
-    /// With the host.
+    /// With the host, or alone.
     pub port: Option<u16>,
+    /// `None` where the log does not say.
+    pub scheme: Option<Scheme>,
     /// As sent; `-` where nothing was requested.
     pub method: &'a [u8],
     /// As sent; `None` where nothing was requested.
@@ -59,7 +149,15 @@ impl<'a> Fields<'a> {
     where
         'a: 's,
     {
-        self.user_agent.value(&mut scratch.user_agent)
+        match self.user_agent.value(&mut scratch.user_agent) {
+            b"" if self.user_agent.raw.is_empty() => b"-",
+            value => value,
+        }
+    }
+
+    /// Whether the time is one.
+    pub(super) fn has_time(&self) -> bool {
+        self.time.read().is_some()
     }
 
     /// Reads all fields.
@@ -67,40 +165,128 @@ impl<'a> Fields<'a> {
     where
         'a: 's,
     {
-        let time = time::parse(self.time).ok_or(Reject::BadTime)?;
-        let (status, bytes) = outcome(self.outcome)?;
-        let request = request::parse(self.request.raw)?;
-        let has_escapes = self.request.has_escapes;
-        let target = request.target.map(|raw| Field { raw, has_escapes });
-        Ok(Record {
+        let time = self.time.read().ok_or(Reject::BadTime)?;
+        let (status, bytes) = self.outcome.read()?;
+        let Scratch { request, method, user_agent, host, forwarded_for } = scratch;
+        let asked = self.request.read(request, method)?;
+        let (host, host_port) = host_and_port(self.host.value(host));
+        let mut record = Record {
             time,
-            client: self.client,
-            host: self.host,
-            port: self.port,
-            method: request.method,
-            target: target.map(|target| target.value(&mut scratch.target)),
+            client: client_without_port(self.client),
+            forwarded_for: None,
+            host,
+            port: number_of_port(self.port).or(host_port),
+            scheme: Scheme::parse(self.scheme),
+            method: asked.method,
+            target: asked.target,
             status,
             bytes,
-            user_agent: self.user_agent.value(&mut scratch.user_agent),
-        })
+            user_agent: self.user_agent.value(user_agent),
+        };
+        if record.user_agent.is_empty() && self.user_agent.raw.is_empty() {
+            record.user_agent = b"-";
+        }
+        if !self.forwarded_for.is_unset() {
+            record.forwarded_for = Some(self.forwarded_for.value(forwarded_for));
+        }
+        if matches!(self.request, Request::OwnLine(_) | Request::Url { .. }) {
+            record.own_origin();
+        }
+        Ok(record)
     }
 }
 
-/// Status and size, the first two tokens. Apache writes `-` for zero.
-fn outcome(text: &[u8]) -> Result<(u16, u64), Reject> {
-    let mut tokens = text.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
-    let status = match tokens.next().unwrap_or_default() {
-        b"-" => 0,
-        &[a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
-            u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0')
+impl Record<'_> {
+    /// Takes the origin off an absolute target.
+    fn own_origin(&mut self) {
+        let Some(target) = self.target else { return };
+        let Target::Absolute { scheme, authority, path } = Target::of(self.method, target) else {
+            return;
+        };
+        let user = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
+        let (host, port) = host_and_port(&authority[user..]);
+        (self.host, self.port) = (host, port);
+        self.scheme = Scheme::parse(scheme).or(self.scheme);
+        self.target = match path {
+            b"" => Some(b"/"),
+            [b'/', ..] => Some(path),
+            _ => self.target,
+        };
+    }
+}
+
+impl<'a> Request<'a> {
+    #[inline]
+    fn read<'s>(
+        &self,
+        scratch: &'s mut Vec<u8>,
+        method_scratch: &'s mut Vec<u8>,
+    ) -> Result<request::Request<'s>, Reject>
+    where
+        'a: 's,
+    {
+        match self {
+            Request::Line(line) | Request::OwnLine(line) => match line.escaping {
+                Escaping::None => request::parse(line.raw),
+                Escaping::Backslash => {
+                    let request = request::parse(line.raw)?;
+                    let target = request.target.map(|raw| Field { raw, ..*line });
+                    Ok(request::Request {
+                        method: request.method,
+                        target: target.map(|target| target.value(scratch)),
+                    })
+                }
+                _ => request::parse(line.value(scratch)),
+            },
+            Request::Parts { method, target, query } if !query.is_unset() => {
+                scratch.clear();
+                target.escaping.undo(target.raw, scratch);
+                scratch.push(b'?');
+                query.escaping.undo(query.raw, scratch);
+                request::of_parts(method.value(method_scratch), scratch)
+            }
+            Request::Parts { method, target, .. } | Request::Url { method, url: target } => {
+                request::of_parts(method.value(method_scratch), target.value(scratch))
+            }
         }
-        _ => return Err(Reject::BadStatus),
-    };
-    let bytes = match tokens.next().unwrap_or_default() {
-        b"-" => 0,
-        digits => number(digits).ok_or(Reject::BadBytes)?,
-    };
-    Ok((status, bytes))
+    }
+}
+
+impl Outcome<'_> {
+    #[inline]
+    fn read(&self) -> Result<(u16, u64), Reject> {
+        match self {
+            Outcome::Tokens(text) => {
+                let mut tokens = text.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
+                let status = status(tokens.next().unwrap_or_default())?;
+                let bytes = match tokens.next().unwrap_or_default() {
+                    b"-" => 0,
+                    digits => number(digits).ok_or(Reject::BadBytes)?,
+                };
+                Ok((status, bytes))
+            }
+            Outcome::Fields { status: text, bytes } => {
+                let status = if text.is_empty() { 0 } else { status(text)? };
+                let bytes = match *bytes {
+                    b"" | b"-" => 0,
+                    digits => number(digits).ok_or(Reject::BadBytes)?,
+                };
+                Ok((status, bytes))
+            }
+        }
+    }
+}
+
+/// Three digits; `-`, `0` and `-1` where no answer was given.
+#[inline]
+fn status(text: &[u8]) -> Result<u16, Reject> {
+    match *text {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            Ok(u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'))
+        }
+        [b'-' | b'0'] | [b'-', b'1'] => Ok(0),
+        _ => Err(Reject::BadStatus),
+    }
 }
 
 /// `None` where it is no number or too large for one.
@@ -120,15 +306,51 @@ mod tests {
 
     #[test]
     fn status_and_bytes() {
+        let outcome = |text| Outcome::Tokens(text).read();
         assert_eq!(outcome(b" 200 10353 "), Ok((200, 10353)));
         assert_eq!(outcome(b"304 - 0.005 x"), Ok((304, 0)));
         assert_eq!(outcome(b"- -"), Ok((0, 0)));
+        assert_eq!(outcome(b"-1 1"), Ok((0, 1)));
         assert_eq!(outcome(b"000 18446744073709551615"), Ok((0, u64::MAX)));
-        for text in [&b""[..], b"20 1", b"2000 1", b"2x0 1", b"OK 1", b"-1 1"] {
+        for text in [&b""[..], b"20 1", b"2000 1", b"2x0 1", b"OK 1", b"-2 1"] {
             assert_eq!(outcome(text), Err(Reject::BadStatus));
         }
         for text in [&b"200"[..], b"200 1.5", b"200 -1", b"200 18446744073709551616"] {
             assert_eq!(outcome(text), Err(Reject::BadBytes));
         }
+    }
+
+    #[track_caller]
+    fn check(request: Request<'_>, expected: (&str, Option<Scheme>, &str)) {
+        let fields =
+            Fields { time: Time::Text(b"2025-04-17T05:10:56Z"), request, ..Fields::default() };
+        let mut scratch = Scratch::default();
+        let record = fields.record(&mut scratch).unwrap();
+        let text = |bytes: Option<&[u8]>| bytes.unwrap_or(b"-").escape_ascii().to_string();
+        let port = record.port.map_or(String::new(), |port| format!(":{port}"));
+        let found = (text(record.host) + &port, record.scheme, text(record.target));
+        assert_eq!((&*found.0, found.1, &*found.2), expected);
+    }
+
+    #[test]
+    fn requests_in_all_their_forms() {
+        let plain = |text: &'static str| Field::plain(text.as_bytes());
+        let json = |text: &'static str| Field { raw: text.as_bytes(), escaping: Escaping::Json };
+        let own = |line| Request::OwnLine(plain(line));
+        check(own("GET http://h:81/x HTTP/1.1"), ("h:81", Some(Scheme::Http), "/x"));
+        check(own("GET https://u@h HTTP/1.1"), ("h", Some(Scheme::Https), "/"));
+        check(
+            own("GET https://[::1]:443?q HTTP/1.1"),
+            ("[::1]:443", Some(Scheme::Https), "https://[::1]:443?q"),
+        );
+        check(own("GET /x HTTP/1.1"), ("-", None, "/x"));
+        check(Request::Line(plain("GET http://h/x HTTP/1.1")), ("-", None, "http://h/x"));
+        check(Request::Line(json(r"GET \/a\u00e9 HTTP\/1.1")), ("-", None, r"/a\xc3\xa9"));
+        let parts = |target, query| Request::Parts { method: plain("GET"), target, query };
+        check(parts(json(r"\/a"), plain("b=c")), ("-", None, "/a?b=c"));
+        check(parts(json(r"\/a"), plain("-")), ("-", None, "/a"));
+        check(parts(plain("/a"), plain("")), ("-", None, "/a"));
+        let url = Request::Url { method: plain("GET"), url: json("http:\\/\\/h/a?b") };
+        check(url, ("h", Some(Scheme::Http), "/a?b"));
     }
 }

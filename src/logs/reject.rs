@@ -1,8 +1,8 @@
 //! Why a line is no record.
 
 /// What is wrong with a line that should have been a record. The first five are
-/// told by its structure, before anybody asks whose user agent it has; the rest
-/// only where a crawler's line is read in full.
+/// told by its structure, before anybody asks whose user agent it has; so are the
+/// last two. The others only where a crawler's line is read in full.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Reject {
     /// Longer than the longest line that is looked at.
@@ -23,11 +23,15 @@ pub enum Reject {
     BadStatus,
     /// The size of the answer is no number.
     BadBytes,
+    /// No line of the chosen format, whatever else it is.
+    OtherFormat,
+    /// Columns, and nothing before them says what they hold; or not as many as were promised.
+    BadColumns,
 }
 
 impl Reject {
     /// Every kind, in the order of the declaration.
-    pub const ALL: [Reject; 9] = [
+    pub const ALL: [Reject; 11] = [
         Reject::TooLong,
         Reject::NoTime,
         Reject::NoClient,
@@ -37,6 +41,8 @@ impl Reject {
         Reject::BadRequest,
         Reject::BadStatus,
         Reject::BadBytes,
+        Reject::OtherFormat,
+        Reject::BadColumns,
     ];
 
     /// The name in reports.
@@ -51,6 +57,8 @@ impl Reject {
             Reject::BadRequest => "bad-request",
             Reject::BadStatus => "bad-status",
             Reject::BadBytes => "bad-bytes",
+            Reject::OtherFormat => "other-format",
+            Reject::BadColumns => "bad-columns",
         }
     }
 }
@@ -64,11 +72,27 @@ pub enum Skip {
     Comment,
     /// Damage to the file cut it in two.
     Partial,
+    /// A wrapper cut it in two: a container's runtime does so past 16 KiB.
+    WrapperPartial,
+    /// A request that the server made to itself, in answer to another one.
+    Subrequest,
+    /// Of another logger that writes to the same stream.
+    NotAccess,
+    /// It says how the lines after it are to be read.
+    Directive,
 }
 
 impl Skip {
     /// Every kind, in the order of the declaration.
-    pub const ALL: [Skip; 3] = [Skip::Blank, Skip::Comment, Skip::Partial];
+    pub const ALL: [Skip; 7] = [
+        Skip::Blank,
+        Skip::Comment,
+        Skip::Partial,
+        Skip::WrapperPartial,
+        Skip::Subrequest,
+        Skip::NotAccess,
+        Skip::Directive,
+    ];
 
     /// The name in reports.
     pub fn as_str(self) -> &'static str {
@@ -76,6 +100,10 @@ impl Skip {
             Skip::Blank => "blank",
             Skip::Comment => "comment",
             Skip::Partial => "partial",
+            Skip::WrapperPartial => "wrapper-partial",
+            Skip::Subrequest => "subrequest",
+            Skip::NotAccess => "not-access",
+            Skip::Directive => "directive",
         }
     }
 }

@@ -38,8 +38,22 @@ pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     Ok(Request { method, target: Some(target) })
 }
 
+/// A request that was logged in pieces. An unset method with a target is taken for one that the
+/// log did not keep.
+pub fn of_parts<'a>(method: &'a [u8], target: &'a [u8]) -> Result<Request<'a>, Reject> {
+    let is_unset = |part: &[u8]| matches!(part, b"" | b"-");
+    match (is_unset(method), is_unset(target)) {
+        (true, true) => Ok(Request { method: b"-", target: None }),
+        (_, true) => Err(Reject::BadRequest),
+        (true, false) => Ok(Request { method: b"-", target: Some(target) }),
+        (false, false) if is_method(method) => Ok(Request { method, target: Some(target) }),
+        (false, false) => Err(Reject::BadRequest),
+    }
+}
+
 fn is_method(token: &[u8]) -> bool {
-    token.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'-')) && token[0] != b'-'
+    token.first().is_some_and(|&byte| byte != b'-')
+        && token.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'-'))
 }
 
 enum Protocol {

@@ -1,25 +1,127 @@
 //! The time of a line.
 
 use jiff::Timestamp;
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time as TimeOfDay};
 use jiff::tz::Offset;
+use memchr::memchr;
 
-use crate::time::UtcTime;
+use crate::time::{UtcTime, Zone};
 
 /// RFC 3339 with a fraction takes less than this.
 const RFC3339_BYTES_MAX: usize = 40;
 
-/// Reads `17/Apr/2025:05:10:56 +0100`, or RFC 3339. `None` for what is no time of
-/// the calendar. A leap second counts as the second before it.
-pub fn parse(text: &[u8]) -> Option<UtcTime> {
-    match text.get(2) {
-        Some(b'/') => parse_clf(text.try_into().ok()?),
-        _ => parse_rfc3339(text),
+/// A time as it stands in the line.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "the formats that come next need all of it")]
+pub enum Time<'a> {
+    /// It names its own zone, or counts from the epoch.
+    Text(&'a [u8]),
+    /// It may name no zone; then it is that of this one.
+    Local(&'a [u8], &'a Zone),
+    /// Two columns, `2026-01-31` and `23:59:59`.
+    Columns(&'a [u8], &'a [u8], &'a Zone),
+}
+
+impl Default for Time<'_> {
+    fn default() -> Self {
+        Time::Text(b"-")
     }
+}
+
+impl Time<'_> {
+    /// `None` for what is no time of the calendar.
+    #[inline]
+    pub fn read(self) -> Option<UtcTime> {
+        match self {
+            Time::Text(text) => parse(text),
+            Time::Local(text, zone) => parse(text).or_else(|| zone.time_of(parse_civil(text)?)),
+            Time::Columns(date, time, zone) => {
+                let mut text = [b'T'; RFC3339_BYTES_MAX];
+                let length = date.len() + 1 + time.len();
+                text.get_mut(..date.len())?.copy_from_slice(date);
+                text.get_mut(date.len() + 1..length)?.copy_from_slice(time);
+                zone.time_of(parse_civil(&text[..length])?)
+            }
+        }
+    }
+}
+
+/// Reads `17/Apr/2025:05:10:56 +0100`, RFC 3339, or a count since 1970. `None` for
+/// what is no time of the calendar. A leap second counts as the second before it.
+#[inline]
+fn parse(text: &[u8]) -> Option<UtcTime> {
+    match text.get(2) {
+        Some(b'/') => match text.try_into() {
+            Ok(text) => parse_clf(text),
+            Err(_) => parse_clf_with_fraction(text),
+        },
+        _ => match text.get(4) {
+            Some(b'-') => parse_rfc3339(text),
+            _ => parse_epoch(text),
+        },
+    }
+}
+
+/// `17/Apr/2025:05:10:56.123 +0100`: the fraction is left out.
+fn parse_clf_with_fraction(text: &[u8]) -> Option<UtcTime> {
+    let fraction =
+        text.get(20..)?.strip_prefix(b".").filter(|_| text.len() <= RFC3339_BYTES_MAX)?;
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut whole = [0; 26];
+    whole[..20].copy_from_slice(&text[..20]);
+    let zone: [u8; 6] = fraction[digits..].try_into().ok()?;
+    whole[20..].copy_from_slice(&zone);
+    parse_clf(&whole)
+}
+
+/// Seconds, or by their size milli-, micro- or nanoseconds; the fraction is left out. A
+/// count of seconds past the year 5138 is one of milliseconds.
+fn parse_epoch(text: &[u8]) -> Option<UtcTime> {
+    let whole = &text[..memchr(b'.', text).unwrap_or(text.len())];
+    let fraction = text.get(whole.len() + 1..).unwrap_or_default();
+    if whole.is_empty() || whole.len() > 19 || !fraction.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let count = whole.iter().try_fold(0_i64, |sum, &digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    })?;
+    let units_per_second = match whole.len() {
+        ..=11 => 1,
+        12..=14 => 1_000,
+        15..=17 => 1_000_000,
+        _ => 1_000_000_000,
+    };
+    UtcTime::from_unix_seconds(count / units_per_second)
+}
+
+/// `17/Apr/2025:05:10:56` or `2025-04-17 05:10:56`, both with or without a fraction.
+fn parse_civil(text: &[u8]) -> Option<DateTime> {
+    if text.get(2) == Some(&b'/') {
+        let fraction = text.get(20..)?;
+        let is_fraction = match fraction {
+            [] => true,
+            [b'.', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
+            _ => false,
+        };
+        let mut whole = *b"dd/Mon/yyyy:hh:mm:ss +0000";
+        whole[..20].copy_from_slice(&text[..20]);
+        return if is_fraction { clf_date_time(&whole) } else { None };
+    }
+    if text.len() > RFC3339_BYTES_MAX || text.get(4) != Some(&b'-') {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// The form of the common log format has fixed positions.
 fn parse_clf(text: &[u8; 26]) -> Option<UtcTime> {
+    let timestamp = offset(text)?.to_timestamp(clf_date_time(text)?).ok()?;
+    Some(UtcTime::from(timestamp))
+}
+
+#[inline]
+fn clf_date_time(text: &[u8; 26]) -> Option<DateTime> {
     let marks = [text[2], text[6], text[11], text[14], text[17], text[20]];
     if marks != *b"//::: " {
         return None;
@@ -30,9 +132,8 @@ fn parse_clf(text: &[u8; 26]) -> Option<UtcTime> {
         60 => 59,
         second => second,
     };
-    let time = Time::new(two_digits(text, 12)?, two_digits(text, 15)?, second, 0).ok()?;
-    let timestamp = offset(text)?.to_timestamp(date.to_datetime(time)).ok()?;
-    Some(UtcTime::from(timestamp))
+    let time = TimeOfDay::new(two_digits(text, 12)?, two_digits(text, 15)?, second, 0).ok()?;
+    Some(date.to_datetime(time))
 }
 
 fn parse_rfc3339(text: &[u8]) -> Option<UtcTime> {
@@ -130,7 +231,51 @@ mod tests {
     fn rfc3339() {
         check("2025-04-17T05:10:56+01:00", Some("2025-04-17T04:10:56Z"));
         check("2025-04-17T05:10:56.999Z", Some("2025-04-17T05:10:56Z"));
+        check("2025-04-17 05:10:56+0100", Some("2025-04-17T04:10:56Z"));
+        check("2026-01-01T00:00:00+0000", Some("2026-01-01T00:00:00Z"));
         check("2025-04-17T05:10:56", None);
         check(&format!("2025-04-17T05:10:56.{}Z", "0".repeat(1000)), None);
+    }
+
+    #[test]
+    fn counts_since_the_epoch() {
+        for text in [
+            "1744863056",
+            "1744863056.999",
+            "1744863056999",
+            "1744863056999.5",
+            "1744863056999999",
+            "1744863056999999999",
+        ] {
+            check(text, Some("2025-04-17T04:10:56Z"));
+        }
+        check("0", Some("1970-01-01T00:00:00Z"));
+        for text in [".5", "1744863056.x", "-5", "99999999999999999999", "1744863056 "] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn times_of_another_zone() {
+        let berlin = Zone::named("Europe/Berlin").unwrap();
+        let check = |time: Time<'_>, expected: Option<&str>| {
+            let found = time.read().map(|time| time.to_string());
+            assert_eq!(found.as_deref(), expected, "{time:?}");
+        };
+        let expected = Some("2025-04-17T03:10:56Z");
+        check(Time::Local(b"17/Apr/2025:05:10:56.123", &berlin), expected);
+        check(Time::Local(b"17/Apr/2025:05:10:56", &berlin), expected);
+        check(Time::Local(b"2025-04-17 05:10:56", &berlin), expected);
+        check(Time::Columns(b"2025-04-17", b"05:10:56", &berlin), expected);
+        check(Time::Columns(b"2025-04-17", b"05:10:56.5", &berlin), expected);
+        check(
+            Time::Local(b"17/Apr/2025:05:10:56.123 +0000", &berlin),
+            Some("2025-04-17T05:10:56Z"),
+        );
+        check(Time::Local(b"2025-04-17T05:10:56Z", &berlin), Some("2025-04-17T05:10:56Z"));
+        check(Time::Local(b"17/Apr/2025:05:10:56 x", &berlin), None);
+        check(Time::Columns(b"2025-04-17", b"", &berlin), None);
+        check(Time::Columns(b"-", b"-", &berlin), None);
+        check(Time::Columns(&[b'1'; 99], &[b'1'; 99], &berlin), None);
     }
 }

@@ -50,7 +50,7 @@ struct InputJson<'a> {
     name: &'a str,
     size_bytes: u64,
     decompressed_bytes: u64,
-    format: Option<&'static str>,
+    format: Option<&'a str>,
     #[serde(flatten)]
     lines: LinesJson,
     damage: Option<&'a str>,
@@ -116,7 +116,7 @@ fn input_json(input: &Input) -> InputJson<'_> {
         name: &input.name,
         size_bytes: input.size_bytes,
         decompressed_bytes: input.decompressed_bytes,
-        format: input.format,
+        format: input.format.as_ref().map(|format| format.name()),
         lines: lines_json(std::slice::from_ref(input)),
         damage: input.damage.as_deref(),
     }

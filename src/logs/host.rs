@@ -1,0 +1,91 @@
+//! Hosts and clients, with or without a port.
+
+use memchr::{memchr, memrchr};
+
+/// A name that ends in a port, which only brackets tell from an IPv6 address; `-` and nothing
+/// are none.
+#[inline]
+pub fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
+    if matches!(name, b"" | b"-") {
+        return (None, None);
+    }
+    let split = memrchr(b':', name).map(|colon| (&name[..colon], &name[colon + 1..]));
+    match split {
+        Some((host, port)) if memchr(b':', host).is_none() || host.ends_with(b"]") => {
+            let number = number_of_port(port);
+            if number.is_some() && !host.is_empty() {
+                (Some(host), number)
+            } else {
+                (Some(name), None)
+            }
+        }
+        _ => (Some(name), None),
+    }
+}
+
+/// `None` for what is no number up to 65,535.
+#[inline]
+pub fn number_of_port(digits: &[u8]) -> Option<u16> {
+    if digits.is_empty() {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// `192.0.2.7:4711` and `[2001:db8::1]:4711` without port and brackets; what else a client may be
+/// called stays as it is.
+#[inline]
+pub fn client_without_port(client: &[u8]) -> &[u8] {
+    if let Some(inner) = client.strip_prefix(b"[") {
+        return match memchr(b']', inner) {
+            Some(end @ 1..) => &inner[..end],
+            _ => client,
+        };
+    }
+    match memchr(b':', client) {
+        Some(colon @ 1..) if number_of_port(&client[colon + 1..]).is_some() => &client[..colon],
+        _ => client,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_host(name: &str, expected: (Option<&str>, Option<u16>)) {
+        let (host, port) = host_and_port(name.as_bytes());
+        assert_eq!((host.map(|host| std::str::from_utf8(host).unwrap()), port), expected);
+    }
+
+    #[test]
+    fn hosts_and_ports() {
+        check_host("example.com:443", (Some("example.com"), Some(443)));
+        check_host("example.com", (Some("example.com"), None));
+        check_host("[::1]:8080", (Some("[::1]"), Some(8080)));
+        check_host("[::1]", (Some("[::1]"), None));
+        check_host("::1", (Some("::1"), None));
+        check_host("example.com:", (Some("example.com:"), None));
+        check_host("example.com:65536", (Some("example.com:65536"), None));
+        check_host(":80", (Some(":80"), None));
+        check_host("-", (None, None));
+        check_host("", (None, None));
+    }
+
+    #[test]
+    fn clients_lose_their_port() {
+        let check = |client: &str, expected: &str| {
+            assert_eq!(client_without_port(client.as_bytes()), expected.as_bytes(), "{client}");
+        };
+        check("192.0.2.7:4711", "192.0.2.7");
+        check("[2001:db8::1]:4711", "2001:db8::1");
+        check("[2001:db8::1]", "2001:db8::1");
+        check("2001:db8::1", "2001:db8::1");
+        check("::1", "::1");
+        check("1:2:3", "1:2:3");
+        check("name", "name");
+        check("name:", "name:");
+        check("[]", "[]");
+        check("-", "-");
+    }
+}

@@ -1,0 +1,70 @@
+//! Where the fields stand in a line: one variant for each kind of layout, so that
+//! the hot loop is a `match` and no call through a pointer.
+
+use crate::logs::Line;
+use crate::logs::caveat::Caveat;
+use crate::logs::combined;
+use crate::time::Zone;
+
+/// How lines are laid out. Cheap to clone: what is large is shared.
+#[derive(Clone, Debug)]
+pub enum Layout {
+    /// Combined, with `host:port` or `host` in front.
+    VhostCombined,
+    /// nginx's default and Apache's `combined`, with any more fields behind.
+    Combined,
+    /// Apache's `common`, with any more fields behind.
+    Common,
+}
+
+/// What a line that begins with `#` says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[allow(dead_code, reason = "the formats that come next need all of it")]
+pub(super) enum Directive {
+    /// Nothing that the layout understands.
+    Comment,
+    /// How the lines after it are laid out.
+    Understood,
+}
+
+impl Layout {
+    /// Finds the fields of `line`, which is not blank; times without a zone are those of `zone`.
+    #[inline]
+    pub(super) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+        let _ = zone;
+        match self {
+            Layout::VhostCombined => combined::vhost_combined(line).into(),
+            Layout::Combined => combined::combined(line).into(),
+            Layout::Common => combined::common(line).into(),
+        }
+    }
+
+    /// Whether lines that begin with `#` may change how those after them are read.
+    pub(super) fn has_directives(&self) -> bool {
+        match self {
+            Layout::VhostCombined | Layout::Combined | Layout::Common => false,
+        }
+    }
+
+    /// Takes note of a line that begins with `#`.
+    pub(super) fn direct(&mut self, line: &[u8]) -> Directive {
+        let _ = line;
+        match self {
+            Layout::VhostCombined | Layout::Combined | Layout::Common => Directive::Comment,
+        }
+    }
+
+    /// Stricter than reading: a layout that ignores the better part of a line does not explain
+    /// it. Asked of lines that it reads.
+    pub(super) fn is_whole(&self, line: &[u8]) -> bool {
+        match self {
+            Layout::Common => !combined::continues_as_combined(line),
+            Layout::VhostCombined | Layout::Combined => true,
+        }
+    }
+
+    /// What this very layout cannot tell; what its kind cannot stands in the registry.
+    pub(super) fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+}

@@ -13,12 +13,15 @@ use std::path::Path;
 
 use botaudit::input;
 use botaudit::input::lines::lines;
+use botaudit::logs::caveat::Caveat;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::{Format, Reader};
+use botaudit::logs::haproxy::Captures;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{ENTRIES, Entry};
 use botaudit::logs::reject::Reject;
 use botaudit::logs::{self, Line};
+use botaudit::time::Zone;
 
 struct Case {
     number: usize,
@@ -240,5 +243,127 @@ fn no_line_of_another_format_panics() {
                 describe(&mut format.reader(), case.line.as_bytes());
             }
         }
+    }
+}
+
+/// `line` as containers and syslog would wrap it.
+fn wrapped(wrapper: &str, line: &str) -> String {
+    match wrapper {
+        "cri" => format!("2025-04-17T05:10:56.123456789Z stdout F {line}\n"),
+        "compose" => format!("web-1  | {line}\n"),
+        "syslog" => format!("<190>Apr 17 05:10:56 host web[7]: {line}\n"),
+        _ => {
+            let line = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
+            format!(
+                "{{\"log\":\"{line}\\n\",\"stream\":\"stdout\",\"time\":\"2025-04-17T05:10:56Z\"}}\n"
+            )
+        }
+    }
+}
+
+#[test]
+fn every_format_is_read_in_every_wrapper() {
+    for entry in ENTRIES {
+        for wrapper in ["cri", "compose", "syslog", "docker-json"] {
+            let name = format!("{} ({wrapper})", entry.name);
+            let sample: String = entry.sample.lines().map(|line| wrapped(wrapper, line)).collect();
+            check_detection(&sample, &name);
+            let text: String =
+                cases(entry.name).iter().map(|case| wrapped(wrapper, &case.line)).collect();
+            let hints = Hints::default();
+            let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+            let format = detect(lines(text.as_bytes()), &hints).format.unwrap();
+            assert_eq!(format.name(), name);
+            let mut reader = format.reader();
+            for (case, line) in cases(entry.name).into_iter().zip(lines(text.as_bytes())) {
+                let found = describe(&mut reader, line);
+                assert_eq!(found, case.expected, "{name}: {}", case.line);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrappers_may_be_wrapped() {
+    let sample = ENTRIES.iter().find(|entry| entry.name == "haproxy").unwrap().sample;
+    let line = wrapped("docker-json", wrapped("syslog", sample).trim_end());
+    check_detection(&line, "haproxy (syslog in docker-json)");
+}
+
+/// What stands around the lines of a format, and is none of them.
+#[test]
+fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
+    let sample = ENTRIES.iter().find(|entry| entry.name == "combined").unwrap().sample;
+    let cri = |stream: &str, tag: &str, line: &str| {
+        format!("2025-04-17T05:10:56.1Z {stream} {tag} {line}\n")
+    };
+    let all = [
+        (cri("stdout", "F", sample), "2025"),
+        (
+            cri("stderr", "F", "2025/04/17 05:10:56 [error] 7#7: *1 open() failed"),
+            "skip not-access",
+        ),
+        (cri("stdout", "P", sample), "skip wrapper-partial"),
+        (cri("stderr", "F", "error"), "skip not-access"),
+        (cri("stdout", "P", sample), "skip wrapper-partial"),
+        (cri("stdout", "F", "the end of it"), "skip wrapper-partial"),
+        (cri("stdout", "F", "no record"), "reject no-time"),
+        (cri("stdout", "F", "# comment"), "skip comment"),
+        (cri("stdout", "F", ""), "skip blank"),
+        ("no wrapper\n".to_owned(), "reject other-format"),
+        ("\n".to_owned(), "skip blank"),
+        (cri("stdout", "F", sample), "2025"),
+    ];
+    let text: String = all.iter().map(|(line, _)| line.as_str()).collect();
+    for lines_per_chunk in 1..=all.len() {
+        let mut format = detect(lines(text.as_bytes()), &Hints::default()).format.unwrap();
+        assert_eq!(format.name(), "combined (cri)");
+        for chunk in all.chunks(lines_per_chunk) {
+            let mut reader = format.reader();
+            for (line, expected) in chunk {
+                let found = describe(&mut reader, line.trim_end_matches('\n').as_bytes());
+                assert!(found.starts_with(expected), "{line}: {found}");
+            }
+            format.advance(
+                chunk.iter().map(|(line, _)| line.as_str()).collect::<String>().as_bytes(),
+            );
+        }
+    }
+}
+
+#[test]
+fn a_program_that_shares_the_syslog_is_skipped() {
+    let sample = ENTRIES.iter().find(|entry| entry.name == "combined").unwrap().sample;
+    let text = format!(
+        "Apr 17 05:10:56 host nginx: {sample}\nApr 17 05:10:56 host sudo[7]: bob : TTY=pts/6\n\
+         Apr 17 05:10:56 host nginx: broken\n"
+    );
+    let mut reader = detect(lines(text.as_bytes()), &Hints::default()).format.unwrap().reader();
+    let found: Vec<String> =
+        lines(text.as_bytes()).map(|line| describe(&mut reader, line)).collect();
+    assert_eq!(found[1..], ["skip not-access", "reject no-time"]);
+}
+
+#[test]
+fn captured_headers_are_named_by_the_user() {
+    let line = r#"192.0.2.7:5 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 1 - - ---- 2/1/0/0/0 0/0 {example.com|203.0.113.9, 10.0.0.1|Examplebot/1.2} "GET / HTTP/1.1""#;
+    let captures = Captures::parse("Host,X-Forwarded-For,User-Agent").unwrap();
+    let zone = Zone::named("Europe/Berlin").unwrap();
+    let hints = Hints { haproxy_captures: Some(captures), zone, ..Hints::default() };
+    let format = detect([line.as_bytes()], &hints).format.unwrap();
+    assert_eq!(
+        describe(&mut format.reader(), line.as_bytes()),
+        "2019-02-25T15:19:48Z | https://example.com | 192.0.2.7 | GET | / | 200 | 1 | Examplebot/1.2 | 203.0.113.9, 10.0.0.1"
+    );
+    assert!(!format.caveats().contains(&Caveat::NoUserAgent));
+}
+
+#[test]
+fn ten_records_without_a_user_agent_are_told() {
+    let line = r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET / HTTP/2.0" 200 5 "-" "-""#;
+    for (count, expected) in [(9, false), (10, true)] {
+        let text = vec![line; count].join("\n");
+        let format = detect(lines(text.as_bytes()), &Hints::default()).format.unwrap();
+        assert_eq!(format.caveats().contains(&Caveat::NoUserAgent), expected);
     }
 }

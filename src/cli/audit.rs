@@ -220,7 +220,7 @@ impl AuditArgs {
     }
 
     fn hints(&self) -> Result<Hints> {
-        let hints = Hints { format: None, zone: zone(&self.timezone)? };
+        let hints = Hints { zone: zone(&self.timezone)?, ..Hints::default() };
         let format = self.log_format.as_deref().map(|name| log_format(name, &hints)).transpose()?;
         Ok(Hints { format, ..hints })
     }

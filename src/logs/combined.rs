@@ -7,11 +7,10 @@
 //! A user may contain spaces and brackets, so the request's quote is found
 //! first: no server leaves `] "` inside a field as it is.
 
-use std::net::IpAddr;
-
 use memchr::{memchr, memrchr};
 
 use crate::logs::field::Field;
+use crate::logs::host::is_address;
 use crate::logs::record::{Fields, Outcome, Request};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
@@ -20,7 +19,8 @@ use crate::logs::time::Time;
 pub fn common(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let front = front(line)?;
     let client = client(front.columns)?;
-    Ok(front.fields(client, front.rest, Field::UNSET))
+    let fields = front.fields(client, front.rest, Field::UNSET);
+    Ok(Fields { tail: front.rest, ..fields })
 }
 
 /// With referer and user agent; what follows is not looked at.
@@ -28,8 +28,8 @@ pub fn common(line: &[u8]) -> Result<Fields<'_>, Reject> {
 pub fn combined(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let front = front(line)?;
     let client = client(front.columns)?;
-    let (outcome, user_agent) = outcome_and_user_agent(front.rest)?;
-    Ok(front.fields(client, outcome, user_agent))
+    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
+    Ok(Fields { tail, ..front.fields(client, outcome, user_agent) })
 }
 
 /// Combined, with `host:port` or only `host` in front.
@@ -42,8 +42,26 @@ pub fn vhost_combined(line: &[u8]) -> Result<Fields<'_>, Reject> {
     if client == b"-" || name.ends_with(b",") {
         return Err(Reject::NoClient);
     }
-    let (outcome, user_agent) = outcome_and_user_agent(front.rest)?;
-    Ok(Fields { host: Field::plain(name), ..front.fields(client, outcome, user_agent) })
+    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
+    Ok(Fields { host: Field::plain(name), tail, ..front.fields(client, outcome, user_agent) })
+}
+
+/// Combined, where absolute targets name our own origin.
+#[inline]
+pub fn combined_with_own_targets(line: &[u8]) -> Result<Fields<'_>, Reject> {
+    let fields = combined(line)?;
+    let request = match fields.request {
+        Request::Line(line) => Request::OwnLine(line),
+        request => request,
+    };
+    Ok(Fields { request, ..fields })
+}
+
+/// What follows the user agent, and the request; `None` where the line is not combined.
+pub fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let front = front(line).ok()?;
+    let (_, _, tail) = quoted_fields(front.rest)?;
+    Some((tail, front.request.raw))
 }
 
 /// Whether what follows the bytes of a common line starts like the two quoted
@@ -133,23 +151,19 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
     }
 }
 
-fn is_address(column: &[u8]) -> bool {
-    std::str::from_utf8(column).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
-}
-
-/// `rest` from the request on, to its status and bytes and the user agent.
+/// `rest` from the request on, to its status and bytes, the user agent, and what follows it.
 #[inline]
-fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], Field<'_>), Reject> {
+fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], Field<'_>, &[u8]), Reject> {
     quoted_fields(rest).ok_or(Reject::NoUserAgent)
 }
 
 #[inline]
-fn quoted_fields(rest: &[u8]) -> Option<(&[u8], Field<'_>)> {
+fn quoted_fields(rest: &[u8]) -> Option<(&[u8], Field<'_>, &[u8])> {
     let quote = memchr(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;
     let (_referer, rest) = Field::take_quoted(&rest[quote..])?;
     let (user_agent, rest) = Field::take_quoted(rest.strip_prefix(b" ")?)?;
-    matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent))
+    matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent, rest))
 }
 
 #[cfg(test)]

@@ -1,12 +1,25 @@
 //! Which format a file has, from its first lines.
 
 use crate::logs::Line;
-use crate::logs::format::Format;
+use crate::logs::caveat::Caveat;
+use crate::logs::format::{Explained, Format};
+use crate::logs::haproxy::Captures;
+use crate::logs::record::Scratch;
 use crate::logs::registry::ENTRIES;
+use crate::logs::wrapper::Wrapper;
 use crate::time::Zone;
 
-/// Lines that are tried at once, skipped ones not counted.
-const LINES_MAX: usize = 100;
+/// Lines that are tried.
+const LINES_AT_FIRST: usize = 100;
+
+/// Lines that are tried where no format reads any of the first.
+const LINES_MAX: usize = 2_000;
+
+/// Wrappers in one another.
+const WRAPPERS_MAX: usize = 2;
+
+/// So many records without a single user agent are no chance.
+const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
 
 /// What the user says of all files.
 #[derive(Clone, Debug)]
@@ -15,12 +28,14 @@ pub struct Hints {
     pub format: Option<Format>,
     /// The zone of times that name none.
     pub zone: Zone,
+    /// The request headers that HAProxy captures; `None` where they are to be told from each file.
+    pub haproxy_captures: Option<Captures>,
 }
 
 impl Default for Hints {
     /// The user says nothing.
     fn default() -> Hints {
-        Hints { format: None, zone: Zone::UTC }
+        Hints { format: None, zone: Zone::UTC, haproxy_captures: None }
     }
 }
 
@@ -39,36 +54,77 @@ pub struct Detection {
 
 /// Tries all formats on the first of `lines` and takes the one that reads most
 /// of them; of several, the one that explains most of a line. Where `hints` name a format, it is
-/// that one, however little it reads.
+/// that one, however little it reads. Lines may be wrapped, see [`Wrapper`].
 pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
-    let head = head(lines);
+    let lines: Vec<&[u8]> = lines
+        .into_iter()
+        .filter(|line| !line.trim_ascii_start().is_empty())
+        .take(LINES_MAX)
+        .collect();
+    // A stream may begin with what its server says when it starts.
+    let first = &lines[..lines.len().min(LINES_AT_FIRST)];
+    let detection = detect_among(first, hints);
+    match detection.lines_parsed {
+        0 if lines.len() > first.len() => detect_among(&lines, hints),
+        _ => detection,
+    }
+}
+
+fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
     let lines_tried = head.iter().filter(|line| !line.starts_with(b"#")).count();
     let mut best = Detection { format: None, lines_tried, lines_parsed: 0, why: String::new() };
-    for format in candidates(&head, hints) {
-        let lines_parsed = lines_explained(&format, &head);
-        if lines_parsed > best.lines_parsed || (hints.format.is_some() && best.format.is_none()) {
-            best = Detection { format: Some(format), lines_parsed, ..best };
+    // Bare formats take some wrappers for fields of their own, so they have to wait.
+    for formats in [wrapped_candidates(head, hints, WRAPPERS_MAX), bare_candidates(head, hints)] {
+        for format in formats {
+            let (lines_tried, lines_parsed) = try_on(&format, head);
+            if lines_parsed > best.lines_parsed {
+                best = Detection { format: Some(format), lines_tried, lines_parsed, ..best };
+            }
+        }
+        if best.lines_parsed > 0 {
+            break;
         }
     }
+    best.format = best.format.or_else(|| hints.format.clone());
     best.why = why(&best, hints);
+    best.format = best.format.map(|format| with_what_is_missing(format, head));
     best
 }
 
-/// The first lines that are not blank, with the directives among them.
-fn head<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Vec<&'a [u8]> {
-    let mut records = 0;
-    lines
-        .into_iter()
-        .filter(|line| !line.trim_ascii_start().is_empty())
-        .take_while(|line| {
-            records += usize::from(!line.starts_with(b"#"));
-            records <= LINES_MAX
-        })
-        .collect()
+/// What the file may be within wrappers that most of its lines have.
+fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec<Format> {
+    let mut found = Vec::new();
+    for wrapper in Wrapper::all() {
+        let lines: Vec<Vec<u8>> = unwrapped(&wrapper, head).collect();
+        if lines.len() * 2 <= head.len() || wrappers_max == 0 {
+            continue;
+        }
+        let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+        let mut inner = wrapped_candidates(&lines, hints, wrappers_max - 1);
+        inner.extend(bare_candidates(&lines, hints));
+        for format in inner {
+            let writer = writer(&wrapper, &format, head);
+            found.push(format.within(wrapper.clone().of(writer)));
+        }
+    }
+    found
 }
 
-/// What the file may be.
-fn candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
+fn unwrapped<'a>(wrapper: &Wrapper, head: &[&'a [u8]]) -> impl Iterator<Item = Vec<u8>> {
+    let inner = |line: &&'a [u8]| Some(wrapper.unwrap(line)?.line.value(&mut Vec::new()).to_vec());
+    head.iter().filter_map(inner)
+}
+
+/// Who wrote the first line that `format` reads.
+fn writer<'a>(wrapper: &Wrapper, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
+    let mut reader = format.reader();
+    let wrapped = head.iter().filter_map(|line| wrapper.unwrap(line));
+    let mut read = wrapped
+        .filter(|wrapped| reader.explains(wrapped.line.value(&mut Vec::new())) == Explained::Whole);
+    read.next().map_or(b"", |wrapped| wrapped.tag)
+}
+
+fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     let wanted = hints.format.as_ref();
     let entries =
         ENTRIES.iter().filter(|entry| wanted.is_none_or(|wanted| wanted.name() == entry.name));
@@ -81,14 +137,30 @@ fn candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     }
 }
 
-fn lines_explained(format: &Format, head: &[&[u8]]) -> usize {
+/// Lines that are not skipped, and of these, how many are explained.
+fn try_on(format: &Format, head: &[&[u8]]) -> (usize, usize) {
     let mut reader = format.reader();
-    head.iter()
-        .filter(|line| match reader.line(line) {
-            Line::Fields(fields) => fields.has_time() && format.layout().is_whole(line),
-            _ => false,
-        })
-        .count()
+    let explained: Vec<Explained> = head.iter().map(|line| reader.explains(line)).collect();
+    let count = |kind| explained.iter().filter(|&&explained| explained == kind).count();
+    (head.len() - count(Explained::Skipped), count(Explained::Whole))
+}
+
+/// Some servers leave the user agent out unless they are told to log it.
+fn with_what_is_missing(format: Format, head: &[&[u8]]) -> Format {
+    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
+    let mut records = 0;
+    for line in head {
+        if let Line::Fields(fields) = reader.line(line) {
+            if fields.user_agent(&mut scratch) != b"-" {
+                return format;
+            }
+            records += 1;
+        }
+    }
+    if records < RECORDS_WITHOUT_USER_AGENT_MIN {
+        return format;
+    }
+    format.with_caveats(&[Caveat::NoUserAgent])
 }
 
 fn why(detection: &Detection, hints: &Hints) -> String {

@@ -25,6 +25,9 @@ pub enum Escaping {
     Percent,
     /// `%XX` of `%XX`: the user agents of CloudFront.
     PercentTwice,
+    /// `#XX`, as HAProxy writes it: for `"`, `#` and what is not printable ASCII, in captured
+    /// headers also for `{`, `|` and `}` (its source, `hdr_encode_map` and `url_encode_map`).
+    Hash,
 }
 
 impl Escaping {
@@ -37,6 +40,7 @@ impl Escaping {
             Escaping::DoubledQuotes => memchr(b'"', raw).is_some(),
             Escaping::Plus => memchr(b'+', raw).is_some(),
             Escaping::Percent | Escaping::PercentTwice => memchr(b'%', raw).is_some(),
+            Escaping::Hash => memchr(b'#', raw).is_some(),
         }
     }
 
@@ -52,6 +56,7 @@ impl Escaping {
                 out.extend(raw.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }));
             }
             Escaping::Percent => undo_each(raw, b'%', percented, out),
+            Escaping::Hash => undo_each(raw, b'#', percented, out),
             Escaping::PercentTwice => {
                 let start = out.len();
                 undo_each(raw, b'%', percented, out);
@@ -101,6 +106,7 @@ fn doubled(raw: &[u8]) -> Option<(u8, usize)> {
     raw.starts_with(b"\"\"").then_some((b'"', 2))
 }
 
+/// A mark and two hexadecimal digits.
 fn percented(raw: &[u8]) -> Option<(u8, usize)> {
     Some((hex(*raw.get(1)?)? << 4 | hex(*raw.get(2)?)?, 3))
 }
@@ -215,6 +221,7 @@ mod tests {
         check(Escaping::DoubledQuotes, "a \"\"b\"\" \"", b"a \"b\" \"");
         check(Escaping::Plus, "a+b++c", b"a b  c");
         check(Escaping::Percent, "%2520%41", b"%20A");
+        check(Escaping::Hash, "a#22#7Cb#zz#", b"a\"|b#zz#");
         check(Escaping::PercentTwice, "a%2520b%20c", b"a b c");
     }
 }

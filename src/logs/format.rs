@@ -7,14 +7,16 @@
 
 use std::sync::Arc;
 
-use memchr::memmem;
+use memchr::{memchr, memmem, memrchr};
 
 use crate::logs::caveat::Caveat;
 use crate::logs::detect::Hints;
+use crate::logs::escape::Escaping;
 use crate::logs::layout::{Directive, Layout};
 use crate::logs::registry::{ENTRIES, Entry};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LINE_BYTES_MAX, Line};
+use crate::logs::wrapper::{Stream, Wrapper};
+use crate::logs::{LINE_BYTES_MAX, Line, NoRecord};
 use crate::time::Zone;
 
 /// A log format, as it stands at one line of a file. Cheap to clone.
@@ -22,9 +24,15 @@ use crate::time::Zone;
 pub struct Format {
     name: Arc<str>,
     caveats: Arc<[Caveat]>,
+    /// From the outermost in.
+    wrappers: Arc<[Wrapper]>,
     layout: Layout,
+    pieces: Pieces,
     zone: Zone,
 }
+
+/// Whether the line before, of standard output or error, is to be continued.
+type Pieces = [bool; 2];
 
 impl Format {
     /// The built-in format of that name, as far as it can be told without seeing a file.
@@ -41,19 +49,35 @@ impl Format {
 
     /// A format that is in no registry.
     pub fn own(name: &str, layout: Layout, hints: &Hints) -> Format {
-        let caveats = layout.caveats().into();
-        Format { name: name.into(), caveats, layout, zone: hints.zone.clone() }
+        let (caveats, wrappers) = (layout.caveats().into(), Arc::default());
+        let (name, zone) = (name.into(), hints.zone.clone());
+        Format { name, caveats, wrappers, layout, pieces: Pieces::default(), zone }
     }
 
     pub(super) fn of_entry(entry: &Entry, layout: Layout, hints: &Hints) -> Format {
-        let mut caveats = [entry.caveats, &layout.caveats()].concat();
+        Format::own(entry.name, layout, hints).with_caveats(entry.caveats)
+    }
+
+    /// The same, with more that it cannot tell.
+    pub(super) fn with_caveats(self, more: &[Caveat]) -> Format {
+        let mut caveats = [&self.caveats, more].concat();
         caveats.sort_unstable();
         caveats.dedup();
-        let (name, caveats) = (entry.name.into(), caveats.into());
-        Format { name, caveats, layout, zone: hints.zone.clone() }
+        Format { caveats: caveats.into(), ..self }
+    }
+
+    /// The same, in one more wrapper.
+    pub(super) fn within(self, wrapper: Wrapper) -> Format {
+        let name = match self.name.strip_suffix(')') {
+            Some(name) if !self.wrappers.is_empty() => format!("{name} in {})", wrapper.name()),
+            _ => format!("{} ({})", self.name, wrapper.name()),
+        };
+        let wrappers = [&[wrapper], &*self.wrappers].concat().into();
+        Format { name: name.into(), wrappers, ..self }
     }
 
     /// The name in reports; that of a built-in format is also its name on the command line.
+    /// Where lines are wrapped, the wrapper follows, as in `combined (cri)`.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -65,35 +89,76 @@ impl Format {
 
     /// Something to read lines with, from the line on at which the format stands.
     pub fn reader(&self) -> Reader {
-        Reader { layout: self.layout.clone(), zone: self.zone.clone() }
+        Reader { format: self.clone(), unwrapped: Vec::new() }
     }
 
     /// Goes on to the line after `lines`, which are whole.
     pub fn advance(&mut self, lines: &[u8]) {
-        if !self.layout.has_directives() {
-            return;
+        if self.layout.has_directives() {
+            if self.wrappers.is_empty() {
+                self.advance_over_directives(lines);
+            } else {
+                self.advance_over_all(lines);
+            }
+        } else if self.wrappers.iter().any(Wrapper::cuts_lines) {
+            self.advance_over_pieces(lines);
         }
+    }
+
+    fn advance_over_directives(&mut self, lines: &[u8]) {
         let starts = memmem::find_iter(lines, b"\n#").map(|lf| lf + 1);
         for start in (lines.starts_with(b"#").then_some(0)).into_iter().chain(starts) {
-            let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |lf| start + lf);
-            let line = &lines[start..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |lf| start + lf);
+            let line = without_cr(&lines[start..end]);
             if line.len() <= LINE_BYTES_MAX {
                 self.layout.direct(line);
             }
         }
     }
 
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
+    fn advance_over_all(&mut self, lines: &[u8]) {
+        let mut reader = self.reader();
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            reader.line(without_cr(line.strip_suffix(b"\n").unwrap_or(line)));
+        }
+        *self = reader.format;
     }
+
+    /// The last line of each stream says whether it is to be continued.
+    fn advance_over_pieces(&mut self, lines: &[u8]) {
+        let Some(wrapper) = self.wrappers.iter().find(|wrapper| wrapper.cuts_lines()) else {
+            return;
+        };
+        if self.wrappers[0] != *wrapper {
+            self.advance_over_all(lines);
+            return;
+        }
+        let mut told = [false; 2];
+        let mut rest = lines.strip_suffix(b"\n").unwrap_or(lines);
+        while told != [true; 2] && !rest.is_empty() {
+            let start = memrchr(b'\n', rest).map_or(0, |lf| lf + 1);
+            let line = without_cr(&rest[start..]);
+            if let Some(wrapped) = wrapper.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX) {
+                let stream = wrapped.stream as usize;
+                if !told[stream] {
+                    told[stream] = true;
+                    self.pieces[stream] = wrapped.is_partial;
+                }
+            }
+            rest = &rest[..start.saturating_sub(1)];
+        }
+    }
+}
+
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Reads lines of one format, in order. One for each worker and chunk.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    layout: Layout,
-    zone: Zone,
+    format: Format,
+    unwrapped: Vec<u8>,
 }
 
 impl Reader {
@@ -103,18 +168,102 @@ impl Reader {
         if line.len() > LINE_BYTES_MAX {
             return Line::Reject(Reject::TooLong);
         }
-        match line.first() {
-            Some(b'#') => {
-                return Line::Skip(match self.layout.direct(line) {
-                    Directive::Comment => Skip::Comment,
-                    Directive::Understood => Skip::Directive,
-                });
-            }
-            None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
-                return Line::Skip(Skip::Blank);
-            }
-            _ => {}
+        let Format { layout, zone, wrappers, pieces, .. } = &mut self.format;
+        if wrappers.is_empty() {
+            return read(line, layout, zone);
         }
-        self.layout.line(line, &self.zone)
+        if line.trim_ascii_start().is_empty() {
+            return Line::Skip(Skip::Blank);
+        }
+        let opened = match open(wrappers, line, pieces, Some(&mut self.unwrapped)) {
+            Ok(opened) => opened,
+            Err(why) => return why.into(),
+        };
+        match read(opened.line, layout, zone) {
+            Line::Reject(_) if opened.is_foreign => Line::Skip(Skip::NotAccess),
+            line => line,
+        }
     }
+
+    /// How well the format explains `line`: stricter than reading.
+    pub(super) fn explains(&mut self, line: &[u8]) -> Explained {
+        let has_time = match self.line(line) {
+            Line::Fields(fields) => fields.has_time(),
+            Line::Skip(_) => return Explained::Skipped,
+            Line::Reject(_) => false,
+        };
+        let mut unwrapped = Vec::new();
+        let Format { layout, wrappers, .. } = &self.format;
+        let mut is_whole = |line| {
+            open(wrappers, line, &mut Pieces::default(), Some(&mut unwrapped))
+                .is_ok_and(|opened| layout.is_whole(opened.line))
+        };
+        if has_time && is_whole(line) { Explained::Whole } else { Explained::No }
+    }
+}
+
+/// What a format makes of a line when it is tried.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Explained {
+    Whole,
+    Skipped,
+    No,
+}
+
+#[inline]
+fn read<'r>(line: &'r [u8], layout: &'r mut Layout, zone: &'r Zone) -> Line<'r> {
+    match line.first() {
+        Some(b'#') => {
+            return Line::Skip(match layout.direct(line) {
+                Directive::Comment => Skip::Comment,
+                Directive::Understood => Skip::Directive,
+            });
+        }
+        None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
+            return Line::Skip(Skip::Blank);
+        }
+        _ => {}
+    }
+    layout.line(line, zone)
+}
+
+/// A line out of its wrappers.
+struct Opened<'a> {
+    line: &'a [u8],
+    /// Whether it is another program's, if it is no record.
+    is_foreign: bool,
+}
+
+/// Takes all wrappers off; one of them may have escapes, for which there is one buffer.
+fn open<'a>(
+    wrappers: &[Wrapper],
+    line: &'a [u8],
+    pieces: &mut Pieces,
+    buffer: Option<&'a mut Vec<u8>>,
+) -> Result<Opened<'a>, NoRecord> {
+    let Some((outer, inner)) = wrappers.split_first() else {
+        return Ok(Opened { line, is_foreign: false });
+    };
+    let other = NoRecord::Reject(Reject::OtherFormat);
+    let wrapped = outer.unwrap(line).ok_or(other)?;
+    if outer.cuts_lines() {
+        let was_partial = std::mem::replace(
+            &mut pieces[(wrapped.stream == Stream::Err) as usize],
+            wrapped.is_partial,
+        );
+        if was_partial || wrapped.is_partial {
+            return Err(NoRecord::Skip(Skip::WrapperPartial));
+        }
+    }
+    let is_foreign = outer.is_foreign(&wrapped);
+    let raw = wrapped.line.raw;
+    let opened = if wrapped.line.escaping == Escaping::Json && Escaping::Json.is_in(raw) {
+        let buffer = buffer.ok_or(other)?;
+        buffer.clear();
+        Escaping::Json.undo(raw, buffer);
+        open(inner, buffer, pieces, None)?
+    } else {
+        open(inner, raw, pieces, buffer)?
+    };
+    Ok(Opened { is_foreign: is_foreign || opened.is_foreign, ..opened })
 }

@@ -1,6 +1,10 @@
 //! Hosts and clients, with or without a port.
 
+use std::net::IpAddr;
+
 use memchr::{memchr, memrchr};
+
+use crate::logs::field::Field;
 
 /// A name that ends in a port, which only brackets tell from an IPv6 address; `-` and nothing
 /// are none.
@@ -48,6 +52,33 @@ pub fn client_without_port(client: &[u8]) -> &[u8] {
     }
 }
 
+/// The first quoted field of `bytes` that is a list of addresses, as X-Forwarded-For is.
+pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
+    while let Some(quote) = memchr(b'"', bytes) {
+        let (field, rest) = Field::take_quoted(&bytes[quote..])?;
+        if is_address_list(field.raw) {
+            return Some(field.raw);
+        }
+        bytes = rest;
+    }
+    None
+}
+
+/// Addresses, maybe with ports, with commas between; some proxies write `unknown` for one.
+pub fn is_address_list(text: &[u8]) -> bool {
+    let is_address = |part: &[u8]| {
+        let part = part.trim_ascii();
+        part == b"unknown" || is_address(client_without_port(part))
+    };
+    text.first().is_some_and(|byte| byte.is_ascii_hexdigit() || b":[".contains(byte))
+        && text.split(|&byte| byte == b',').all(is_address)
+}
+
+/// IPv4 or IPv6, and nothing else.
+pub fn is_address(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +118,19 @@ mod tests {
         check("name:", "name:");
         check("[]", "[]");
         check("-", "-");
+    }
+
+    #[test]
+    fn lists_of_addresses_behind_the_rest() {
+        let check = |tail: &str, expected: Option<&str>| {
+            let found = quoted_addresses(tail.as_bytes());
+            assert_eq!(found, expected.map(str::as_bytes), "{tail}");
+        };
+        check(r#" "203.0.113.9, 10.0.0.1""#, Some("203.0.113.9, 10.0.0.1"));
+        check(r#" 0.1 "x" "2001:db8::1" "a""#, Some("2001:db8::1"));
+        check(r#" "203.0.113.9:80, unknown""#, Some("203.0.113.9:80, unknown"));
+        check(r#" "-" "unknown" "" "1.2.3" "1.2.3.4 x""#, None);
+        check(r#" 203.0.113.9 "203.0.113.9"#, None);
+        check("", None);
     }
 }

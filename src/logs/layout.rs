@@ -1,9 +1,9 @@
 //! Where the fields stand in a line: one variant for each kind of layout, so that
 //! the hot loop is a `match` and no call through a pointer.
 
-use crate::logs::Line;
 use crate::logs::caveat::Caveat;
-use crate::logs::combined;
+use crate::logs::haproxy::Captures;
+use crate::logs::{Line, combined, envoy, haproxy};
 use crate::time::Zone;
 
 /// How lines are laid out. Cheap to clone: what is large is shared.
@@ -15,6 +15,12 @@ pub enum Layout {
     Combined,
     /// Apache's `common`, with any more fields behind.
     Common,
+    /// Combined, with absolute targets that name our own origin.
+    Varnish,
+    /// Envoy's default, or Istio's.
+    Envoy,
+    /// HAProxy's HTTP log.
+    Haproxy(Captures),
 }
 
 /// What a line that begins with `#` says.
@@ -31,27 +37,32 @@ impl Layout {
     /// Finds the fields of `line`, which is not blank; times without a zone are those of `zone`.
     #[inline]
     pub(super) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
-        let _ = zone;
         match self {
             Layout::VhostCombined => combined::vhost_combined(line).into(),
             Layout::Combined => combined::combined(line).into(),
             Layout::Common => combined::common(line).into(),
+            Layout::Varnish => combined::combined_with_own_targets(line).into(),
+            Layout::Envoy => envoy::line(line),
+            Layout::Haproxy(captures) => haproxy::line(*captures, line, zone),
         }
     }
 
     /// Whether lines that begin with `#` may change how those after them are read.
     pub(super) fn has_directives(&self) -> bool {
         match self {
-            Layout::VhostCombined | Layout::Combined | Layout::Common => false,
+            Layout::VhostCombined
+            | Layout::Combined
+            | Layout::Common
+            | Layout::Varnish
+            | Layout::Envoy
+            | Layout::Haproxy(_) => false,
         }
     }
 
     /// Takes note of a line that begins with `#`.
     pub(super) fn direct(&mut self, line: &[u8]) -> Directive {
         let _ = line;
-        match self {
-            Layout::VhostCombined | Layout::Combined | Layout::Common => Directive::Comment,
-        }
+        Directive::Comment
     }
 
     /// Stricter than reading: a layout that ignores the better part of a line does not explain
@@ -59,12 +70,15 @@ impl Layout {
     pub(super) fn is_whole(&self, line: &[u8]) -> bool {
         match self {
             Layout::Common => !combined::continues_as_combined(line),
-            Layout::VhostCombined | Layout::Combined => true,
+            _ => true,
         }
     }
 
     /// What this very layout cannot tell; what its kind cannot stands in the registry.
     pub(super) fn caveats(&self) -> Vec<Caveat> {
-        Vec::new()
+        match self {
+            Layout::Haproxy(captures) => captures.caveats(),
+            _ => Vec::new(),
+        }
     }
 }

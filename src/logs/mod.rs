@@ -10,7 +10,14 @@ pub mod registry;
 
 pub mod layout;
 
+mod wrapper;
+
 mod combined;
+mod envoy;
+pub mod haproxy;
+mod ingress_nginx;
+mod traefik;
+mod varnish;
 
 pub mod record;
 
@@ -47,5 +54,28 @@ impl<'a> From<Result<Fields<'a>, Reject>> for Line<'a> {
     #[inline]
     fn from(fields: Result<Fields<'a>, Reject>) -> Line<'a> {
         fields.map_or_else(Line::Reject, Line::Fields)
+    }
+}
+
+/// Why a line has no fields.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum NoRecord {
+    Skip(Skip),
+    Reject(Reject),
+}
+
+impl From<NoRecord> for Line<'_> {
+    fn from(why: NoRecord) -> Self {
+        match why {
+            NoRecord::Skip(skip) => Line::Skip(skip),
+            NoRecord::Reject(reject) => Line::Reject(reject),
+        }
+    }
+}
+
+impl<'a> From<Result<Fields<'a>, NoRecord>> for Line<'a> {
+    #[inline]
+    fn from(fields: Result<Fields<'a>, NoRecord>) -> Line<'a> {
+        fields.map_or_else(Line::from, Line::Fields)
     }
 }

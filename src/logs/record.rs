@@ -3,9 +3,11 @@
 //! Most lines are browsers' and end after the first step, which looks no
 //! further than the user agent needs. Only the second step validates.
 
+use memchr::{memchr, memrchr};
+
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
-use crate::logs::host::{client_without_port, host_and_port, number_of_port};
+use crate::logs::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
 use crate::logs::reject::Reject;
 use crate::logs::request;
 use crate::logs::time::Time;
@@ -25,6 +27,8 @@ pub struct Fields<'a> {
     pub(super) client: &'a [u8],
     /// X-Forwarded-For, or unset.
     pub(super) forwarded_for: Field<'a>,
+    /// What stands behind everything; a quoted list of addresses in it is X-Forwarded-For.
+    pub(super) tail: &'a [u8],
     pub(super) time: Time<'a>,
     pub(super) request: Request<'a>,
     pub(super) outcome: Outcome<'a>,
@@ -64,6 +68,7 @@ impl Default for Fields<'_> {
             scheme: b"",
             client: b"-",
             forwarded_for: Field::plain(b""),
+            tail: b"",
             time: Time::default(),
             request: Request::Line(Field::UNSET),
             outcome: Outcome::Fields { status: b"-", bytes: b"-" },
@@ -186,6 +191,9 @@ impl<'a> Fields<'a> {
         if record.user_agent.is_empty() && self.user_agent.raw.is_empty() {
             record.user_agent = b"-";
         }
+        if memchr(b'"', self.tail).is_some() {
+            record.forwarded_for = quoted_addresses(self.tail);
+        }
         if !self.forwarded_for.is_unset() {
             record.forwarded_for = Some(self.forwarded_for.value(forwarded_for));
         }
@@ -203,7 +211,7 @@ impl Record<'_> {
         let Target::Absolute { scheme, authority, path } = Target::of(self.method, target) else {
             return;
         };
-        let user = memchr::memrchr(b'@', authority).map_or(0, |at| at + 1);
+        let user = memrchr(b'@', authority).map_or(0, |at| at + 1);
         let (host, port) = host_and_port(&authority[user..]);
         (self.host, self.port) = (host, port);
         self.scheme = Scheme::parse(scheme).or(self.scheme);

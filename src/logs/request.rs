@@ -23,6 +23,9 @@ pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     }
     let space = memchr(b' ', raw).ok_or(Reject::BadRequest)?;
     let (method, rest) = (&raw[..space], trim_spaces(&raw[space..]));
+    if method == b"-" && rest.starts_with(b"- ") {
+        return Ok(Request { method: b"-", target: None });
+    }
     if !is_method(method) {
         return Err(Reject::BadRequest);
     }
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn nothing_requested() {
-        for raw in ["", "-", "- - -", "  "] {
+        for raw in ["", "-", "- - -", "  ", "- - HTTP/1.1"] {
             check(raw, Some(("-", None)));
         }
     }

@@ -1,0 +1,94 @@
+//! Envoy's default format, and Istio's, which has more columns.
+//!
+//! ```text
+//! [time] "method path protocol" code flags [details termination "failure"] received sent
+//! duration upstream-time "x-forwarded-for" "user agent" "request id" "authority" "upstream" ...
+//! ```
+//!
+//! An unset value is `-`, and code 0 means that the client left (Envoy's documentation of access
+//! logging). Values are written as they are: nothing is escaped, so a field ends only where what
+//! must follow it follows. The client is the last hop's list, or unknown.
+
+use memchr::{memchr, memmem};
+
+use crate::logs::Line;
+use crate::logs::field::Field;
+use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::reject::Reject;
+use crate::logs::time::Time;
+
+/// Finds the fields of a line.
+pub fn line(line: &[u8]) -> Line<'_> {
+    fields(line).into()
+}
+
+fn fields(line: &[u8]) -> Result<Fields<'_>, Reject> {
+    let (time, rest) =
+        line.strip_prefix(b"[").and_then(|line| until(line, b"] \"")).ok_or(Reject::NoTime)?;
+    let (request, rest) = request(rest).ok_or(Reject::NoRequest)?;
+    let (status, rest) = token(rest).ok_or(Reject::NoRequest)?;
+    let (_flags, rest) = token(rest).ok_or(Reject::NoRequest)?;
+    let rest = without_details(rest).ok_or(Reject::NoRequest)?;
+    let (_received, rest) = token(rest).ok_or(Reject::NoRequest)?;
+    let (bytes, rest) = token(rest).ok_or(Reject::NoRequest)?;
+    let rest = token(rest).and_then(|(_, rest)| token(rest)).ok_or(Reject::NoRequest)?.1;
+    let quoted = rest.strip_prefix(b"\"").ok_or(Reject::NoUserAgent)?;
+    let (forwarded_for, rest) = until(quoted, b"\" \"").ok_or(Reject::NoUserAgent)?;
+    let (user_agent, rest) = user_agent(rest).ok_or(Reject::NoUserAgent)?;
+    let (_id, rest) = until(rest, b"\" \"").ok_or(Reject::NoUserAgent)?;
+    let (host, _) = until(rest, b"\"").ok_or(Reject::NoUserAgent)?;
+    let last = forwarded_for.rsplit(|&byte| byte == b',').next().unwrap_or_default();
+    let client = match last.trim_ascii() {
+        b"" => b"-",
+        last => last,
+    };
+    Ok(Fields {
+        host: Field::plain(host),
+        client,
+        forwarded_for: Field::plain(forwarded_for),
+        time: Time::Text(time),
+        request: Request::Line(Field::plain(request)),
+        outcome: Outcome::Fields { status, bytes },
+        user_agent: Field::plain(user_agent),
+        ..Fields::default()
+    })
+}
+
+/// A request ends where a quote, a space and a status follow.
+fn request(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut ends = memmem::find_iter(rest, b"\" ");
+    let end = ends.find(|end| rest.get(end + 2).is_some_and(u8::is_ascii_digit))?;
+    Some((&rest[..end], &rest[end + 2..]))
+}
+
+/// A user agent ends where a request id follows, which has no spaces.
+fn user_agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut ends = memmem::find_iter(rest, b"\" \"");
+    let end = ends.find(|end| {
+        let id = &rest[end + 3..];
+        memchr(b'"', id).is_some_and(|quote| {
+            memchr(b' ', &id[..quote]).is_none() && id[quote..].starts_with(b"\" \"")
+        })
+    })?;
+    Some((&rest[..end], &rest[end + 3..]))
+}
+
+/// What Istio puts before the bytes.
+fn without_details(rest: &[u8]) -> Option<&[u8]> {
+    if rest.first()?.is_ascii_digit() {
+        return Some(rest);
+    }
+    let (_details, rest) = token(rest)?;
+    let (_termination, rest) = token(rest)?;
+    let (_failure, rest) = until(rest.strip_prefix(b"\"")?, b"\" ")?;
+    Some(rest)
+}
+
+fn token(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    until(rest, b" ").filter(|(token, _)| !token.is_empty())
+}
+
+fn until<'a>(rest: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let end = memmem::find(rest, mark)?;
+    Some((&rest[..end], &rest[end + mark.len()..]))
+}

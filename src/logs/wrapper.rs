@@ -1,0 +1,346 @@
+//! What containers and syslog put around each line.
+//!
+//! A container's runtime cuts long lines into pieces. They are not put together again: a request
+//! line of that length is refused by every server. All pieces are skipped, the last one included,
+//! whatever chunk they are in.
+
+use std::sync::Arc;
+
+use memchr::{memchr, memmem, memrchr};
+
+use crate::logs::escape::Escaping;
+use crate::logs::field::Field;
+
+/// One kind of wrapper.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Wrapper {
+    /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
+    Cri,
+    /// Docker's json-file driver: `{"log":"the line\n","stream":"stdout","time":"..."}`.
+    DockerJson,
+    /// `docker compose logs`: `service-1  | the line`.
+    Compose(Tag),
+    /// RFC 3164 or RFC 5424: `Feb 25 16:19:49 host tag[pid]: the line`.
+    Syslog(Tag),
+}
+
+/// Who wrote a line, where several write to one file; empty where all are welcome.
+pub type Tag = Arc<[u8]>;
+
+/// Where a container wrote.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// What is inside.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Wrapped<'a> {
+    /// The line, or a piece of one; its escapes are the wrapper's.
+    pub line: Field<'a>,
+    /// Whether the next line of the same stream goes on with it.
+    pub is_partial: bool,
+    /// Where it was written.
+    pub stream: Stream,
+    /// Who wrote it; empty where the wrapper does not say.
+    pub tag: &'a [u8],
+}
+
+impl Wrapper {
+    /// Every kind, of any writer.
+    pub fn all() -> [Wrapper; 4] {
+        [
+            Wrapper::Cri,
+            Wrapper::DockerJson,
+            Wrapper::Compose(Tag::default()),
+            Wrapper::Syslog(Tag::default()),
+        ]
+    }
+
+    /// The name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Wrapper::Cri => "cri",
+            Wrapper::DockerJson => "docker-json",
+            Wrapper::Compose(_) => "compose",
+            Wrapper::Syslog(_) => "syslog",
+        }
+    }
+
+    /// The same, for the lines of one writer.
+    pub fn of(self, tag: &[u8]) -> Wrapper {
+        match self {
+            Wrapper::Compose(_) => Wrapper::Compose(tag.into()),
+            Wrapper::Syslog(_) => Wrapper::Syslog(tag.into()),
+            Wrapper::Cri | Wrapper::DockerJson => self,
+        }
+    }
+
+    /// Takes the wrapper off; `None` where there is none.
+    pub fn unwrap<'a>(&self, line: &'a [u8]) -> Option<Wrapped<'a>> {
+        match self {
+            Wrapper::Cri => cri(line),
+            Wrapper::DockerJson => docker_json(line),
+            Wrapper::Compose(_) => compose(line),
+            Wrapper::Syslog(_) => syslog(line),
+        }
+    }
+
+    /// Whether a line that is no record is none of ours: an error log on standard error, or
+    /// another program's.
+    pub fn is_foreign(&self, wrapped: &Wrapped<'_>) -> bool {
+        match self {
+            Wrapper::Cri | Wrapper::DockerJson => wrapped.stream == Stream::Err,
+            Wrapper::Compose(tag) | Wrapper::Syslog(tag) => {
+                !tag.is_empty() && **tag != *wrapped.tag
+            }
+        }
+    }
+
+    /// Whether it may cut lines.
+    pub fn cuts_lines(&self) -> bool {
+        matches!(self, Wrapper::Cri | Wrapper::DockerJson)
+    }
+}
+
+/// `<time> <stream> <F|P>[:more] <line>`, as kubelet's CRI logging has it.
+fn cri(line: &[u8]) -> Option<Wrapped<'_>> {
+    let (time, rest) = split(line)?;
+    if !is_rfc3339(time) {
+        return None;
+    }
+    let (stream, rest) = split(rest)?;
+    let stream = match stream {
+        b"stdout" => Stream::Out,
+        b"stderr" => Stream::Err,
+        _ => return None,
+    };
+    let (tags, inner) = split(rest).unwrap_or((rest, b""));
+    let is_partial = match tags.split(|&byte| byte == b':').next()? {
+        b"F" => false,
+        b"P" => true,
+        _ => return None,
+    };
+    Some(Wrapped { line: Field::plain(inner), is_partial, stream, tag: b"" })
+}
+
+/// Docker writes the keys in this order, and nothing between them.
+fn docker_json(line: &[u8]) -> Option<Wrapped<'_>> {
+    let (log, rest) = Field::take_quoted(line.strip_prefix(b"{\"log\":")?)?;
+    if !rest.starts_with(b",\"") || !rest.ends_with(b"}") {
+        return None;
+    }
+    let stream = match memmem::find(rest, b"\"stream\":\"stderr\"") {
+        Some(_) => Stream::Err,
+        None => Stream::Out,
+    };
+    let whole = log.raw.strip_suffix(b"\\n").filter(|_| !ends_in_backslash(log.raw));
+    let raw = whole.map_or(log.raw, |raw| raw.strip_suffix(b"\\r").unwrap_or(raw));
+    let line = Field { raw, escaping: Escaping::Json };
+    Some(Wrapped { line, is_partial: whole.is_none(), stream, tag: b"" })
+}
+
+/// Whether the `\n` at the end is a backslash and an `n`.
+fn ends_in_backslash(raw: &[u8]) -> bool {
+    let before = &raw[..raw.len().saturating_sub(1)];
+    before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0
+}
+
+/// The name may be in colours.
+fn compose(line: &[u8]) -> Option<Wrapped<'_>> {
+    let line = without_colours(line);
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    let name = line.iter().take_while(|byte| is_name(byte)).count();
+    let rest = without_colours(line[name..].trim_ascii_start());
+    let inner = rest.strip_prefix(b"|").filter(|_| name > 0)?;
+    let inner = without_colours(inner);
+    let inner = without_colours(inner.strip_prefix(b" ").unwrap_or(inner));
+    let (line, tag) = (Field::plain(inner), &line[..name]);
+    Some(Wrapped { line, is_partial: false, stream: Stream::Out, tag })
+}
+
+/// Without the terminal's `ESC [ ... m` at the start.
+fn without_colours(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_prefix(b"\x1b[") {
+        let digits = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
+        match rest.get(digits) {
+            Some(b'm') => line = &rest[digits + 1..],
+            _ => break,
+        }
+    }
+    line
+}
+
+fn syslog(line: &[u8]) -> Option<Wrapped<'_>> {
+    let rest = without_priority(line);
+    let (tag, inner) = match rest.strip_prefix(b"1 ") {
+        Some(rest) if rest.len() + 2 < line.len() => rfc5424(rest)?,
+        _ => rfc3164(rest)?,
+    };
+    let line = Field::plain(inner);
+    Some(Wrapped { line, is_partial: false, stream: Stream::Out, tag })
+}
+
+/// Without `<134>` in front.
+fn without_priority(line: &[u8]) -> &[u8] {
+    let Some(rest) = line.strip_prefix(b"<") else { return line };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match rest.get(digits) {
+        Some(b'>') if (1..=3).contains(&digits) => &rest[digits + 1..],
+        _ => line,
+    }
+}
+
+/// `<time> <host> <program> <process> <message id> <data> <line>` (RFC 5424 section 6).
+fn rfc5424(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (time, rest) = split(rest)?;
+    let (_host, rest) = split(rest)?;
+    let (program, rest) = split(rest)?;
+    let (_process, rest) = split(rest)?;
+    let (_id, rest) = split(rest)?;
+    if time != b"-" && !is_rfc3339(time) {
+        return None;
+    }
+    let inner = match rest.strip_prefix(b"-") {
+        Some(rest) => rest,
+        None => without_structured_data(rest)?,
+    };
+    let inner = inner.strip_prefix(b" ").unwrap_or(inner);
+    Some((program, inner.strip_prefix(b"\xef\xbb\xbf").unwrap_or(inner)))
+}
+
+/// `[id name="value"][...]`; within the quotes a backslash escapes.
+fn without_structured_data(mut rest: &[u8]) -> Option<&[u8]> {
+    let mut is_quoted = false;
+    let mut at = 1;
+    if rest.first() != Some(&b'[') {
+        return None;
+    }
+    loop {
+        match (rest.get(at)?, is_quoted) {
+            (b'\\', true) => at += 1,
+            (b'"', _) => is_quoted = !is_quoted,
+            (b']', false) => {
+                rest = &rest[at + 1..];
+                if rest.first() != Some(&b'[') {
+                    return Some(rest);
+                }
+                at = 0;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// `<time> [host] tag[pid]: <line>`, the time as in RFC 3164 section 4.1.2 or, as rsyslog writes
+/// it, as in RFC 3339.
+fn rfc3164(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = match split(rest) {
+        Some((time, rest)) if is_rfc3339(time) => rest,
+        _ => without_bsd_time(rest)?,
+    };
+    let (first, after_first) = split(rest)?;
+    if let Some(tag) = first.strip_suffix(b":") {
+        return Some((without_pid(tag), after_first));
+    }
+    let (second, inner) = split(after_first)?;
+    Some((without_pid(second.strip_suffix(b":")?), inner))
+}
+
+/// `Feb  5 16:19:49 `
+fn without_bsd_time(line: &[u8]) -> Option<&[u8]> {
+    const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let (time, rest) = line.split_at_checked(16)?;
+    let is_month = MONTHS.chunks(3).any(|month| *month == time[..3]);
+    let is_time = time[3] == b' '
+        && matches!(time[4], b' ' | b'0'..=b'3')
+        && [time[5], time[7], time[8], time[10], time[11], time[13], time[14]]
+            .iter()
+            .all(u8::is_ascii_digit)
+        && [time[6], time[9], time[12], time[15]] == *b" :: ";
+    (is_month && is_time).then_some(rest)
+}
+
+fn without_pid(tag: &[u8]) -> &[u8] {
+    match memrchr(b'[', tag) {
+        Some(bracket) if tag.ends_with(b"]") => &tag[..bracket],
+        _ => tag,
+    }
+}
+
+fn is_rfc3339(token: &[u8]) -> bool {
+    matches!(token, [a, b, c, d, b'-', _, _, b'-', _, _, b'T', _, _, b':', ..]
+        if [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A token, and what follows its space.
+fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    match memchr(b' ', line) {
+        Some(space @ 1..) => Some((&line[..space], &line[space + 1..])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(wrapper: Wrapper, line: &str, expected: Option<(&str, &str)>) {
+        let found = wrapper.unwrap(line.as_bytes()).map(|wrapped| {
+            let inner = wrapped.line.value(&mut Vec::new()).escape_ascii().to_string();
+            let partial = if wrapped.is_partial { " partial" } else { "" };
+            let stream = if wrapped.stream == Stream::Err { " err" } else { "" };
+            let tag = std::str::from_utf8(wrapped.tag).unwrap();
+            (inner, format!("{tag}{partial}{stream}"))
+        });
+        let expected = expected.map(|(inner, rest)| (inner.to_owned(), rest.to_owned()));
+        assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn lines_of_containers() {
+        let cri = |line, expected| check(Wrapper::Cri, line, expected);
+        cri("2016-10-06T00:17:09.669794202Z stdout F a b", Some(("a b", "")));
+        cri("2016-10-06T00:17:09+02:00 stderr P a", Some(("a", " partial err")));
+        cri("2016-10-06T00:17:09Z stdout F:x ", Some(("", "")));
+        cri("2016-10-06T00:17:09Z stdout F", Some(("", "")));
+        cri("2016-10-06T00:17:09Z stdin F a", None);
+        cri("2016-10-06T00:17:09Z stdout X a", None);
+        cri("yesterday stdout F a", None);
+        let docker = |line, expected| check(Wrapper::DockerJson, line, expected);
+        docker(r#"{"log":"a \"b\"\n","stream":"stdout","time":"t"}"#, Some((r#"a \"b\""#, "")));
+        docker(r#"{"log":"a\r\n","stream":"stderr","time":"t"}"#, Some(("a", " err")));
+        docker(r#"{"log":"a","stream":"stdout","time":"t"}"#, Some(("a", " partial")));
+        docker(r#"{"log":"a\\n","stream":"stdout","time":"t"}"#, Some((r"a\\n", " partial")));
+        docker(r#"{"log":"a\\\n","stream":"stdout","time":"t"}"#, Some((r"a\\", "")));
+        docker(r#"{"log":"a"#, None);
+        docker(r#"{"logger":"a"}"#, None);
+        let compose = |line, expected| check(Wrapper::Compose(Tag::default()), line, expected);
+        compose("web-1  | a | b", Some(("a | b", "web-1")));
+        compose("\x1b[36mweb_1 | \x1b[0ma", Some(("a", "web_1")));
+        compose("web-1  |", Some(("", "web-1")));
+        compose("a b | c", None);
+        compose("| c", None);
+    }
+
+    #[test]
+    fn lines_of_syslog() {
+        let syslog = |line, expected| check(Wrapper::Syslog(Tag::default()), line, expected);
+        syslog("Feb 25 16:19:38 h haproxy[1]: a b", Some(("a b", "haproxy")));
+        syslog("<190>Feb  5 16:19:38 h nginx: a", Some(("a", "nginx")));
+        syslog("<190>Feb  5 16:19:38 nginx: a b", Some(("a b", "nginx")));
+        syslog("2024-01-01T00:00:00.1+00:00 h nginx: a", Some(("a", "nginx")));
+        syslog("<34>1 2003-10-11T22:14:15.003Z h app 1 ID47 - \u{feff}a", Some(("a", "app")));
+        syslog(r#"<34>1 - h app - - [x a="\"]"][y] a b"#, Some(("a b", "app")));
+        syslog("1 2 3", None);
+        syslog("<34>1 - h app - - [x", None);
+        syslog("Feb 25 16:19:38 h no tag", None);
+        syslog("Foo 25 16:19:38 h a: b", None);
+        syslog("1.2.3.4 - - [17/Apr/2025:05:10:56 +0100] x", None);
+    }
+}

@@ -20,7 +20,7 @@ use botaudit::logs::haproxy::Captures;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{ENTRIES, Entry};
 use botaudit::logs::reject::Reject;
-use botaudit::logs::{self, Line};
+use botaudit::logs::{self, Line, template};
 use botaudit::time::Zone;
 
 struct Case {
@@ -45,6 +45,27 @@ fn cases(name: &str) -> Vec<Case> {
         cases.push(Case { number, line: line.to_owned(), expected });
     }
     cases
+}
+
+/// Formats as configurations have them, each with its cases: a format stands after `@ `, on as
+/// many lines as it takes.
+fn own_formats() -> Vec<(String, Vec<Case>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/own-formats.txt");
+    let text = fs::read_to_string(path).unwrap();
+    let mut formats: Vec<(String, Vec<Case>)> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let (mark, rest) = line.split_at_checked(2).unwrap_or((line, ""));
+        match (mark, formats.last_mut()) {
+            ("@ ", Some((format, cases))) if cases.is_empty() => *format += &format!("\n{rest}"),
+            ("@ ", _) => formats.push((rest.to_owned(), Vec::new())),
+            ("> ", Some((_, cases))) => {
+                cases.push(Case { number, line: rest.to_owned(), expected: String::new() });
+            }
+            ("= ", Some((_, cases))) => cases.last_mut().unwrap().expected = rest.to_owned(),
+            _ => assert!(line.is_empty() || line.starts_with('#'), "own-formats.txt:{number}"),
+        }
+    }
+    formats
 }
 
 /// All lines of a format's file, as they would stand in a log.
@@ -366,4 +387,64 @@ fn ten_records_without_a_user_agent_are_told() {
         let format = detect(lines(text.as_bytes()), &Hints::default()).format.unwrap();
         assert_eq!(format.caveats().contains(&Caveat::NoUserAgent), expected);
     }
+}
+
+#[test]
+fn own_formats_are_read_as_configurations_have_them() {
+    for (text, cases) in own_formats() {
+        let hints = Hints::default();
+        let format = template::parse(&text, &hints).unwrap_or_else(|err| panic!("{text}: {err}"));
+        let hints = Hints { format: Some(format), ..hints };
+        let lines: String = cases.iter().map(|case| case.line.clone() + "\n").collect();
+        let format = detect(input::lines::lines(lines.as_bytes()), &hints).format.unwrap();
+        for case in cases {
+            let line = case.line.as_bytes();
+            let found = describe(&mut format.reader(), line);
+            assert_eq!(found, case.expected, "own-formats.txt:{}: {text}", case.number);
+            for at in 0..line.len() {
+                describe(&mut format.reader(), &line[..at]);
+                describe(&mut format.reader(), &line[at..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = template::parse(text, &Hints::default()).map(|format| format.name().to_owned());
+        let found = found.unwrap_err().to_string();
+        assert!(found.contains(expected), "{text}: {found}");
+    }
+    check("combimed", "unknown log format 'combimed'; the formats are");
+    check("$remote_addr \"$request\"", "no time; add $time_local");
+    check("%h %l \"%r\"", "no time");
+    check("$remote_addr [$time_local] $status", "no request; add $request");
+    check("$time_local$request", "nothing between $time_local and $request");
+    check("%t%r%>s", "nothing between %r and %>s");
+    check("log_format x escape=xml '$time_local';", "escape=xml; it can be default, json or none");
+    check("log_format x '$time_local", "quote at byte 1 of the log format does not end");
+    check("[${time_local] $request", "brace of ${time_local] $request in the log format");
+    check("%t %{User-Agent i", "'%{User-Agent i' in the log format is no directive");
+    check("%t %", "'%' in the log format is no directive");
+    check("\"%t \\\"%r\\\"", "quote does not end");
+    check("%{%H:%M}t %r", "time %{%H:%M}t of the log format cannot be read");
+}
+
+#[test]
+fn own_formats_say_what_they_cannot_tell() {
+    #[track_caller]
+    fn check(text: &str, expected: &[Caveat]) {
+        let format = template::parse(text, &Hints::default()).unwrap();
+        assert_eq!(**format.caveats(), *expected, "{text}");
+    }
+    use Caveat::{DecodedTargets, NoClient, NoQuery, NoUserAgent, NoZone};
+    check(r#"$remote_addr $time_local "$request" "$http_user_agent""#, &[]);
+    check(r#"%a %t "%r""#, &[NoUserAgent]);
+    check(r#"%t %U %{User-Agent}i"#, &[DecodedTargets, NoQuery, NoClient]);
+    check(r#"%h %{%F %T}t "%r" "%{User-Agent}i""#, &[NoZone]);
+    check(r#"%h %{%F %T %z}t "%r" "%{User-Agent}i""#, &[]);
+    check(r#"%h %t %U%q "%{User-Agent}i""#, &[DecodedTargets]);
+    check(r#"$remote_addr $msec $uri?$args "$http_user_agent""#, &[DecodedTargets]);
 }

@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::Judge;
 use crate::logs::detect::Hints;
-use crate::logs::format::Format;
-use crate::logs::registry::ENTRIES;
+use crate::logs::template;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
@@ -74,8 +73,13 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
 
-    /// Log format: combined, common or vhost_combined. Told from the first lines if not given.
-    #[arg(long, value_name = "NAME")]
+    /// Log format, by name or as the server's configuration has it; told from the lines if not given.
+    ///
+    /// A name as combined, common, vhost_combined, haproxy, envoy, traefik, ingress-nginx or
+    /// varnish; or what stands in an nginx log_format or an Apache LogFormat, as
+    /// '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
+    /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
+    #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
 
     /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
@@ -221,7 +225,8 @@ impl AuditArgs {
 
     fn hints(&self) -> Result<Hints> {
         let hints = Hints { zone: zone(&self.timezone)?, ..Hints::default() };
-        let format = self.log_format.as_deref().map(|name| log_format(name, &hints)).transpose()?;
+        let format =
+            self.log_format.as_deref().map(|text| template::parse(text, &hints)).transpose()?;
         Ok(Hints { format, ..hints })
     }
 
@@ -245,13 +250,6 @@ fn no_robots() -> Error {
         "no robots.txt to judge by; name one with --robots, as in: \
          botaudit audit --robots robots.txt --origin https://example.com access.log.gz",
     )
-}
-
-fn log_format(name: &str, hints: &Hints) -> Result<Format> {
-    Format::named(name, hints).ok_or_else(|| {
-        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        Error::usage(format!("unknown log format '{name}'; the formats are {}", names.join(", ")))
-    })
 }
 
 fn zone(name: &str) -> Result<Zone> {

@@ -1,8 +1,11 @@
 //! Where the fields stand in a line: one variant for each kind of layout, so that
 //! the hot loop is a `match` and no call through a pointer.
 
+use std::sync::Arc;
+
 use crate::logs::caveat::Caveat;
 use crate::logs::haproxy::Captures;
+use crate::logs::template::Template;
 use crate::logs::{Line, combined, envoy, haproxy};
 use crate::time::Zone;
 
@@ -21,6 +24,8 @@ pub enum Layout {
     Envoy,
     /// HAProxy's HTTP log.
     Haproxy(Captures),
+    /// As a server's configuration writes it.
+    Template(Arc<Template>),
 }
 
 /// What a line that begins with `#` says.
@@ -44,6 +49,7 @@ impl Layout {
             Layout::Varnish => combined::combined_with_own_targets(line).into(),
             Layout::Envoy => envoy::line(line),
             Layout::Haproxy(captures) => haproxy::line(*captures, line, zone),
+            Layout::Template(template) => template.line(line, zone),
         }
     }
 
@@ -55,7 +61,8 @@ impl Layout {
             | Layout::Common
             | Layout::Varnish
             | Layout::Envoy
-            | Layout::Haproxy(_) => false,
+            | Layout::Haproxy(_)
+            | Layout::Template(_) => false,
         }
     }
 
@@ -78,6 +85,7 @@ impl Layout {
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         match self {
             Layout::Haproxy(captures) => captures.caveats(),
+            Layout::Template(template) => template.caveats(),
             _ => Vec::new(),
         }
     }

@@ -12,6 +12,10 @@ pub mod layout;
 
 mod wrapper;
 
+mod apache_format;
+mod nginx_format;
+pub mod template;
+
 mod combined;
 mod envoy;
 pub mod haproxy;

@@ -2,13 +2,17 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time as TimeOfDay};
-use jiff::tz::Offset;
+use jiff::fmt::strtime;
+use jiff::tz::{Offset, TimeZone};
 use memchr::memchr;
 
 use crate::time::{UtcTime, Zone};
 
 /// RFC 3339 with a fraction takes less than this.
 const RFC3339_BYTES_MAX: usize = 40;
+
+/// No pattern that anybody uses writes more.
+const PATTERN_BYTES_MAX: usize = 100;
 
 /// A time as it stands in the line.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +24,8 @@ pub enum Time<'a> {
     Local(&'a [u8], &'a Zone),
     /// Two columns, `2026-01-31` and `23:59:59`.
     Columns(&'a [u8], &'a [u8], &'a Zone),
+    /// As this pattern of strftime writes it; what names no zone is in this one.
+    Pattern(&'a [u8], &'a str, &'a Zone),
 }
 
 impl Default for Time<'_> {
@@ -42,7 +48,34 @@ impl Time<'_> {
                 text.get_mut(date.len() + 1..length)?.copy_from_slice(time);
                 zone.time_of(parse_civil(&text[..length])?)
             }
+            Time::Pattern(text, pattern, zone) => parse_pattern(text, pattern, zone),
         }
+    }
+}
+
+/// The moment by which patterns are tried.
+const SAMPLE: Timestamp = Timestamp::constant(1_744_863_056, 0);
+
+/// Whether times that this pattern of strftime writes can be read again.
+pub fn can_read(pattern: &str) -> bool {
+    written(pattern).is_some_and(|text| {
+        parse_pattern(text.as_bytes(), pattern, &Zone::UTC) == Some(UtcTime::from(SAMPLE))
+    })
+}
+
+/// A time that this pattern of strftime writes; `None` where it is no pattern.
+pub fn written(pattern: &str) -> Option<String> {
+    strtime::format(pattern, &SAMPLE.to_zoned(TimeZone::UTC)).ok()
+}
+
+fn parse_pattern(text: &[u8], pattern: &str, zone: &Zone) -> Option<UtcTime> {
+    if text.len() > PATTERN_BYTES_MAX {
+        return None;
+    }
+    let parsed = strtime::parse(pattern, text).ok()?;
+    match parsed.to_timestamp() {
+        Ok(timestamp) => Some(timestamp.into()),
+        Err(_) => zone.time_of(parsed.to_datetime().ok()?),
     }
 }
 

@@ -1,0 +1,387 @@
+//! Formats as a server's configuration writes them, compiled to literals and fields.
+//!
+//! Each field ends where the literal behind it begins. Between quotes an escaped quote is no end;
+//! elsewhere the first place counts. Two fields with nothing between cannot be told apart, but
+//! for a host and the path that follows it.
+
+use memchr::{memchr, memchr2, memmem};
+
+use crate::error::{Error, Result};
+use crate::logs::caveat::Caveat;
+use crate::logs::detect::Hints;
+use crate::logs::escape::Escaping;
+use crate::logs::field::Field;
+use crate::logs::format::Format;
+use crate::logs::layout::Layout;
+use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::registry::ENTRIES;
+use crate::logs::reject::Reject;
+use crate::logs::time::{Time, written};
+use crate::logs::{Line, apache_format, nginx_format};
+use crate::time::Zone;
+
+/// What a field holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Slot {
+    /// Nothing that is asked for.
+    Ignored,
+    /// The address of the client.
+    Client,
+    /// X-Forwarded-For.
+    ForwardedFor,
+    /// A time in one of the usual forms.
+    Time,
+    /// A time as this pattern of strftime writes it.
+    TimeOf(Box<str>),
+    /// The whole request line.
+    Request,
+    /// The method.
+    Method,
+    /// Path and query as sent.
+    Target,
+    /// The path as the server understood it: decoded, and without a query.
+    DecodedPath,
+    /// The same, with the query behind it.
+    DecodedTarget,
+    /// The query, with or without its `?`.
+    Query,
+    /// The status.
+    Status,
+    /// The size of the answer.
+    Bytes,
+    /// The user agent.
+    UserAgent,
+    /// The host that was asked for.
+    Host,
+    /// The server's own name for itself.
+    ServerName,
+    /// The port of the server.
+    Port,
+    /// `http` or `https`.
+    Scheme,
+}
+
+/// A piece of a format, as its dialect's parser gives it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Piece {
+    /// Text that stands there as it is.
+    Literal(Vec<u8>),
+    /// A field, with the name that the user gave it.
+    Field(Slot, String),
+}
+
+/// A compiled format.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// What stands before the first field.
+    start: Box<[u8]>,
+    steps: Box<[Step]>,
+    caveats: Vec<Caveat>,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    slot: Slot,
+    escaping: Escaping,
+    end: End,
+}
+
+/// Where a field ends.
+#[derive(Clone, Debug)]
+enum End {
+    /// Before a literal, which is passed over; so often it stands in the field itself.
+    Literal(Box<[u8]>, usize),
+    /// At a quote that is not escaped; the literal begins with it.
+    Quote(Box<[u8]>),
+    /// Before a slash, which begins the next field.
+    Slash,
+    /// At the end of the line.
+    Line,
+}
+
+/// A format by its name, or as an nginx `log_format` or an Apache `LogFormat` has it.
+///
+/// # Errors
+/// Where there is no such name, or the format cannot be read or says too little.
+pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
+    let text = text.trim();
+    if let Some(format) = Format::named(text, hints) {
+        return Ok(format);
+    }
+    let is_nginx = text.starts_with("log_format") || has_variable(text);
+    let (pieces, escaping) = if is_nginx {
+        nginx_format::parse(text)?
+    } else if text.contains('%') {
+        (apache_format::parse(text)?, Escaping::Backslash)
+    } else {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        return Err(Error::usage(format!(
+            "unknown log format '{text}'; the formats are {}; or write it as your server's \
+             configuration does: '$remote_addr - [$time_local] ...' or '%h %l %u %t ...'",
+            names.join(", ")
+        )));
+    };
+    let template = compile(pieces, escaping)?;
+    Ok(Format::own("own format", Layout::Template(template.into()), hints))
+}
+
+/// `$name` or `${name}`.
+fn has_variable(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| {
+        pair[0] == b'$' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'{' | b'_'))
+    })
+}
+
+fn compile(pieces: Vec<Piece>, escaping: Escaping) -> Result<Template> {
+    let pieces = joined(pieces);
+    let caveats = caveats(&pieces)?;
+    let mut start = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    let mut before: &[u8] = b"";
+    for (at, piece) in pieces.iter().enumerate() {
+        let (slot, name) = match piece {
+            Piece::Literal(literal) => {
+                before = literal;
+                if at == 0 {
+                    start.clone_from(literal);
+                }
+                continue;
+            }
+            Piece::Field(slot, name) => (slot, name),
+        };
+        let end = match pieces.get(at + 1) {
+            None => End::Line,
+            Some(Piece::Literal(literal)) => {
+                let is_quoted = before.ends_with(b"\"") && literal.starts_with(b"\"");
+                match escaping {
+                    Escaping::Backslash | Escaping::Json if is_quoted => {
+                        End::Quote(literal.clone().into())
+                    }
+                    _ => End::Literal(literal.clone().into(), count_within(slot, name, literal)),
+                }
+            }
+            Some(Piece::Field(Slot::Target | Slot::DecodedPath | Slot::DecodedTarget, _)) => {
+                End::Slash
+            }
+            Some(Piece::Field(_, next)) => {
+                return Err(Error::usage(format!(
+                    "the log format has nothing between {name} and {next}, so that no line says \
+                     where one ends; put a space or quotes between them"
+                )));
+            }
+        };
+        before = b"";
+        let slot = if is_best(&pieces, at) { slot.clone() } else { Slot::Ignored };
+        steps.push(Step { slot, escaping, end });
+    }
+    Ok(Template { start: start.into(), steps: steps.into(), caveats })
+}
+
+/// How often `literal` stands in the field, as a time or a request has spaces.
+fn count_within(slot: &Slot, name: &str, literal: &[u8]) -> usize {
+    let sample = match slot {
+        Slot::TimeOf(pattern) => written(pattern).unwrap_or_default(),
+        Slot::Time if name == "$time_local" => "17/Apr/2025:05:10:56 +0000".to_owned(),
+        Slot::Request => "GET / HTTP/1.1".to_owned(),
+        _ => String::new(),
+    };
+    memmem::find_iter(sample.as_bytes(), literal).count()
+}
+
+/// Neighbouring literals as one, and what only together is a target as that.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut joined: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (joined.last_mut(), piece) {
+            (Some(Piece::Literal(last)), Piece::Literal(literal)) => last.extend(literal),
+            (Some(Piece::Field(slot @ Slot::DecodedPath, _)), Piece::Field(Slot::Query, _)) => {
+                *slot = Slot::DecodedTarget;
+            }
+            (Some(Piece::Field(Slot::DecodedTarget, _)), Piece::Field(Slot::Query, _)) => {}
+            (_, Piece::Literal(literal)) if literal.is_empty() => {}
+            (_, piece) => joined.push(piece),
+        }
+    }
+    joined
+}
+
+/// Whether no other field says the same better: the first of its kind, and a host rather than a
+/// server's name.
+fn is_best(pieces: &[Piece], at: usize) -> bool {
+    let Piece::Field(slot, _) = &pieces[at] else { return false };
+    let kind = |slot: &Slot| match slot {
+        Slot::TimeOf(_) => Slot::Time,
+        Slot::DecodedPath | Slot::DecodedTarget => Slot::Target,
+        slot => slot.clone(),
+    };
+    let fields = || {
+        pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
+            Piece::Field(slot, _) => Some((at, slot)),
+            Piece::Literal(_) => None,
+        })
+    };
+    let is_raw = |slot: &Slot| !matches!(slot, Slot::DecodedPath | Slot::DecodedTarget);
+    let is_outdone = match slot {
+        Slot::ServerName => fields().any(|(_, other)| *other == Slot::Host),
+        Slot::DecodedPath | Slot::DecodedTarget => {
+            fields().any(|(_, other)| matches!(other, Slot::Target | Slot::Request))
+        }
+        Slot::Query => {
+            fields().any(|(_, other)| matches!(other, Slot::Target | Slot::DecodedTarget))
+        }
+        _ => false,
+    };
+    !is_outdone
+        && !fields().any(|(place, other)| {
+            place < at && kind(other) == kind(slot) && is_raw(other) == is_raw(slot)
+        })
+}
+
+/// What the fields leave out.
+fn caveats(pieces: &[Piece]) -> Result<Vec<Caveat>> {
+    let has = |wanted: &[Slot]| {
+        pieces.iter().any(|piece| match piece {
+            Piece::Field(slot, _) => wanted.contains(slot),
+            Piece::Literal(_) => false,
+        })
+    };
+    let has_time = has(&[Slot::Time])
+        || pieces.iter().any(|piece| matches!(piece, Piece::Field(Slot::TimeOf(_), _)));
+    if !has_time {
+        return Err(Error::usage(
+            "the log format has no time; add $time_local, $time_iso8601 or $msec (nginx) or %t \
+             (Apache)",
+        ));
+    }
+    let is_raw = has(&[Slot::Request, Slot::Target]);
+    if !is_raw && !has(&[Slot::DecodedPath, Slot::DecodedTarget]) {
+        return Err(Error::usage(
+            "the log format has no request; add $request or $request_uri (nginx) or %r (Apache)",
+        ));
+    }
+    let caveats = [
+        (Caveat::NoUserAgent, !has(&[Slot::UserAgent])),
+        (Caveat::DecodedTargets, !is_raw),
+        (Caveat::NoQuery, !is_raw && !has(&[Slot::DecodedTarget, Slot::Query])),
+        (Caveat::NoZone, !has(&[Slot::Time]) && !pieces.iter().any(names_zone)),
+        (Caveat::NoClient, !has(&[Slot::Client, Slot::ForwardedFor])),
+    ];
+    Ok(caveats.into_iter().filter(|(_, is_so)| *is_so).map(|(caveat, _)| caveat).collect())
+}
+
+/// Whether it is a time that says where its clock stands.
+fn names_zone(piece: &Piece) -> bool {
+    let Piece::Field(Slot::TimeOf(pattern), _) = piece else { return false };
+    ["%z", "%:z", "%s"].iter().any(|directive| pattern.contains(directive))
+}
+
+impl Template {
+    /// What it cannot tell.
+    pub fn caveats(&self) -> Vec<Caveat> {
+        self.caveats.clone()
+    }
+
+    /// Finds the fields of a line.
+    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+        self.fields(line, zone).ok_or(Reject::OtherFormat).into()
+    }
+
+    fn fields<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Option<Fields<'a>> {
+        let mut found = Found::default();
+        let mut rest = line.strip_prefix(&*self.start)?;
+        for step in &self.steps {
+            let (raw, after) = step.end.take(rest)?;
+            rest = after;
+            found.put(&step.slot, Field { raw, escaping: step.escaping }, zone);
+        }
+        rest.trim_ascii().is_empty().then(|| found.fields())
+    }
+}
+
+impl End {
+    #[inline]
+    fn take<'a>(&self, rest: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+        match self {
+            End::Literal(literal, within) => {
+                let mut at = 0;
+                for _ in 0..*within {
+                    at += find(&rest[at..], literal)? + literal.len();
+                }
+                at += find(&rest[at..], literal)?;
+                Some((&rest[..at], &rest[at + literal.len()..]))
+            }
+            End::Quote(literal) => {
+                let mut at = 0;
+                loop {
+                    at += memchr2(b'"', b'\\', rest.get(at..)?)?;
+                    if rest[at] == b'"' {
+                        return Some((&rest[..at], rest[at..].strip_prefix(&**literal)?));
+                    }
+                    at += 2;
+                }
+            }
+            End::Slash => Some(rest.split_at(memchr(b'/', rest)?)),
+            End::Line => Some((rest, b"")),
+        }
+    }
+}
+
+#[inline]
+fn find(rest: &[u8], literal: &[u8]) -> Option<usize> {
+    match *literal {
+        [byte] => memchr(byte, rest),
+        _ => memmem::find(rest, literal),
+    }
+}
+
+/// The fields of one line, as they come.
+#[derive(Default)]
+struct Found<'a> {
+    fields: Fields<'a>,
+    request: Option<Field<'a>>,
+    method: Field<'a>,
+    target: Field<'a>,
+    query: Field<'a>,
+    status: &'a [u8],
+    bytes: &'a [u8],
+}
+
+impl<'a> Found<'a> {
+    #[inline]
+    fn put(&mut self, slot: &'a Slot, field: Field<'a>, zone: &'a Zone) {
+        match slot {
+            Slot::Ignored => {}
+            Slot::Client => self.fields.client = field.raw,
+            Slot::ForwardedFor => self.fields.forwarded_for = field,
+            Slot::Time => self.fields.time = Time::Local(field.raw, zone),
+            Slot::TimeOf(pattern) => {
+                self.fields.time = Time::Pattern(field.raw, pattern, zone);
+            }
+            Slot::Request => self.request = Some(field),
+            Slot::Method => self.method = field,
+            Slot::Target | Slot::DecodedPath | Slot::DecodedTarget => self.target = field,
+            Slot::Query => {
+                let raw = field.raw.strip_prefix(b"?").unwrap_or(field.raw);
+                self.query = Field { raw, ..field };
+            }
+            Slot::Status => self.status = field.raw,
+            Slot::Bytes => self.bytes = field.raw,
+            Slot::UserAgent => self.fields.user_agent = field,
+            Slot::Host | Slot::ServerName => self.fields.host = field,
+            Slot::Port => self.fields.port = field.raw,
+            Slot::Scheme => self.fields.scheme = field.raw,
+        }
+    }
+
+    #[inline]
+    fn fields(self) -> Fields<'a> {
+        let request = match self.request {
+            Some(line) => Request::Line(line),
+            // A target as sent has its own query.
+            None => Request::Parts { method: self.method, target: self.target, query: self.query },
+        };
+        let outcome = Outcome::Fields { status: self.status, bytes: self.bytes };
+        let client = if self.fields.client.is_empty() { b"-" } else { self.fields.client };
+        Fields { request, outcome, client, ..self.fields }
+    }
+}

@@ -4,6 +4,7 @@ use crate::logs::Line;
 use crate::logs::caveat::Caveat;
 use crate::logs::format::{Explained, Format};
 use crate::logs::haproxy::Captures;
+use crate::logs::json::own_names::OwnNames;
 use crate::logs::record::Scratch;
 use crate::logs::registry::ENTRIES;
 use crate::logs::wrapper::Wrapper;
@@ -30,12 +31,14 @@ pub struct Hints {
     pub zone: Zone,
     /// The request headers that HAProxy captures; `None` where they are to be told from each file.
     pub haproxy_captures: Option<Captures>,
+    /// Which keys of JSON logs hold what.
+    pub json_fields: Option<OwnNames>,
 }
 
 impl Default for Hints {
     /// The user says nothing.
     fn default() -> Hints {
-        Hints { format: None, zone: Zone::UTC, haproxy_captures: None }
+        Hints { format: None, zone: Zone::UTC, haproxy_captures: None, json_fields: None }
     }
 }
 

@@ -7,7 +7,6 @@ use memchr::memchr;
 
 /// What stands for a byte that the field could not hold as it is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[allow(dead_code, reason = "the formats that come next need all of it")]
 pub enum Escaping {
     /// Nothing does.
     #[default]
@@ -28,6 +27,9 @@ pub enum Escaping {
     /// `#XX`, as HAProxy writes it: for `"`, `#` and what is not printable ASCII, in captured
     /// headers also for `{`, `|` and `}` (its source, `hdr_encode_map` and `url_encode_map`).
     Hash,
+    /// `%25XX` for `%XX`: the paths of CloudFront. Every other `%XX` is the sender's, or as good as
+    /// what was sent.
+    PercentSign,
 }
 
 impl Escaping {
@@ -39,7 +41,9 @@ impl Escaping {
             Escaping::Backslash | Escaping::Json => memchr(b'\\', raw).is_some(),
             Escaping::DoubledQuotes => memchr(b'"', raw).is_some(),
             Escaping::Plus => memchr(b'+', raw).is_some(),
-            Escaping::Percent | Escaping::PercentTwice => memchr(b'%', raw).is_some(),
+            Escaping::Percent | Escaping::PercentTwice | Escaping::PercentSign => {
+                memchr(b'%', raw).is_some()
+            }
             Escaping::Hash => memchr(b'#', raw).is_some(),
         }
     }
@@ -57,6 +61,7 @@ impl Escaping {
             }
             Escaping::Percent => undo_each(raw, b'%', percented, out),
             Escaping::Hash => undo_each(raw, b'#', percented, out),
+            Escaping::PercentSign => undo_each(raw, b'%', percent_sign, out),
             Escaping::PercentTwice => {
                 let start = out.len();
                 undo_each(raw, b'%', percented, out);
@@ -109,6 +114,11 @@ fn doubled(raw: &[u8]) -> Option<(u8, usize)> {
 /// A mark and two hexadecimal digits.
 fn percented(raw: &[u8]) -> Option<(u8, usize)> {
     Some((hex(*raw.get(1)?)? << 4 | hex(*raw.get(2)?)?, 3))
+}
+
+fn percent_sign(raw: &[u8]) -> Option<(u8, usize)> {
+    let digits = raw.strip_prefix(b"%25")?.get(..2)?;
+    digits.iter().all(u8::is_ascii_hexdigit).then_some((b'%', 3))
 }
 
 fn undo_json(mut raw: &[u8], out: &mut Vec<u8>) {
@@ -223,5 +233,7 @@ mod tests {
         check(Escaping::Percent, "%2520%41", b"%20A");
         check(Escaping::Hash, "a#22#7Cb#zz#", b"a\"|b#zz#");
         check(Escaping::PercentTwice, "a%2520b%20c", b"a b c");
+        check(Escaping::PercentSign, "/a%2520b%252C%20c%25%25zz", b"/a%20b%2C%20c%25%25zz");
+        check(Escaping::PercentSign, "%252525%2525%25", b"%2525%25%25");
     }
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::logs::caveat::Caveat;
 use crate::logs::haproxy::Captures;
+use crate::logs::json::Json;
 use crate::logs::template::Template;
-use crate::logs::{Line, combined, envoy, haproxy};
+use crate::logs::w3c::W3c;
+use crate::logs::{Line, aws_elb, aws_s3, combined, envoy, haproxy};
 use crate::time::Zone;
 
 /// How lines are laid out. Cheap to clone: what is large is shared.
@@ -26,12 +28,21 @@ pub enum Layout {
     Haproxy(Captures),
     /// As a server's configuration writes it.
     Template(Arc<Template>),
+    /// A JSON object a line.
+    Json(Json),
+    /// Columns as a `#Fields` names them.
+    W3c(Arc<W3c>),
+    /// AWS's application load balancer.
+    AwsAlb,
+    /// AWS's classic load balancer.
+    AwsElb,
+    /// AWS S3.
+    AwsS3,
 }
 
 /// What a line that begins with `#` says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[allow(dead_code, reason = "the formats that come next need all of it")]
-pub(super) enum Directive {
+pub enum Directive {
     /// Nothing that the layout understands.
     Comment,
     /// How the lines after it are laid out.
@@ -50,26 +61,25 @@ impl Layout {
             Layout::Envoy => envoy::line(line),
             Layout::Haproxy(captures) => haproxy::line(*captures, line, zone),
             Layout::Template(template) => template.line(line, zone),
+            Layout::Json(json) => json.line(line, zone),
+            Layout::W3c(w3c) => w3c.line(line, zone).into(),
+            Layout::AwsAlb => aws_elb::application(line).into(),
+            Layout::AwsElb => aws_elb::classic(line).into(),
+            Layout::AwsS3 => aws_s3::line(line).into(),
         }
     }
 
     /// Whether lines that begin with `#` may change how those after them are read.
     pub(super) fn has_directives(&self) -> bool {
-        match self {
-            Layout::VhostCombined
-            | Layout::Combined
-            | Layout::Common
-            | Layout::Varnish
-            | Layout::Envoy
-            | Layout::Haproxy(_)
-            | Layout::Template(_) => false,
-        }
+        matches!(self, Layout::W3c(_))
     }
 
     /// Takes note of a line that begins with `#`.
     pub(super) fn direct(&mut self, line: &[u8]) -> Directive {
-        let _ = line;
-        Directive::Comment
+        match self {
+            Layout::W3c(w3c) => Arc::make_mut(w3c).direct(line),
+            _ => Directive::Comment,
+        }
     }
 
     /// Stricter than reading: a layout that ignores the better part of a line does not explain
@@ -77,6 +87,7 @@ impl Layout {
     pub(super) fn is_whole(&self, line: &[u8]) -> bool {
         match self {
             Layout::Common => !combined::continues_as_combined(line),
+            Layout::Json(json) => json.is_whole(line),
             _ => true,
         }
     }
@@ -86,6 +97,8 @@ impl Layout {
         match self {
             Layout::Haproxy(captures) => captures.caveats(),
             Layout::Template(template) => template.caveats(),
+            Layout::Json(json) => json.caveats(),
+            Layout::W3c(w3c) => w3c.caveats(),
             _ => Vec::new(),
         }
     }

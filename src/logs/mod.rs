@@ -16,13 +16,18 @@ mod apache_format;
 mod nginx_format;
 pub mod template;
 
+mod aws_elb;
+mod aws_s3;
 mod combined;
 mod envoy;
 pub mod haproxy;
 mod ingress_nginx;
+pub mod json;
 mod traefik;
 mod varnish;
+mod w3c;
 
+pub mod part;
 pub mod record;
 
 mod host;

@@ -37,7 +37,6 @@ pub struct Fields<'a> {
 
 /// Where the request stands in a line.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "the formats that come next need all of it")]
 pub(super) enum Request<'a> {
     /// A request line.
     Line(Field<'a>),

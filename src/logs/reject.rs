@@ -2,7 +2,7 @@
 
 /// What is wrong with a line that should have been a record. The first five are
 /// told by its structure, before anybody asks whose user agent it has; so are the
-/// last two. The others only where a crawler's line is read in full.
+/// last three. The others only where a crawler's line is read in full.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Reject {
     /// Longer than the longest line that is looked at.
@@ -27,11 +27,13 @@ pub enum Reject {
     OtherFormat,
     /// Columns, and nothing before them says what they hold; or not as many as were promised.
     BadColumns,
+    /// It begins like a JSON object and is none: cut off, or glued to another.
+    BadJson,
 }
 
 impl Reject {
     /// Every kind, in the order of the declaration.
-    pub const ALL: [Reject; 11] = [
+    pub const ALL: [Reject; 12] = [
         Reject::TooLong,
         Reject::NoTime,
         Reject::NoClient,
@@ -43,6 +45,7 @@ impl Reject {
         Reject::BadBytes,
         Reject::OtherFormat,
         Reject::BadColumns,
+        Reject::BadJson,
     ];
 
     /// The name in reports.
@@ -59,6 +62,7 @@ impl Reject {
             Reject::BadBytes => "bad-bytes",
             Reject::OtherFormat => "other-format",
             Reject::BadColumns => "bad-columns",
+            Reject::BadJson => "bad-json",
         }
     }
 }

@@ -16,7 +16,6 @@ const PATTERN_BYTES_MAX: usize = 100;
 
 /// A time as it stands in the line.
 #[derive(Clone, Copy, Debug)]
-#[allow(dead_code, reason = "the formats that come next need all of it")]
 pub enum Time<'a> {
     /// It names its own zone, or counts from the epoch.
     Text(&'a [u8]),
@@ -128,7 +127,7 @@ fn parse_epoch(text: &[u8]) -> Option<UtcTime> {
     UtcTime::from_unix_seconds(count / units_per_second)
 }
 
-/// `17/Apr/2025:05:10:56` or `2025-04-17 05:10:56`, both with or without a fraction.
+/// `17/Apr/2025:05:10:56`, `2025-04-17 05:10:56` or `2025/04/17 05:10:56`, all with or without a fraction.
 fn parse_civil(text: &[u8]) -> Option<DateTime> {
     if text.get(2) == Some(&b'/') {
         let fraction = text.get(20..)?;
@@ -140,6 +139,12 @@ fn parse_civil(text: &[u8]) -> Option<DateTime> {
         let mut whole = *b"dd/Mon/yyyy:hh:mm:ss +0000";
         whole[..20].copy_from_slice(&text[..20]);
         return if is_fraction { clf_date_time(&whole) } else { None };
+    }
+    if text.len() <= RFC3339_BYTES_MAX && text.get(4) == Some(&b'/') && text.get(7) == Some(&b'/') {
+        let mut dashed = [0; RFC3339_BYTES_MAX];
+        dashed[..text.len()].copy_from_slice(text);
+        (dashed[4], dashed[7]) = (b'-', b'-');
+        return parse_civil(&dashed[..text.len()]);
     }
     if text.len() > RFC3339_BYTES_MAX || text.get(4) != Some(&b'-') {
         return None;

@@ -1,0 +1,66 @@
+//! The load balancers of AWS: Application Load Balancer and its classic ancestor.
+//!
+//! ```text
+//! [type] time elb client:port target:port 3 times status status received sent "request" "user agent" ...
+//! ```
+//!
+//! The request's URL is absolute, with the port even where it is the default, and as the client
+//! sent it. A request that could not be understood is `- http://host:port- -`. User agents are
+//! cut at 8 KB. AWS adds fields behind, so what follows is not looked at.
+
+use memchr::memchr;
+
+use crate::logs::field::Field;
+use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::reject::Reject;
+use crate::logs::time::Time;
+
+/// What stands before the time of an application load balancer's line.
+const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];
+
+/// A line of an application load balancer.
+#[inline]
+pub fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
+    let space = memchr(b' ', line).ok_or(Reject::OtherFormat)?;
+    if !TYPES.contains(&&line[..space]) {
+        return Err(Reject::OtherFormat);
+    }
+    classic(&line[space + 1..])
+}
+
+/// A line of a classic load balancer.
+#[inline]
+pub fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
+    // RFC 3339 in UTC, with a T: no other format begins so.
+    if line.get(4) != Some(&b'-') || line.get(10) != Some(&b'T') {
+        return Err(Reject::OtherFormat);
+    }
+    let quote = memchr(b'"', line).ok_or(Reject::NoRequest)?;
+    let mut columns = line[..quote].split(|&byte| byte == b' ');
+    let mut column =
+        || columns.next().filter(|column| !column.is_empty()).ok_or(Reject::BadColumns);
+    let time = column()?;
+    let _name = column()?;
+    let client = column()?;
+    let _target = column()?;
+    let _seconds = (column()?, column()?, column()?);
+    let (status, _target_status) = (column()?, column()?);
+    let (_received, bytes) = (column()?, column()?);
+    let (request, rest) = Field::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
+    // Logs of before 2014 end here.
+    let user_agent = match rest {
+        [] => Field::UNSET,
+        _ => {
+            let field = rest.strip_prefix(b" ").and_then(Field::take_quoted);
+            field.ok_or(Reject::NoUserAgent)?.0
+        }
+    };
+    Ok(Fields {
+        client,
+        time: Time::Text(time),
+        request: Request::OwnLine(request),
+        outcome: Outcome::Fields { status, bytes },
+        user_agent,
+        ..Fields::default()
+    })
+}

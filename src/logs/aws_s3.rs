@@ -1,0 +1,102 @@
+//! Server access logs of AWS S3.
+//!
+//! ```text
+//! owner bucket [time] client requester id operation key "request" status error bytes size ms ms "referer" "user agent" version id signature cipher auth host tls ...
+//! ```
+//!
+//! The request's target is as sent; the key is encoded once more and not looked at. S3 does not
+//! escape quotes in what clients send. AWS adds fields behind the host.
+
+use memchr::{memchr, memmem, memrchr};
+
+use crate::logs::field::Field;
+use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::reject::Reject;
+use crate::logs::time::Time;
+
+/// A line of such a log.
+#[inline]
+pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
+    let mut rest = line;
+    let owner = column(&mut rest)?;
+    let _bucket = column(&mut rest)?;
+    // The owner is a canonical id: 64 hexadecimal digits.
+    if owner.len() != 64 || !rest.starts_with(b"[") {
+        return Err(Reject::OtherFormat);
+    }
+    let end = memmem::find(rest, b"] ").ok_or(Reject::NoTime)?;
+    let time = &rest[1..end];
+    rest = &rest[end + 2..];
+    let client = column(&mut rest)?;
+    let _requester = column(&mut rest)?;
+    let _id = column(&mut rest)?;
+    let _operation = column(&mut rest)?;
+    let _key = column(&mut rest)?;
+    let request = quoted(&mut rest).ok_or(Reject::NoRequest)?;
+    let status = column(&mut rest)?;
+    let _error = column(&mut rest)?;
+    let bytes = column(&mut rest)?;
+    let _size_and_milliseconds = (column(&mut rest)?, column(&mut rest)?, column(&mut rest)?);
+    let _referer = quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
+    let user_agent = last_quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
+    let (host, scheme) = host_and_scheme(rest);
+    Ok(Fields {
+        host: Field::plain(host),
+        scheme,
+        client,
+        time: Time::Text(time),
+        request: Request::Line(request),
+        outcome: Outcome::Fields { status, bytes },
+        user_agent,
+        ..Fields::default()
+    })
+}
+
+/// Takes a column and the space behind it off the start of `rest`.
+#[inline]
+fn column<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Reject> {
+    match memchr(b' ', rest) {
+        Some(space @ 1..) => {
+            let column = &rest[..space];
+            *rest = &rest[space + 1..];
+            Ok(column)
+        }
+        _ => Err(Reject::BadColumns),
+    }
+}
+
+/// Takes a quoted value and the space behind it off the start of `rest`; a lone `-` is unset. The
+/// first quote before a space ends it, as quotes within are not escaped.
+#[inline]
+fn quoted<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
+    if let Some(behind) = rest.strip_prefix(b"- ") {
+        *rest = behind;
+        return Some(Field::UNSET);
+    }
+    let inner = rest.strip_prefix(b"\"")?;
+    let end = memmem::find(inner, b"\" ")?;
+    *rest = &inner[end + 2..];
+    Some(Field::plain(&inner[..end]))
+}
+
+/// As [`quoted`], for the value behind which nothing has quotes: its last one ends it.
+#[inline]
+fn last_quoted<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
+    let Some(inner) = rest.strip_prefix(b"\"") else { return quoted(rest) };
+    let end = memrchr(b'"', inner)?;
+    *rest = inner[end + 1..].strip_prefix(b" ").unwrap_or_default();
+    Some(Field::plain(&inner[..end]))
+}
+
+/// The host header and whether there was TLS, which lines of before 2019 lack.
+#[inline]
+fn host_and_scheme(rest: &[u8]) -> (&[u8], &'static [u8]) {
+    let mut columns = rest.split(|&byte| byte == b' ').skip(5);
+    let host = columns.next().unwrap_or_default();
+    let scheme: &[u8] = match columns.next().unwrap_or_default() {
+        b"" => b"",
+        b"-" => b"http",
+        _ => b"https",
+    };
+    (host, scheme)
+}

@@ -1,0 +1,162 @@
+//! JSON with keys that an administrator chose: nginx, Apache, ingress-nginx, Envoy, Fastly.
+//!
+//! nginx writes what `log_format` says, Apache what `LogFormat` says; the names below are those of
+//! the servers' own variables and those that published configurations use. Where several stand
+//! in one line, what was sent goes before what the server made of it (`$request_uri` before
+//! `$uri`), the server's clock before a shipper's (`@timestamp`).
+//!
+//! nginx with `escape=json` (since 1.11.8) leaves an unset variable empty; without, it writes
+//! `-`, and `\xHH` for bytes that it escapes, which JSON does not know.
+
+use crate::logs::json::Paths;
+use crate::logs::part::Part;
+
+/// Where the parts stand.
+pub const PATHS: &[Paths] = &[
+    (
+        Part::Time,
+        &[
+            "time_iso8601",
+            "time_local",
+            "msec",
+            "start_time",
+            "request_time_iso8601",
+            "timestamp_iso8601",
+            "time",
+            "timestamp",
+            "ts",
+            "datetime",
+            "date_time",
+            "@timestamp",
+            "date",
+        ],
+    ),
+    (
+        Part::Client,
+        &[
+            "remote_addr",
+            "remote_ip",
+            "remoteIP",
+            "remoteip",
+            "remote_address",
+            "remote_host",
+            "remoteHost",
+            "client_ip",
+            "clientip",
+            "client_addr",
+            "client_address",
+            "client",
+            "ip",
+            "ip_address",
+            "downstream_remote_address",
+            "source.ip",
+            "source.address",
+            "client.ip",
+            "client.address",
+        ],
+    ),
+    (
+        Part::ForwardedFor,
+        &[
+            "http_x_forwarded_for",
+            "x_forwarded_for",
+            "x-forwarded-for",
+            "forwarded_for",
+            "proxy_add_x_forwarded_for",
+            "xff",
+        ],
+    ),
+    (
+        Part::Host,
+        &[
+            "http_host",
+            "host",
+            "vhost",
+            "virtual_host",
+            "authority",
+            "server_name",
+            "servername",
+            "serverName",
+            "request_host",
+            "domain",
+            "url.domain",
+            "http.request.host",
+        ],
+    ),
+    (Part::Port, &["server_port", "port", "url.port"]),
+    (
+        Part::Scheme,
+        &[
+            "scheme",
+            "http_x_forwarded_proto",
+            "x_forwarded_proto",
+            "request_scheme",
+            "https",
+            "url.scheme",
+        ],
+    ),
+    (
+        Part::Method,
+        &[
+            "request_method",
+            "method",
+            "verb",
+            "http_method",
+            "request_type",
+            "requestMethod",
+            "http.request.method",
+        ],
+    ),
+    (Part::Request, &["request", "request_line", "requestLine", "first_line", "http_request"]),
+    (
+        Part::Target,
+        &["request_uri", "requestUri", "requesturi", "request_url", "target", "url.original"],
+    ),
+    (Part::Url, &["url", "request_full_uri", "full_url", "url.full"]),
+    (Part::Path, &["path", "uri", "request_path", "uri_path", "document_uri", "url.path"]),
+    (Part::Query, &["args", "query_string", "query", "request_query", "uri_query", "url.query"]),
+    (
+        Part::Status,
+        &[
+            "status",
+            "status_code",
+            "statusCode",
+            "response_code",
+            "response_status",
+            "response",
+            "http_status",
+            "code",
+            "http.response.status_code",
+        ],
+    ),
+    (
+        Part::Bytes,
+        &[
+            "body_bytes_sent",
+            "bytes_sent",
+            "bytes",
+            "bytesSent",
+            "response_size",
+            "response_body_size",
+            "size",
+            "length",
+            "http.response.body.bytes",
+            "http.response.bytes",
+        ],
+    ),
+    (
+        Part::UserAgent,
+        &[
+            "http_user_agent",
+            "user_agent",
+            "userAgent",
+            "useragent",
+            "user-agent",
+            "User-Agent",
+            "request_user_agent",
+            "agent",
+            "ua",
+            "user_agent.original",
+        ],
+    ),
+];

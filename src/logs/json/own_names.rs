@@ -1,0 +1,101 @@
+//! The keys that a user names for the parts of a request.
+
+use crate::error::{Error, Result};
+use crate::logs::part::Part;
+
+/// More would not fit the ranks.
+const PATHS_MAX: usize = 64;
+
+/// Paths by part, in the order of the user.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct OwnNames(Vec<(Part, String)>);
+
+impl OwnNames {
+    /// Reads `time=ts,host=req.host`: a part, and the path to it with dots between keys. A part
+    /// that is named twice is looked for at both, the first before the second.
+    ///
+    /// Fails where a part is unknown, a path is empty, or nothing says what was requested when
+    /// something says what its query was.
+    pub fn parse(text: &str) -> Result<OwnNames> {
+        let pairs: Vec<(Part, String)> = text.split(',').map(pair).collect::<Result<_>>()?;
+        if pairs.len() > PATHS_MAX {
+            return Err(Error::usage(format!("more than {PATHS_MAX} JSON fields are named")));
+        }
+        let names = |part| pairs.iter().any(|(named, _)| *named == part);
+        if names(Part::Query) && !names(Part::Path) {
+            return Err(Error::usage(
+                "query= needs path=, to which it is added; a path with its query is target=",
+            ));
+        }
+        Ok(OwnNames(pairs))
+    }
+
+    /// Each part with one path.
+    pub fn paths(&self) -> &[(Part, String)] {
+        &self.0
+    }
+
+    /// Whether what is otherwise known of a part no longer counts: it was named itself, or
+    /// another that says what was requested.
+    pub fn replaces(&self, part: Part) -> bool {
+        let is_of_target = |part: &Part| Part::OF_TARGET.contains(part);
+        self.0
+            .iter()
+            .any(|(named, _)| *named == part || (is_of_target(named) && is_of_target(&part)))
+    }
+}
+
+fn pair(text: &str) -> Result<(Part, String)> {
+    let known = || Part::NAMED.map(|(name, _)| name).join(", ");
+    let Some((name, path)) = text.split_once('=') else {
+        return Err(Error::usage(format!(
+            "'{text}' names no JSON field; write for instance time=ts,host=request.host ({})",
+            known()
+        )));
+    };
+    let name = name.trim().replace('_', "-");
+    let part = Part::NAMED.iter().find(|(known, _)| *known == name);
+    let Some(&(_, part)) = part else {
+        return Err(Error::usage(format!(
+            "unknown part '{name}' of a JSON log; the parts are {}",
+            known()
+        )));
+    };
+    let path = path.trim();
+    if path.split('.').any(str::is_empty) {
+        return Err(Error::usage(format!("'{text}' has an empty key")));
+    }
+    Ok((part, path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_paths() {
+        let own = OwnNames::parse("time=@ts, user_agent=req.headers.ua,path=p").unwrap();
+        let paths = [(Part::Time, "@ts"), (Part::UserAgent, "req.headers.ua"), (Part::Path, "p")];
+        assert_eq!(own.paths(), paths.map(|(part, path)| (part, path.to_owned())));
+        assert!(own.replaces(Part::Time) && own.replaces(Part::Request));
+        assert!(!own.replaces(Part::Method) && !own.replaces(Part::Host));
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, expected: &str) {
+        let error = OwnNames::parse(text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_meant() {
+        check_error("", "names no JSON field");
+        check_error("time", "names no JSON field");
+        check_error("tiem=ts", "unknown part 'tiem'");
+        check_error("time=", "empty key");
+        check_error("time=a..b", "empty key");
+        check_error("query=q", "query= needs path=");
+        check_error(&"host=h,".repeat(100), "names no JSON field");
+        check_error(&["host=h"; 100].join(","), "more than 64");
+    }
+}

@@ -1,0 +1,454 @@
+//! One pass over a line that is a JSON object, to find some of its values.
+//!
+//! The structure is checked as RFC 8259 has it, to the end of the line, so that a line that was
+//! cut off or glued to another is none. What stands inside strings is not: servers write bytes
+//! that are no UTF-8, and nginx without `escape=json` writes `\xHH`. Values are slices of the
+//! line; nothing is allocated.
+//!
+//! Lenient where nginx configurations make it needed: a value that is missing, or a lone `-`, is
+//! a variable that was unset and had no quotes around it. Of a key that stands twice the last
+//! value counts, as in most readers; a key that is written with escapes is not recognized.
+
+use memchr::memchr2;
+
+use crate::logs::escape::Escaping;
+use crate::logs::field::Field;
+use crate::logs::json::wanted::{Node, Place, Wanted};
+
+/// Objects and arrays within each other. No log comes near; a deeper line is hostile.
+const DEPTH_MAX: usize = 32;
+
+/// A value as it stands in the line.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Value<'a> {
+    /// A string without its quotes, a number, `true` or `false`. Empty where nothing says anything:
+    /// missing, `null`, an empty string or `-`.
+    pub field: Field<'a>,
+    /// That of its path.
+    rank: u8,
+}
+
+/// The line is no JSON object, or is nested too deeply.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Broken;
+
+/// Puts the values that are `wanted` from `line` into `values`, by slot; slots past its end are
+/// left out. Of an array the first element is meant.
+#[inline]
+pub fn scan<'a>(line: &'a [u8], wanted: &Wanted, values: &mut [Value<'a>]) -> Result<(), Broken> {
+    let mut scan = Scan { line, at: 0, wanted, values };
+    scan.space();
+    if scan.byte() != b'{' {
+        return Err(Broken);
+    }
+    scan.object(Some(Node::ROOT), DEPTH_MAX)?;
+    scan.space();
+    if scan.at == line.len() { Ok(()) } else { Err(Broken) }
+}
+
+enum Number {
+    Whole,
+    Unset,
+}
+
+struct Scan<'a, 's> {
+    line: &'a [u8],
+    at: usize,
+    wanted: &'s Wanted,
+    values: &'s mut [Value<'a>],
+}
+
+impl<'a> Scan<'a, '_> {
+    /// The next byte; 0, which begins nothing, at the end.
+    #[inline]
+    fn byte(&self) -> u8 {
+        self.line.get(self.at).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        while matches!(self.byte(), b' ' | b'\t' | b'\r' | b'\n') {
+            self.at += 1;
+        }
+    }
+
+    /// From an opening brace to behind the closing one.
+    fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), Broken> {
+        self.at += 1;
+        self.space();
+        if self.byte() == b'}' {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            let name = self.string()?.raw;
+            self.space();
+            if self.byte() != b':' {
+                return Err(Broken);
+            }
+            self.at += 1;
+            self.space();
+            let key = node.and_then(|node| self.wanted.find(node, name));
+            let (place, node) = key.map_or((None, None), |key| (key.place, key.node));
+            self.value(place, node, depth)?;
+            self.space();
+            let end = self.byte();
+            self.at += 1;
+            match end {
+                b',' => self.space(),
+                b'}' => return Ok(()),
+                _ => return Err(Broken),
+            }
+        }
+    }
+
+    /// From an opening bracket to behind the closing one; the first element stands for all.
+    fn array(
+        &mut self,
+        mut place: Option<Place>,
+        mut node: Option<Node>,
+        depth: usize,
+    ) -> Result<(), Broken> {
+        self.at += 1;
+        self.space();
+        if self.byte() == b']' {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            if matches!(self.byte(), b',' | b']') {
+                return Err(Broken);
+            }
+            self.value(place.take(), node.take(), depth)?;
+            self.space();
+            let end = self.byte();
+            self.at += 1;
+            match end {
+                b',' => self.space(),
+                b']' => return Ok(()),
+                _ => return Err(Broken),
+            }
+        }
+    }
+
+    #[inline]
+    fn value(
+        &mut self,
+        place: Option<Place>,
+        node: Option<Node>,
+        depth: usize,
+    ) -> Result<(), Broken> {
+        let start = self.at;
+        match self.byte() {
+            b'"' => {
+                let field = self.string()?;
+                if !field.is_unset() {
+                    self.put(place, field);
+                }
+            }
+            b'{' if depth > 0 => self.object(node, depth - 1)?,
+            b'[' if depth > 0 => self.array(place, node, depth - 1)?,
+            b'-' | b'0'..=b'9' => {
+                if let Number::Whole = self.number()? {
+                    self.put(place, Field::plain(&self.line[start..self.at]));
+                }
+            }
+            b't' => {
+                let word = self.word(b"true")?;
+                self.put(place, word);
+            }
+            b'f' => {
+                let word = self.word(b"false")?;
+                self.put(place, word);
+            }
+            b'n' => {
+                self.word(b"null")?;
+            }
+            b',' | b'}' => {}
+            _ => return Err(Broken),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, place: Option<Place>, field: Field<'a>) {
+        let Some(Place { slot, rank }) = place else { return };
+        let Some(value) = self.values.get_mut(usize::from(slot)) else { return };
+        if value.field.raw.is_empty() || rank <= value.rank {
+            *value = Value { field, rank };
+        }
+    }
+
+    /// From an opening quote to behind the closing one.
+    #[inline]
+    fn string(&mut self) -> Result<Field<'a>, Broken> {
+        if self.byte() != b'"' {
+            return Err(Broken);
+        }
+        let start = self.at + 1;
+        let mut at = start;
+        let mut escaping = Escaping::None;
+        loop {
+            let rest = self.line.get(at..).ok_or(Broken)?;
+            at += memchr2(b'"', b'\\', rest).ok_or(Broken)?;
+            if self.line[at] == b'"' {
+                self.at = at + 1;
+                return Ok(Field { raw: &self.line[start..at], escaping });
+            }
+            escaping = Escaping::Json;
+            at += 2;
+        }
+    }
+
+    #[inline]
+    fn word(&mut self, word: &'static [u8]) -> Result<Field<'a>, Broken> {
+        let rest = &self.line[self.at..];
+        if !rest.starts_with(word) {
+            return Err(Broken);
+        }
+        self.at += word.len();
+        Ok(Field::plain(&rest[..word.len()]))
+    }
+
+    /// A number, or the `-` of an unset variable.
+    #[inline]
+    fn number(&mut self) -> Result<Number, Broken> {
+        if self.byte() == b'-' {
+            self.at += 1;
+            if !self.byte().is_ascii_digit() {
+                return Ok(Number::Unset);
+            }
+        }
+        // Leading zeros are none of JSON's, but `000` is a status.
+        self.digits()?;
+        if self.byte() == b'.' {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.byte(), b'e' | b'E') {
+            self.at += 1;
+            if matches!(self.byte(), b'+' | b'-') {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Number::Whole)
+    }
+
+    #[inline]
+    fn digits(&mut self) -> Result<(), Broken> {
+        let start = self.at;
+        while self.byte().is_ascii_digit() {
+            self.at += 1;
+        }
+        if self.at > start { Ok(()) } else { Err(Broken) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value as Json};
+
+    use super::*;
+
+    const PATHS: [&str; 6] = ["a", "b", "c.a", "c.b", "c.c.a", "é.b"];
+
+    /// What stands at each of the paths.
+    fn found(line: &[u8]) -> Option<[Vec<u8>; 6]> {
+        let places = PATHS.iter().enumerate();
+        let places = places.map(|(slot, path)| (*path, Place { slot: slot as u8, rank: 0 }));
+        let mut values = [Value::default(); 6];
+        scan(line, &Wanted::new(places), &mut values).ok()?;
+        Some(values.map(|value| value.field.value(&mut Vec::new()).to_vec()))
+    }
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<[&str; 6]>) {
+        let expected = expected.map(|values| values.map(|value| value.as_bytes().to_vec()));
+        assert_eq!(found(line.as_bytes()), expected, "{line}");
+    }
+
+    #[test]
+    fn values_of_every_kind() {
+        check(r#"{"a":"x","b":-1.5e+3}"#, Some(["x", "-1.5e+3", "", "", "", ""]));
+        check(r#" { "a" : true , "b" : false } "#, Some(["true", "false", "", "", "", ""]));
+        check(r#"{"a":null,"b":"","c":{"a":"-","b":{"b":1}}}"#, Some([""; 6]));
+        check(
+            r#"{"c":{"a":1,"b":2,"c":{"a":3,"b":4}},"c.b":5}"#,
+            Some(["", "", "1", "5", "3", ""]),
+        );
+        check(r#"{"a":["x","y"],"c":[{"a":1},{"b":2}],"b":[]}"#, Some(["x", "", "1", "", "", ""]));
+        check(r#"{"a":"\"\\\/\u00e9\x41"}"#, Some(["\"\\/éA", "", "", "", "", ""]));
+        check(r#"{"é":{"b":"ü"}}"#, Some(["", "", "", "", "", "ü"]));
+        check("{}", Some([""; 6]));
+    }
+
+    #[test]
+    fn of_two_the_last_that_says_something() {
+        check(r#"{"a":1,"a":2}"#, Some(["2", "", "", "", "", ""]));
+        check(r#"{"a":1,"a":null}"#, Some(["1", "", "", "", "", ""]));
+        let wanted =
+            Wanted::new([("x", Place { slot: 0, rank: 1 }), ("y", Place { slot: 0, rank: 2 })]);
+        for line in [r#"{"x":1,"y":2}"#, r#"{"y":2,"x":1}"#] {
+            let mut values = [Value::default()];
+            scan(line.as_bytes(), &wanted, &mut values).unwrap();
+            assert_eq!(values[0].field.raw, b"1", "{line}");
+        }
+    }
+
+    #[test]
+    fn unset_variables_without_quotes() {
+        check(r#"{"a":,"b":-,"c":{"a":}}"#, Some([""; 6]));
+        check(r#"{"a":-,"b":1}"#, Some(["", "1", "", "", "", ""]));
+    }
+
+    #[test]
+    fn what_is_no_object() {
+        for line in [
+            "",
+            " ",
+            "{",
+            "}",
+            "[]",
+            "1",
+            "null",
+            "{}}",
+            "{} {}",
+            "{,}",
+            r#"{"a"}"#,
+            r#"{"a":1,}"#,
+            r#"{"a":1 "b":2}"#,
+            r#"{"a":[1,]}"#,
+            r#"{"a":[,1]}"#,
+            r#"{"a":[1}"#,
+            r#"{"a":tru}"#,
+            r#"{"a":nul}"#,
+            r#"{"a":+1}"#,
+            r#"{"a":1.}"#,
+            r#"{"a":.5}"#,
+            r#"{"a":1e}"#,
+            r#"{"a":0.001, 0.002}"#,
+            r#"{"a":"x}"#,
+            r#"{"a":"x\"}"#,
+            r#"{a:1}"#,
+            "{\"a\":1}\0",
+        ] {
+            check(line, None);
+        }
+        let nested = |depth: usize| "{\"x\":".repeat(depth) + "1" + &"}".repeat(depth);
+        assert!(found(nested(DEPTH_MAX + 1).as_bytes()).is_some());
+        assert!(found(nested(DEPTH_MAX + 2).as_bytes()).is_none());
+        assert!(found("[".repeat(1 << 20).as_bytes()).is_none());
+        assert!(found(("{\"a\":".to_owned() + &"[".repeat(1 << 20)).as_bytes()).is_none());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_pass() {
+        let [a, ..] = found(b"{\"a\":\"\xff\0\x1f\\xe9\"}").unwrap();
+        assert_eq!(a, b"\xff\0\x1f\xe9");
+    }
+
+    /// What serde_json finds, where it reads the line.
+    fn found_by_serde(line: &[u8]) -> Option<[Vec<u8>; 6]> {
+        let object: Map<String, Json> = serde_json::from_slice(line).ok()?;
+        let whole = Json::Object(object);
+        Some(PATHS.map(|path| {
+            let value = path.split('.').try_fold(&whole, |value, key| first(value.get(key)?));
+            match value {
+                Some(Json::String(text)) if text != "-" => text.clone().into_bytes(),
+                Some(Json::Number(number)) => number.to_string().into_bytes(),
+                Some(Json::Bool(value)) => value.to_string().into_bytes(),
+                _ => Vec::new(),
+            }
+        }))
+    }
+
+    fn first(value: &Json) -> Option<&Json> {
+        match value {
+            Json::Array(values) => first(values.first()?),
+            _ => Some(value),
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) as usize % bound
+        }
+
+        fn value(&mut self, depth: usize) -> Json {
+            const TEXTS: [&str; 6] =
+                ["", "x", "-", "a\"b\\c/\n", "\u{e9}\u{1f600}\0", "\u{7f}{[,]}:"];
+            match self.below(if depth > 3 { 5 } else { 8 }) {
+                0 => Json::Null,
+                1 => Json::Bool(self.below(2) == 0),
+                2 => Json::from(self.below(2000)),
+                3..5 => Json::from(TEXTS[self.below(TEXTS.len())]),
+                5 => (0..self.below(4)).map(|_| self.value(depth + 1)).collect(),
+                _ => Json::Object(self.object(depth + 1)),
+            }
+        }
+
+        fn object(&mut self, depth: usize) -> Map<String, Json> {
+            const KEYS: [&str; 6] = ["a", "b", "c", "é", "", "other"];
+            let count = self.below(7);
+            (0..count).map(|_| (KEYS[self.below(6)].to_owned(), self.value(depth))).collect()
+        }
+    }
+
+    #[test]
+    fn serde_json_finds_the_same() {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        for round in 0..3000 {
+            let object = random.object(0);
+            let mut line = match round % 2 {
+                0 => serde_json::to_vec(&object).unwrap(),
+                _ => serde_json::to_string_pretty(&object).unwrap().into_bytes(),
+            };
+            assert_eq!(found(&line), found_by_serde(&line), "{}", line.escape_ascii());
+            // A damaged quote puts line ends into strings, which we let pass.
+            for _ in 0..if round % 2 == 0 { 5 } else { 0 } {
+                let at = random.below(line.len());
+                match random.below(3) {
+                    0 => line[at] = b"{}[]\",: 1etx\\"[random.below(13)],
+                    1 => drop(line.drain(at..)),
+                    _ => line.insert(at, b"{}[]\",: 1etx\\"[random.below(13)]),
+                }
+                check_damaged(&line);
+                if line.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// What serde_json reads is read, and alike; what it does not read is read only where we mean to.
+    #[track_caller]
+    fn check_damaged(line: &[u8]) {
+        if std::str::from_utf8(line).is_err() {
+            return;
+        }
+        match (found(line), found_by_serde(line)) {
+            // Keys with escapes, or twice with objects in them, are read otherwise.
+            (Some(ours), Some(theirs)) if ours != theirs => {
+                let keys = line.split(|&byte| byte == b'"').filter(|key| !key.is_empty());
+                let mut keys: Vec<&[u8]> = keys.collect();
+                keys.sort_unstable();
+                let is_twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
+                assert!(is_twice || line.contains(&b'\\'), "{}", line.escape_ascii());
+            }
+            (None, Some(_)) => panic!("serde_json reads {}", line.escape_ascii()),
+            (Some(_), None) => {
+                let text = String::from_utf8_lossy(line).replace(' ', "");
+                let is_lenient =
+                    [":,", ":}", ":-", "\\", ":0"].iter().any(|mark| text.contains(mark));
+                assert!(is_lenient, "serde_json does not read {}", line.escape_ascii());
+            }
+            _ => {}
+        }
+    }
+}

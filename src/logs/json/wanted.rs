@@ -1,0 +1,143 @@
+//! Which values of an object are wanted, found by one probe for each key.
+
+use std::ops::Index;
+
+/// A value that is wanted from a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// Which of the caller's slots it goes to.
+    pub slot: u8,
+    /// Of several values for one slot the one of the lowest rank counts.
+    pub rank: u8,
+}
+
+/// Where in the tree of wanted keys an object stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Node(u16);
+
+impl Node {
+    /// The object that is the line.
+    pub const ROOT: Node = Node(0);
+}
+
+/// A key of a wanted value, or on the way to one.
+#[derive(Clone, Debug)]
+pub struct Key {
+    parent: Node,
+    name: Box<[u8]>,
+    /// `None` where only what is inside is wanted.
+    pub place: Option<Place>,
+    /// `None` where nothing inside is wanted.
+    pub node: Option<Node>,
+}
+
+/// The tree of wanted keys. Built once, read by every line.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    keys: Vec<Key>,
+    /// Places in `keys` plus one; 0 is free. A power of two in length, and at most a quarter
+    /// full, so that a key that nobody wants mostly meets a free cell at once.
+    cells: Vec<u16>,
+}
+
+impl Wanted {
+    /// Each path is the keys on the way, with dots between. Where keys have dots in themselves,
+    /// as those of the Elastic Common Schema, the whole path is also looked for as one key.
+    pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, Place)>) -> Wanted {
+        let mut wanted = Wanted::default();
+        for (path, place) in paths {
+            wanted.add(path.split('.'), place);
+            if path.contains('.') {
+                wanted.add([path], place);
+            }
+        }
+        wanted.cells = vec![0; (wanted.keys.len() * 4).next_power_of_two()];
+        for at in 0..wanted.keys.len() {
+            let mut cell = wanted.cell(wanted.keys[at].parent, &wanted.keys[at].name);
+            while wanted.cells[cell] != 0 {
+                cell = (cell + 1) & (wanted.cells.len() - 1);
+            }
+            wanted.cells[cell] = at as u16 + 1;
+        }
+        wanted
+    }
+
+    /// Paths that come first keep their place.
+    fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, place: Place) {
+        let mut parent = Node::ROOT;
+        let mut names = names.into_iter().peekable();
+        while let Some(name) = names.next() {
+            let known = self
+                .keys
+                .iter()
+                .position(|key| key.parent == parent && *key.name == *name.as_bytes());
+            let at = known.unwrap_or_else(|| {
+                let name = name.as_bytes().into();
+                self.keys.push(Key { parent, name, place: None, node: None });
+                self.keys.len() - 1
+            });
+            let key = &mut self.keys[at];
+            if names.peek().is_none() {
+                key.place.get_or_insert(place);
+            } else {
+                parent = *key.node.get_or_insert(Node(at as u16 + 1));
+            }
+        }
+    }
+
+    /// The key of that name in the object at `parent`.
+    #[inline]
+    pub fn find(&self, parent: Node, name: &[u8]) -> Option<&Key> {
+        if name.is_empty() || self.cells.is_empty() {
+            return None;
+        }
+        let mut cell = self.cell(parent, name);
+        loop {
+            let key = self.keys.index((*self.cells.get(cell)?).checked_sub(1)? as usize);
+            if key.parent == parent && *key.name == *name {
+                return Some(key);
+            }
+            cell = (cell + 1) & (self.cells.len() - 1);
+        }
+    }
+
+    /// Where a key's search begins. Lengths and ends tell the names that servers use apart.
+    #[inline]
+    fn cell(&self, parent: Node, name: &[u8]) -> usize {
+        let (first, last) = (name.first().unwrap_or(&0), name.last().unwrap_or(&0));
+        let middle = name.get(name.len() / 2).unwrap_or(&0);
+        let mixed = usize::from(*first) * 3
+            + usize::from(*last) * 19
+            + usize::from(*middle) * 7
+            + name.len() * 37
+            + usize::from(parent.0) * 101;
+        mixed & (self.cells.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_under_their_parents() {
+        let place = |slot| Place { slot, rank: 0 };
+        let paths = [("a", 0), ("b.c", 1), ("b.d.e", 2), ("a", 3), ("b", 4), ("c", 5)];
+        let wanted = Wanted::new(paths.map(|(path, slot)| (path, place(slot))));
+        let find = |parent, name: &str| wanted.find(parent, name.as_bytes());
+        assert_eq!(find(Node::ROOT, "a").unwrap().place, Some(place(0)));
+        let b = find(Node::ROOT, "b").unwrap();
+        assert_eq!(b.place, Some(place(4)));
+        let b = b.node.unwrap();
+        assert_eq!(find(b, "c").unwrap().place, Some(place(1)));
+        let d = find(b, "d").unwrap();
+        assert_eq!(d.place, None);
+        assert_eq!(find(d.node.unwrap(), "e").unwrap().place, Some(place(2)));
+        assert_eq!(find(Node::ROOT, "c").unwrap().place, Some(place(5)));
+        assert_eq!(find(Node::ROOT, "b.c").unwrap().place, Some(place(1)));
+        for name in ["", "e", "d", "aa", "b.d", "b.d.e.f"] {
+            assert!(find(Node::ROOT, name).is_none(), "{name}");
+        }
+        assert!(Wanted::new([]).find(Node::ROOT, b"a").is_none());
+    }
+}

@@ -1,0 +1,281 @@
+//! Extended logs as the W3C drafted them: IIS, other servers, and CloudFront's standard logs.
+//!
+//! `#Fields` says what the columns hold and may come again, with another order, whenever a server
+//! is started anew. Times are UTC (section 4.5 of the draft), but for columns that end in
+//! `-local`. A value in quotes has `""` for a quote; elsewhere servers write `+` for a space.
+//!
+//! CloudFront separates columns by tabs and writes `%XX` for bytes beyond a plain set. Percent
+//! signs are documented to be among these, which gives `%2520` for a `%20` that was sent; but
+//! which columns that was true of has changed over the years (user agents of 2013 have it, those
+//! of 2019 do not). So `%25XX` is read as `%XX` in paths, and user agents are decoded as far as it
+//! goes. The host that was asked for is `x-host-header`; `cs(Host)` is the distribution's name.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use crate::logs::caveat::Caveat;
+use crate::logs::escape::Escaping;
+use crate::logs::field::Field;
+use crate::logs::layout::Directive;
+use crate::logs::part::{Part, fields};
+use crate::logs::record::{Fields, Request};
+use crate::logs::reject::Reject;
+use crate::time::Zone;
+
+static UTC: Zone = Zone::UTC;
+
+/// A hostile `#Fields` may name any number.
+const COLUMNS_MAX: usize = 256;
+
+/// The columns of CloudFront's logs up to the scheme, in the order in which they have stood since
+/// 2014: new ones are added behind.
+const CLOUDFRONT: &[u8] =
+    b"date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem \
+    sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type \
+    x-edge-request-id x-host-header cs-protocol";
+
+/// Who writes the file, as far as it matters.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Dialect {
+    /// IIS and all others.
+    Extended,
+    /// CloudFront.
+    CloudFront,
+}
+
+/// The layout of a file from one of its lines on.
+#[derive(Clone, Debug)]
+pub struct W3c {
+    dialect: Dialect,
+    columns: Columns,
+    /// What `#Date` said last, for logs that have only times.
+    date: Box<[u8]>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Columns {
+    /// What each holds; `None` where nobody asks.
+    parts: Vec<Option<Part>>,
+    /// Whether a `#Fields` said so, and so there are no others.
+    are_all: bool,
+    time_is_local: bool,
+}
+
+impl W3c {
+    /// The layout of a file that begins with the lines of `head`; `None` where no `#Fields` is
+    /// among them that this dialect has.
+    pub fn told(dialect: Dialect, head: &[&[u8]]) -> Option<W3c> {
+        let fields: Vec<&[u8]> =
+            head.iter().filter_map(|line| directive(line, b"#Fields:")).collect();
+        let is_cloudfront = |fields: &&[u8]| memmem::find(fields, b"x-edge-location").is_some();
+        let is_ours = match dialect {
+            Dialect::Extended => {
+                head.is_empty() || fields.iter().any(|fields| !is_cloudfront(fields))
+            }
+            Dialect::CloudFront => fields.is_empty() || fields.iter().any(is_cloudfront),
+        };
+        let columns = match dialect {
+            Dialect::Extended => Columns::default(),
+            Dialect::CloudFront => Columns { are_all: false, ..Columns::of(CLOUDFRONT) },
+        };
+        let mut w3c = W3c { dialect, columns, date: [].into() };
+        if let [first, ..] = fields[..] {
+            // Until the file says so itself, as at its start: what was in force in an older part.
+            w3c.columns = Columns::of(first);
+        }
+        is_ours.then_some(w3c)
+    }
+
+    /// Takes note of a line that begins with `#`.
+    pub fn direct(&mut self, line: &[u8]) -> Directive {
+        if let Some(fields) = directive(line, b"#Fields:") {
+            self.columns = Columns::of(fields);
+            Directive::Understood
+        } else if let Some(date) = directive(line, b"#Date:") {
+            self.date = date.get(..10).unwrap_or_default().into();
+            Directive::Understood
+        } else {
+            Directive::Comment
+        }
+    }
+
+    /// What these columns cannot tell.
+    pub fn caveats(&self) -> Vec<Caveat> {
+        let lacks = |part| !self.columns.parts.contains(&Some(part));
+        let mut caveats = Vec::new();
+        if lacks(Part::UserAgent) {
+            caveats.push(Caveat::NoUserAgent);
+        }
+        if lacks(Part::Client) {
+            caveats.push(Caveat::NoClient);
+        }
+        if lacks(Part::Target) && lacks(Part::Query) {
+            caveats.push(Caveat::NoQuery);
+        }
+        if lacks(Part::Target) && self.dialect == Dialect::Extended {
+            caveats.push(Caveat::DecodedTargets);
+        }
+        if self.columns.time_is_local {
+            caveats.push(Caveat::NoZone);
+        }
+        caveats
+    }
+
+    /// Finds the fields of `line`.
+    #[inline]
+    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
+        let mut parts = [Field::plain(b""); Part::COUNT];
+        self.values(line, &mut parts)?;
+        let zone = if self.columns.time_is_local { zone } else { &UTC };
+        if parts[Part::Date as usize].is_unset() {
+            parts[Part::Date as usize] = Field::plain(&self.date);
+        }
+        let mut fields = fields(|part| parts[part as usize], zone)?;
+        if let Request::Parts { target, .. } = &mut fields.request
+            && fields.host.is_unset()
+        {
+            host_of_target(&mut fields.host, target);
+        }
+        Ok(fields)
+    }
+
+    /// Takes the line apart; there must be a value for each column, and none besides.
+    #[inline]
+    fn values<'a>(
+        &self,
+        line: &'a [u8],
+        parts: &mut [Field<'a>; Part::COUNT],
+    ) -> Result<(), Reject> {
+        if self.columns.parts.is_empty() {
+            return Err(Reject::BadColumns);
+        }
+        let mut rest = line;
+        for part in &self.columns.parts {
+            let value;
+            (value, rest) = self.take(rest).ok_or(Reject::BadColumns)?;
+            if let Some(part) = *part
+                && !value.is_unset()
+            {
+                parts[part as usize] = self.escaped(part, value);
+            }
+        }
+        if self.columns.are_all && !rest.trim_ascii().is_empty() {
+            return Err(Reject::BadColumns);
+        }
+        Ok(())
+    }
+
+    /// Takes a value off the start of `rest`; `None` where there is none.
+    #[inline]
+    fn take<'a>(&self, rest: &'a [u8]) -> Option<(Field<'a>, &'a [u8])> {
+        match self.dialect {
+            Dialect::CloudFront => {
+                let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
+                let end = memchr(b'\t', rest).unwrap_or(rest.len());
+                (end > 0).then(|| (Field::plain(&rest[..end]), &rest[end..]))
+            }
+            Dialect::Extended => {
+                let start = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+                let rest = &rest[start..];
+                if rest.starts_with(b"\"") {
+                    return take_doubled(rest);
+                }
+                let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'));
+                let end = end.unwrap_or(rest.len());
+                Some((Field::plain(&rest[..end]), &rest[end..]))
+            }
+        }
+    }
+
+    #[inline]
+    fn escaped<'a>(&self, part: Part, value: Field<'a>) -> Field<'a> {
+        let escaping = match (self.dialect, part) {
+            (Dialect::CloudFront, Part::UserAgent) => Escaping::PercentTwice,
+            (Dialect::CloudFront, Part::Path | Part::Query) => Escaping::PercentSign,
+            (Dialect::CloudFront, Part::ForwardedFor) => Escaping::Percent,
+            (Dialect::Extended, Part::UserAgent | Part::ForwardedFor)
+                if value.escaping == Escaping::None =>
+            {
+                Escaping::Plus
+            }
+            _ => value.escaping,
+        };
+        Field { escaping, ..value }
+    }
+}
+
+impl Columns {
+    /// As `#Fields` names them, in any case.
+    fn of(names: &[u8]) -> Columns {
+        let names = names.split(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        let names = names.filter(|name| !name.is_empty()).take(COLUMNS_MAX);
+        let names: Vec<String> =
+            names.map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        // Of two columns for one part the better one.
+        let is_worse = |name: &str| match name {
+            "cs(host)" | "cs-host" => has("x-host-header"),
+            "date-local" | "time-local" => has("date") && has("time"),
+            "bytes" => has("sc-bytes"),
+            _ => false,
+        };
+        let part = |name: &String| if is_worse(name) { None } else { part(name) };
+        Columns {
+            parts: names.iter().map(part).collect(),
+            are_all: true,
+            time_is_local: has("time-local") && !(has("date") && has("time")),
+        }
+    }
+}
+
+/// What a column holds, by its name in lower case.
+fn part(name: &str) -> Option<Part> {
+    Some(match name {
+        "date" | "date-local" => Part::Date,
+        "time" | "time-local" => Part::Time,
+        "c-ip" => Part::Client,
+        "cs-method" => Part::Method,
+        "cs-uri" => Part::Target,
+        "cs-uri-stem" => Part::Path,
+        "cs-uri-query" => Part::Query,
+        "s-port" => Part::Port,
+        "cs-host" | "cs(host)" | "x-host-header" => Part::Host,
+        "cs-protocol" => Part::Scheme,
+        "cs(user-agent)" => Part::UserAgent,
+        "cs(x-forwarded-for)" | "x-forwarded-for" => Part::ForwardedFor,
+        "sc-status" => Part::Status,
+        "sc-bytes" | "bytes" => Part::Bytes,
+        _ => return None,
+    })
+}
+
+/// What follows the name of a directive.
+fn directive<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (head, rest) = line.split_at_checked(name.len())?;
+    head.eq_ignore_ascii_case(name).then(|| rest.trim_ascii())
+}
+
+/// A value in quotes, in which `""` is one.
+fn take_doubled(rest: &[u8]) -> Option<(Field<'_>, &[u8])> {
+    let mut escaping = Escaping::None;
+    let mut quotes = memchr_iter(b'"', rest).skip(1);
+    while let Some(quote) = quotes.next() {
+        if rest.get(quote + 1) == Some(&b'"') {
+            escaping = Escaping::DoubledQuotes;
+            quotes.next();
+        } else {
+            return Some((Field { raw: &rest[1..quote], escaping }, &rest[quote + 1..]));
+        }
+    }
+    None
+}
+
+/// Some write a URL without its scheme.
+fn host_of_target<'a>(host: &mut Field<'a>, target: &mut Field<'a>) {
+    if target.raw.starts_with(b"/") || memmem::find(target.raw, b"://").is_some() {
+        return;
+    }
+    if let Some(slash @ 1..) = memchr(b'/', target.raw) {
+        *host = Field { raw: &target.raw[..slash], ..*target };
+        target.raw = &target.raw[slash..];
+    }
+}

@@ -14,9 +14,11 @@ use botaudit::input::lines::lines;
 use botaudit::input::open::{NamedGzip, Opened};
 use botaudit::input::source::FileId;
 use botaudit::logs::Line;
-use botaudit::logs::detect::Hints;
+use botaudit::logs::caveat::Caveat;
+use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::Format;
 use botaudit::logs::record::Scratch;
+use botaudit::logs::registry::{ENTRIES, Entry};
 use flate2::{Compression, write::GzEncoder};
 
 const LINES: u64 = 200_000;
@@ -39,10 +41,47 @@ fn main() {
     let user_agents = user_agent_bytes(&text, &combined);
     assert!(user_agents > LINES * 20, "every line has a user agent");
     for (format, text) in [(&combined, &text), (&vhost_combined, &vhost)] {
-        let (name, size) = (format.name(), text.len() as u64);
-        time(&format!("user_agent_{name}"), size, &|| user_agent_bytes(text, format), user_agents);
-        time(&format!("record_{name}"), size, &|| records(text, format), LINES);
+        time_format(format, text, user_agents);
     }
+    let others = |entry: &&Entry| ![combined.name(), vhost_combined.name()].contains(&entry.name);
+    for entry in ENTRIES.iter().filter(others) {
+        let text = log_like(entry);
+        let format = detect(lines(&text), &Hints::default()).format.expect("the bench made it");
+        assert_eq!(format.name(), entry.name);
+        let has_user_agent = !format.caveats().contains(&Caveat::NoUserAgent);
+        let length = if has_user_agent { USER_AGENT.len() as u64 } else { 1 };
+        time_format(&format, &text, length * LINES);
+    }
+}
+
+fn time_format(format: &Format, text: &Arc<[u8]>, user_agents: u64) {
+    let (name, size) = (format.name(), text.len() as u64);
+    time(&format!("user_agent_{name}"), size, &|| user_agent_bytes(text, format), user_agents);
+    time(&format!("record_{name}"), size, &|| records(text, format), LINES);
+}
+
+const USER_AGENT: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36";
+
+/// The format's own sample over and over, with paths, addresses and a user agent of the usual
+/// length.
+fn log_like(entry: &Entry) -> Arc<[u8]> {
+    let (head, record) = entry.sample.rsplit_once('\n').unwrap_or(("", entry.sample));
+    let user_agent = match entry.name {
+        "w3c" => USER_AGENT.replace(' ', "+"),
+        "cloudfront" => USER_AGENT.replace(' ', "%20"),
+        _ => USER_AGENT.to_owned(),
+    };
+    let record = record.replace("Examplebot/1.2", &user_agent);
+    let (before, after) = record.split_once("/music/").expect("each sample asks for it");
+    let mut text = head.as_bytes().to_vec();
+    if !head.is_empty() {
+        text.push(b'\n');
+    }
+    for line in 0..LINES {
+        let (shelf, item) = (line * 7 % 50, line * 31 % 3000);
+        writeln!(text, "{before}/catalogue/{shelf}/item-{item}{after}").expect("memory takes all");
+    }
+    text.into()
 }
 
 /// Prints the best of some runs; each must give `expected`.

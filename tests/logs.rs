@@ -17,6 +17,7 @@ use botaudit::logs::caveat::Caveat;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
+use botaudit::logs::json::own_names::OwnNames;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{ENTRIES, Entry};
 use botaudit::logs::reject::Reject;
@@ -225,6 +226,20 @@ fn a_format_that_was_asked_for_is_taken_however_little_it_reads() {
         assert_eq!(detection.format.unwrap().name(), entry.name);
         assert_eq!((detection.lines_tried, detection.lines_parsed), (1, 0));
     }
+}
+
+#[test]
+fn keys_of_json_can_be_named() {
+    let line = r#"{"when":"2025-04-17T05:10:56Z","who":{"ip":"192.0.2.1","ua":"UA"},"what":"/x?y","status":200}"#;
+    let names = "time=when,client=who.ip,user-agent=who.ua,target=what";
+    let expected = "2025-04-17T05:10:56Z | 192.0.2.1 | - | /x?y | 200 | 0 | UA";
+    let own = Format::json(names).unwrap();
+    assert_eq!(describe(&mut own.reader(), line.as_bytes()), expected);
+    let json_fields = Some(OwnNames::parse(names).unwrap());
+    let hints = Hints { json_fields, ..Hints::default() };
+    let told = detect([line.as_bytes()], &hints).format.unwrap();
+    assert_eq!((told.name(), &*describe(&mut told.reader(), line.as_bytes())), ("json", expected));
+    assert!(detect([line.as_bytes()], &Hints::default()).format.is_none());
 }
 
 #[test]

@@ -9,9 +9,12 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
+use crate::error::Error;
 use crate::logs::caveat::Caveat;
 use crate::logs::detect::Hints;
 use crate::logs::escape::Escaping;
+use crate::logs::json::own_names::OwnNames;
+use crate::logs::json::{Dialect, Json};
 use crate::logs::layout::{Directive, Layout};
 use crate::logs::registry::{ENTRIES, Entry};
 use crate::logs::reject::{Reject, Skip};
@@ -40,6 +43,18 @@ impl Format {
         let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
         let layout = (entry.layout)(&[], hints)?;
         Some(Format::of_entry(entry, layout, hints))
+    }
+
+    /// JSON whose keys the user names, as `time=ts,host=request.host`; for files that are to be
+    /// read so whatever they hold. Where formats are told from the files, put the names into
+    /// [`Hints::json_fields`] instead.
+    ///
+    /// Fails where a part is unknown or a path empty.
+    pub fn json(fields: &str) -> Result<Format, Error> {
+        let own = OwnNames::parse(fields)?;
+        let layout = Json::told(Dialect::CommonNames, &[], Some(&own)).map(Layout::Json);
+        let layout = layout.expect("without a file there is nothing against it");
+        Ok(Format::own("json_fields", layout, &Hints::default()))
     }
 
     /// What a file is read as that no format explains.

@@ -279,3 +279,64 @@ fn host_of_target<'a>(host: &mut Field<'a>, target: &mut Field<'a>) {
         target.raw = &target.raw[slash..];
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IIS: &[u8] = b"#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query cs(User-Agent)";
+
+    #[track_caller]
+    fn check_caveats(head: &[u8], expected: &[Caveat]) {
+        assert_eq!(W3c::told(Dialect::Extended, &[head]).unwrap().caveats(), expected);
+    }
+
+    #[test]
+    fn caveats_of_columns() {
+        check_caveats(IIS, &[Caveat::DecodedTargets]);
+        check_caveats(b"#Fields: date time c-ip cs-method cs-uri cs(User-Agent)", &[]);
+        check_caveats(
+            b"#Fields: date-local time-local cs-uri-stem",
+            &[
+                Caveat::NoUserAgent,
+                Caveat::NoClient,
+                Caveat::NoQuery,
+                Caveat::DecodedTargets,
+                Caveat::NoZone,
+            ],
+        );
+    }
+
+    #[test]
+    fn dialects_are_told_by_their_columns() {
+        let cloudfront = [b"#Fields: ", CLOUDFRONT].concat();
+        let told = |dialect, head: &[&[u8]]| W3c::told(dialect, head).is_some();
+        assert!(told(Dialect::Extended, &[IIS]) && !told(Dialect::CloudFront, &[IIS]));
+        assert!(
+            !told(Dialect::Extended, &[&cloudfront]) && told(Dialect::CloudFront, &[&cloudfront])
+        );
+        assert!(told(Dialect::Extended, &[]) && !told(Dialect::Extended, &[b"a b c"]));
+    }
+
+    #[test]
+    fn cloudfront_lost_its_first_lines() {
+        let line = b"2025-04-17\t05:10:56\tFRA2\t5\t192.0.2.1\tGET\td1.cloudfront.net\t/a\t200\t-\tUA\t-\t-\tHit\tid\texample.com\thttps\t17\tmore";
+        let w3c = W3c::told(Dialect::CloudFront, &[line]).unwrap();
+        let fields = w3c.line(line, &UTC).unwrap();
+        assert_eq!((fields.host.raw, fields.user_agent.raw), (&b"example.com"[..], &b"UA"[..]));
+        assert!(w3c.line(&line[..60], &UTC).is_err());
+    }
+
+    #[test]
+    fn hostile_directives_stay_small() {
+        let mut w3c = W3c::told(Dialect::Extended, &[]).unwrap();
+        assert_eq!(
+            w3c.direct(&[&b"#Fields: "[..], &b"x ".repeat(1 << 19)].concat()),
+            Directive::Understood
+        );
+        assert_eq!(w3c.columns.parts.len(), COLUMNS_MAX);
+        w3c.direct(b"#Date: x");
+        assert!(w3c.date.is_empty());
+        assert_eq!(w3c.direct(b"#Fields"), Directive::Comment);
+    }
+}

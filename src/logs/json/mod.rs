@@ -201,3 +201,59 @@ fn caveats(dialect: Dialect, records: &[Values<'_>]) -> Vec<Caveat> {
 fn raw<'a>(values: &Values<'a>, part: Part) -> &'a [u8] {
     values[part as usize].field.raw
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(dialect: Dialect, head: &[&str], expected: &[Caveat]) {
+        let head: Vec<&[u8]> = head.iter().map(|line| line.as_bytes()).collect();
+        assert_eq!(Json::told(dialect, &head, None).unwrap().caveats(), expected);
+    }
+
+    #[test]
+    fn caveats_of_a_file() {
+        let traefik = r#"{"StartUTC":"2025-04-17T05:10:56Z","ClientHost":"192.0.2.1","RequestMethod":"GET","RequestPath":"/","request_User-Agent":"UA"}"#;
+        check(Dialect::Traefik, &[traefik], &[]);
+        let dropped = traefik.replace("request_User-Agent", "x");
+        check(Dialect::Traefik, &[&dropped], &[Caveat::NoUserAgent]);
+        check(Dialect::Traefik, &[&dropped, traefik], &[]);
+        check(Dialect::Traefik, &[&traefik.replace("UA", "REDACTED")], &[Caveat::NoUserAgent]);
+        let uri = r#"{"ts":1744866656,"ip":"192.0.2.1","uri":"/a","ua":"UA"}"#;
+        check(Dialect::CommonNames, &[uri], &[Caveat::NoQuery, Caveat::DecodedTargets]);
+        check(Dialect::CommonNames, &[uri, &uri.replace("/a", "/%20")], &[Caveat::NoQuery]);
+        check(Dialect::CommonNames, &[uri, &uri.replace("/a", "/?a")], &[]);
+        let with_args = uri.replace("\"ua\"", "\"args\":\"a\",\"ua\"");
+        check(Dialect::CommonNames, &[&with_args], &[Caveat::DecodedTargets]);
+        check(Dialect::CommonNames, &[&uri.replace("uri", "request_uri")], &[]);
+        check(
+            Dialect::CommonNames,
+            &[&uri.replace("\"ip\"", "\"x\"").replace("/a", "/?a")],
+            &[Caveat::NoClient],
+        );
+    }
+
+    #[test]
+    fn a_file_without_records_is_none() {
+        for head in [&[][..], &[&b"{\"a\":1}"[..]], &[b"{\"ts\":1,\"status\":200}"], &[b"x"]] {
+            let told = Json::told(Dialect::CommonNames, head, None);
+            assert_eq!(told.is_some(), head.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_the_user_names_replaces_what_is_known() {
+        let own =
+            OwnNames::parse("time=meta.at,target=req.raw,host=req.host,host=fallback").unwrap();
+        let json = Json::told(Dialect::CommonNames, &[], Some(&own)).unwrap();
+        let line = br#"{"time":"no","request":"no","meta":{"at":"2025-04-17T05:10:56Z"},"req":{"raw":"/own?x"},"fallback":"example.com","ip":"192.0.2.1"}"#;
+        let Line::Fields(fields) = json.line(line, &Zone::UTC) else { panic!("it is a record") };
+        let mut scratch = crate::logs::record::Scratch::default();
+        let record = fields.record(&mut scratch).unwrap();
+        assert_eq!(record.target, Some(&b"/own?x"[..]));
+        assert_eq!((record.host, record.client), (Some(&b"example.com"[..]), &b"192.0.2.1"[..]));
+        let line = br#"{"time":"2025-04-17T05:10:56Z","request":"GET / HTTP/1.1"}"#;
+        assert!(matches!(json.line(line, &Zone::UTC), Line::Reject(Reject::NoTime)));
+    }
+}

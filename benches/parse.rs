@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use botaudit::input::chunks::Chunks;
 use botaudit::input::lines::lines;
-use botaudit::input::open::{NamedGzip, Opened};
+use botaudit::input::open::Opened;
 use botaudit::input::source::FileId;
 use botaudit::logs::Line;
 use botaudit::logs::caveat::Caveat;
@@ -99,7 +99,7 @@ fn time(stage: &str, bytes: u64, run: &dyn Fn() -> u64, expected: u64) {
 }
 
 fn open(bytes: &Arc<[u8]>) -> Opened {
-    Opened::new(Box::new(Cursor::new(Arc::clone(bytes))), NamedGzip::No, &Default::default())
+    Opened::new(Box::new(Cursor::new(Arc::clone(bytes))), None, &Default::default())
 }
 
 fn inflate(gz: &Arc<[u8]>) -> u64 {

@@ -49,7 +49,9 @@ Exit codes:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit audit --help")]
 pub struct AuditArgs {
-    /// Access logs, plain or gzipped: files, directories, patterns, or - for standard input.
+    /// Access logs: files, directories, patterns, or - for standard input.
+    ///
+    /// Plain, or compressed by gzip, zstd, bzip2 or xz, which their first bytes tell.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<OsString>,
 

@@ -265,14 +265,12 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Cursor, Read, Write};
-
-    use flate2::{Compression, write::GzEncoder};
+    use std::io::{self, Cursor, Read};
 
     use super::*;
+    use crate::input::compression::tests::{ALL, member};
     use crate::input::damage::Cause;
     use crate::input::lines::lines;
-    use crate::input::open::NamedGzip;
 
     const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
 
@@ -284,7 +282,7 @@ mod tests {
     }
 
     fn chunks(reader: impl Read + Send + 'static, chunk_bytes: usize) -> Chunks {
-        let opened = Opened::new(Box::new(reader), NamedGzip::No, &Default::default());
+        let opened = Opened::new(Box::new(reader), None, &Default::default());
         Chunks::new(FileId::from_index(0), opened, chunk_bytes)
     }
 
@@ -385,15 +383,15 @@ mod tests {
     #[test]
     fn what_was_read_before_damage_is_inflated_to_its_end() {
         let text = "x\n".repeat(10_000);
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(text.as_bytes()).unwrap();
-        let member = encoder.finish().unwrap();
-        for cut in [8, 9, 12, 20] {
-            let bytes = &member[..member.len() - cut];
-            let whole = see(chunks(Failing(Cursor::new(bytes.into())), 16 << 20));
-            for size in SIZES {
-                let seen = see(chunks(Failing(Cursor::new(bytes.into())), size));
-                assert!(seen == whole, "chunks of {size} bytes, {cut} bytes cut off");
+        for kind in ALL {
+            let member = member(kind, text.as_bytes());
+            for cut in [4, 8, 9, 12, 20] {
+                let bytes = &member[..member.len() - cut];
+                let whole = see(chunks(Failing(Cursor::new(bytes.into())), 16 << 20));
+                for size in SIZES {
+                    let seen = see(chunks(Failing(Cursor::new(bytes.into())), size));
+                    assert!(seen == whole, "{kind:?}: chunks of {size} bytes, {cut} cut off");
+                }
             }
         }
     }

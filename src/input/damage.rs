@@ -3,10 +3,13 @@
 use std::fmt;
 use std::io;
 
+use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
+
 /// Why the rest of a file could not be read. All before it was delivered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Damage {
-    /// Bytes from the start of the file as it lies on disk (compressed, if it is).
+    /// Bytes from the start of the file as it lies on disk (compressed, if it is). Of a damaged
+    /// block of zstd: where the block begins.
     pub offset_bytes: u64,
     /// What was found there.
     pub cause: Cause,
@@ -15,40 +18,51 @@ pub struct Damage {
 /// The ways in which a file can be damaged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Cause {
-    /// The name ends in `.gz`, the content does not start like gzip.
-    NotGzip,
+    /// The name claims a compression, the content starts like none.
+    NotAsNamed(Compression),
     /// A gzip header asks for what RFC 1952 does not define.
     BadHeader,
     /// The CRC of a gzip header is wrong.
     WrongHeaderChecksum,
-    /// The deflate stream makes no sense from here on.
-    BadStream,
-    /// The file ends inside a gzip member.
-    Truncated,
-    /// The CRC-32 of a member is wrong: some of its bytes are.
+    /// The stream makes no sense from here on, or its own checksum says so.
+    BadStream(Compression),
+    /// More memory would be needed than any known tool's default settings ask for.
+    TooLarge(Compression),
+    /// The file ends inside a member.
+    Truncated(Compression),
+    /// The CRC-32 of a gzip member is wrong: some of its bytes are.
     WrongChecksum,
-    /// The length that a member states is not what it inflated to.
+    /// The length that a gzip member states is not what it inflated to.
     WrongLength,
-    /// After a gzip member comes something that is neither gzip nor padding.
-    TrailingGarbage,
+    /// After a member comes something that is neither another nor padding.
+    TrailingGarbage(Compression),
     /// The operating system failed to read on.
     Unreadable(io::ErrorKind),
 }
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            Cause::NotGzip => "named .gz but is not gzip",
-            Cause::BadHeader => "invalid gzip header",
-            Cause::WrongHeaderChecksum => "wrong checksum of a gzip header",
-            Cause::BadStream => "corrupt deflate stream",
-            Cause::Truncated => "truncated gzip stream",
-            Cause::WrongChecksum => "wrong checksum of a gzip member",
-            Cause::WrongLength => "wrong length of a gzip member",
-            Cause::TrailingGarbage => "trailing garbage after a gzip member",
-            Cause::Unreadable(kind) => return write!(f, "cannot read on: {kind}"),
-        };
-        f.write_str(text)
+        match self {
+            Cause::NotAsNamed(kind) => {
+                write!(f, "named {} but is not {}", kind.suffix(), kind.name())
+            }
+            Cause::BadHeader => f.write_str("invalid gzip header"),
+            Cause::WrongHeaderChecksum => f.write_str("wrong checksum of a gzip header"),
+            Cause::BadStream(kind) => write!(f, "corrupt {} stream", kind.name()),
+            Cause::TooLarge(kind) => write!(
+                f,
+                "{} stream that needs more than {} MiB of memory; decompress it first",
+                kind.name(),
+                MEMORY_BYTES_MAX >> 20
+            ),
+            Cause::Truncated(kind) => write!(f, "truncated {} stream", kind.name()),
+            Cause::WrongChecksum => f.write_str("wrong checksum of a gzip member"),
+            Cause::WrongLength => f.write_str("wrong length of a gzip member"),
+            Cause::TrailingGarbage(kind) => {
+                write!(f, "trailing garbage after a {} stream", kind.name())
+            }
+            Cause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),
+        }
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::input::damage::{Cause, Damage};
+use crate::input::zstd::BLOCK_BYTES_MAX;
 
-/// One read. At a ratio of 10 it inflates to about one chunk, so that the
-/// inflater's window is saved about once a chunk.
-const INTAKE_BYTES: usize = 128 << 10;
+/// One read, and room for the longest look-ahead. At a ratio of 8 it inflates to
+/// about one chunk, so that the inflater's window is saved about once a chunk.
+const INTAKE_BYTES: usize = 144 << 10;
+
+const _: () = assert!(INTAKE_BYTES >= BLOCK_BYTES_MAX, "a block of zstd is looked at whole");
 
 /// A file as it lies on disk, read front to back.
 pub struct Intake {
@@ -53,12 +56,20 @@ impl Intake {
     /// The next `count` bytes, or fewer where the file ends before.
     pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], Damage> {
         assert!(count <= self.buffer.len(), "look-ahead is limited to the buffer");
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
         if self.buffer.len() - self.start < count {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
         while self.end - self.start < count && self.fill_once()? > 0 {}
         Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// What was read and not used yet, which may be nothing.
+    pub fn buffered(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
     }
 
     /// Marks `count` bytes of what `peek` gave as used.

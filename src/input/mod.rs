@@ -9,8 +9,14 @@ pub mod source;
 
 pub mod open;
 
+pub mod compression;
+
+mod bzip2;
 mod gzip;
+mod inflate;
 mod intake;
+mod xz;
+mod zstd;
 
 pub mod chunks;
 pub mod damage;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
+use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::damage::{Cause, Damage};
-use crate::input::gzip::{Gzip, MAGIC};
+use crate::input::inflate::Inflate;
 use crate::input::intake::Intake;
 use crate::input::source::{Place, Source};
 
@@ -21,7 +22,7 @@ pub struct Opened {
 
 enum Coding {
     Plain,
-    Gzip(Box<Gzip>),
+    Inflate(Box<Inflate>),
     /// Damaged from the first byte on, or since a read: the answer stays.
     Damaged(Damage),
 }
@@ -30,41 +31,33 @@ enum Coding {
 /// on disk.
 pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
     match &source.place {
-        Place::Stdin => Ok(Opened::new(Box::new(io::stdin()), NamedGzip::No, bytes_read)),
+        Place::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
         Place::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
         Place::File(path) => {
             let file = File::open(path).map_err(|err| Error::io("cannot open", path, err))?;
-            let is_gz = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-            let named = if is_gz { NamedGzip::Yes } else { NamedGzip::No };
-            Ok(Opened::new(Box::new(file), named, bytes_read))
+            Ok(Opened::new(Box::new(file), Compression::claimed_by(path), bytes_read))
         }
     }
 }
 
-/// Whether the name claims that the content is gzip.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum NamedGzip {
-    /// It ends in `.gz`.
-    Yes,
-    /// It does not, or there is no name.
-    No,
-}
-
 impl Opened {
-    /// Any reader as a source. Reads its first bytes to tell the compression.
+    /// Any reader as a source, `claimed` by its name to be compressed. Reads its first bytes to
+    /// tell the compression.
     pub fn new(
         reader: Box<dyn Read + Send>,
-        named: NamedGzip,
+        claimed: Option<Compression>,
         bytes_read: &Arc<AtomicU64>,
     ) -> Opened {
         let mut intake = Intake::new(reader, Arc::clone(bytes_read));
-        let coding = match intake.peek_at_least(MAGIC.len()) {
-            Ok(start) if start.starts_with(&MAGIC) => Coding::Gzip(Box::new(Gzip::new())),
-            Ok(start) if named == NamedGzip::Yes && !start.is_empty() => {
-                Coding::Damaged(intake.damage(Cause::NotGzip))
+        let failed = intake.peek_at_least(MAGIC_BYTES_MAX).err();
+        let start = intake.buffered();
+        let coding = match (Compression::of(start), claimed, failed) {
+            (_, _, Some(damage)) if start.is_empty() => Coding::Damaged(damage),
+            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found))),
+            (None, Some(claimed), _) if !start.is_empty() => {
+                Coding::Damaged(intake.damage(Cause::NotAsNamed(claimed)))
             }
-            Ok(_) => Coding::Plain,
-            Err(damage) => Coding::Damaged(damage),
+            (None, _, _) => Coding::Plain,
         };
         Opened { intake, coding }
     }
@@ -84,7 +77,7 @@ impl Opened {
     pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, Damage> {
         let read = match &mut self.coding {
             Coding::Plain => self.intake.read(out),
-            Coding::Gzip(gzip) => gzip.read(&mut self.intake, out),
+            Coding::Inflate(inflate) => inflate.read(&mut self.intake, out),
             Coding::Damaged(damage) => Err(*damage),
         };
         if let Err(damage) = read {
@@ -98,20 +91,33 @@ impl Opened {
 mod tests {
     use std::io::{Cursor, Write};
 
-    use flate2::{Compression, Crc, GzBuilder, write::GzEncoder};
+    use flate2::{Crc, GzBuilder};
 
     use super::*;
+    use crate::input::compression::tests::{ALL, member};
+    use crate::input::compression::{Compression::*, MEMORY_BYTES_MAX};
 
-    fn member(text: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(text).unwrap();
-        encoder.finish().unwrap()
+    /// Gives a few bytes at a time, as a pipe does.
+    struct Slow(Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = out.len().min(50);
+            self.0.read(&mut out[..count])
+        }
     }
 
     /// What comes out through a buffer of `step` bytes, and how it ended.
-    fn read(bytes: &[u8], named: NamedGzip, step: usize) -> (Vec<u8>, Option<Damage>) {
-        let count = Arc::default();
-        let mut opened = Opened::new(Box::new(Cursor::new(bytes.to_vec())), named, &count);
+    fn read(bytes: &[u8], claimed: Option<Compression>, step: usize) -> (Vec<u8>, Option<Damage>) {
+        read_all(Cursor::new(bytes.to_vec()), claimed, step)
+    }
+
+    fn read_all(
+        reader: impl Read + Send + 'static,
+        claimed: Option<Compression>,
+        step: usize,
+    ) -> (Vec<u8>, Option<Damage>) {
+        let mut opened = Opened::new(Box::new(reader), claimed, &Arc::default());
         let (mut out, mut buffer) = (Vec::new(), vec![0; step]);
         loop {
             match opened.read(&mut buffer) {
@@ -126,10 +132,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: &[u8], cause: Option<(Cause, usize)>) {
+    fn check(bytes: &[u8], claimed: Compression, expected: &[u8], cause: Option<(Cause, usize)>) {
         let damage = cause.map(|(cause, at)| Damage { offset_bytes: at as u64, cause });
         for step in [1, 3, 100, 1 << 16] {
-            let (out, ended) = read(bytes, NamedGzip::Yes, step);
+            let (out, ended) = read(bytes, Some(claimed), step);
             assert_eq!(ended, damage);
             assert!(out == expected, "inflated {:?}", String::from_utf8_lossy(&out));
         }
@@ -137,25 +143,50 @@ mod tests {
 
     #[test]
     fn plain_and_empty_files() {
-        assert_eq!(read(b"a\nb", NamedGzip::No, 2), (b"a\nb".to_vec(), None));
-        assert_eq!(read(b"\x1f", NamedGzip::No, 2), (b"\x1f".to_vec(), None));
-        check(b"", b"", None);
-        check(b"GET / plain text", b"", Some((Cause::NotGzip, 0)));
+        assert_eq!(read(b"a\nb", None, 2), (b"a\nb".to_vec(), None));
+        for kind in ALL {
+            check(b"", kind, b"", None);
+            check(b"GET / plain text", kind, b"", Some((Cause::NotAsNamed(kind), 0)));
+            let start = &member(kind, b"text")[..1];
+            assert_eq!(read(start, None, 2), (start.to_vec(), None));
+        }
+    }
+
+    #[test]
+    fn the_content_decides_and_not_the_name() {
+        for kind in ALL {
+            for claimed in ALL {
+                check(&member(kind, b"text\n"), claimed, b"text\n", None);
+            }
+        }
     }
 
     #[test]
     fn members_are_one_stream() {
-        let (one, none, two) = (member(b"one\n"), member(b""), member(b"two\n"));
-        check(&one, b"one\n", None);
-        check(&none, b"", None);
-        check(&[&none[..], &one, &none, &none, &two].concat(), b"one\ntwo\n", None);
-        check(&[&one[..], &[0; 1000], &two, &[0; 5]].concat(), b"one\ntwo\n", None);
-        check(
-            &[&one[..], b"\0garbage"].concat(),
-            b"one\n",
-            Some((Cause::TrailingGarbage, one.len() + 1)),
-        );
-        check(&[&one[..], b"\x1f"].concat(), b"one\n", Some((Cause::TrailingGarbage, one.len())));
+        for kind in ALL {
+            let (one, none, two) =
+                (member(kind, b"one\n"), member(kind, b""), member(kind, b"two\n"));
+            check(&one, kind, b"one\n", None);
+            check(&none, kind, b"", None);
+            check(&[&none[..], &one, &none, &none, &two].concat(), kind, b"one\ntwo\n", None);
+            check(&[&one[..], &[0; 1000], &two, &[0; 5]].concat(), kind, b"one\ntwo\n", None);
+            let garbage = Cause::TrailingGarbage(kind);
+            let other = member(if kind == Gzip { Xz } else { Gzip }, b"other\n");
+            for (tail, at) in [(&b"\0garbage"[..], 1), (&one[..1], 0), (&other, 0)] {
+                let bytes = [&one[..], tail].concat();
+                check(&bytes, kind, b"one\n", Some((garbage, one.len() + at)));
+            }
+        }
+    }
+
+    #[test]
+    fn frames_to_be_skipped_are_skipped() {
+        let table =
+            [&[0x5e, 0x2a, 0x4d, 0x18, 9, 0, 0, 0][..], b"no text :)"[..9].as_ref()].concat();
+        let text = member(Zstd, b"text\n");
+        check(&[&table[..], &text, &table, &text, &table].concat(), Zstd, b"text\ntext\n", None);
+        let cut = &table[..table.len() - 1];
+        check(cut, Zstd, b"", Some((Cause::Truncated(Zstd), cut.len())));
     }
 
     #[test]
@@ -164,87 +195,158 @@ mod tests {
             .extra(vec![7; 300])
             .filename("access.log")
             .comment("a comment")
-            .write(Vec::new(), Compression::default());
+            .write(Vec::new(), flate2::Compression::default());
         encoder.write_all(b"text").unwrap();
-        check(&encoder.finish().unwrap(), b"text", None);
+        check(&encoder.finish().unwrap(), Gzip, b"text", None);
 
         let mut header = vec![0x1f, 0x8b, 8, 1 << 1, 0, 0, 0, 0, 0, 3];
         let mut crc = Crc::new();
         crc.update(&header);
         header.extend_from_slice(&crc.sum().to_le_bytes()[..2]);
-        let mut gz = [&header[..], &member(b"text")[10..]].concat();
-        check(&gz, b"text", None);
+        let mut gz = [&header[..], &member(Gzip, b"text")[10..]].concat();
+        check(&gz, Gzip, b"text", None);
         gz[11] ^= 1;
-        check(&gz, b"", Some((Cause::WrongHeaderChecksum, 10)));
+        check(&gz, Gzip, b"", Some((Cause::WrongHeaderChecksum, 10)));
         gz[3] |= 0x80;
-        check(&gz, b"", Some((Cause::BadHeader, 0)));
+        check(&gz, Gzip, b"", Some((Cause::BadHeader, 0)));
     }
 
     #[test]
     fn trailers_are_checked_after_the_text_is_given() {
-        let good = member(b"text");
+        let good = member(Gzip, b"text");
         for (from_end, cause) in [(8, Cause::WrongChecksum), (4, Cause::WrongLength)] {
             let mut gz = good.clone();
             let at = gz.len() - from_end;
             gz[at] ^= 1;
-            check(&[&gz[..], &good].concat(), b"text", Some((cause, at)));
+            check(&[&gz[..], &good].concat(), Gzip, b"text", Some((cause, at)));
+        }
+        for kind in [Zstd, Bzip2, Xz] {
+            let mut bytes = member(kind, b"text");
+            let from_end = if kind == Xz { 11 } else { 3 };
+            let at = bytes.len() - from_end;
+            bytes[at] ^= 1;
+            let (out, damage) = read(&bytes, Some(kind), 100);
+            assert_eq!(damage.map(|damage| damage.cause), Some(Cause::BadStream(kind)));
+            assert_eq!(out, b"text", "{kind:?}");
         }
     }
 
-    /// Three members, the second longer than the inflater's window.
-    fn sample() -> (Vec<u8>, Vec<u8>) {
+    /// Three members, the second longer than the window of some.
+    fn sample(kind: Compression) -> (Vec<u8>, Vec<u8>) {
         let long: Vec<u8> =
             (0..2000).flat_map(|n| format!("line {}\n", n * n % 7919).into_bytes()).collect();
         let texts = [&b"first\n"[..], &long, b"last\n"];
-        (texts.concat(), texts.iter().flat_map(|text| member(text)).collect())
+        (texts.concat(), texts.iter().flat_map(|text| member(kind, text)).collect())
     }
 
     #[test]
     fn truncated_anywhere_gives_what_came_before() {
-        let (text, gz) = sample();
-        let ends = [member(b"first\n").len(), gz.len() - member(b"last\n").len(), gz.len(), 0];
-        for at in 0..gz.len() {
-            let (out, damage) = read(&gz[..at], NamedGzip::Yes, 4096);
-            assert!(text.starts_with(&out));
-            assert_eq!(damage.is_none(), ends.contains(&at), "cut at {at}");
-            if let Some(Damage { offset_bytes, cause: Cause::Truncated }) = damage {
-                assert_eq!(offset_bytes, at as u64);
+        for kind in ALL {
+            let (text, bytes) = sample(kind);
+            let last = bytes.len() - member(kind, b"last\n").len();
+            let ends = [member(kind, b"first\n").len(), last, bytes.len(), 0];
+            for at in (0..bytes.len()).filter(|at| at % 23 == 0 || at.abs_diff(last) < 50) {
+                let (out, damage) = read(&bytes[..at], Some(kind), 4096);
+                assert!(text.starts_with(&out));
+                assert_eq!(damage.is_none(), ends.contains(&at), "{kind:?} cut at {at}");
+                if let Some(Damage { offset_bytes, cause: Cause::Truncated(_) }) = damage {
+                    assert_eq!(offset_bytes, at as u64);
+                }
+                assert!(at < ends[0] || out.starts_with(b"first\n"), "{kind:?} cut at {at}");
             }
         }
     }
 
     #[test]
     fn corrupt_anywhere_is_told_or_harmless() {
-        let (text, gz) = sample();
-        for at in 0..gz.len() {
-            for flip in [0x01, 0x80, 0xff] {
-                let mut gz = gz.clone();
-                gz[at] ^= flip;
-                let (out, damage) = read(&gz, NamedGzip::Yes, 4096);
-                assert!(damage.is_some() || out == text, "byte {at} xor {flip:#x}");
+        for kind in ALL {
+            let (text, good) = sample(kind);
+            let first = member(kind, b"first\n").len();
+            for at in (0..good.len()).filter(|at| at % 31 == 0 || *at < first + 30) {
+                for flip in [0x01, 0xff] {
+                    let mut bytes = good.clone();
+                    bytes[at] ^= flip;
+                    let (out, damage) = read(&bytes, Some(kind), 4096);
+                    let slowly = read_all(Slow(Cursor::new(bytes)), Some(kind), 1000);
+                    let place = format!("{kind:?} byte {at} xor {flip:#x}");
+                    assert_eq!(slowly.1, damage, "{place}");
+                    assert!(slowly.0 == out, "{place}");
+                    assert!(damage.is_some() || out == text, "{place}");
+                    assert!(at < first || out.starts_with(b"first\n"), "{place}");
+                }
+            }
+        }
+    }
+
+    /// Blocks that many a buffer holds, the last of them broken: none before it is lost.
+    #[test]
+    fn all_blocks_before_a_broken_one_are_given() {
+        let mut state = 1_u64;
+        let text: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            b'a' + (state >> 60) as u8
+        })
+        .take(3 << 20)
+        .collect();
+        for (kind, lost_bytes_max) in
+            [(Gzip, 64 << 10), (Zstd, 256 << 10), (Bzip2, 900_000), (Xz, 64 << 10)]
+        {
+            let mut bytes = member(kind, &text);
+            let at = bytes.len() / 10 * 9;
+            bytes[at..at + 64].fill(0xff);
+            for step in [1000, 1 << 20, 8 << 20] {
+                let (out, damage) = read(&bytes, Some(kind), step);
+                let damage = damage.unwrap();
+                let least = text.len() / 10 * 9 - lost_bytes_max;
+                let equal = out.iter().zip(&text).take_while(|(out, text)| out == text).count();
+                assert!(equal > least, "{kind:?}: {equal} of {} bytes, {damage}", text.len());
             }
         }
     }
 
     #[test]
     fn a_bomb_fills_no_more_than_the_buffer() {
-        let gz = member(&vec![b'x'; 50 << 20]);
-        assert!(gz.len() < 100 << 10);
-        let mut opened = Opened::new(Box::new(Cursor::new(gz)), NamedGzip::No, &Arc::default());
-        let (mut buffer, mut total) = (vec![0; 1 << 16], 0);
-        while let Ok(count @ 1..) = opened.read(&mut buffer) {
-            total += count;
+        for kind in ALL {
+            let bomb = member(kind, &vec![b'x'; 50 << 20]);
+            assert!(bomb.len() < 100 << 10);
+            let mut opened = Opened::new(Box::new(Cursor::new(bomb)), None, &Arc::default());
+            let (mut buffer, mut total) = (vec![0; 1 << 16], 0);
+            while let Ok(count @ 1..) = opened.read(&mut buffer) {
+                total += count;
+            }
+            assert_eq!(total, 50 << 20, "{kind:?}");
         }
-        assert_eq!(total, 50 << 20);
+    }
+
+    #[test]
+    fn what_asks_for_too_much_memory_is_told_so() {
+        // A frame header without a size, its window 2^27 bytes or one step more.
+        let frame = |window: u8| [0x28, 0xb5, 0x2f, 0xfd, 0, window, 0x01, 0, 0];
+        let log = MEMORY_BYTES_MAX.ilog2() as u8 - 10;
+        check(&frame(log << 3), Zstd, b"", None);
+        let (_, damage) = read(&frame(log << 3 | 1), None, 100);
+        assert_eq!(damage.unwrap().cause, Cause::TooLarge(Zstd));
+        let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
+        options.dict_size(256 << 20);
+        let mut filters = liblzma::stream::Filters::new();
+        filters.lzma2(&options);
+        let check = liblzma::stream::Check::Crc64;
+        let stream = liblzma::stream::Stream::new_stream_encoder(&filters, check).unwrap();
+        let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
+        encoder.write_all(b"text").unwrap();
+        let (_, damage) = read(&encoder.finish().unwrap(), None, 100);
+        let text = damage.unwrap().to_string();
+        let expected = "xz stream that needs more than 128 MiB of memory; decompress it first at ";
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
     fn bytes_read_counts_what_lies_on_disk() {
-        let (_, gz) = sample();
-        for bytes in [&gz[..], b"plain\n"] {
+        let samples = ALL.map(|kind| sample(kind).1);
+        for bytes in samples.iter().map(Vec::as_slice).chain([&b"plain\n"[..]]) {
             let count = Arc::default();
             let reader = Box::new(Cursor::new(bytes.to_vec()));
-            let mut opened = Opened::new(reader, NamedGzip::No, &count);
+            let mut opened = Opened::new(reader, None, &count);
             while opened.read(&mut [0; 999]).unwrap() > 0 {}
             assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), bytes.len() as u64);
         }

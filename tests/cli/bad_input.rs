@@ -1,5 +1,7 @@
 //! Damaged, garbage and hostile input.
 
+use std::io::Write;
+
 use crate::program::{Sandbox, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -51,6 +53,33 @@ fn what_came_before_damage_is_counted() {
     assert_eq!(cut["skipped_by_reason"]["partial"], 1);
     assert_eq!(cut["lines"].as_u64().unwrap(), violations - 2000 + 1);
     assert_eq!(run["inputs"][1]["damage"], serde_json::Value::Null);
+}
+
+#[test]
+fn any_compression_is_told_by_its_first_bytes() {
+    let sandbox = sandbox();
+    let text = lines(2000);
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    bzip2.write_all(text.as_bytes()).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    xz.write_all(text.as_bytes()).unwrap();
+    let mut zstd = vec![0; text.len()];
+    let zstd_len = zstd_safe::compress(&mut zstd[..], text.as_bytes(), 3).unwrap();
+    zstd.truncate(zstd_len);
+    for (kind, bytes) in
+        [("bzip2", bzip2.finish().unwrap()), ("xz", xz.finish().unwrap()), ("zstd", zstd)]
+    {
+        sandbox.write("access.log.1", &bytes);
+        sandbox.run("audit --robots robots.txt -o report access.log.1").exits(0);
+        assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 2000, "{kind}");
+        // The last bytes hold what checks the rest, or what ends it.
+        sandbox.write("access.log.1", &bytes[..bytes.len() - 2]);
+        let ran = sandbox.run("audit --robots robots.txt -o report access.log.1 robots.txt");
+        ran.exits(3).complains(&format!("access.log.1: truncated {kind} stream at byte "));
+    }
+    sandbox.write("access.log.xz", lines(3));
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log.xz robots.txt").exits(3);
+    ran.complains("access.log.xz: named .xz but is not xz at byte 0");
 }
 
 #[test]

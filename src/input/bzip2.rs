@@ -1,0 +1,49 @@
+//! The body of a bzip2 stream. A block is checked by its own CRC after it is put out.
+
+use bzip2::{Decompress, Status};
+
+use crate::input::compression::Compression;
+use crate::input::damage::Cause;
+use crate::input::inflate::{Next, Step, slice_len};
+
+/// The decoder takes a few bytes in advance, so that where it finds damage depends on where its
+/// input was cut: always at multiples of this, so that the same file gives the same answer.
+const PIECE_BYTES: usize = 1 << 14;
+
+/// Takes under 4 MiB, however large the blocks.
+pub struct Bzip2(Decompress);
+
+impl Bzip2 {
+    /// Stands before the first stream.
+    pub fn new() -> Bzip2 {
+        Bzip2(Decompress::new(false))
+    }
+
+    /// Stands before a stream.
+    pub fn begin(&mut self) {
+        if self.0.total_in() > 0 {
+            *self = Bzip2::new();
+        }
+    }
+
+    /// Bytes that the next step should see, if the file still has them.
+    pub fn wanted(&self) -> usize {
+        PIECE_BYTES - slice_len(self.0.total_in() % PIECE_BYTES as u64)
+    }
+
+    /// Inflates some of it.
+    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+        let input = &input[..input.len().min(self.wanted())];
+        let (in_before, out_before) = (self.0.total_in(), self.0.total_out());
+        let result = self.0.decompress(input, out);
+        let next = match result {
+            Ok(Status::StreamEnd) => Next::End,
+            Ok(Status::MemNeeded) => Next::Damaged(Cause::TooLarge(Compression::Bzip2)),
+            Ok(_) => Next::More,
+            Err(_) => Next::Damaged(Cause::BadStream(Compression::Bzip2)),
+        };
+        let consumed = slice_len(self.0.total_in() - in_before);
+        let produced = slice_len(self.0.total_out() - out_before);
+        Step { consumed, produced, next }
+    }
+}

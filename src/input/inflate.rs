@@ -1,0 +1,184 @@
+//! Members of any compression, one after another, as one stream.
+//!
+//! A decoder knows one member's body. What is between members, what is said of
+//! damage and that every byte before it is given first is the same for all.
+
+use crate::input::bzip2::Bzip2;
+use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
+use crate::input::damage::{Cause, Damage};
+use crate::input::gzip::Gzip;
+use crate::input::intake::Intake;
+use crate::input::xz::Xz;
+use crate::input::zstd::Zstd;
+
+/// Inflates a file from its first byte to its end.
+pub struct Inflate {
+    compression: Compression,
+    decoder: Decoder,
+    state: State,
+}
+
+enum Decoder {
+    Gzip(Gzip),
+    Zstd(Zstd),
+    Bzip2(Bzip2),
+    Xz(Xz),
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// Before the first member.
+    Start,
+    /// Inside a member.
+    Body,
+    /// After a member.
+    Between,
+    End,
+    /// Given once the bytes inflated before it are.
+    Damaged(Damage),
+}
+
+/// What one call to a decoder did.
+pub struct Step {
+    /// Bytes of the input that are used up.
+    pub consumed: usize,
+    /// Bytes that were put out.
+    pub produced: usize,
+    /// How to go on.
+    pub next: Next,
+}
+
+/// How to go on after a [`Step`].
+pub enum Next {
+    /// With more input, or more room.
+    More,
+    /// The member's body ends here, and all of it was put out.
+    End,
+    /// Not at all.
+    Damaged(Cause),
+}
+
+impl Inflate {
+    /// Stands before the first member, which begins as `compression` does.
+    pub fn new(compression: Compression) -> Inflate {
+        let decoder = match compression {
+            Compression::Gzip => Decoder::Gzip(Gzip::new()),
+            Compression::Zstd => Decoder::Zstd(Zstd::new()),
+            Compression::Bzip2 => Decoder::Bzip2(Bzip2::new()),
+            Compression::Xz => Decoder::Xz(Xz::new()),
+        };
+        Inflate { compression, decoder, state: State::Start }
+    }
+
+    /// Inflates into `out`, which is not empty; 0 only at the end.
+    pub fn read(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, Damage> {
+        loop {
+            match self.state {
+                State::Start => self.begin_member(intake)?,
+                State::Between => {
+                    skip_zeros(intake)?;
+                    if intake.peek()?.is_empty() {
+                        self.state = State::End;
+                        continue;
+                    }
+                    let start = intake.peek_at_least(MAGIC_BYTES_MAX)?;
+                    if Compression::of(start) != Some(self.compression) {
+                        return Err(intake.damage(Cause::TrailingGarbage(self.compression)));
+                    }
+                    self.begin_member(intake)?;
+                }
+                State::Body => {
+                    let count = self.inflate_some(intake, out)?;
+                    if count > 0 {
+                        return Ok(count);
+                    }
+                }
+                State::End => return Ok(0),
+                State::Damaged(damage) => return Err(damage),
+            }
+        }
+    }
+
+    fn begin_member(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+        match &mut self.decoder {
+            Decoder::Gzip(gzip) => gzip.begin(intake)?,
+            Decoder::Zstd(zstd) => zstd.begin(),
+            Decoder::Bzip2(bzip2) => bzip2.begin(),
+            Decoder::Xz(xz) => xz.begin(),
+        }
+        self.state = State::Body;
+        Ok(())
+    }
+
+    fn inflate_some(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, Damage> {
+        let wanted = match &self.decoder {
+            Decoder::Zstd(zstd) => zstd.wanted(),
+            Decoder::Bzip2(bzip2) => bzip2.wanted(),
+            Decoder::Gzip(_) | Decoder::Xz(_) => 1,
+        };
+        // What was read before a read failed may inflate to more than fitted so far.
+        let failed = intake.peek_at_least(wanted).err();
+        let input = intake.buffered();
+        let input_is_over = input.is_empty();
+        let Step { consumed, produced, next } = match &mut self.decoder {
+            Decoder::Gzip(gzip) => gzip.step(input, out),
+            Decoder::Zstd(zstd) => zstd.step(input, out),
+            Decoder::Bzip2(bzip2) => bzip2.step(input, out),
+            Decoder::Xz(xz) => xz.step(input, out),
+        };
+        intake.consume(consumed);
+        match next {
+            Next::End => {
+                self.state = State::Between;
+                if let Err(damage) = self.end_member(intake) {
+                    self.stop(damage, produced)?;
+                }
+            }
+            Next::More if produced == 0 && consumed == 0 => {
+                let cause = if input_is_over {
+                    Cause::Truncated(self.compression)
+                } else {
+                    Cause::BadStream(self.compression)
+                };
+                return Err(failed.unwrap_or(intake.damage(cause)));
+            }
+            Next::More => {}
+            Next::Damaged(cause) => self.stop(intake.damage(cause), produced)?,
+        }
+        Ok(produced)
+    }
+
+    fn end_member(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+        match &mut self.decoder {
+            Decoder::Gzip(gzip) => gzip.end(intake),
+            Decoder::Zstd(_) | Decoder::Bzip2(_) | Decoder::Xz(_) => Ok(()),
+        }
+    }
+
+    /// What was `produced` is delivered before damage is told.
+    fn stop(&mut self, damage: Damage, produced: usize) -> Result<(), Damage> {
+        if produced == 0 {
+            return Err(damage);
+        }
+        self.state = State::Damaged(damage);
+        Ok(())
+    }
+}
+
+/// Decoders count in `u64` what is limited by the slices they are given.
+pub fn slice_len(count: u64) -> usize {
+    usize::try_from(count).expect("no more than the slices that were given")
+}
+
+/// Tapes and some copiers pad with zeros, xz does itself; the tools tolerate it.
+fn skip_zeros(intake: &mut Intake) -> Result<(), Damage> {
+    loop {
+        let seen = intake.peek()?;
+        let zeros = seen.iter().position(|&byte| byte != 0).unwrap_or(seen.len());
+        let is_over = zeros == 0 || zeros < seen.len();
+        intake.consume(zeros);
+        if is_over {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The body of an xz stream, its index and checks included.
+
+use liblzma::stream::{Action, Error, Status, Stream};
+
+use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
+use crate::input::damage::Cause;
+use crate::input::inflate::{Next, Step, slice_len};
+
+/// Takes what the stream's dictionary asks for, up to a limit.
+pub struct Xz(Option<Stream>);
+
+impl Xz {
+    /// Stands before the first stream.
+    pub fn new() -> Xz {
+        Xz(None)
+    }
+
+    /// Stands before a stream.
+    pub fn begin(&mut self) {
+        self.0 = Stream::new_stream_decoder(MEMORY_BYTES_MAX as u64, 0).ok();
+    }
+
+    /// Inflates some of it.
+    pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+        let Some(stream) = &mut self.0 else {
+            let next = Next::Damaged(Cause::TooLarge(Compression::Xz));
+            return Step { consumed: 0, produced: 0, next };
+        };
+        let (in_before, out_before) = (stream.total_in(), stream.total_out());
+        let next = match stream.process(input, out, Action::Run) {
+            Ok(Status::StreamEnd) => Next::End,
+            Ok(_) => Next::More,
+            Err(Error::MemLimit | Error::Mem) => Next::Damaged(Cause::TooLarge(Compression::Xz)),
+            Err(_) => Next::Damaged(Cause::BadStream(Compression::Xz)),
+        };
+        let consumed = slice_len(stream.total_in() - in_before);
+        let produced = slice_len(stream.total_out() - out_before);
+        Step { consumed, produced, next }
+    }
+}

@@ -17,7 +17,7 @@ use botaudit::input::source::expand;
 use botaudit::judge::Judge;
 use botaudit::logs::detect::Hints;
 use botaudit::store::Store;
-use botaudit::time::Zone;
+use botaudit::time::{Window, Zone};
 use botaudit::url::dialect::Dialect;
 use botaudit::url::origin::Origin;
 use flate2::Compression;
@@ -57,6 +57,7 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
         hints: Hints::default(),
         origin: Origin::parse(b"https://example.com"),
         zone: Zone::UTC,
+        window: Window::ALWAYS,
     };
     let sources = expand(&[path.into()]);
     let start = Instant::now();

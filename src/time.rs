@@ -79,6 +79,20 @@ impl Zone {
         zoned.ok().map(|zoned| zoned.timestamp().into())
     }
 
+    /// Reads `2026-01-31`, midnight in this zone, `2026-01-31T12:30[:15]`, in this zone, or RFC
+    /// 3339 with its own offset. A part of a second counts as the next whole one, as no log tells
+    /// more. A time that a change of clocks skips is read as if they had not changed yet.
+    pub fn parse(&self, text: &str) -> Option<UtcTime> {
+        let (time, is_past_it) = match text.parse::<Timestamp>() {
+            Ok(time) => (time.into(), time.subsec_nanosecond() > 0),
+            Err(_) => {
+                let time: DateTime = text.parse().ok()?;
+                (self.time_of(time)?, time.subsec_nanosecond() > 0)
+            }
+        };
+        UtcTime::from_unix_seconds(time.0 + i64::from(is_past_it))
+    }
+
     /// The day in which `time` falls.
     pub fn day_of(&self, time: UtcTime) -> Day {
         let offset_seconds = match &self.0 {
@@ -91,6 +105,25 @@ impl Zone {
         };
         let day = (time.0 + offset_seconds).div_euclid(86_400);
         Day(i32::try_from(day).expect("20,000 years have few days"))
+    }
+}
+
+/// A stretch of time, its start included and its end not.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Window {
+    /// `None`: since ever.
+    pub since: Option<UtcTime>,
+    /// `None`: for ever.
+    pub until: Option<UtcTime>,
+}
+
+impl Window {
+    /// All of time.
+    pub const ALWAYS: Window = Window { since: None, until: None };
+
+    /// Whether `time` is in it.
+    pub fn contains(self, time: UtcTime) -> bool {
+        self.since.is_none_or(|since| since <= time) && self.until.is_none_or(|until| time < until)
     }
 }
 
@@ -134,6 +167,35 @@ mod tests {
         check("Europe/Berlin", "2026-03-28T12:00:00", "2026-03-28T11:00:00Z");
         check("Europe/Berlin", "2026-10-25T02:30:00", "2026-10-25T00:30:00Z");
         check("Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:30:00Z");
+    }
+
+    #[test]
+    fn is_read_in_its_zone_unless_it_names_another() {
+        let check = |zone: &str, text: &str, expected: Option<&str>| {
+            let found = Zone::named(zone).unwrap().parse(text).map(|time| time.to_string());
+            assert_eq!(found.as_deref(), expected, "{text} in {zone}");
+        };
+        check("UTC", "2026-01-31", Some("2026-01-31T00:00:00Z"));
+        check("Europe/Berlin", "2026-01-31", Some("2026-01-30T23:00:00Z"));
+        check("Europe/Berlin", "2026-07-31", Some("2026-07-30T22:00:00Z"));
+        check("Europe/Berlin", "2026-01-31T12:30", Some("2026-01-31T11:30:00Z"));
+        check("Europe/Berlin", "2026-01-31 12:30:15", Some("2026-01-31T11:30:15Z"));
+        check("Europe/Berlin", "2026-01-31T12:30:15-08:00", Some("2026-01-31T20:30:15Z"));
+        check("Europe/Berlin", "2026-01-31T12:30:15.2Z", Some("2026-01-31T12:30:16Z"));
+        // Skipped by the clocks.
+        check("Europe/Berlin", "2026-03-29T02:30", Some("2026-03-29T01:30:00Z"));
+        for text in ["", "yesterday", "2026-02-30", "31/Jan/2026", "12:30", "1769860800"] {
+            check("UTC", text, None);
+        }
+    }
+
+    #[test]
+    fn a_window_holds_its_start_and_not_its_end() {
+        let time = |seconds| UtcTime::from_unix_seconds(seconds);
+        let window = Window { since: time(10), until: time(20) };
+        let held: Vec<i64> = (5..25).filter(|&at| window.contains(time(at).unwrap())).collect();
+        assert_eq!(held, (10..20).collect::<Vec<_>>());
+        assert!(Window::ALWAYS.contains(time(-1).unwrap()));
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl FileTally {
         self.skipped.iter().sum()
     }
 
+    /// Lines that are records, as far as they were read.
+    pub fn parsed_lines(&self) -> u64 {
+        self.crawler + self.other
+    }
+
     /// All lines that were looked at.
     pub fn lines(&self) -> u64 {
         self.crawler + self.other + self.rejected_lines() + self.skipped_lines()

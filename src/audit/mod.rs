@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod file;
 pub mod finish;
 pub mod merge;
+pub mod parse_rate;
 pub mod place;
 pub mod places;
 pub mod readings;
@@ -33,7 +34,7 @@ use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::logs::detect::{Hints, detect};
 use crate::logs::format::Format;
-use crate::time::Zone;
+use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use evidence::{Evidence, EvidenceSink};
@@ -60,6 +61,8 @@ pub struct Options {
     pub origin: Option<Origin>,
     /// Where days begin.
     pub zone: Zone,
+    /// Lines of other times are passed over.
+    pub window: Window,
 }
 
 /// What can be watched while an audit runs.
@@ -91,7 +94,8 @@ pub fn run(
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Audit> {
     let bindings = registry.iter().map(|(_, crawler)| crawler.binding()).collect();
-    let context = Context { registry, judge, zone: &options.zone, bindings };
+    let context =
+        Context { registry, judge, zone: &options.zone, window: options.window, bindings };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))

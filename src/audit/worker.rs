@@ -15,7 +15,8 @@ use crate::judge::Judge;
 use crate::logs::Line;
 use crate::logs::format::{Format, Reader};
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::time::{UtcTime, Zone};
+use crate::logs::reject::Skip;
+use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
@@ -41,6 +42,8 @@ pub struct Context<'a> {
     pub judge: &'a Judge,
     /// Where days begin.
     pub zone: &'a Zone,
+    /// Lines of other times are passed over.
+    pub window: Window,
     /// Why a crawler is not bound, by crawler.
     pub bindings: Box<[Binding]>,
 }
@@ -112,6 +115,9 @@ impl<'a> Worker<'a> {
         match reader.line(line) {
             Line::Skip(reason) => tally.skip(reason),
             Line::Reject(reason) => tally.reject(reason, position.line, line),
+            Line::Fields(fields) if is_outside(&fields, context.window) => {
+                tally.skip(Skip::OutsideTime);
+            }
             Line::Fields(fields) => {
                 let user_agent = fields.user_agent(&mut scratch);
                 match identify_cached(context.registry, user_agent, &mut self.user_agents) {
@@ -235,6 +241,12 @@ impl<'a> Worker<'a> {
             _ => Judged::Allowed,
         }
     }
+}
+
+/// Asked of every line that has fields, whoever sent it, so that what is skipped does not depend on
+/// that. A line whose time cannot be read is not outside: it goes the way of all such lines.
+fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
+    window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
 }
 
 /// What the rules say of a request, whoever made it.

@@ -10,6 +10,7 @@ use std::thread::available_parallelism;
 use clap::Args;
 
 use crate::audit::finish::{Audit, Input};
+use crate::audit::parse_rate::not_understood;
 use crate::audit::{self, Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -23,7 +24,7 @@ use crate::report::run::{RunOptions, run_json};
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
 use crate::store::Store;
-use crate::time::Zone;
+use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use super::Outcome;
@@ -84,6 +85,23 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
 
+    /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
+    ///
+    /// A date begins at midnight in the zone of --timezone, and so does a time without an offset.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Pass over requests made at TIME or later; written as for --since.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Lines of a file that must be records, in percent of those that are not skipped.
+    ///
+    /// A file that falls short fails the run, as its format was mistaken; a file with fewer than
+    /// five rejected lines does not, unless no line of any file is a record. 0 accepts anything.
+    #[arg(long, value_name = "PERCENT", default_value = "90", value_parser = percent)]
+    min_parse_rate: f64,
+
     /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
     #[arg(long, value_name = "FILE")]
     crawlers: Option<PathBuf>,
@@ -122,35 +140,55 @@ impl AuditArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let judge = Judge::new(Store::open(robots)?, &registry, self.dialect.dialect())?;
         let staging = Arc::new(Staging::open(&self.output)?);
-        let evidence = self.evidence_within(&staging)?;
+        let audit = self.report(&staging, &sources, &options, &judge, &registry);
+        // Whoever waits for signals holds it too, so that it is not dropped here.
+        let audit = audit.inspect_err(|_| {
+            staging.discard();
+        })?;
+        self.tell(&audit, &registry)
+    }
+
+    /// Audits, and writes all that is to be written, at once and at the end.
+    fn report(
+        &self,
+        staging: &Arc<Staging>,
+        sources: &[Source],
+        options: &Options,
+        judge: &Judge,
+        registry: &Registry,
+    ) -> Result<Audit> {
+        let evidence = self.evidence_within(staging)?;
         let evidence_path = evidence
             .as_ref()
             .map(|name| staging.staged(name.as_ref()))
             .or_else(|| self.requests.clone());
         let requests = evidence_path.as_deref().map(RequestsFile::open).transpose()?;
-        give_up_on_signals(&staging, requests.as_ref());
+        give_up_on_signals(staging, requests.as_ref());
 
-        let audit = self.audit(&sources, &options, &judge, &registry, requests.as_ref())?;
+        let audit = self.audit(sources, options, judge, registry, requests.as_ref())?;
         if let Some(err) = nothing_read(&audit) {
             return Err(err);
         }
+        if let Some(why) = not_understood(&audit, self.min_parse_rate) {
+            return Err(Error::usage(why));
+        }
         for (table, write) in TABLES {
             let mut file = std::io::BufWriter::new(staging.create(table.file)?);
-            let written = write(&audit, &registry, &mut file).and_then(|()| file.flush());
+            let written = write(&audit, registry, &mut file).and_then(|()| file.flush());
             written.map_err(|err| Error::io("cannot write", &self.output.join(table.file), err))?;
         }
         let json = run_json(
             &audit,
-            &self.run_options(&options),
+            &self.run_options(options),
             evidence.as_deref(),
-            &registry,
+            registry,
             jiff::Timestamp::now().into(),
         );
         let written = staging.create(MARKER)?.write_all(&json);
         written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
-        self.tell(&audit, &registry)
+        Ok(audit)
     }
 
     fn audit(
@@ -216,12 +254,15 @@ impl AuditArgs {
 
     fn options(&self) -> Result<Options> {
         let cores = available_parallelism().map_or(1, usize::from);
+        let hints = self.hints()?;
+        let zone = hints.zone.clone();
         Ok(Options {
             threads: if self.threads == 0 { cores } else { self.threads },
             chunk_bytes: self.chunk_bytes,
-            hints: self.hints()?,
+            hints,
             origin: self.origin.as_deref().map(origin).transpose()?,
-            zone: zone(&self.timezone)?,
+            window: self.window(&zone)?,
+            zone,
         })
     }
 
@@ -230,6 +271,25 @@ impl AuditArgs {
         let format =
             self.log_format.as_deref().map(|text| template::parse(text, &hints)).transpose()?;
         Ok(Hints { format, ..hints })
+    }
+
+    fn window(&self, zone: &Zone) -> Result<Window> {
+        let bound = |flag: &str, text: &Option<String>| match text {
+            Some(text) => zone.parse(text).map(Some).ok_or_else(|| {
+                Error::usage(format!(
+                    "'{text}' is no time; write {flag} 2026-01-31T12:00:00Z or {flag} 2026-01-31"
+                ))
+            }),
+            None => Ok(None),
+        };
+        let window =
+            Window { since: bound("--since", &self.since)?, until: bound("--until", &self.until)? };
+        match window {
+            Window { since: Some(since), until: Some(until) } if since >= until => Err(
+                Error::usage(format!("no time lies between --since {since} and --until {until}")),
+            ),
+            _ => Ok(window),
+        }
     }
 
     fn run_options(&self, options: &Options) -> RunOptions {
@@ -242,6 +302,9 @@ impl AuditArgs {
             log_format: self.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
             timezone: self.timezone.clone(),
+            since: options.window.since.map(|time| time.to_string()),
+            until: options.window.until.map(|time| time.to_string()),
+            min_parse_rate: self.min_parse_rate,
             dialect: self.dialect.as_str(),
         }
     }
@@ -258,6 +321,11 @@ fn zone(name: &str) -> Result<Zone> {
     Zone::named(name).ok_or_else(|| {
         Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
     })
+}
+
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "a number from 0 to 100 is needed".to_owned())
 }
 
 fn damage_text(input: &Input, damage: &str) -> String {

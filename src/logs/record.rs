@@ -164,12 +164,17 @@ impl<'a> Fields<'a> {
         self.time.read().is_some()
     }
 
+    /// When the request was made; `None` where that is no time.
+    pub fn time(&self) -> Option<UtcTime> {
+        self.time.read()
+    }
+
     /// Reads all fields.
     pub fn record<'s>(&self, scratch: &'s mut Scratch) -> Result<Record<'s>, Reject>
     where
         'a: 's,
     {
-        let time = self.time.read().ok_or(Reject::BadTime)?;
+        let time = self.time().ok_or(Reject::BadTime)?;
         let (status, bytes) = self.outcome.read()?;
         let Scratch { request, method, user_agent, host, forwarded_for } = scratch;
         let asked = self.request.read(request, method)?;

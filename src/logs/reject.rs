@@ -84,11 +84,13 @@ pub enum Skip {
     NotAccess,
     /// It says how the lines after it are to be read.
     Directive,
+    /// Its time is not in the stretch that was asked for.
+    OutsideTime,
 }
 
 impl Skip {
     /// Every kind, in the order of the declaration.
-    pub const ALL: [Skip; 7] = [
+    pub const ALL: [Skip; 8] = [
         Skip::Blank,
         Skip::Comment,
         Skip::Partial,
@@ -96,6 +98,7 @@ impl Skip {
         Skip::Subrequest,
         Skip::NotAccess,
         Skip::Directive,
+        Skip::OutsideTime,
     ];
 
     /// The name in reports.
@@ -108,6 +111,7 @@ impl Skip {
             Skip::Subrequest => "subrequest",
             Skip::NotAccess => "not-access",
             Skip::Directive => "directive",
+            Skip::OutsideTime => "outside-time",
         }
     }
 }

@@ -25,6 +25,9 @@ pub struct RunOptions {
     pub log_format: Option<String>,
     pub crawlers: Option<String>,
     pub timezone: String,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub min_parse_rate: f64,
     pub dialect: &'static str,
 }
 

@@ -3,6 +3,7 @@
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
 //! - `check`: one URL, and why.
+//! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `sample`: the sample data and its expected reports.
@@ -14,6 +15,7 @@
 mod audit;
 mod bad_input;
 mod check;
+mod intake;
 mod lint;
 mod output;
 mod program;

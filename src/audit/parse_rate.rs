@@ -1,0 +1,74 @@
+//! Whether a log was understood: the share of its lines that are records.
+//!
+//! Lines that are skipped count on neither side. A report on a log that was not
+//! understood would say that nothing happened, so there is none.
+
+use crate::logs::reject::Reject;
+
+use super::finish::{Audit, Input};
+
+/// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
+const REJECTS_MIN: u64 = 5;
+
+/// Files that one message describes.
+const DESCRIBED_MAX: usize = 3;
+
+/// Why the lines of `audit` were not understood, if so: a file of which fewer than `percent_min`
+/// percent could be read, or no line of any file.
+pub fn not_understood(audit: &Audit, percent_min: f64) -> Option<String> {
+    let is_low = |input: &&Input| is_low(input, percent_min);
+    let mut low: Vec<&Input> = audit.inputs.iter().filter(is_low).collect();
+    if low.is_empty() && percent_min > 0.0 {
+        let parsed: u64 = audit.inputs.iter().map(|input| input.tally.parsed_lines()).sum();
+        let is_rejected = |input: &&Input| parsed == 0 && input.tally.rejected_lines() > 0;
+        low.extend(audit.inputs.iter().filter(is_rejected));
+    }
+    let first = low.first()?;
+    let mut text = String::new();
+    for input in low.iter().take(DESCRIBED_MAX) {
+        text.push_str(&described(input));
+        text.push_str("; ");
+    }
+    if low.len() > DESCRIBED_MAX {
+        text.push_str(&format!("and {} more files; ", low.len() - DESCRIBED_MAX));
+    }
+    let percent = percent(first).floor();
+    text.push_str(&format!(
+        "a file must reach --min-parse-rate {percent_min}. To see why, run: botaudit formats detect '{}'; \
+         to say how its lines are written, use --log-format; to accept it as it is, --min-parse-rate {percent}",
+        first.name
+    ));
+    Some(text)
+}
+
+fn is_low(input: &Input, percent_min: f64) -> bool {
+    input.tally.rejected_lines() >= REJECTS_MIN && percent(input) < percent_min
+}
+
+fn percent(input: &Input) -> f64 {
+    let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
+    parsed as f64 * 100.0 / (parsed + rejected).max(1) as f64
+}
+
+fn described(input: &Input) -> String {
+    let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
+    let tried = match &input.format {
+        Some(format) => format!("read as {}", format.name()),
+        None => "of no known format".to_owned(),
+    };
+    let mut text = format!(
+        "{}: {tried}, {parsed} of {} lines are records ({:.1} %)",
+        input.name,
+        parsed + rejected,
+        percent(input)
+    );
+    let first = input.rejects().filter_map(first_line).min();
+    if let Some((line, reason)) = first {
+        text.push_str(&format!(", line {line} is the first that is none ({})", reason.as_str()));
+    }
+    text
+}
+
+fn first_line((reason, tally): (Reject, &super::file::RejectTally)) -> Option<(u64, Reject)> {
+    tally.sample.as_ref().map(|&(line, _)| (line, reason))
+}

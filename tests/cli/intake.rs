@@ -1,0 +1,95 @@
+//! Which lines count, and whose they are.
+
+use crate::program::{Sandbox, line};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+const HOUR: u32 = 3600;
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox
+}
+
+/// One line an hour of a crawler, one of a browser and one that is none.
+fn day() -> String {
+    let hour = |hour: u32| {
+        line(hour * HOUR, "/private", 200, BINGBOT)
+            + &line(hour * HOUR, "/", 200, BROWSER)
+            + "no line of a log\n"
+    };
+    (0..24).map(hour).collect()
+}
+
+#[test]
+fn lines_of_other_times_are_skipped_whoever_sent_them() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", day());
+    let check = |flags: &str, hours: u64| {
+        let run =
+            format!("audit --robots robots.txt -o report --min-parse-rate 0 {flags} access.log");
+        sandbox.run(&run).exits(0);
+        let run = sandbox.json("report/run.json");
+        let counts = ["lines", "crawler", "other", "rejected", "skipped"]
+            .map(|name| run["lines"][name].as_u64().unwrap());
+        assert_eq!(counts, [72, hours, hours, 24, 48 - 2 * hours], "{flags}");
+        let outside = &run["lines"]["skipped_by_reason"]["outside-time"];
+        assert_eq!(outside.as_u64().unwrap_or(0), 48 - 2 * hours, "{flags}");
+        assert_eq!(sandbox.table("report/daily.csv").sum("requests"), hours);
+    };
+    check("", 24);
+    check("--since 2026-03-01", 24);
+    check("--since 2026-03-02", 0);
+    check("--until 2026-03-01", 0);
+    check("--since 2026-03-01T10:00:00Z --until 2026-03-01T12:00:00Z", 2);
+    check("--since 2026-03-01T10:00:01Z --until 2026-03-01T12:00:01Z", 2);
+    check("--since 2026-03-01T10:00+02:00", 16);
+    check("--timezone Europe/Berlin --until 2026-03-02", 23);
+    check("--timezone Europe/Berlin --since 2026-03-01T12:00", 13);
+}
+
+#[test]
+fn times_that_cannot_be_meant_are_told_at_once() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", day());
+    let run = |flags: &str| sandbox.run(&format!("audit --robots robots.txt {flags} access.log"));
+    run("--since yesterday").exits(2).complains("'yesterday' is no time; write --since 2026-01-31");
+    run("--until 2026-02-30").exits(2).complains("write --until 2026-01-31");
+    let ran = run("--since 2026-03-02 --until 2026-03-01").exits(2);
+    ran.complains("no time lies between --since 2026-03-02T00:00:00Z and --until 2026-03-01");
+    assert_eq!(sandbox.names("."), ["access.log", "robots.txt"]);
+}
+
+#[test]
+fn a_log_that_is_not_understood_fails_the_run() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", day());
+    sandbox.write("good.log", line(1, "/", 200, BINGBOT));
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log good.log").exits(2);
+    let ran = ran.complains(
+        "access.log: read as combined, 48 of 72 lines are records (66.7 %), line 3 is the first that is none (no-time)",
+    );
+    let ran = ran.complains("botaudit formats detect 'access.log'").complains("--log-format");
+    ran.complains("--min-parse-rate 66");
+    assert_eq!(sandbox.names("."), ["access.log", "good.log", "robots.txt"]);
+    let lenient = "audit --robots robots.txt -o report --min-parse-rate 66 access.log good.log";
+    sandbox.run(lenient).exits(0);
+    sandbox
+        .run("audit --robots robots.txt --min-parse-rate 101 access.log")
+        .exits(2)
+        .complains("a number from 0 to 100");
+}
+
+#[test]
+fn empty_and_tiny_logs_fail_no_run_but_one_of_which_nothing_is_known() {
+    let sandbox = sandbox();
+    sandbox.write("empty.log", "\n\n# nothing\n");
+    sandbox.write("odd.log", "one odd line\n");
+    sandbox.write("good.log", line(1, "/", 200, BINGBOT));
+    let run = |logs: &str| sandbox.run(&format!("audit --robots robots.txt -o report {logs}"));
+    run("empty.log").exits(0);
+    run("odd.log good.log").exits(0).complains("warning: odd.log: no known log format");
+    let ran = run("odd.log empty.log").exits(2);
+    ran.complains("odd.log: of no known format, 0 of 1 lines are records (0.0 %)");
+}

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use botaudit::audit::naming::Naming;
 use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
@@ -55,7 +56,8 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
         threads,
         chunk_bytes: 1 << 20,
         hints: Hints::default(),
-        origin: Origin::parse(b"https://example.com"),
+        naming: Naming { origin: Origin::parse(b"https://example.com"), ..Naming::default() },
+        trusted_proxies: Vec::new(),
         zone: Zone::UTC,
         window: Window::ALWAYS,
     };

@@ -36,6 +36,8 @@ pub struct ViolatingRequest {
     pub bytes: u64,
     /// The header.
     pub user_agent: Box<[u8]>,
+    /// Address or name of who made it.
+    pub client: Box<[u8]>,
 }
 
 impl ViolatingRequest {
@@ -45,6 +47,7 @@ impl ViolatingRequest {
         actor: Actor,
         (robots, rule_line): (Arc<Robots>, u32),
         record: &Record<'_>,
+        client: &[u8],
         line: u64,
     ) -> ViolatingRequest {
         ViolatingRequest {
@@ -59,6 +62,7 @@ impl ViolatingRequest {
             status: record.status,
             bytes: record.bytes,
             user_agent: record.user_agent.into(),
+            client: client.into(),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::time::Day;
 use super::file::{FileTally, RejectTally};
 use super::merge::Merge;
 use super::sums::Sums;
-use super::tally::{Actor, CrawlerTally, Tally, UserAgentTally, ViolationTally};
+use super::tally::{Actor, CrawlerTally, Example, Tally, UserAgentTally, ViolationTally};
 use super::warnings::warnings;
 
 /// Everything that a report says.
@@ -204,6 +204,11 @@ impl Audit {
         by_day.into_iter().flat_map(|(day, rows)| {
             rows.into_iter().map(move |(origin, actor, sums)| (day, origin, actor, sums))
         })
+    }
+
+    /// The examples of broken rules, for whoever must shorten them.
+    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+        self.rows.iter_mut().flat_map(|row| &mut row.broken).map(|broken| &mut broken.tally.example)
     }
 
     /// Sums over all crawlers.

@@ -6,10 +6,12 @@
 //! can show in a report.
 
 pub mod bounded;
+pub mod client;
 pub mod evidence;
 pub mod file;
 pub mod finish;
 pub mod merge;
+pub mod naming;
 pub mod parse_rate;
 pub mod place;
 pub mod places;
@@ -25,6 +27,8 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use ipnet::IpNet;
+
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
@@ -35,11 +39,11 @@ use crate::judge::Judge;
 use crate::logs::detect::{Hints, detect};
 use crate::logs::format::Format;
 use crate::time::{Window, Zone};
-use crate::url::origin::Origin;
 
 use evidence::{Evidence, EvidenceSink};
 use finish::{Audit, InputEnd};
 use merge::Merge;
+use naming::Naming;
 use sites::Sites;
 use tally::Tally;
 use worker::{Context, Worker};
@@ -57,8 +61,10 @@ pub struct Options {
     pub chunk_bytes: usize,
     /// What is said of the formats of all files.
     pub hints: Hints,
-    /// Of records that name no host.
-    pub origin: Option<Origin>,
+    /// What is said of origins.
+    pub naming: Naming,
+    /// Proxies that are believed when they say for whom they ask.
+    pub trusted_proxies: Vec<IpNet>,
     /// Where days begin.
     pub zone: Zone,
     /// Lines of other times are passed over.
@@ -94,8 +100,17 @@ pub fn run(
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Audit> {
     let bindings = registry.iter().map(|(_, crawler)| crawler.binding()).collect();
-    let context =
-        Context { registry, judge, zone: &options.zone, window: options.window, bindings };
+    let from_path = options.naming.from_path.as_ref();
+    let captured = |source: &Source| from_path.and_then(|pattern| pattern.captured(&source.name));
+    let context = Context {
+        registry,
+        judge,
+        zone: &options.zone,
+        window: options.window,
+        from_paths: sources.iter().map(captured).collect(),
+        trusted_proxies: &options.trusted_proxies,
+        bindings,
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
@@ -113,7 +128,7 @@ pub fn run(
         let desk =
             Desk { work: Mutex::new(work), used: used_in, stop: &readers.stop, progress, evidence };
         let tallies = pool.broadcast(|_| {
-            let sites = Sites::new(judge, options.origin.as_ref());
+            let sites = Sites::new(judge, &options.naming);
             desk.serve(Worker::new(&context, sites))
         });
         tallies.into_iter().try_fold(Tally::default(), |mut sum, tally| {

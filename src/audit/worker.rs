@@ -3,6 +3,8 @@
 //! The cheapest question comes first. Most lines are browsers' and end after
 //! the user agent; only what a crawler asked for is read to its end and judged.
 
+use ipnet::IpNet;
+
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::crawler::{Binding, CrawlerId};
 use crate::crawlers::identify::Identified;
@@ -20,9 +22,11 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
+use super::client::client;
 use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::merge::Merge;
+use super::naming::Captured;
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
 use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
@@ -44,6 +48,10 @@ pub struct Context<'a> {
     pub zone: &'a Zone,
     /// Lines of other times are passed over.
     pub window: Window,
+    /// What the names of the files say of their origins.
+    pub from_paths: Box<[Option<Captured>]>,
+    /// Proxies that are believed when they say for whom they ask.
+    pub trusted_proxies: &'a [IpNet],
     /// Why a crawler is not bound, by crawler.
     pub bindings: Box<[Binding]>,
 }
@@ -88,6 +96,7 @@ impl<'a> Worker<'a> {
     ) -> u64 {
         let mut tally = FileTally::default();
         let mut reader = format.reader();
+        self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         for line in lines(&chunk.bytes) {
             self.audit_line(line, &mut reader, position, &mut tally, evidence.as_deref_mut());
@@ -205,6 +214,7 @@ impl<'a> Worker<'a> {
                     (crawler, identity),
                     rule,
                     record,
+                    client(record, self.context.trusted_proxies),
                     position.line,
                 ));
             }
@@ -214,7 +224,7 @@ impl<'a> Worker<'a> {
     /// What was asked for, and of whom.
     fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, Site) {
         let target = Target::of(record.method, record.target.unwrap_or_default());
-        let own = self.sites.own(record.host, record.port);
+        let own = self.sites.own(record.host, record.port, record.scheme);
         match target {
             Target::Absolute { scheme, authority, .. } => {
                 (target, self.sites.absolute(scheme, authority, &own))

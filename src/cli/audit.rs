@@ -19,6 +19,7 @@ use crate::judge::Judge;
 use crate::logs::detect::Hints;
 use crate::logs::template;
 use crate::report::directory::{MARKER, Staging};
+use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
 use crate::report::summary::summary_text;
@@ -28,8 +29,10 @@ use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use super::Outcome;
+use super::origins::OriginArgs;
+use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
-use super::shared::{DialectArg, complain, origin, print, registry};
+use super::shared::{DialectArg, complain, print, registry};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,9 +67,8 @@ pub struct AuditArgs {
     #[arg(long, value_name = "PATH")]
     robots: Option<PathBuf>,
 
-    /// Origin of records whose log names no host, as https://example.com.
-    #[arg(long, value_name = "URL")]
-    origin: Option<String>,
+    #[command(flatten)]
+    origins: OriginArgs,
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
     #[arg(short, long, value_name = "DIR", default_value = "botaudit-report")]
@@ -75,6 +77,9 @@ pub struct AuditArgs {
     /// Write every violating request to FILE, gzipped if its name ends in .gz.
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
+
+    #[command(flatten)]
+    privacy: PrivacyArgs,
 
     /// Log format, by name or as the server's configuration has it; told from the lines if not given.
     ///
@@ -135,12 +140,13 @@ impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
         let options = self.options()?;
+        let privacy = self.privacy.privacy()?;
         let robots = self.robots.as_ref().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
         let registry = registry(self.crawlers.as_deref())?;
         let judge = Judge::new(Store::open(robots)?, &registry, self.dialect.dialect())?;
         let staging = Arc::new(Staging::open(&self.output)?);
-        let audit = self.report(&staging, &sources, &options, &judge, &registry);
+        let audit = self.report(&staging, &sources, &options, &judge, &registry, &privacy);
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let audit = audit.inspect_err(|_| {
             staging.discard();
@@ -156,22 +162,25 @@ impl AuditArgs {
         options: &Options,
         judge: &Judge,
         registry: &Registry,
+        privacy: &Privacy,
     ) -> Result<Audit> {
         let evidence = self.evidence_within(staging)?;
         let evidence_path = evidence
             .as_ref()
             .map(|name| staging.staged(name.as_ref()))
             .or_else(|| self.requests.clone());
-        let requests = evidence_path.as_deref().map(RequestsFile::open).transpose()?;
+        let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
+        let requests = requests.transpose()?;
         give_up_on_signals(staging, requests.as_ref());
 
-        let audit = self.audit(sources, options, judge, registry, requests.as_ref())?;
+        let mut audit = self.audit(sources, options, judge, registry, requests.as_ref())?;
         if let Some(err) = nothing_read(&audit) {
             return Err(err);
         }
         if let Some(why) = not_understood(&audit, self.min_parse_rate) {
             return Err(Error::usage(why));
         }
+        privacy.apply(&mut audit);
         for (table, write) in TABLES {
             let mut file = std::io::BufWriter::new(staging.create(table.file)?);
             let written = write(&audit, registry, &mut file).and_then(|()| file.flush());
@@ -260,7 +269,8 @@ impl AuditArgs {
             threads: if self.threads == 0 { cores } else { self.threads },
             chunk_bytes: self.chunk_bytes,
             hints,
-            origin: self.origin.as_deref().map(origin).transpose()?,
+            naming: self.origins.naming()?,
+            trusted_proxies: self.origins.trusted_proxies()?,
             window: self.window(&zone)?,
             zone,
         })
@@ -298,13 +308,18 @@ impl AuditArgs {
                 .robots
                 .as_ref()
                 .map_or_else(String::new, |path| path.display().to_string()),
-            origin: options.origin.as_ref().map(Origin::to_string),
+            origin: options.naming.origin.as_ref().map(Origin::to_string),
+            origin_from_path: self.origins.origin_from_path.clone(),
+            aliases: self.origins.alias.clone(),
+            trusted_proxies: self.origins.trusted_proxy.clone(),
             log_format: self.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
             timezone: self.timezone.clone(),
             since: options.window.since.map(|time| time.to_string()),
             until: options.window.until.map(|time| time.to_string()),
             min_parse_rate: self.min_parse_rate,
+            ip: self.privacy.ip.as_str(),
+            strip_query: self.privacy.strip_query,
             dialect: self.dialect.as_str(),
         }
     }

@@ -5,6 +5,8 @@
 mod audit;
 mod check;
 mod lint;
+mod origins;
+mod privacy;
 mod progress;
 mod robots;
 mod shared;

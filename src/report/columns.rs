@@ -286,6 +286,11 @@ pub const REQUESTS_EVIDENCE: Table = Table {
         DIRECTIVE,
         PATTERN,
         GROUP,
+        column(
+            "client",
+            "text",
+            "who made it, as `--ip` says: nothing, a network, a hash or the address",
+        ),
     ],
 };
 

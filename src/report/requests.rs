@@ -20,6 +20,7 @@ use crate::input::source::{FileId, Source};
 
 use super::columns::REQUESTS_EVIDENCE;
 use super::csv::{CsvTable, Row};
+use super::privacy::Privacy;
 
 /// Rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -29,6 +30,7 @@ pub struct RequestsFile {
     path: PathBuf,
     staged: PathBuf,
     coding: Coding,
+    privacy: Privacy,
     spool: Mutex<Spool>,
 }
 
@@ -60,11 +62,12 @@ struct Input {
 }
 
 impl RequestsFile {
-    /// Prepares to write `path`; what stands there stays until `commit`.
+    /// Prepares to write `path`; what stands there stays until `commit`. `privacy` says what of
+    /// clients and queries may leave.
     ///
     /// # Errors
     /// Where its directory cannot be written to.
-    pub fn open(path: &Path) -> Result<RequestsFile> {
+    pub fn open(path: &Path, privacy: Privacy) -> Result<RequestsFile> {
         let cannot_write = |err| Error::io("cannot write --requests", path, err);
         if path.is_dir() {
             return Err(Error::invalid_file(
@@ -93,7 +96,13 @@ impl RequestsFile {
         // The spool has no name from here on: however the run ends, it is gone.
         fs::remove_file(&spool_path).map_err(cannot_write)?;
         let coding = if is_gzip { Coding::Gzip } else { Coding::Plain };
-        Ok(RequestsFile { path: path.to_owned(), staged, coding, spool: Mutex::new(spool) })
+        Ok(RequestsFile {
+            path: path.to_owned(),
+            staged,
+            coding,
+            privacy,
+            spool: Mutex::new(spool),
+        })
     }
 
     /// Takes news of the evidence; rows are made where it is called, outside of any lock.
@@ -104,10 +113,36 @@ impl RequestsFile {
         match evidence {
             Evidence::End { input, chunks } => self.end(input, chunks),
             Evidence::Chunk { input, sequence, requests } => {
-                let rows = rows(&sources[input.index()].name, &requests, registry);
+                let rows = self.rows(&sources[input.index()].name, &requests, registry);
                 self.add(input, sequence, rows.map_err(|err| self.failed(err))?)
             }
         }
+    }
+
+    fn rows(
+        &self,
+        file: &str,
+        requests: &[ViolatingRequest],
+        registry: &Registry,
+    ) -> io::Result<Vec<u8>> {
+        let mut csv = CsvTable::without_header(Vec::new(), &REQUESTS_EVIDENCE);
+        for request in requests {
+            let (crawler, identity) = request.actor;
+            let row = Row::default()
+                .text(file)
+                .counts([request.line])
+                .time(request.time)
+                .text(&request.place.to_string())
+                .crawler(registry.crawler(crawler), identity)
+                .bytes(&request.method)
+                .bytes(self.privacy.target(&request.target))
+                .counts([u64::from(request.status), request.bytes])
+                .bytes(&request.user_agent)
+                .rule(&request.robots.deciding_rule(request.rule_line, crawler))
+                .bytes(&self.privacy.client(&request.client));
+            csv.row(row)?;
+        }
+        csv.finish()
     }
 
     /// The rows of chunk `sequence` (from 0, each exactly once) of `input`.
@@ -218,26 +253,6 @@ impl Input {
     }
 }
 
-fn rows(file: &str, requests: &[ViolatingRequest], registry: &Registry) -> io::Result<Vec<u8>> {
-    let mut csv = CsvTable::without_header(Vec::new(), &REQUESTS_EVIDENCE);
-    for request in requests {
-        let (crawler, identity) = request.actor;
-        let row = Row::default()
-            .text(file)
-            .counts([request.line])
-            .time(request.time)
-            .text(&request.place.to_string())
-            .crawler(registry.crawler(crawler), identity)
-            .bytes(&request.method)
-            .bytes(&request.target)
-            .counts([u64::from(request.status), request.bytes])
-            .bytes(&request.user_agent)
-            .rule(&request.robots.deciding_rule(request.rule_line, crawler));
-        csv.row(row)?;
-    }
-    csv.finish()
-}
-
 fn encode(rows: &[u8], coding: Coding) -> io::Result<Vec<u8>> {
     match coding {
         Coding::Plain => Ok(rows.to_vec()),
@@ -252,11 +267,14 @@ fn encode(rows: &[u8], coding: Coding) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::privacy::{Addresses, Queries};
+
+    const PRIVACY: Privacy = Privacy { addresses: Addresses::None, queries: Queries::Keep };
 
     fn written(name: &str, chunks: &[(usize, u64, &[u8])]) -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(name);
-        let requests = RequestsFile::open(&path).unwrap();
+        let requests = RequestsFile::open(&path, PRIVACY).unwrap();
         for &(input, sequence, rows) in chunks {
             let id = FileId::from_index(input);
             requests.add(id, sequence, rows.to_vec()).unwrap();
@@ -292,9 +310,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.csv");
         fs::write(&path, "old").unwrap();
-        drop(RequestsFile::open(&path).unwrap());
+        drop(RequestsFile::open(&path, PRIVACY).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(RequestsFile::open(dir.path()).is_err());
+        assert!(RequestsFile::open(dir.path(), PRIVACY).is_err());
     }
 }

@@ -22,12 +22,17 @@ const SCHEMA_VERSION: u32 = 1;
 pub struct RunOptions {
     pub robots: String,
     pub origin: Option<String>,
+    pub origin_from_path: Option<String>,
+    pub aliases: Vec<String>,
+    pub trusted_proxies: Vec<String>,
     pub log_format: Option<String>,
     pub crawlers: Option<String>,
     pub timezone: String,
     pub since: Option<String>,
     pub until: Option<String>,
     pub min_parse_rate: f64,
+    pub ip: &'static str,
+    pub strip_query: bool,
     pub dialect: &'static str,
 }
 

@@ -1,5 +1,7 @@
 //! Which lines count, and whose they are.
 
+use std::fs;
+
 use crate::program::{Sandbox, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -92,4 +94,120 @@ fn empty_and_tiny_logs_fail_no_run_but_one_of_which_nothing_is_known() {
     run("odd.log good.log").exits(0).complains("warning: odd.log: no known log format");
     let ran = run("odd.log empty.log").exits(2);
     ran.complains("odd.log: of no known format, 0 of 1 lines are records (0.0 %)");
+}
+
+#[test]
+fn origins_come_from_the_names_of_files() {
+    let sandbox = sandbox();
+    sandbox.write("logs/a.example.access.log", line(1, "/private", 200, BINGBOT));
+    sandbox.write("logs/https_b.example_8443.log", line(2, "/private", 200, BINGBOT));
+    sandbox.write("logs/other.log", line(3, "/private", 200, BINGBOT));
+    let pattern =
+        r"logs/(?:(?<scheme>https?)_)?(?<host>[a-z.]+\.example)(?:_(?<port>\d+)|\.access)\.log";
+    let run = |flags: &[&str]| {
+        let always = ["audit", "--robots", "robots.txt", "-o", "report", "logs"];
+        sandbox.run_words(&[&always[..], flags].concat(), b"")
+    };
+    run(&["--origin-from-path", pattern]).exits(0);
+    let origins = || sandbox.table("report/summary.csv").cells("origin violations");
+    assert_eq!(origins(), ["- | 1", "http://a.example | 1", "https://b.example:8443 | 1"]);
+    run(&["--origin-from-path", pattern, "--origin", "https://c.example"]).exits(0);
+    assert_eq!(origins(), ["https://c.example | 3"]);
+    let ran = run(&["--origin-from-path", "logs/([^/]+)"]).exits(2);
+    ran.complains("--origin-from-path: it needs a group named host, as (?<host>[^/]+)");
+}
+
+#[test]
+fn a_host_and_its_aliases_are_one() {
+    let sandbox = sandbox();
+    let host = |host: &str, second| format!("{host} {}", line(second, "/private", 200, BINGBOT));
+    let hosts = ["example.com:443", "www.example.com:443", "WWW.example.com:80", "a.test:443"];
+    sandbox.write("access.log", hosts.map(|name| host(name, 1)).concat());
+    let run = |flags: &str| {
+        sandbox.run(&format!("audit --robots robots.txt -o report {flags} access.log"))
+    };
+    let origins = || sandbox.table("report/summary.csv").cells("origin violations");
+    run("--alias www.example.com=example.com").exits(0);
+    assert_eq!(
+        origins(),
+        ["http://example.com | 1", "https://a.test | 1", "https://example.com | 2"]
+    );
+    run("--alias www.example.com=https://example.com --alias a.test=example.com").exits(0);
+    assert_eq!(origins(), ["https://example.com | 4"]);
+    run("--alias example.com").exits(2).complains("--alias example.com: it needs a '='");
+}
+
+const ADDRESSES: [&str; 2] = ["192.0.2.77", "2001:db8:1:2::3"];
+
+/// Lines of two clients, good and broken.
+fn clients() -> String {
+    let lines = |address: &str| {
+        let good = line(1, "/private?session=secret", 200, BINGBOT).replace("192.0.2.7", address);
+        let cut = good.replace("200 100", "OK 100");
+        format!("{good}{good}{good}{good}{cut}{address} is no log\n")
+    };
+    ADDRESSES.map(lines).concat()
+}
+
+#[test]
+fn no_address_leaves_unless_it_is_asked_for() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", clients());
+    let run = |flags: &str| {
+        let flags = format!("--min-parse-rate 50 --requests report/evidence.csv {flags}");
+        sandbox.run(&format!("audit --robots robots.txt -o report {flags} access.log"))
+    };
+    let text = || {
+        let names = sandbox.names("report");
+        names.iter().map(|name| sandbox.text(&format!("report/{name}"))).collect::<String>()
+    };
+    let clients = || {
+        let mut clients = sandbox.table("report/evidence.csv").cells("client");
+        clients.dedup();
+        clients
+    };
+    run("").exits(0);
+    assert!(ADDRESSES.iter().all(|address| !text().contains(address)), "{}", text());
+    assert!(!text().contains("192.0.2.") && !text().contains("2001:db8"));
+    assert_eq!(clients(), [""]);
+    let rejects = sandbox.table("report/rejects.csv").cells("example");
+    assert!(rejects[0].starts_with("(address) is no log"), "{rejects:?}");
+
+    run("--ip mask").exits(0);
+    assert!(ADDRESSES.iter().all(|address| !text().contains(address)));
+    assert_eq!(clients(), ["192.0.2.0", "2001:db8:1::"]);
+
+    run("--ip hash --ip-salt pepper").exits(0);
+    assert!(ADDRESSES.iter().all(|address| !text().contains(address)));
+    assert!(!text().contains("pepper"));
+    let first = clients();
+    assert_eq!((first.len(), first[0].len()), (2, 16));
+    run("--ip hash --ip-salt pepper").exits(0);
+    assert_eq!(clients(), first);
+    run("--ip hash").exits(2).complains("write --ip-salt");
+
+    run("--ip full").exits(0);
+    assert_eq!(clients(), ADDRESSES);
+    assert!(text().contains("secret"));
+    run("--strip-query").exits(0);
+    assert!(!text().contains("secret"), "{}", text());
+    assert_eq!(sandbox.table("report/violations.csv").cells("example_target"), ["/private?"]);
+}
+
+#[test]
+fn strangers_addresses_are_not_shown_on_the_terminal_either() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", clients() + &clients());
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log").exits(2);
+    assert!(ADDRESSES.iter().all(|address| !ran.stdout.contains(address)));
+    assert!(ADDRESSES.iter().all(|address| !ran.stderr.contains(address)), "{}", ran.stderr);
+    assert!(fs::metadata(sandbox.path("report")).is_err(), "the parse rate is too low");
+}
+
+#[test]
+fn a_proxy_must_be_a_network() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", clients());
+    let run = "audit --robots robots.txt --trusted-proxy 10.0.0.0/33 access.log";
+    sandbox.run(run).exits(2).complains("'10.0.0.0/33' is no network");
 }

@@ -1,0 +1,83 @@
+//! Who made a request, where proxies stand before the server.
+
+use std::net::{IpAddr, SocketAddr};
+
+use ipnet::IpNet;
+
+use crate::logs::record::Record;
+
+/// The address, or name, of who made the request of `record`. Where that is one of the `trusted`
+/// proxies, the last address of X-Forwarded-For that is not; where all of them are, the first.
+/// What stands before something that is no address is anybody's claim: then it is that something.
+pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
+    let mut client = record.client;
+    let Some(forwarded_for) = record.forwarded_for else { return client };
+    for hop in forwarded_for.rsplit(|&byte| byte == b',') {
+        let is_trusted = address(client)
+            .is_some_and(|address| trusted.iter().any(|network| network.contains(&address)));
+        if !is_trusted {
+            break;
+        }
+        client = hop.trim_ascii();
+    }
+    client
+}
+
+/// The address in `text`, which may have a port or brackets; an IPv4 address in the dress of IPv6
+/// is an IPv4 address. `None` for a name.
+pub fn address(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?;
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().or_else(|_| text.parse::<SocketAddr>().map(|socket| socket.ip()));
+    address.ok().map(|address: IpAddr| address.to_canonical())
+}
+
+/// Reads a network, as `10.0.0.0/8`, or a single address. `None` for anything else.
+pub fn network(text: &str) -> Option<IpNet> {
+    let network = text.parse().ok().or_else(|| text.parse().ok().map(|ip: IpAddr| IpNet::from(ip)));
+    network.map(|network: IpNet| network.trunc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::UtcTime;
+
+    #[track_caller]
+    fn check(peer: &str, forwarded_for: Option<&str>, expected: &str) {
+        let trusted =
+            ["10.0.0.0/8", "2001:db8::/32", "192.0.2.1"].map(|text| network(text).unwrap());
+        let record = Record {
+            time: UtcTime::from_unix_seconds(0).unwrap(),
+            client: peer.as_bytes(),
+            forwarded_for: forwarded_for.map(str::as_bytes),
+            host: None,
+            port: None,
+            scheme: None,
+            method: b"GET",
+            target: None,
+            status: 200,
+            bytes: 0,
+            user_agent: b"-",
+        };
+        let found = client(&record, &trusted).escape_ascii().to_string();
+        assert_eq!(found, expected, "{peer} {forwarded_for:?}");
+        assert_eq!(client(&record, &[]), peer.as_bytes());
+    }
+
+    #[test]
+    fn the_last_address_that_is_no_proxy_of_ours() {
+        check("198.51.100.7", None, "198.51.100.7");
+        check("198.51.100.7", Some("203.0.113.9"), "198.51.100.7");
+        check("10.1.2.3", None, "10.1.2.3");
+        check("10.1.2.3", Some("203.0.113.9"), "203.0.113.9");
+        check("10.1.2.3", Some("66.249.66.1, 203.0.113.9, 10.9.9.9"), "203.0.113.9");
+        check("::ffff:10.1.2.3", Some("66.249.66.1,203.0.113.9,2001:db8::5"), "203.0.113.9");
+        check("192.0.2.1", Some("203.0.113.9:4711"), "203.0.113.9:4711");
+        check("10.1.2.3", Some("10.0.0.1, 10.0.0.2"), "10.0.0.1");
+        check("10.1.2.3", Some("203.0.113.9, unknown, 10.0.0.2"), "unknown");
+        check("10.1.2.3", Some("203.0.113.9, "), "");
+        check("10.1.2.3", Some("203.0.113.9, [2001:db8::1]:80"), "203.0.113.9");
+        check("proxy.example", Some("203.0.113.9"), "proxy.example");
+    }
+}

@@ -1,0 +1,192 @@
+//! What the user says of origins: that of records without a host, that in the
+//! name of a file, and the other names of a host.
+
+use regex_automata::meta::Regex;
+
+use crate::url::origin::{Origin, canonical_host};
+
+/// What the user says of origins.
+#[derive(Clone, Debug, Default)]
+pub struct Naming {
+    /// Of records that name no host.
+    pub origin: Option<Origin>,
+    /// Where there is no such: what the names of files say.
+    pub from_path: Option<FromPath>,
+    /// Other names.
+    pub aliases: Aliases,
+}
+
+/// A pattern that takes an origin out of the name of a file.
+#[derive(Clone, Debug)]
+pub struct FromPath(Regex);
+
+/// What a file's name says of the origin of its records.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Captured {
+    /// As it stands there.
+    pub host: String,
+    /// `http` or `https`.
+    pub scheme: Option<String>,
+    /// A number.
+    pub port: Option<u16>,
+}
+
+impl FromPath {
+    /// Reads a regular expression with a group `host`, and maybe groups `scheme` and `port`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(pattern: &str) -> Result<FromPath, String> {
+        let regex = Regex::new(pattern).map_err(|err| match err.syntax_error() {
+            Some(syntax) => syntax.to_string(),
+            None => err.to_string(),
+        })?;
+        let names: Vec<&str> =
+            regex.group_info().all_names().filter_map(|(_, _, name)| name).collect();
+        if let Some(name) = names.iter().find(|name| !["host", "scheme", "port"].contains(name)) {
+            return Err(format!("unknown group '{name}'; the groups are host, scheme and port"));
+        }
+        if names.contains(&"host") {
+            Ok(FromPath(regex))
+        } else {
+            Err("it needs a group named host, as (?<host>[^/]+)".to_owned())
+        }
+    }
+
+    /// What `name` says; `None` where the pattern does not occur in it, or with an impossible port.
+    pub fn captured(&self, name: &str) -> Option<Captured> {
+        let mut captures = self.0.create_captures();
+        self.0.captures(name, &mut captures);
+        let group = |group| captures.get_group_by_name(group).map(|span| &name[span.range()]);
+        let port = group("port").map(|port| port.parse().ok());
+        Some(Captured {
+            host: group("host").filter(|host| !host.is_empty())?.to_owned(),
+            scheme: group("scheme").map(str::to_ascii_lowercase),
+            port: port.map_or(Some(None), |port| port.map(Some))?,
+        })
+    }
+}
+
+/// Other names of hosts and origins.
+#[derive(Clone, Debug, Default)]
+pub struct Aliases {
+    hosts: Vec<(String, Site)>,
+    origins: Vec<(Origin, Site)>,
+}
+
+#[derive(Clone, Debug)]
+enum Site {
+    /// Scheme and port stay as they are.
+    Host(String),
+    Origin(Origin),
+}
+
+impl Aliases {
+    /// Adds `alias=name`, each a host or an origin.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add(&mut self, text: &str) -> Result<(), String> {
+        let (alias, name) = text.split_once('=').ok_or("it needs a '='")?;
+        let name = site(name)?;
+        match site(alias)? {
+            Site::Host(host) => self.hosts.push((host, name)),
+            Site::Origin(origin) => self.origins.push((origin, name)),
+        }
+        Ok(())
+    }
+
+    /// The proper name of `origin`, if it is an alias; what is given for an origin wins over what
+    /// is given for its host. Not followed further.
+    pub fn resolve(&self, origin: &Origin) -> Option<Origin> {
+        let by_origin = self.origins.iter().find(|(alias, _)| alias == origin);
+        let by_host =
+            || self.hosts.iter().find(|(alias, _)| alias == origin.host()).map(|(_, name)| name);
+        match by_origin.map(|(_, name)| name).or_else(by_host)? {
+            Site::Origin(name) => Some(name.clone()),
+            Site::Host(host) => {
+                Origin::new(origin.scheme().as_bytes(), host.as_bytes(), origin.port())
+            }
+        }
+    }
+
+    /// Whether the user named `origin` as what something else is an alias of.
+    pub fn is_name(&self, origin: &Origin) -> bool {
+        let names = self.hosts.iter().map(|(_, name)| name);
+        names.chain(self.origins.iter().map(|(_, name)| name)).any(|name| match name {
+            Site::Host(host) => host == origin.host(),
+            Site::Origin(name) => name == origin,
+        })
+    }
+}
+
+fn site(text: &str) -> Result<Site, String> {
+    let found = if text.contains("://") {
+        Origin::parse(text.as_bytes()).map(Site::Origin)
+    } else {
+        canonical_host(text.as_bytes()).map(Site::Host)
+    };
+    found.ok_or_else(|| format!("'{text}' is no host and no origin"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_file_may_say_whose_log_it_is() {
+        let check =
+            |pattern: &str, name: &str, expected: Option<(&str, Option<&str>, Option<u16>)>| {
+                let found = FromPath::parse(pattern).unwrap().captured(name);
+                let found =
+                    found.as_ref().map(|found| (&*found.host, found.scheme.as_deref(), found.port));
+                assert_eq!(found, expected, "{name}");
+            };
+        let nginx = r"/var/log/nginx/(?<host>[^/]+)\.access\.log";
+        check(
+            nginx,
+            "/var/log/nginx/example.com.access.log.2.gz",
+            Some(("example.com", None, None)),
+        );
+        check(nginx, "/var/log/nginx/access.log", None);
+        let all = r"(?<scheme>https?)_(?<host>[^_/]+)(?:_(?<port>\d+))?\.log";
+        check(all, "HTTPS_a.example.log", None);
+        check(all, "logs/https_a.example_8443.log", Some(("a.example", Some("https"), Some(8443))));
+        check(all, "http_a.example.log", Some(("a.example", Some("http"), None)));
+        check(all, "http_a.example_99999.log", None);
+        for (pattern, expected) in [
+            ("(", "unclosed group"),
+            ("access", "needs a group named host"),
+            ("(?<host>x)(?<hots>y)", "unknown group 'hots'"),
+        ] {
+            let err = FromPath::parse(pattern).unwrap_err();
+            assert!(err.contains(expected), "{err}");
+        }
+    }
+
+    #[test]
+    fn aliases_are_of_hosts_or_of_origins() {
+        let mut aliases = Aliases::default();
+        for alias in [
+            "WWW.example.com.=example.com",
+            "http://example.com=https://example.com",
+            "old.example.com=https://example.com",
+        ] {
+            aliases.add(alias).unwrap();
+        }
+        let check = |origin: &str, expected: Option<&str>| {
+            let found = aliases.resolve(&Origin::parse(origin.as_bytes()).unwrap());
+            assert_eq!(found.as_ref().map(Origin::as_str), expected, "{origin}");
+        };
+        check("http://www.example.com:8080", Some("http://example.com:8080"));
+        check("https://www.example.com", Some("https://example.com"));
+        check("http://example.com", Some("https://example.com"));
+        check("https://example.com", None);
+        check("http://old.example.com:81", Some("https://example.com"));
+        // Once, not over and over.
+        check("http://www.example.com", Some("http://example.com"));
+        for text in ["", "a", "a b=c", "a=", "http://=a"] {
+            assert!(aliases.add(text).is_err(), "{text}");
+        }
+    }
+}

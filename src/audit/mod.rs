@@ -8,6 +8,7 @@
 pub mod bounded;
 pub mod client;
 pub mod evidence;
+pub mod examine;
 pub mod file;
 pub mod finish;
 pub mod merge;

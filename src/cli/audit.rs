@@ -16,8 +16,6 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::Judge;
-use crate::logs::detect::Hints;
-use crate::logs::template;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
@@ -29,6 +27,7 @@ use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use super::Outcome;
+use super::formats::HintArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
@@ -81,14 +80,8 @@ pub struct AuditArgs {
     #[command(flatten)]
     privacy: PrivacyArgs,
 
-    /// Log format, by name or as the server's configuration has it; told from the lines if not given.
-    ///
-    /// A name as combined, common, vhost_combined, haproxy, envoy, traefik, ingress-nginx or
-    /// varnish; or what stands in an nginx log_format or an Apache LogFormat, as
-    /// '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
-    /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
-    #[arg(long, value_name = "FORMAT")]
-    log_format: Option<String>,
+    #[command(flatten)]
+    hints: HintArgs,
 
     /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
     ///
@@ -114,10 +107,6 @@ pub struct AuditArgs {
     /// How percent-encodings and wildcards are read.
     #[arg(long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
-
-    /// Zone whose midnights part the days of daily.csv, as Europe/Berlin.
-    #[arg(long, value_name = "ZONE", default_value = "UTC")]
-    timezone: String,
 
     /// Exit with 1 if there are violations (of crawlers that are not spoofed).
     #[arg(long)]
@@ -263,7 +252,7 @@ impl AuditArgs {
 
     fn options(&self) -> Result<Options> {
         let cores = available_parallelism().map_or(1, usize::from);
-        let hints = self.hints()?;
+        let hints = self.hints.hints()?;
         let zone = hints.zone.clone();
         Ok(Options {
             threads: if self.threads == 0 { cores } else { self.threads },
@@ -274,13 +263,6 @@ impl AuditArgs {
             window: self.window(&zone)?,
             zone,
         })
-    }
-
-    fn hints(&self) -> Result<Hints> {
-        let hints = Hints { zone: zone(&self.timezone)?, ..Hints::default() };
-        let format =
-            self.log_format.as_deref().map(|text| template::parse(text, &hints)).transpose()?;
-        Ok(Hints { format, ..hints })
     }
 
     fn window(&self, zone: &Zone) -> Result<Window> {
@@ -312,9 +294,10 @@ impl AuditArgs {
             origin_from_path: self.origins.origin_from_path.clone(),
             aliases: self.origins.alias.clone(),
             trusted_proxies: self.origins.trusted_proxy.clone(),
-            log_format: self.log_format.clone(),
+            haproxy_captures: self.hints.haproxy_captures.clone(),
+            log_format: self.hints.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
-            timezone: self.timezone.clone(),
+            timezone: self.hints.timezone.clone(),
             since: options.window.since.map(|time| time.to_string()),
             until: options.window.until.map(|time| time.to_string()),
             min_parse_rate: self.min_parse_rate,
@@ -330,12 +313,6 @@ fn no_robots() -> Error {
         "no robots.txt to judge by; name one with --robots, as in: \
          botaudit audit --robots robots.txt --origin https://example.com access.log.gz",
     )
-}
-
-fn zone(name: &str) -> Result<Zone> {
-    Zone::named(name).ok_or_else(|| {
-        Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
-    })
 }
 
 fn percent(text: &str) -> std::result::Result<f64, String> {

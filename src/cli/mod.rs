@@ -4,6 +4,7 @@
 
 mod audit;
 mod check;
+mod formats;
 mod lint;
 mod origins;
 mod privacy;
@@ -29,8 +30,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Audit(audit::AuditArgs),
+    Audit(Box<audit::AuditArgs>),
     Check(check::CheckArgs),
+    Formats(formats::FormatsArgs),
     Lint(lint::LintArgs),
     Robots(robots::RobotsArgs),
 }
@@ -57,6 +59,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
         Command::Check(args) => args.run(),
+        Command::Formats(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Robots(args) => args.run(),
     };

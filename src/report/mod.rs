@@ -8,6 +8,7 @@ pub mod columns;
 pub mod csv;
 pub mod directory;
 pub mod findings;
+pub mod formats_text;
 pub mod privacy;
 pub mod requests;
 pub mod run;

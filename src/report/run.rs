@@ -26,6 +26,7 @@ pub struct RunOptions {
     pub aliases: Vec<String>,
     pub trusted_proxies: Vec<String>,
     pub log_format: Option<String>,
+    pub haproxy_captures: Option<String>,
     pub crawlers: Option<String>,
     pub timezone: String,
     pub since: Option<String>,

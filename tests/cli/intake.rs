@@ -211,3 +211,31 @@ fn a_proxy_must_be_a_network() {
     let run = "audit --robots robots.txt --trusted-proxy 10.0.0.0/33 access.log";
     sandbox.run(run).exits(2).complains("'10.0.0.0/33' is no network");
 }
+
+#[test]
+fn a_format_may_tell_the_scheme_and_the_client_behind_a_proxy() {
+    let sandbox = sandbox();
+    let line = |peer: &str, scheme: &str, forwarded_for: &str| {
+        format!(
+            "{peer} {scheme} example.com [01/Mar/2026:00:00:01 +0000] \"GET /private HTTP/1.1\" 200 5 \"{BINGBOT}\" \"{forwarded_for}\"\n"
+        )
+    };
+    sandbox.write(
+        "access.log",
+        line("10.0.0.1", "https", "203.0.113.5, 198.51.100.7, 10.9.9.9")
+            + &line("10.0.0.1", "http", "-")
+            + &line("192.0.2.1", "https", "66.249.66.1"),
+    );
+    let format = "$remote_addr $scheme $host [$time_local] \"$request\" $status $body_bytes_sent \"$http_user_agent\" \"$http_x_forwarded_for\"";
+    let run = |flags: &[&str]| {
+        let always = ["audit", "--robots", "robots.txt", "-o", "report", "access.log"];
+        let evidence = ["--requests", "evidence.csv", "--ip", "full", "--log-format", format];
+        sandbox.run_words(&[&always[..], &evidence, flags].concat(), b"").exits(0);
+        sandbox.table("evidence.csv").cells("origin client")
+    };
+    let none = ["https://example.com | 10.0.0.1", "http://example.com | 10.0.0.1"];
+    let peer = "https://example.com | 192.0.2.1";
+    assert_eq!(run(&[]), [none[0], none[1], peer]);
+    let trusted = run(&["--trusted-proxy", "10.0.0.0/8"]);
+    assert_eq!(trusted, ["https://example.com | 198.51.100.7", none[1], peer]);
+}

@@ -3,6 +3,7 @@
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
 //! - `check`: one URL, and why.
+//! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
@@ -15,6 +16,7 @@
 mod audit;
 mod bad_input;
 mod check;
+mod formats;
 mod intake;
 mod lint;
 mod output;

@@ -1,0 +1,94 @@
+//! A look at the beginning of a log: what format it has, and which lines are none of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
+use crate::input::lines::lines;
+use crate::input::open::open;
+use crate::input::source::{FileId, Source};
+use crate::logs::Line;
+use crate::logs::detect::{Detection, Hints, detect};
+use crate::logs::format::Format;
+use crate::logs::record::Scratch;
+use crate::logs::reject::{Reject, Skip};
+
+/// Lines that are shown of those that are no records.
+const SHOWN_MAX: usize = 3;
+
+/// Bytes that are shown of each.
+const SHOWN_BYTES_MAX: usize = 512;
+
+/// What the beginning of a log says.
+#[derive(Debug)]
+pub struct Examined {
+    /// What was chosen, and why.
+    pub detection: Detection,
+    /// Lines that were looked at: those in the first `HEAD_BYTES_MAX` bytes.
+    pub lines: u64,
+    /// Of these, lines that are records; each was read in full, as a crawler's line is.
+    pub records: u64,
+    /// Lines that are not meant to be records, by reason.
+    pub skipped: BTreeMap<Skip, u64>,
+    /// Lines that are none, by reason.
+    pub rejected: BTreeMap<Reject, u64>,
+    /// The first of those: number, reason, beginning.
+    pub shown: Vec<(u64, Reject, Box<[u8]>)>,
+    /// Why no more could be read, if so.
+    pub damage: Option<String>,
+}
+
+/// Looks at the beginning of `source`.
+///
+/// # Errors
+/// Where it cannot be opened.
+pub fn examine(source: &Source, hints: &Hints) -> Result<Examined> {
+    let opened = open(source, &Arc::default())?;
+    let mut chunks = Chunks::new(FileId::from_index(0), opened, HEAD_BYTES_MAX);
+    let head = chunks.head();
+    let detection = detect(lines(head), hints);
+    let mut examined = Examined {
+        lines: 0,
+        records: 0,
+        skipped: BTreeMap::new(),
+        rejected: BTreeMap::new(),
+        shown: Vec::new(),
+        damage: None,
+        detection,
+    };
+    let format = examined.detection.format.clone().unwrap_or_else(Format::combined);
+    let (mut reader, mut scratch) = (format.reader(), Scratch::default());
+    for line in lines(head) {
+        examined.lines += 1;
+        let read = match reader.line(line) {
+            Line::Skip(reason) => {
+                *examined.skipped.entry(reason).or_default() += 1;
+                continue;
+            }
+            Line::Reject(reason) => Err(reason),
+            Line::Fields(fields) => fields.record(&mut scratch).map(drop),
+        };
+        match read {
+            Ok(()) => examined.records += 1,
+            Err(reason) => examined.reject(reason, line),
+        }
+    }
+    examined.damage = chunks.ending().damage.map(|damage| damage.to_string());
+    Ok(examined)
+}
+
+impl Examined {
+    /// Lines that are no records, for any reason.
+    pub fn rejected_lines(&self) -> u64 {
+        self.rejected.values().sum()
+    }
+
+    fn reject(&mut self, reason: Reject, line: &[u8]) {
+        *self.rejected.entry(reason).or_default() += 1;
+        if self.shown.len() < SHOWN_MAX {
+            let shown = line[..line.len().min(SHOWN_BYTES_MAX)].into();
+            self.shown.push((self.lines, reason, shown));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `botaudit formats`: the log formats, and which of them a log has.
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+
+use crate::audit::examine::examine;
+use crate::error::{Error, Result};
+use crate::input::source::expand;
+use crate::logs::detect::Hints;
+use crate::logs::haproxy::Captures;
+use crate::logs::template;
+use crate::report::formats_text::{examined_text, formats_text};
+use crate::time::Zone;
+
+use super::Outcome;
+use super::shared::{complain, print};
+
+const EXAMPLES: &str = "\
+Examples:
+  All formats, each with a sample and what it cannot tell:
+    botaudit formats
+
+  What is told from a log, and the first lines that are no records:
+    botaudit formats detect /var/log/nginx/access.log
+
+  Whether a format of your own reads a log:
+    botaudit formats detect --log-format '$remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' access.log
+
+Exit codes:
+  0 done   2 a log could not be read, or no format reads it";
+
+/// List the log formats, or tell which one a log has.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit formats --help")]
+pub struct FormatsArgs {
+    #[command(subcommand)]
+    command: Option<FormatsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum FormatsCommand {
+    /// List all formats with a sample (what is done without a command).
+    List,
+    /// Tell the format of logs from their first 256 KiB, and show lines that are none of it.
+    Detect {
+        /// Access logs: files, directories, patterns, or - for standard input.
+        #[arg(required = true, value_name = "FILE")]
+        logs: Vec<OsString>,
+
+        #[command(flatten)]
+        hints: HintArgs,
+    },
+}
+
+/// What the user says of the formats of all logs.
+#[derive(Args, Debug)]
+pub struct HintArgs {
+    /// Log format, by name or as the server's configuration has it; told from the lines if not given.
+    ///
+    /// A name that botaudit formats lists; or what stands in an nginx log_format or an Apache
+    /// LogFormat, as '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
+    /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<String>,
+
+    /// Request headers that HAProxy captures, in the order of its configuration: host,user-agent.
+    #[arg(long, value_name = "NAMES")]
+    pub haproxy_captures: Option<String>,
+
+    /// Zone whose midnights part days, and of times that name none, as Europe/Berlin.
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub timezone: String,
+}
+
+impl HintArgs {
+    /// For the rooms below.
+    pub fn hints(&self) -> Result<Hints> {
+        let haproxy_captures = self.haproxy_captures.as_deref().map(Captures::parse).transpose()?;
+        let hints = Hints { format: None, zone: zone(&self.timezone)?, haproxy_captures };
+        let format = self.log_format.as_deref().map(|text| template::parse(text, &hints));
+        Ok(Hints { format: format.transpose()?, ..hints })
+    }
+}
+
+fn zone(name: &str) -> Result<Zone> {
+    Zone::named(name).ok_or_else(|| {
+        Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
+    })
+}
+
+impl FormatsArgs {
+    /// Lists, or looks at logs.
+    pub fn run(self) -> Result<Outcome> {
+        match self.command {
+            None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| Outcome::Done),
+            Some(FormatsCommand::Detect { logs, hints }) => detect(&logs, &hints.hints()?),
+        }
+    }
+}
+
+/// A log that cannot be read keeps none from being looked at.
+fn detect(logs: &[OsString], hints: &Hints) -> Result<Outcome> {
+    let mut outcome = Outcome::Done;
+    for source in expand(logs) {
+        match examine(&source, hints) {
+            Ok(examined) => {
+                if examined.detection.format.is_none() && examined.rejected_lines() > 0
+                    || examined.damage.is_some()
+                {
+                    outcome = Outcome::Undecided;
+                }
+                print(&examined_text(&source.name, &examined))?;
+            }
+            Err(err) => {
+                complain(&err.to_string());
+                outcome = Outcome::Undecided;
+            }
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,95 @@
+//! The formats, and what was found out about a log's, for people.
+
+use std::fmt::Write;
+
+use crate::audit::examine::Examined;
+use crate::logs::registry::ENTRIES;
+
+use super::cell::visible;
+use super::privacy::{Addresses, Privacy, Queries};
+
+/// Characters that are shown of a line that is no record.
+const LINE_CHARS_MAX: usize = 200;
+
+/// Clients' addresses are of no use for telling a format, and such text is handed on.
+const PRIVACY: Privacy = Privacy { addresses: Addresses::Mask, queries: Queries::Keep };
+
+/// All formats: what writes them, a sample, what they cannot tell.
+pub fn formats_text() -> String {
+    let mut text = String::new();
+    for entry in ENTRIES {
+        writeln!(text, "{}: {}", entry.name, entry.about).expect(INFALLIBLE);
+        for line in entry.sample.lines() {
+            writeln!(text, "    {}", visible(line.as_bytes())).expect(INFALLIBLE);
+        }
+        for caveat in entry.caveats {
+            writeln!(text, "  It {}.", caveat.as_str()).expect(INFALLIBLE);
+        }
+        text.push('\n');
+    }
+    text.push_str(
+        "Each is told from the first lines of a file. Own formats are given to --log-format as\n\
+         nginx's log_format or Apache's LogFormat has them.\n",
+    );
+    text
+}
+
+/// What was found out about the log called `name`.
+pub fn examined_text(name: &str, examined: &Examined) -> String {
+    let Examined { detection, lines, records, .. } = examined;
+    let rejected = examined.rejected_lines();
+    let mut text = format!("{}\n", visible(name.as_bytes()));
+    let mut row = |title: &str, what: &str| {
+        writeln!(text, "  {title:<8}  {what}").expect(INFALLIBLE);
+    };
+    let format = detection.format.as_ref().map_or("unknown", |format| format.name());
+    row("format", format);
+    row("why", &detection.why);
+    let rate = match records + rejected {
+        0 => "none is meant to be a record".to_owned(),
+        meant => format!(
+            "{records} of {meant} are records ({:.1} %)",
+            *records as f64 * 100.0 / meant as f64
+        ),
+    };
+    row("lines", &format!("of the first {lines}, {rate}"));
+    if !examined.skipped.is_empty() {
+        let skipped = examined.skipped.iter().map(|(reason, n)| (reason.as_str(), *n));
+        row("skipped", &counts(skipped));
+    }
+    if rejected > 0 {
+        let reasons = examined.rejected.iter().map(|(reason, n)| (reason.as_str(), *n));
+        row("rejected", &counts(reasons));
+    }
+    for (line, reason, bytes) in &examined.shown {
+        row("", &format!("line {line} ({}): {}", reason.as_str(), shown(bytes)));
+    }
+    if let Some(format) = &detection.format {
+        for caveat in format.caveats().iter() {
+            row("caveat", &format!("it {}", caveat.as_str()));
+        }
+    } else if rejected > 0 {
+        row(
+            "try",
+            "--log-format, with what stands in the server's configuration; botaudit formats lists the names",
+        );
+    }
+    if let Some(damage) = &examined.damage {
+        row("damage", damage);
+    }
+    text
+}
+
+const INFALLIBLE: &str = "writing to a string cannot fail";
+
+fn counts<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
+    counts.map(|(reason, n)| format!("{reason} {n}")).collect::<Vec<_>>().join(", ")
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let text = visible(&PRIVACY.line(bytes));
+    if text.chars().count() <= LINE_CHARS_MAX {
+        return text;
+    }
+    text.chars().take(LINE_CHARS_MAX - 1).chain(['…']).collect()
+}

@@ -1,0 +1,59 @@
+//! The log formats, and which of them a log has.
+
+use crate::program::{Sandbox, line};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+#[test]
+fn all_formats_are_listed_with_a_sample() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run("formats").exits(0).stdout;
+    for name in ["combined", "vhost_combined", "common", "haproxy"] {
+        assert!(list.contains(&format!("\n{name}: ")) || list.starts_with(&format!("{name}: ")));
+    }
+    assert!(
+        list.contains("    192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] \"GET /music/ HTTP/2.0\"")
+    );
+    assert!(list.contains("  It has no user agent, so no crawler"), "{list}");
+    assert_eq!(sandbox.run("formats list").exits(0).stdout, list);
+}
+
+#[test]
+fn what_was_told_from_a_log_and_what_it_does_not_explain() {
+    let sandbox = Sandbox::new();
+    let good: String = (0..97).map(|second| line(second, "/", 200, BINGBOT)).collect();
+    let bad = "198.51.100.99 \x1b[2J is no log\nno log\n\nno log\nno log\n";
+    sandbox.write("access.log", good.clone() + bad);
+    let text = sandbox.run("formats detect access.log").exits(0).stdout;
+    let expected = "access.log
+  format    combined
+  why       combined reads 97 of 100 lines
+  lines     of the first 102, 97 of 101 are records (96.0 %)
+  skipped   blank 1
+  rejected  no-time 4
+            line 98 (no-time): 198.51.100.0 \\x1B[2J is no log
+            line 99 (no-time): no log
+            line 101 (no-time): no log
+";
+    assert_eq!(text, expected);
+    let ran = sandbox.run("formats detect --log-format common access.log").exits(0);
+    assert!(ran.stdout.contains("caveat    it has no user agent"), "{}", ran.stdout);
+    // The audit points here, so what fails there is told here.
+    sandbox.write("broken.log", "one line\n".repeat(10));
+    let ran = sandbox.run("formats detect broken.log gone.log access.log").exits(2);
+    assert!(
+        ran.stdout.contains("format    unknown") && ran.stdout.contains("try       --log-format")
+    );
+    assert!(ran.stdout.contains("format    combined"));
+    ran.complains("cannot open gone.log");
+    sandbox.run("formats detect --log-format nonsense access.log").exits(2).complains("nonsense");
+}
+
+#[test]
+fn damage_is_told() {
+    let sandbox = Sandbox::new();
+    let gzip = crate::program::gzip(line(1, "/", 200, BINGBOT).repeat(100).as_bytes());
+    sandbox.write("access.log.gz", &gzip[..gzip.len() - 3]);
+    let ran = sandbox.run("formats detect access.log.gz").exits(2);
+    assert!(ran.stdout.contains("damage    truncated gzip stream at byte"), "{}", ran.stdout);
+}

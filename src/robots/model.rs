@@ -1,6 +1,6 @@
 //! A robots.txt as data: groups, their rules, sitemaps; everything knows its line.
 
-use crate::robots::field::is_space;
+use crate::robots::{crawl_delay::CrawlDelay, field::is_space};
 
 /// What one robots.txt says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -9,6 +9,8 @@ pub struct RobotsTxt {
     pub groups: Vec<Group>,
     /// In the order of the file.
     pub sitemaps: Vec<Sitemap>,
+    /// At most one for each list of User-agent lines, in the order of the file.
+    pub crawl_delays: Vec<CrawlDelay>,
     /// How many lines the text has; the last may be empty.
     pub lines: u32,
 }

@@ -4,6 +4,7 @@
 //! unknown fields, garbage, comments and blank lines never end a group.
 
 use crate::robots::{
+    crawl_delay::Lists,
     field::{self, Content, Field, FieldKind, Separator, Spelling},
     finding::{Finding, FindingKind},
     lines::{self, Line},
@@ -45,6 +46,7 @@ type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
 fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
     let mut robots = RobotsTxt::default();
+    let mut lists = Lists::default();
     let mark = lines::byte_order_mark_bytes(text);
     if mark > 0 {
         listener(1, &|| FindingKind::ByteOrderMark(mark));
@@ -57,7 +59,7 @@ fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
             Content::NoField => listener(line.number, &|| FindingKind::NoField),
             Content::Field(field) => {
                 tell_about_field(&line, &field, listener);
-                add(&mut robots, &line, &field, listener);
+                add(&mut robots, &line, &field, &mut lists, listener);
             }
         }
     }
@@ -66,11 +68,23 @@ fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
     robots
 }
 
-fn add(robots: &mut RobotsTxt, line: &Line<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
+fn add(
+    robots: &mut RobotsTxt,
+    line: &Line<'_>,
+    field: &Field<'_>,
+    lists: &mut Lists,
+    listener: &mut Listener<'_>,
+) {
     let directive = match field.kind {
-        FieldKind::UserAgent => return add_product_token(robots, line.number, field.value),
+        FieldKind::UserAgent => {
+            add_product_token(robots, line.number, field.value);
+            return lists.user_agent(robots);
+        }
         FieldKind::Sitemap => {
             return robots.sitemaps.push(Sitemap { url: field.value.into(), line: line.number });
+        }
+        FieldKind::Unused if field.key.eq_ignore_ascii_case(b"crawl-delay") => {
+            return lists.crawl_delay(robots, field.value, line.number);
         }
         FieldKind::Unused | FieldKind::Unknown => return,
         FieldKind::Allow => Directive::Allow,

@@ -1,0 +1,182 @@
+//! `Crawl-delay`: no part of the protocol, but asked for in many files and kept by some crawlers.
+//!
+//! It changes no verdict. Those who read it read it as a rule: a Crawl-delay
+//! closes the list of User-agent lines above it, so that in
+//!
+//! ```text
+//! User-agent: bingbot
+//! Crawl-delay: 10
+//!
+//! User-agent: *
+//! Disallow: /private
+//! ```
+//!
+//! bingbot alone is asked to wait, though Google's parser sees one group for
+//! both. Where one list is asked for several delays, the shortest is what counts.
+
+use std::ops::Range;
+
+use crate::robots::model::{ProductToken, RobotsTxt};
+
+/// The longest delay that is told from longer ones: over 30,000 years.
+const SECONDS_MAX: u64 = 1_000_000_000_000;
+
+/// What the crawlers of one list of User-agent lines are asked to wait between requests.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CrawlDelay {
+    /// The value as written.
+    pub written: Box<[u8]>,
+    /// 1-based.
+    pub line: u32,
+    /// What it comes to; `None` where the value is no number.
+    pub milliseconds: Option<u64>,
+    /// The group in which it stands: an index into [`RobotsTxt::groups`].
+    pub(super) group: usize,
+    /// Which product tokens of that group it is meant for.
+    pub(super) product_tokens: Range<usize>,
+}
+
+impl CrawlDelay {
+    /// The product tokens that it is meant for.
+    pub fn product_tokens<'a>(&self, robots: &'a RobotsTxt) -> &'a [ProductToken] {
+        &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
+    }
+
+    /// Whether this asks for less than `other`: the shorter, the earlier of equal ones, and any
+    /// number rather than none.
+    pub fn is_milder_than(&self, other: &CrawlDelay) -> bool {
+        let key = |delay: &CrawlDelay| (delay.milliseconds.unwrap_or(u64::MAX), delay.line);
+        key(self) < key(other)
+    }
+}
+
+/// Milliseconds of a delay in seconds, such as `10`, `0.5`, `.5` or `1.`; finer parts are dropped.
+/// `None` for anything else.
+pub fn milliseconds(value: &[u8]) -> Option<u64> {
+    let mut parts = value.splitn(2, |&byte| byte == b'.');
+    let (whole, part) = (parts.next()?, parts.next().unwrap_or_default());
+    let is_number = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
+    if (whole.is_empty() && part.is_empty()) || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let digit = |byte: u8| u64::from(byte - b'0');
+    let seconds = whole
+        .iter()
+        .fold(0, |sum: u64, &byte| sum.saturating_mul(10).saturating_add(digit(byte)))
+        .min(SECONDS_MAX);
+    let thousandths = [0, 1, 2]
+        .map(|at| part.get(at).copied().unwrap_or(b'0'))
+        .iter()
+        .fold(0, |sum, &byte| sum * 10 + digit(byte));
+    Some(seconds * 1000 + thousandths)
+}
+
+/// Finds the lists of User-agent lines that delays are meant for, line by line.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// The first product token of the current list, by its place in the group.
+    start: usize,
+    /// Whether the current list has a delay: the next User-agent line begins another.
+    is_closed: bool,
+}
+
+impl Lists {
+    /// A User-agent line was read, the last one in `robots`.
+    pub(super) fn user_agent(&mut self, robots: &RobotsTxt) {
+        let tokens = robots.groups.last().map_or(0, |group| group.product_tokens.len());
+        if self.is_closed || tokens <= 1 {
+            self.start = tokens.saturating_sub(1);
+        }
+        self.is_closed = false;
+    }
+
+    /// A Crawl-delay line was read. Outside of groups it is meant for nobody.
+    pub(super) fn crawl_delay(&mut self, robots: &mut RobotsTxt, written: &[u8], line: u32) {
+        let Some(group) = robots.groups.last() else { return };
+        let delay = CrawlDelay {
+            written: written.into(),
+            line,
+            milliseconds: milliseconds(written),
+            group: robots.groups.len() - 1,
+            product_tokens: self.start..group.product_tokens.len(),
+        };
+        self.is_closed = true;
+        match robots.crawl_delays.last_mut() {
+            Some(last)
+                if (last.group, &last.product_tokens) == (delay.group, &delay.product_tokens) =>
+            {
+                if delay.is_milder_than(last) {
+                    *last = delay;
+                }
+            }
+            _ => robots.crawl_delays.push(delay),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robots::parse::parse_body;
+
+    #[test]
+    fn numbers_and_what_is_none() {
+        let cases: [(&[u8], Option<u64>); 18] = [
+            (b"10", Some(10_000)),
+            (b"0", Some(0)),
+            (b"007", Some(7_000)),
+            (b"0.5", Some(500)),
+            (b".5", Some(500)),
+            (b"1.", Some(1_000)),
+            (b"2.0625", Some(2_062)),
+            (b"0.0009", Some(0)),
+            (b"99999999999999999999999999", Some(SECONDS_MAX * 1000)),
+            (b"", None),
+            (b".", None),
+            (b"-1", None),
+            (b"+1", None),
+            (b"10s", None),
+            (b"1,5", None),
+            (b"1.2.3", None),
+            (b"1e3", None),
+            (b"\xff\0", None),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(milliseconds(value), expected, "{}", value.escape_ascii());
+        }
+    }
+
+    /// Each delay as `line value: product tokens`.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let robots = parse_body(text.as_bytes());
+        let told = |delay: &CrawlDelay| {
+            let tokens = delay.product_tokens(&robots).iter();
+            let tokens: Vec<String> =
+                tokens.map(|token| String::from_utf8_lossy(&token.written).into()).collect();
+            let written = String::from_utf8_lossy(&delay.written);
+            format!("{} {written}: {}", delay.line, tokens.join(" "))
+        };
+        assert_eq!(robots.crawl_delays.iter().map(told).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_delay_is_meant_for_the_list_above_it() {
+        check("User-agent: a\nCrawl-delay: 10\n\nUser-agent: *\nDisallow: /\n", &["2 10: a"]);
+        check(
+            "User-agent: a\nUser-agent: b\ncrawl-DELAY: 1\nUser-agent: c\nCrawl-delay: 2\n",
+            &["3 1: a b", "5 2: c"],
+        );
+        check("User-agent: a\nDisallow: /\nCrawl-delay: 5 # s\n", &["3 5: a"]);
+        check("User-agent: a\nDisallow: /\nUser-agent: b\nAllow: /\nCrawl-delay: 5\n", &["5 5: b"]);
+        check("Crawl-delay: 5\nUser-agent: a\nDisallow: /\n", &[]);
+        check("User-agent: a\nCrawl-delayed: 5\n", &[]);
+    }
+
+    #[test]
+    fn the_shortest_of_several_counts() {
+        check("User-agent: a\nCrawl-delay: 5\nCrawl-delay: 2\nCrawl-delay: 9\n", &["3 2: a"]);
+        check("User-agent: a\nCrawl-delay: soon\nDisallow: /\nCrawl-delay: 9\n", &["4 9: a"]);
+        check("User-agent: a\nCrawl-delay: soon\nCrawl-delay: later\n", &["2 soon: a"]);
+    }
+}

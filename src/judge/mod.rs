@@ -5,6 +5,7 @@
 //! is compiled once, when it is first needed, and shared by all crawlers, files
 //! and origins that have it.
 
+pub mod aside;
 pub mod explained;
 pub mod history;
 pub mod robots;
@@ -110,6 +111,16 @@ impl Judge {
         Judge::of(store, askers, dialect)
     }
 
+    /// As [`Judge::new`], but `*` groups also bind crawlers that are documented to ignore them.
+    ///
+    /// # Errors
+    /// Where the one robots.txt given by hand cannot be read.
+    pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
+        let star = select::Star::Honoured;
+        let askers = registry.iter().map(|(_, crawler)| Asker { star, ..Asker::new(crawler) });
+        Judge::of(store, askers.collect(), dialect)
+    }
+
     /// A judge of one crawler that no registry knows, [`AD_HOC`]: it answers to `product_tokens`,
     /// the most specific first, and obeys `*`.
     ///
@@ -185,8 +196,11 @@ impl Judge {
 
     /// The rule on `line` of version `robots`, as it bound `crawler`.
     pub fn rule(&self, robots: RobotsId, line: u32, crawler: CrawlerId) -> DecidingRule {
-        let robots = Arc::clone(&self.loaded().versions[robots.index()]);
-        robots.deciding_rule(line, crawler)
+        self.version(robots).deciding_rule(line, crawler)
+    }
+
+    fn version(&self, robots: RobotsId) -> Arc<Robots> {
+        Arc::clone(&self.loaded().versions[robots.index()])
     }
 
     /// The robots.txt files that were looked at, by name.
@@ -312,6 +326,7 @@ impl Loaded {
             askers: Arc::clone(askers),
             bindings: askers.iter().map(|_| OnceLock::new()).collect(),
             shared: Mutex::default(),
+            asides: OnceLock::new(),
         });
         self.versions.push(Arc::clone(&robots));
         self.by_digest.insert(digest, Arc::clone(&robots));

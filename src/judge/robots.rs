@@ -10,6 +10,7 @@ use crate::robots::model::{Directive, Group, RobotsTxt};
 use crate::store::snapshot::Digest;
 
 use super::Asker;
+use super::aside::Asides;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -37,6 +38,8 @@ pub struct Robots {
     pub text: RobotsTxt,
     /// Whom it may bind.
     pub(super) askers: Arc<[Asker]>,
+    /// What it says to crawlers besides verdicts.
+    pub(super) asides: Asides,
     /// By crawler; made when a crawler is first judged by it.
     pub(super) bindings: Box<[OnceLock<Binding>]>,
     /// By the first line of each binding group: crawlers that the same groups bind share one.

@@ -1,0 +1,188 @@
+//! What a robots.txt says to a crawler besides verdicts: the delay it asks for, and whether it
+//! speaks to that crawler at all.
+
+use std::sync::OnceLock;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::policy::select::{BoundBy, Star, select};
+use crate::robots::crawl_delay::CrawlDelay;
+use crate::robots::model::ProductToken;
+use crate::store::snapshot::Digest;
+
+use super::robots::{Robots, RobotsId};
+use super::{Asker, Judge};
+
+/// By crawler; made when somebody first asks, which most files never see.
+pub(super) type Asides = OnceLock<Box<[OnceLock<Aside>]>>;
+
+/// What is remembered of one crawler.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aside {
+    /// An index into the file's delays.
+    crawl_delay: Option<usize>,
+    bound: Bound,
+}
+
+/// Whether a file binds a crawler.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Bound {
+    Yes,
+    /// It names the crawler nowhere, and the crawler ignores `*`.
+    No,
+}
+
+/// A Crawl-delay, as reports show it.
+#[derive(Clone, Debug)]
+pub struct AskedDelay {
+    /// Of the version of robots.txt that asks.
+    pub digest: Digest,
+    /// 1-based.
+    pub line: u32,
+    /// As written in the file.
+    pub written: Box<[u8]>,
+    /// What it comes to; `None` where the value is no number.
+    pub milliseconds: Option<u64>,
+    /// The product token for which the crawler is meant, or `*`.
+    pub group: Box<[u8]>,
+}
+
+impl Judge {
+    /// Whether `robots` asks `crawler` for a Crawl-delay, be it a number or not.
+    pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        !robots.text.crawl_delays.is_empty() && self.aside(robots, crawler).crawl_delay.is_some()
+    }
+
+    /// The Crawl-delay that version `robots` asks `crawler` for: that of the product token, or
+    /// `*`, by which its rules bind the crawler. The shortest, where there are several.
+    pub fn asked_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Option<AskedDelay> {
+        let robots = self.version(robots);
+        let delay = &robots.text.crawl_delays[self.aside(&robots, crawler).crawl_delay?];
+        let asker = &self.askers[crawler.index()];
+        let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
+        let group: &[u8] = match bound_by {
+            BoundBy::Token(index) => asker.product_tokens[index].as_bytes(),
+            BoundBy::Star | BoundBy::Nothing => b"*",
+        };
+        Some(AskedDelay {
+            digest: robots.digest,
+            line: delay.line,
+            written: delay.written.clone(),
+            milliseconds: delay.milliseconds,
+            group: group.into(),
+        })
+    }
+
+    /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
+    /// nowhere.
+    pub fn goes_free(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        let ignores_star = self.askers[crawler.index()].star == Star::Ignored;
+        ignores_star && self.aside(robots, crawler).bound == Bound::No
+    }
+
+    fn aside(&self, robots: &Robots, crawler: CrawlerId) -> Aside {
+        let new = || self.askers.iter().map(|_| OnceLock::new()).collect();
+        let asides = robots.asides.get_or_init(new);
+        *asides[crawler.index()].get_or_init(|| Aside::new(robots, &self.askers[crawler.index()]))
+    }
+}
+
+impl Aside {
+    fn new(robots: &Robots, asker: &Asker) -> Aside {
+        let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
+        let is_meant = |token: &ProductToken| match bound_by {
+            BoundBy::Token(index) => token.names(asker.product_tokens[index].as_bytes()),
+            BoundBy::Star => token.is_star(),
+            BoundBy::Nothing => false,
+        };
+        let delays = robots.text.crawl_delays.iter().enumerate();
+        let meant = delays
+            .filter(|(_, delay)| delay.product_tokens(&robots.text).iter().any(is_meant))
+            .reduce(
+                |best: (usize, &CrawlDelay), next| {
+                    if next.1.is_milder_than(best.1) { next } else { best }
+                },
+            );
+        let bound = if bound_by == BoundBy::Nothing { Bound::No } else { Bound::Yes };
+        Aside { crawl_delay: meant.map(|(index, _)| index), bound }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::crawlers::registry::Registry;
+    use crate::store::Store;
+    use crate::url::dialect::Dialect;
+    use crate::url::path::prepare;
+
+    use super::*;
+
+    fn judge(text: &str) -> Judge {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        std::fs::write(&path, text).unwrap();
+        Judge::new(Store::open(&path).unwrap(), &Registry::builtin(), Dialect::Google).unwrap()
+    }
+
+    #[track_caller]
+    fn check(text: &str, crawler: &str, expected: Option<(u32, Option<u64>, &str)>) {
+        let judge = judge(text);
+        let crawler = Registry::builtin().find(crawler).unwrap();
+        let robots = judge.unnamed().unwrap();
+        assert_eq!(judge.asks_for_delay(&robots, crawler), expected.is_some());
+        let asked = judge.asked_delay(robots.id, crawler);
+        let told = asked.map(|asked| {
+            (asked.line, asked.milliseconds, String::from_utf8(asked.group.into()).unwrap())
+        });
+        let expected = expected.map(|(line, delay, group)| (line, delay, group.to_owned()));
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_delay_is_that_of_the_token_that_binds() {
+        let text = "User-agent: *\nCrawl-delay: 10\nDisallow: /a\n\
+                    User-agent: googlebot\nCrawl-delay: 2\nDisallow: /b\n\
+                    User-agent: ccbot\nDisallow: /c\n\
+                    User-agent: gptbot\nCrawl-delay: x\nDisallow: /d\n";
+        check(text, "bingbot", Some((2, Some(10_000), "*")));
+        check(text, "Googlebot-Image", Some((5, Some(2_000), "Googlebot")));
+        check(text, "CCBot", None);
+        check(text, "GPTBot", Some((10, None, "GPTBot")));
+        check(text, "AdsBot-Google", None);
+    }
+
+    #[test]
+    fn of_merged_groups_the_shortest_counts() {
+        let text = "User-agent: ccbot\nCrawl-delay: 5\nDisallow: /a\n\
+                    User-agent: ccbot\nCrawl-delay: 3\nUser-agent: gptbot\nDisallow: /b\n";
+        check(text, "CCBot", Some((5, Some(3_000), "CCBot")));
+        check(text, "GPTBot", None);
+    }
+
+    #[test]
+    fn who_ignores_the_star_goes_free_unless_named() {
+        let registry = Registry::builtin();
+        let adsbot = registry.find("AdsBot-Google").unwrap();
+        let check = |text: &str, crawler, expected| {
+            let judge = judge(text);
+            assert_eq!(judge.goes_free(&judge.unnamed().unwrap(), crawler), expected, "{text}");
+        };
+        check("User-agent: *\nDisallow: /\n", adsbot, true);
+        check("User-agent: *\nUser-agent: AdsBot-Google\nDisallow: /\n", adsbot, false);
+        check("User-agent: *\nDisallow: /\n", registry.find("GPTBot").unwrap(), false);
+    }
+
+    #[test]
+    fn a_judge_of_everyone_lets_nobody_go_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        std::fs::write(&path, "User-agent: *\nDisallow: /\n").unwrap();
+        let registry = Registry::builtin();
+        let store = Store::open(&path).unwrap();
+        let judge = Judge::of_everyone(store, &registry, Dialect::Google).unwrap();
+        let (robots, adsbot) = (judge.unnamed().unwrap(), registry.find("AdsBot-Google").unwrap());
+        assert!(!judge.goes_free(&robots, adsbot));
+        let mut scratch = Vec::new();
+        let path = prepare(b"/a", Dialect::Google, &mut scratch);
+        assert_eq!(judge.verdict(&robots, adsbot, path).by, Some(2));
+    }
+}

@@ -12,3 +12,4 @@ pub mod identify;
 pub mod cache;
 pub mod identity;
 pub mod registry;
+pub mod self_name;

@@ -1,0 +1,198 @@
+//! The name that an unknown crawler gives itself in its user agent.
+//!
+//! A guess by form, for readers who look for what their robots.txt could name:
+//! nothing is judged by it. Taken is, in this order, the first word that
+//! sounds like a crawler's name (`FooBot`), the first product with a version
+//! that is no browser's (`Foo/1.2`), the word after `compatible`, and the first
+//! word of all. Addresses of pages and mail are no names, nor is what follows
+//! `like`.
+
+/// Longer words are no names, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Parts of words, in lower case, by which crawlers call themselves such.
+const CRAWLER_PARTS: [&[u8]; 8] =
+    [b"bot", b"crawl", b"spider", b"scrap", b"fetch", b"slurp", b"archiver", b"monitor"];
+
+/// Words, in lower case, that say what something is and not what it is called.
+const COMMON_WORDS: [&[u8]; 14] = [
+    b"bot",
+    b"bots",
+    b"robot",
+    b"robots",
+    b"crawler",
+    b"crawlers",
+    b"spider",
+    b"scraper",
+    b"fetcher",
+    b"monitor",
+    b"monitoring",
+    b"webcrawler",
+    b"compatible",
+    b"http",
+];
+
+/// What browsers, engines and systems put into their user agents, in lower case.
+const BROWSER_WORDS: [&[u8]; 39] = [
+    b"mozilla",
+    b"applewebkit",
+    b"webkit",
+    b"chrome",
+    b"chromium",
+    b"headlesschrome",
+    b"safari",
+    b"gecko",
+    b"khtml",
+    b"version",
+    b"mobile",
+    b"firefox",
+    b"fxios",
+    b"crios",
+    b"edg",
+    b"edge",
+    b"opr",
+    b"opera",
+    b"presto",
+    b"trident",
+    b"msie",
+    b"seamonkey",
+    b"samsungbrowser",
+    b"build",
+    b"windows",
+    b"linux",
+    b"x11",
+    b"macintosh",
+    b"iphone",
+    b"ipad",
+    b"android",
+    b"ubuntu",
+    b"u",
+    b"en-us",
+    b"en",
+    b"x86_64",
+    b"wow64",
+    b"win64",
+    b"like",
+];
+
+/// The product token that `user_agent` seems to name itself by; `None` where nothing looks like one.
+pub fn self_name(user_agent: &[u8]) -> Option<&[u8]> {
+    let mut product = None;
+    let mut compatible = None;
+    let mut first = None;
+    let mut before: &[u8] = b"";
+    for word in words(user_agent) {
+        let after_like = before.eq_ignore_ascii_case(b"like");
+        let after_compatible = before.eq_ignore_ascii_case(b"compatible");
+        before = word;
+        let Some((name, version)) = name(word).filter(|_| !after_like) else { continue };
+        if is_one_of(name, &BROWSER_WORDS) || is_one_of(name, &COMMON_WORDS) {
+            continue;
+        }
+        if CRAWLER_PARTS.iter().any(|part| contains(name, part)) {
+            return Some(name);
+        }
+        if version == Version::Given {
+            product = product.or(Some(name));
+        }
+        if after_compatible {
+            compatible = compatible.or(Some(name));
+        }
+        if user_agent.starts_with(name) {
+            first = Some(name);
+        }
+    }
+    product.or(compatible).or(first)
+}
+
+/// Whether a version follows a name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Version {
+    Given,
+    None,
+}
+
+fn words(user_agent: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_between = |byte: &u8| *byte <= b' ' || b"();,\"'<>[]{}|".contains(byte);
+    user_agent.split(is_between).filter(|word| !word.is_empty())
+}
+
+/// The name in a word such as `FooBot/1.2`; `None` for addresses, numbers and anything else.
+fn name(word: &[u8]) -> Option<(&[u8], Version)> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.!".contains(byte);
+    let end = word.iter().position(|byte| !is_part(byte)).unwrap_or(word.len());
+    let (name, rest) = word.split_at(end);
+    let digit = rest.iter().skip(1).find(|byte| !matches!(byte, b'v' | b'V'));
+    let version = match rest {
+        [] => Version::None,
+        [b'/', ..] if digit.is_some_and(u8::is_ascii_digit) => Version::Given,
+        [b'/' | b':'] => Version::None,
+        _ => return None,
+    };
+    // A dot makes a host, unless something says that it does not.
+    let is_host = name.contains(&b'.') && !name.contains(&b'_') && version == Version::None;
+    let is_name = name.iter().any(u8::is_ascii_alphabetic)
+        && name.first().is_some_and(u8::is_ascii_alphanumeric)
+        && name.len() <= NAME_BYTES_MAX
+        && !name.to_ascii_lowercase().starts_with(b"www.");
+    (is_name && !is_host).then_some((name, version))
+}
+
+fn is_one_of(name: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| name.eq_ignore_ascii_case(word))
+}
+
+fn contains(name: &[u8], part: &[u8]) -> bool {
+    name.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_found() {
+        let cases = [
+            ("AcmeCrawler/0.1 (+http://acme.example/bot)", "AcmeCrawler"),
+            ("Mozilla/5.0 (compatible; FooBot/1.2; +http://foo.example/bot.html)", "FooBot"),
+            ("Mozilla/5.0 (compatible; Foo/1.2; +http://foo.example/)", "Foo"),
+            (
+                "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; Foo-Bot; +https://foo.example) Chrome/1.0 Safari/537.36",
+                "Foo-Bot",
+            ),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/1 Safari/537.36 (compatible; Barometer; spider)",
+                "Barometer",
+            ),
+            ("SBL-BOT (http://sbl.net)", "SBL-BOT"),
+            ("archive.org_bot", "archive.org_bot"),
+            ("2ip bot/1.1 (+http://2ip.io)", "2ip"),
+            ("Thing (+http://thing.example/)", "Thing"),
+            ("thing.py/v2.0 crawler", "thing.py"),
+            ("Foo Spider/3 like Googlebot", "Foo"),
+        ];
+        for (user_agent, expected) in cases {
+            let found = self_name(user_agent.as_bytes()).map(String::from_utf8_lossy);
+            assert_eq!(found.as_deref(), Some(expected), "{user_agent}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name() {
+        let cases: [&[u8]; 9] = [
+            b"",
+            b"-",
+            b"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/1.0",
+            b"+http://bot.example/about",
+            b"bot@crawler.example",
+            b"(bot) crawler",
+            b"www.crawler.example",
+            b"crawler.example/bot",
+            b"\xff\xfe\0()/;;",
+        ];
+        for user_agent in cases {
+            let found = self_name(user_agent).map(String::from_utf8_lossy);
+            assert_eq!(found.as_deref(), None, "{}", user_agent.escape_ascii());
+        }
+    }
+}

@@ -17,6 +17,7 @@ pub mod parse_rate;
 pub mod place;
 pub mod places;
 pub mod readings;
+pub mod series;
 pub mod sites;
 pub mod sums;
 pub mod tally;

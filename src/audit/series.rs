@@ -1,0 +1,261 @@
+//! Counts by minute or by hour, packed.
+//!
+//! Logs come in any order, so whatever depends on what came first is kept by
+//! the minute and resolved when everything is merged. A bucket takes two bytes
+//! where neighbours follow each other (the distance to the bucket before, and
+//! the count, both as variable-length integers), at most twenty; what was added
+//! last waits unpacked.
+
+use super::merge::Merge;
+
+/// Additions that wait unpacked, at least.
+const WAITING_MIN: usize = 64;
+
+/// Additions that wait unpacked, as a part of the packed buckets: packing stays cheap, however
+/// the buckets are ordered.
+const WAITING_PART: usize = 8;
+
+/// How often something happened, by bucket of time.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// Distance to the bucket before (the first: its zigzag value), then the count; ascending.
+    packed: Vec<u8>,
+    /// Buckets that are packed.
+    packed_count: usize,
+    /// The last bucket that is packed.
+    packed_last: i64,
+    /// In the order in which they came; buckets may repeat, also packed ones.
+    waiting: Vec<(i64, u64)>,
+}
+
+impl Series {
+    /// Adds `count` to `bucket`.
+    pub fn add(&mut self, bucket: i64, count: u64) {
+        if let Some((last, sum)) = self.waiting.last_mut()
+            && *last == bucket
+        {
+            *sum += count;
+            return;
+        }
+        self.waiting.push((bucket, count));
+        if self.waiting.len() >= WAITING_MIN.max(self.packed_count / WAITING_PART) {
+            self.pack();
+        }
+    }
+
+    /// The buckets that hold anything, ascending, each once.
+    pub fn buckets(&self) -> Vec<(i64, u64)> {
+        let mut waiting = self.waiting.clone();
+        waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
+        summed(self.packed_buckets(), waiting.into_iter())
+    }
+
+    /// How many buckets hold anything.
+    pub fn len(&mut self) -> usize {
+        self.pack();
+        self.packed_count
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.packed_count == 0 && self.waiting.is_empty()
+    }
+
+    /// The sum of all counts.
+    pub fn total(&self) -> u64 {
+        let packed: u64 = self.packed_buckets().map(|(_, count)| count).sum();
+        packed + self.waiting.iter().map(|(_, count)| count).sum::<u64>()
+    }
+
+    /// Drops the buckets from `bucket` on.
+    pub fn forget_from(&mut self, bucket: i64) {
+        self.waiting.retain(|&(waiting, _)| waiting < bucket);
+        if self.packed_count > 0 && self.packed_last >= bucket {
+            let kept: Vec<_> = self.packed_buckets().take_while(|kept| kept.0 < bucket).collect();
+            self.repack(&kept);
+        }
+    }
+
+    /// The buckets that are packed, ascending.
+    fn packed_buckets(&self) -> Packed<'_> {
+        Packed { rest: &self.packed, last: None }
+    }
+
+    fn pack(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
+        let is_later = self.packed_count == 0 || waiting[0].0 > self.packed_last;
+        if is_later {
+            for (bucket, count) in summed(std::iter::empty(), waiting.drain(..)) {
+                self.push(bucket, count);
+            }
+        } else {
+            let all = summed(self.packed_buckets(), waiting.drain(..));
+            self.repack(&all);
+        }
+        // The buffer is used again, if it is not much too large by now.
+        waiting.shrink_to(WAITING_MIN.max(self.packed_count / WAITING_PART));
+        self.waiting = waiting;
+    }
+
+    fn repack(&mut self, buckets: &[(i64, u64)]) {
+        self.packed.clear();
+        self.packed_count = 0;
+        buckets.iter().for_each(|&(bucket, count)| self.push(bucket, count));
+    }
+
+    /// `bucket` is later than all that are packed.
+    fn push(&mut self, bucket: i64, count: u64) {
+        let distance = match self.packed_count {
+            0 => ((bucket << 1) ^ (bucket >> 63)) as u64,
+            _ => bucket.abs_diff(self.packed_last),
+        };
+        write_number(distance, &mut self.packed);
+        write_number(count, &mut self.packed);
+        self.packed_last = bucket;
+        self.packed_count += 1;
+    }
+}
+
+impl Merge for Series {
+    fn absorb(&mut self, other: Series) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        for (bucket, count) in other.waiting.iter().copied() {
+            self.add(bucket, count);
+        }
+        if other.packed_count > 0 {
+            self.pack();
+            let all = summed(self.packed_buckets(), other.packed_buckets());
+            self.repack(&all);
+        }
+    }
+}
+
+/// Reads packed buckets from the first on.
+#[derive(Clone, Debug)]
+struct Packed<'a> {
+    rest: &'a [u8],
+    last: Option<i64>,
+}
+
+impl Iterator for Packed<'_> {
+    type Item = (i64, u64);
+
+    fn next(&mut self) -> Option<(i64, u64)> {
+        let distance = read_number(&mut self.rest)?;
+        let count = read_number(&mut self.rest)?;
+        let bucket = match self.last {
+            None => (distance >> 1) as i64 ^ -((distance & 1) as i64),
+            Some(last) => last.wrapping_add_unsigned(distance),
+        };
+        self.last = Some(bucket);
+        Some((bucket, count))
+    }
+}
+
+/// Two ascending series as one, each bucket once.
+fn summed(
+    left: impl Iterator<Item = (i64, u64)>,
+    right: impl Iterator<Item = (i64, u64)>,
+) -> Vec<(i64, u64)> {
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    let mut all: Vec<(i64, u64)> = Vec::new();
+    loop {
+        let next = match (left.peek(), right.peek()) {
+            (Some(ours), Some(theirs)) if ours.0 <= theirs.0 => left.next(),
+            (Some(_), None) => left.next(),
+            (_, Some(_)) => right.next(),
+            (None, None) => return all,
+        };
+        let Some((bucket, count)) = next else { return all };
+        match all.last_mut() {
+            Some((last, sum)) if *last == bucket => *sum += count,
+            _ => all.push((bucket, count)),
+        }
+    }
+}
+
+/// Seven bits a byte, the low ones first; the high bit says that more follow.
+fn write_number(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn read_number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, after) = rest.split_first()?;
+        *rest = after;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn random(state: &mut u64, below: u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (*state >> 33) % below
+    }
+
+    #[test]
+    fn any_order_and_split_give_what_a_map_gives() {
+        let state = &mut 1;
+        for (additions, width) in [(0, 1), (1, 1), (50, 5), (3_000, 100), (3_000, 1_000_000)] {
+            let mut expected = BTreeMap::<i64, u64>::new();
+            let mut parts = vec![Series::default(); 3];
+            for at in 0..additions {
+                let bucket = match additions % 2 {
+                    0 => random(state, width) as i64 - 20,
+                    _ => at as i64 / 3,
+                };
+                let count = 1 + random(state, 300);
+                *expected.entry(bucket).or_default() += count;
+                parts[random(state, 3) as usize].add(bucket, count);
+            }
+            let mut whole = parts.remove(random(state, 3) as usize);
+            parts.into_iter().for_each(|part| whole.absorb(part));
+            assert_eq!(whole.total(), expected.values().sum::<u64>());
+            assert_eq!(whole.buckets(), Vec::from_iter(expected.clone()));
+            let from = random(state, width) as i64;
+            whole.forget_from(from);
+            expected.split_off(&from);
+            assert_eq!(whole.buckets(), Vec::from_iter(expected.clone()));
+            assert_eq!(whole.len(), expected.len());
+            assert_eq!(whole.buckets(), Vec::from_iter(expected));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_time_and_large_counts_come_back() {
+        let mut series = Series::default();
+        let all = [(i64::MIN, u64::MAX), (-1, 1), (0, 128), (1, 127), (i64::MAX, 1 << 63)];
+        all.iter().rev().for_each(|&(bucket, count)| series.add(bucket, count));
+        assert_eq!((series.len(), series.buckets()), (5, all.to_vec()));
+    }
+
+    #[test]
+    fn a_bucket_takes_two_bytes() {
+        let mut series = Series::default();
+        (29_000_000..29_525_600).for_each(|minute| series.add(minute, 7));
+        assert_eq!(series.len(), 525_600);
+        assert!(series.packed.len() < 2 * 525_600 + 10);
+        assert!(series.waiting.capacity() <= 525_600 / WAITING_PART + WAITING_MIN);
+    }
+}

@@ -14,6 +14,7 @@ pub mod finish;
 pub mod merge;
 pub mod naming;
 pub mod parse_rate;
+pub mod pace;
 pub mod place;
 pub mod places;
 pub mod readings;

@@ -1,0 +1,162 @@
+//! How fast a crawler asked, compared with the Crawl-delay that it was asked to keep.
+//!
+//! Requests are counted by the hour, so that the order of lines cannot matter.
+//! What is said is the least that is certain: a crawler that waits `d` seconds
+//! between requests can make `3600 / d` of them in an hour, rounded up, however
+//! they fall; what goes beyond cannot have kept the delay.
+
+use crate::time::UtcTime;
+
+use super::merge::Merge;
+use super::series::Series;
+
+const HOUR_SECONDS: i64 = 3600;
+const DAY_HOURS: i64 = 24;
+
+/// Requests of one crawler that one version of a robots.txt asks for a delay.
+#[derive(Clone, Debug, Default)]
+pub struct PaceTally {
+    /// How many, but for those of robots.txt and those without a path.
+    pub requests: u64,
+    /// By hour since the epoch.
+    pub hours: Series,
+}
+
+impl PaceTally {
+    /// Counts one request.
+    pub fn count(&mut self, time: UtcTime) {
+        self.requests += 1;
+        self.hours.add(time.unix_seconds().div_euclid(HOUR_SECONDS), 1);
+    }
+}
+
+impl Merge for PaceTally {
+    fn absorb(&mut self, other: PaceTally) {
+        self.requests += other.requests;
+        self.hours.absorb(other.hours);
+    }
+}
+
+/// How requests compare with a delay.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Pace {
+    /// By hour; `None` where the delay sets no limit.
+    pub hourly: Option<Excess>,
+    /// By day of UTC.
+    pub daily: Option<Excess>,
+    /// The hour with most requests, the earliest of equal ones; `None` where there were none.
+    pub busiest: Option<Busiest>,
+}
+
+/// Requests beyond what a delay allows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Excess {
+    /// The most requests that keep the delay, in one hour or day.
+    pub allowed: u64,
+    /// Requests beyond that, of all hours or days.
+    pub requests_over: u64,
+    /// Hours or days that have such requests.
+    pub periods_over: u64,
+}
+
+/// The hour with most requests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Busiest {
+    /// When it began; `None` where that is before what a calendar can write.
+    pub start: Option<UtcTime>,
+    /// How many requests it had.
+    pub requests: u64,
+}
+
+impl Pace {
+    /// Compares requests by `hours` with a delay, `None` or 0 where it sets no limit.
+    pub fn new(hours: &Series, delay_milliseconds: Option<u64>) -> Pace {
+        let hours = hours.buckets();
+        let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);
+        let excess = |period_hours: i64| {
+            let delay = delay_milliseconds.filter(|&delay| delay > 0)?;
+            let milliseconds = (period_hours * HOUR_SECONDS).unsigned_abs() * 1000;
+            let mut excess = Excess { allowed: milliseconds.div_ceil(delay), ..Excess::default() };
+            for period in hours.chunk_by(|left, right| {
+                left.0.div_euclid(period_hours) == right.0.div_euclid(period_hours)
+            }) {
+                let requests: u64 = period.iter().map(|&(_, requests)| requests).sum();
+                let over = requests.saturating_sub(excess.allowed);
+                excess.requests_over += over;
+                excess.periods_over += u64::from(over > 0);
+            }
+            Some(excess)
+        };
+        Pace {
+            hourly: excess(1),
+            daily: excess(DAY_HOURS),
+            busiest: busiest.map(|(hour, requests)| Busiest {
+                start: UtcTime::from_unix_seconds(hour * HOUR_SECONDS),
+                requests,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excess(allowed: u64, requests_over: u64, periods_over: u64) -> Option<Excess> {
+        Some(Excess { allowed, requests_over, periods_over })
+    }
+
+    /// `requests` at seconds; counted in both orders and in two parts.
+    #[track_caller]
+    fn check(
+        seconds: &[i64],
+        delay: Option<u64>,
+        hourly: Option<Excess>,
+        daily: Option<Excess>,
+        busiest: Option<(i64, u64)>,
+    ) {
+        let time = |second: i64| UtcTime::from_unix_seconds(second).unwrap();
+        let tally = |seconds: &mut dyn Iterator<Item = &i64>| {
+            let mut tally = PaceTally::default();
+            seconds.for_each(|&second| tally.count(time(second)));
+            tally
+        };
+        let (left, right) = seconds.split_at(seconds.len() / 3);
+        let mut parts = tally(&mut right.iter().rev());
+        parts.absorb(tally(&mut left.iter()));
+        assert_eq!(parts.requests, seconds.len() as u64);
+        let busiest =
+            busiest.map(|(start, requests)| Busiest { start: Some(time(start)), requests });
+        let expected = Pace { hourly, daily, busiest };
+        for tally in [tally(&mut seconds.iter()), tally(&mut seconds.iter().rev()), parts] {
+            assert_eq!(Pace::new(&tally.hours, delay), expected);
+        }
+    }
+
+    #[test]
+    fn only_what_cannot_have_kept_the_delay_is_over() {
+        // Every ten seconds for an hour is 360 requests, and all of them keep it.
+        let steady: Vec<i64> = (0..360).map(|at| 7_200 + at * 10).collect();
+        check(&steady, Some(10_000), excess(360, 0, 0), excess(8_640, 0, 0), Some((7_200, 360)));
+        check(&steady, Some(20_000), excess(180, 180, 1), excess(4_320, 0, 0), Some((7_200, 360)));
+        // 3600 / 7 is 514.3: the first request of an hour may come at once.
+        check(&steady, Some(7_000), excess(515, 0, 0), excess(12_343, 0, 0), Some((7_200, 360)));
+        check(&steady, Some(500), excess(7_200, 0, 0), excess(172_800, 0, 0), Some((7_200, 360)));
+    }
+
+    #[test]
+    fn hours_and_days_are_told_apart_also_before_the_epoch() {
+        let seconds = [-1, -2, -3, 0, 1, 3_600, 86_400];
+        let busiest = Some((-3_600, 3));
+        check(&seconds, Some(3_600_000), excess(1, 3, 2), excess(24, 0, 0), busiest);
+        check(&seconds, Some(86_400_000), excess(1, 3, 2), excess(1, 4, 2), busiest);
+        check(&seconds, Some(u64::MAX), excess(1, 3, 2), excess(1, 4, 2), busiest);
+    }
+
+    #[test]
+    fn no_limit_and_no_requests() {
+        check(&[5, 6], None, None, None, Some((0, 2)));
+        check(&[5, 3_700], Some(0), None, None, Some((0, 1)));
+        check(&[], Some(1_000), excess(3_600, 0, 0), excess(86_400, 0, 0), None);
+    }
+}

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use botaudit::audit::naming::Naming;
-use botaudit::audit::{self, Options, Progress};
+use botaudit::audit::{self, Judged, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
@@ -60,6 +60,7 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
         trusted_proxies: Vec::new(),
         zone: Zone::UTC,
         window: Window::ALWAYS,
+        judged: Judged::Bound,
     };
     let sources = expand(&[path.into()]);
     let start = Instant::now();

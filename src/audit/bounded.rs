@@ -64,6 +64,16 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.kept.get_mut(&key).expect("it was there, or was inserted and is not the last")
     }
 
+    /// The kept keys in the order of their hashes, with what is added up under each.
+    pub fn kept_mut(&mut self) -> impl Iterator<Item = (u64, &K, &mut V)> {
+        self.kept.iter_mut().map(|((hash, key), value)| (*hash, key, value))
+    }
+
+    /// What the others add up to.
+    pub fn others_mut(&mut self) -> Option<&mut V> {
+        self.others.as_mut()
+    }
+
     /// The kept keys in the order of their hashes, and the sum of the others.
     pub fn into_parts(self) -> (impl Iterator<Item = (K, V)>, Option<V>) {
         (self.kept.into_iter().map(|((_, key), value)| (key, value)), self.others)

@@ -9,16 +9,21 @@ use crate::error::{Error, Result};
 use crate::input::chunks::{Chunks, Ending};
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
-use crate::judge::robots::{DecidingRule, Robots};
+use crate::judge::robots::Robots;
 use crate::logs::detect::Detection;
 use crate::logs::format::Format;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Day;
 
+use super::awareness::Readers;
 use super::file::{FileTally, RejectTally};
 use super::merge::Merge;
+use super::place::Place;
+use super::places::TIME_BUCKETS_MAX;
+use super::row::{ActorRow, Broken, Delayed};
 use super::sums::Sums;
-use super::tally::{Actor, CrawlerTally, Example, Tally, UserAgentTally, ViolationTally};
+use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
+use super::unknown::{self, UnknownCrawler};
 use super::warnings::warnings;
 
 /// Everything that a report says.
@@ -29,7 +34,7 @@ pub struct Audit {
     /// The robots.txt files that the log made us look at, by name.
     pub robots: Vec<(String, Arc<Robots>)>,
     /// By user agent.
-    pub unknown_crawlers: Vec<(Vec<u8>, UserAgentTally)>,
+    pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
     /// What the user should know before acting on the report; no line of a log makes one each.
@@ -37,23 +42,6 @@ pub struct Audit {
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
-}
-
-#[derive(Debug)]
-struct ActorRow {
-    origin: String,
-    actor: Actor,
-    tally: CrawlerTally,
-    broken: Vec<Broken>,
-}
-
-/// A rule, and who broke it how often.
-#[derive(Debug)]
-pub struct Broken {
-    /// The rule.
-    pub rule: DecidingRule,
-    /// The requests.
-    pub tally: ViolationTally,
 }
 
 /// What became of one input.
@@ -147,19 +135,14 @@ impl Audit {
             });
         }
         let (unknown_crawlers, other_unknown_crawlers) = tally.unknown_crawlers.into_parts();
-        let mut unknown_crawlers: Vec<_> = unknown_crawlers.collect();
-        unknown_crawlers.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        let robots = judge.sources();
+        let unknown_crawlers = unknown::unknown_crawlers(unknown_crawlers, &robots);
         let mut rows = Vec::new();
         for (place, actors) in tally.places.into_map() {
-            for (actor, mut tally) in actors {
-                let broken = std::mem::take(&mut tally.violations);
-                let broken = broken.into_iter().map(|(key, tally)| Broken {
-                    rule: judge.rule(key.robots, key.line, actor.0),
-                    tally,
-                });
-                let mut broken: Vec<Broken> = broken.collect();
-                broken.sort_by_key(|broken| (broken.rule.digest, broken.rule.line));
-                rows.push(ActorRow { origin: place.to_string(), actor, tally, broken });
+            let readers = Readers::new(&actors, registry);
+            for (actor, tally) in actors {
+                let knowledge = readers.knowledge(actor);
+                rows.push(ActorRow::new(place.to_string(), actor, tally, &knowledge, judge));
             }
         }
         rows.sort_by(|left, right| {
@@ -169,7 +152,7 @@ impl Audit {
         let failures = judge.failures();
         let mut audit = Audit {
             inputs,
-            robots: judge.sources(),
+            robots,
             unknown_crawlers,
             other_unknown_crawlers,
             robots_failures: failures.len(),
@@ -178,12 +161,25 @@ impl Audit {
         };
         audit.check_requests()?;
         audit.warnings = warnings(&audit, judge, failures);
+        audit.warnings.extend(audit.times_given_up());
         Ok(audit)
     }
 
     /// Each origin, crawler and identity, by the names of these.
     pub fn actors(&self) -> impl Iterator<Item = (&str, Actor, &CrawlerTally)> {
         self.rows.iter().map(|row| (row.origin.as_str(), row.actor, &row.tally))
+    }
+
+    /// Each origin, crawler and identity with all that is known, by the names of these.
+    pub fn rows(&self) -> &[ActorRow] {
+        &self.rows
+    }
+
+    /// Each delay that a crawler was asked to keep, with its requests.
+    pub fn delays(&self) -> impl Iterator<Item = (&str, Actor, &Delayed)> {
+        self.rows.iter().flat_map(|row| {
+            row.delayed.iter().map(|delayed| (row.origin.as_str(), row.actor, delayed))
+        })
     }
 
     /// Each rule that was broken, by whom.
@@ -234,19 +230,24 @@ impl Audit {
         self.robots_failures == 0 && self.inputs.iter().all(|input| input.damage.is_none())
     }
 
+    /// At `(others)` times are never kept, which its name says; anywhere else it must be told.
+    fn times_given_up(&self) -> Option<String> {
+        let is_given_up = |row: &&ActorRow| {
+            row.tally.times == Times::GivenUp && row.origin != Place::Others.to_string()
+        };
+        let crawlers = self.rows.iter().filter(is_given_up).count();
+        (crawlers > 0).then(|| {
+            format!(
+                "the minutes of more than {TIME_BUCKETS_MAX} requests would have to be kept; of \
+                 {crawlers} crawlers at some origin it is not told whether they had read \
+                 robots.txt; audit fewer days or origins at once"
+            )
+        })
+    }
+
     /// Nothing may be lost between the lines and the rows.
     fn check_requests(&self) -> Result<()> {
-        for row in &self.rows {
-            let total = row.tally.total();
-            let broken: u64 = row.broken.iter().map(|broken| broken.tally.requests).sum();
-            let fetches = row.tally.readings.statuses.total();
-            if !total.hold() || broken != total.violations || fetches != total.robots_txt_requests {
-                return Err(Error::inconsistent(format!(
-                    "{}, {:?}: {total:?}, {broken} broken, {fetches} fetches",
-                    row.origin, row.actor
-                )));
-            }
-        }
+        self.rows.iter().try_for_each(ActorRow::check)?;
         let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
         let requests = self.total().requests;
         if lines == requests {

@@ -5,6 +5,7 @@
 //! sums leaves a worker, so neither the number of threads nor the size of chunks
 //! can show in a report.
 
+pub mod awareness;
 pub mod bounded;
 pub mod client;
 pub mod evidence;
@@ -13,15 +14,17 @@ pub mod file;
 pub mod finish;
 pub mod merge;
 pub mod naming;
-pub mod parse_rate;
 pub mod pace;
+pub mod parse_rate;
 pub mod place;
 pub mod places;
 pub mod readings;
+pub mod row;
 pub mod series;
 pub mod sites;
 pub mod sums;
 pub mod tally;
+pub mod unknown;
 mod warnings;
 pub mod worker;
 
@@ -32,6 +35,7 @@ use std::thread;
 
 use ipnet::IpNet;
 
+use crate::crawlers::crawler::{Binding, Crawler};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
@@ -72,6 +76,17 @@ pub struct Options {
     pub zone: Zone,
     /// Lines of other times are passed over.
     pub window: Window,
+    /// Whom to hold to the rules.
+    pub judged: Judged,
+}
+
+/// Whom to hold to the rules.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Judged {
+    /// Crawlers that robots.txt binds; the requests of others are counted apart.
+    Bound,
+    /// All crawlers. The judge should then be one [of everyone](Judge::of_everyone).
+    Everyone,
 }
 
 /// What can be watched while an audit runs.
@@ -102,7 +117,11 @@ pub fn run(
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Audit> {
-    let bindings = registry.iter().map(|(_, crawler)| crawler.binding()).collect();
+    let binding = |crawler: &Crawler| match options.judged {
+        Judged::Bound => crawler.binding(),
+        Judged::Everyone => Binding::Bound,
+    };
+    let bindings = registry.iter().map(|(_, crawler)| binding(crawler)).collect();
     let from_path = options.naming.from_path.as_ref();
     let captured = |source: &Source| from_path.and_then(|pattern| pattern.captured(&source.name));
     let context = Context {

@@ -2,7 +2,8 @@
 //!
 //! Places that the user named (`--origin`, files of a robots.txt directory) are
 //! always kept. Strangers come from Host headers, which anybody may write, so
-//! only so many of them are told apart.
+//! only so many of them are told apart; and only so many minutes and hours are
+//! kept of when requests were made.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ pub const STRANGERS_MAX: usize = 10_000;
 pub type PlaceTally = BTreeMap<Actor, CrawlerTally>;
 
 /// Whether a place may be folded into `(others)`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Standing {
     /// The user named it.
     Named,
@@ -26,20 +27,51 @@ pub enum Standing {
     Stranger(u64),
 }
 
+/// Minutes and hours that are kept: 34 million, some 70 MiB. That is a year in which 60 crawlers
+/// each break a rule in every single minute.
+pub const TIME_BUCKETS_MAX: usize = 1 << 25;
+
+/// Buckets of time that one request can add.
+const TIME_BUCKETS_PER_REQUEST: usize = 2;
+
 /// Tallies by place.
+///
+/// Minutes and hours are kept for as many crawlers, in the order of [`TimesKey`], as fit in
+/// `time_buckets_max` together; the others go without. More requests can only make more buckets,
+/// so whoever goes without here would also go without where all requests are known: that merges
+/// exactly.
 #[derive(Clone, Debug)]
 pub struct Places {
     named: BTreeMap<Place, PlaceTally>,
     strangers: Bounded<Place, PlaceTally>,
+    time_buckets_max: usize,
+    /// No fewer than there are.
+    time_buckets_at_most: usize,
+    /// The first that goes without times.
+    times_end: Option<TimesKey>,
 }
+
+/// Places that the user named come first, strangers in the order in which they are folded.
+type TimesKey = (Standing, Place, Actor);
 
 impl Default for Places {
     fn default() -> Places {
-        Places { named: BTreeMap::new(), strangers: Bounded::new(STRANGERS_MAX) }
+        Places::new(STRANGERS_MAX, TIME_BUCKETS_MAX)
     }
 }
 
 impl Places {
+    /// Tells at most so many strangers apart, and keeps at most so many minutes and hours.
+    pub fn new(strangers_max: usize, time_buckets_max: usize) -> Places {
+        Places {
+            named: BTreeMap::new(),
+            strangers: Bounded::new(strangers_max),
+            time_buckets_max,
+            time_buckets_at_most: 0,
+            times_end: None,
+        }
+    }
+
     /// The tally of `place`, to be added to.
     pub fn entry(&mut self, place: &Place, standing: Standing) -> &mut PlaceTally {
         match standing {
@@ -53,8 +85,49 @@ impl Places {
         }
     }
 
+    /// Keeps memory in bounds after `requests` more were added.
+    pub fn bound_times(&mut self, requests: u64) {
+        let added = usize::try_from(requests).unwrap_or(usize::MAX);
+        let added = added.saturating_mul(TIME_BUCKETS_PER_REQUEST);
+        self.time_buckets_at_most = self.time_buckets_at_most.saturating_add(added);
+        // Counting takes time, so that some more are let in before it is done again.
+        if self.time_buckets_at_most > self.time_buckets_max + self.time_buckets_max / 4 {
+            self.give_up_times();
+        }
+    }
+
+    /// Gives up the times of those who must go without.
+    fn give_up_times(&mut self) {
+        let named = self.named.iter_mut().map(|(place, tally)| (Standing::Named, place, tally));
+        let strangers = self.strangers.kept_mut();
+        let strangers =
+            strangers.map(|(hash, place, tally)| (Standing::Stranger(hash), place, tally));
+        let mut buckets = 0;
+        for (standing, place, tally) in named.chain(strangers) {
+            for (&actor, tally) in tally {
+                let is_past = self.times_end.as_ref().is_some_and(|(end, end_place, end_actor)| {
+                    (standing, place, actor) >= (*end, end_place, *end_actor)
+                });
+                let more = if is_past { 0 } else { tally.time_buckets() };
+                if is_past || buckets + more > self.time_buckets_max {
+                    tally.give_up_times();
+                    if !is_past {
+                        self.times_end = Some((standing, place.clone(), actor));
+                    }
+                } else {
+                    buckets += more;
+                }
+            }
+        }
+        for tally in self.strangers.others_mut().into_iter().flat_map(BTreeMap::values_mut) {
+            tally.give_up_times();
+        }
+        self.time_buckets_at_most = buckets;
+    }
+
     /// All places in order, `(others)` among them if there had to be any.
-    pub fn into_map(self) -> BTreeMap<Place, PlaceTally> {
+    pub fn into_map(mut self) -> BTreeMap<Place, PlaceTally> {
+        self.give_up_times();
         let mut all = self.named;
         let (strangers, others) = self.strangers.into_parts();
         all.absorb(strangers.collect());
@@ -69,6 +142,13 @@ impl Merge for Places {
     fn absorb(&mut self, other: Places) {
         self.named.absorb(other.named);
         self.strangers.absorb(other.strangers);
+        self.time_buckets_at_most =
+            self.time_buckets_at_most.saturating_add(other.time_buckets_at_most);
+        self.times_end = match (self.times_end.take(), other.times_end) {
+            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        self.bound_times(0);
     }
 }
 

@@ -3,11 +3,10 @@
 //! Lines come in any order, so requests are kept by the minute and resolved at
 //! the end; within one minute the reading counts as the earlier.
 
-use std::collections::BTreeMap;
-
 use crate::time::UtcTime;
 
 use super::merge::Merge;
+use super::series::Series;
 use super::sums::{Span, Statuses};
 
 /// When a crawler asked for robots.txt and got it, and what it asked for before.
@@ -21,8 +20,13 @@ pub struct ReadingTally {
     pub readings: u64,
     /// When it read robots.txt.
     pub read: Option<Span>,
-    /// Other requests by minute, for minutes before the first reading that is known so far.
-    waiting: BTreeMap<i64, u64>,
+    /// Readings that were answered 200, by minute.
+    pub read_200: Series,
+    /// Readings that were answered 304, by minute.
+    pub read_304: Series,
+    /// Other requests by minute, for minutes before the first reading that is known so far: at
+    /// most 1,440 for each day.
+    waiting: Series,
 }
 
 impl ReadingTally {
@@ -30,24 +34,28 @@ impl ReadingTally {
     pub fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
         self.statuses.count(status);
         self.fetched.absorb(Some(Span::at(time)));
-        if method == b"GET" && matches!(status, 200 | 304) {
-            self.readings += 1;
-            self.read.absorb(Some(Span::at(time)));
-            self.forget_what_came_after();
-        }
+        let answered = match (method, status) {
+            (b"GET", 200) => &mut self.read_200,
+            (b"GET", 304) => &mut self.read_304,
+            _ => return,
+        };
+        answered.add(time.unix_minute(), 1);
+        self.readings += 1;
+        self.read.absorb(Some(Span::at(time)));
+        self.forget_what_came_after();
     }
 
     /// Counts a request for anything else.
     pub fn count_other(&mut self, time: UtcTime) {
         if self.is_before_reading(time.unix_minute()) {
-            *self.waiting.entry(time.unix_minute()).or_default() += 1;
+            self.waiting.add(time.unix_minute(), 1);
         }
     }
 
     /// Requests for anything else in minutes before that of the first reading;
     /// all of them, if robots.txt was never read.
     pub fn requests_before_first_reading(&self) -> u64 {
-        self.waiting.values().sum()
+        self.waiting.total()
     }
 
     fn is_before_reading(&self, minute: i64) -> bool {
@@ -57,7 +65,7 @@ impl ReadingTally {
     /// Another worker's earlier reading can only take more away, so nothing is lost.
     fn forget_what_came_after(&mut self) {
         if let Some(read) = self.read {
-            self.waiting.split_off(&read.first.unix_minute());
+            self.waiting.forget_from(read.first.unix_minute());
         }
     }
 }
@@ -68,9 +76,9 @@ impl Merge for ReadingTally {
         self.fetched.absorb(other.fetched);
         self.readings += other.readings;
         self.read.absorb(other.read);
-        for (minute, requests) in other.waiting {
-            *self.waiting.entry(minute).or_default() += requests;
-        }
+        self.read_200.absorb(other.read_200);
+        self.read_304.absorb(other.read_304);
+        self.waiting.absorb(other.waiting);
         self.forget_what_came_after();
     }
 }

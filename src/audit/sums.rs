@@ -11,6 +11,8 @@ pub enum Outcome {
     RobotsTxt,
     /// The rules in force allowed it.
     Allowed,
+    /// Allowed only because the crawler is documented to ignore `*`, which disallows it.
+    GoesFree,
     /// A rule in force disallowed it.
     Violation,
     /// Disallowed, but by rules that the crawler need not have seen yet.
@@ -28,6 +30,14 @@ pub enum Outcome {
     NoPath,
 }
 
+impl Outcome {
+    /// Whether a Crawl-delay is about such requests: not about robots.txt itself, nor about what
+    /// names no path.
+    pub fn is_paced(self) -> bool {
+        !matches!(self, Outcome::RobotsTxt | Outcome::NoPath)
+    }
+}
+
 /// Requests by outcome.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(
@@ -38,6 +48,7 @@ pub struct Sums {
     pub requests: u64,
     pub robots_txt_requests: u64,
     pub allowed: u64,
+    pub allowed_ignoring_star: u64,
     pub violations: u64,
     pub grace: u64,
     pub unreachable: u64,
@@ -56,6 +67,10 @@ impl Sums {
         match outcome {
             Outcome::RobotsTxt => self.robots_txt_requests += 1,
             Outcome::Allowed => self.allowed += 1,
+            Outcome::GoesFree => {
+                self.allowed += 1;
+                self.allowed_ignoring_star += 1;
+            }
             Outcome::Violation => self.violations += 1,
             Outcome::Grace => self.grace += 1,
             Outcome::Unreachable => self.unreachable += 1,
@@ -78,7 +93,9 @@ impl Sums {
             + self.unknown
             + self.not_bound
             + self.no_path;
-        self.requests == outcomes && self.not_bound_disallowed <= self.not_bound
+        self.requests == outcomes
+            && self.not_bound_disallowed <= self.not_bound
+            && self.allowed_ignoring_star <= self.allowed
     }
 }
 
@@ -87,6 +104,7 @@ impl Merge for Sums {
         self.requests += other.requests;
         self.robots_txt_requests += other.robots_txt_requests;
         self.allowed += other.allowed;
+        self.allowed_ignoring_star += other.allowed_ignoring_star;
         self.violations += other.violations;
         self.grace += other.grace;
         self.unreachable += other.unreachable;

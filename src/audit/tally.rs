@@ -11,8 +11,10 @@ use crate::time::{Day, UtcTime};
 use super::bounded::Bounded;
 use super::file::FileTally;
 use super::merge::Merge;
+use super::pace::PaceTally;
 use super::places::Places;
 use super::readings::ReadingTally;
+use super::series::Series;
 use super::sums::{Span, Statuses, Sums};
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.
@@ -71,9 +73,40 @@ pub struct CrawlerTally {
     pub violations: BTreeMap<RuleKey, ViolationTally>,
     /// Of robots.txt.
     pub readings: ReadingTally,
+    /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
+    pub paces: BTreeMap<RobotsId, PaceTally>,
+    /// Whether minutes and hours are known.
+    pub times: Times,
+}
+
+/// Whether the minutes and hours of a crawler's requests are known.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Times {
+    /// They are.
+    #[default]
+    Kept,
+    /// They took too much memory, or those of several origins would be mixed.
+    GivenUp,
 }
 
 impl CrawlerTally {
+    /// Buckets of time that are kept. Adding to the tally never makes them fewer; but those of
+    /// requests before the first reading, which it does, are not among them.
+    pub fn time_buckets(&mut self) -> usize {
+        let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
+        let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
+        violations + paces + self.readings.read_200.len() + self.readings.read_304.len()
+    }
+
+    /// Gives up what `time_buckets` counts; everything else stays.
+    pub fn give_up_times(&mut self) {
+        self.times = Times::GivenUp;
+        self.violations.values_mut().for_each(|sum| sum.minutes = Series::default());
+        self.paces.values_mut().for_each(|pace| pace.hours = Series::default());
+        self.readings.read_200 = Series::default();
+        self.readings.read_304 = Series::default();
+    }
+
     /// The sums of all days.
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();
@@ -88,6 +121,10 @@ impl Merge for CrawlerTally {
         self.span.absorb(other.span);
         self.violations.absorb(other.violations);
         self.readings.absorb(other.readings);
+        self.paces.absorb(other.paces);
+        if other.times == Times::GivenUp {
+            self.give_up_times();
+        }
     }
 }
 
@@ -114,6 +151,8 @@ pub struct ViolationTally {
     pub bytes: u64,
     /// When.
     pub span: Span,
+    /// By minute.
+    pub minutes: Series,
     /// The earliest of them.
     pub example: Example,
 }
@@ -124,6 +163,7 @@ impl Merge for ViolationTally {
         self.statuses.absorb(other.statuses);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.span.absorb(other.span);
+        self.minutes.absorb(other.minutes);
         if other.example < self.example {
             self.example = other.example;
         }

@@ -27,6 +27,7 @@ use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::merge::Merge;
 use super::naming::Captured;
+use super::series::Series;
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
 use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
@@ -102,6 +103,7 @@ impl<'a> Worker<'a> {
             self.audit_line(line, &mut reader, position, &mut tally, evidence.as_deref_mut());
             position.line += 1;
         }
+        self.tally.places.bound_times(tally.crawler);
         self.tally.files.entry(chunk.file).or_default().absorb(tally);
         position.line - chunk.first_line
     }
@@ -205,6 +207,11 @@ impl<'a> Worker<'a> {
             }
             _ => tally.readings.count_other(record.time),
         }
+        if let Some(robots) = site.robots.as_deref().filter(|_| outcome.is_paced())
+            && self.context.judge.asks_for_delay(robots, crawler)
+        {
+            tally.paces.entry(robots.id).or_default().count(record.time);
+        }
         if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, judged) {
             add_violation(key, record, position, tally);
             if let (Some(evidence), Some(robots)) = (evidence, site.robots) {
@@ -248,6 +255,11 @@ impl<'a> Worker<'a> {
             Some(line) if !verdict.allowed => {
                 Judged::Disallowed(RuleKey { robots: robots.id, line })
             }
+            _ if self.context.judge.goes_free(robots, crawler) => {
+                let generic = self.context.registry.generic();
+                let star = self.context.judge.verdict(robots, generic, path);
+                if star.allowed { Judged::Allowed } else { Judged::GoesFree }
+            }
             _ => Judged::Allowed,
         }
     }
@@ -266,6 +278,8 @@ enum Judged {
     RobotsTxt,
     Unknown,
     Allowed,
+    /// Allowed only because the crawler is documented to ignore `*`.
+    GoesFree,
     Disallowed(RuleKey),
 }
 
@@ -277,6 +291,7 @@ impl Judged {
             (Judged::RobotsTxt, _) => Outcome::RobotsTxt,
             (Judged::Unknown, Binding::Bound) => Outcome::Unknown,
             (Judged::Allowed, Binding::Bound) => Outcome::Allowed,
+            (Judged::GoesFree, Binding::Bound) => Outcome::GoesFree,
             (Judged::Disallowed(_), Binding::Bound) => Outcome::Violation,
             (Judged::Disallowed(_), _) => Outcome::NotBound { is_disallowed: true },
             (_, _) => Outcome::NotBound { is_disallowed: false },
@@ -305,13 +320,17 @@ fn add_violation(key: RuleKey, record: &Record<'_>, position: Position, tally: &
             sum.statuses.absorb(statuses);
             sum.bytes = sum.bytes.saturating_add(record.bytes);
             sum.span.absorb(Span::at(record.time));
+            sum.minutes.add(record.time.unix_minute(), 1);
             if is_earliest(&sum.example) {
                 sum.example = example();
             }
         }
         None => {
             let (bytes, span) = (record.bytes, Span::at(record.time));
-            let first = ViolationTally { requests: 1, statuses, bytes, span, example: example() };
+            let mut minutes = Series::default();
+            minutes.add(record.time.unix_minute(), 1);
+            let example = example();
+            let first = ViolationTally { requests: 1, statuses, bytes, span, minutes, example };
             tally.violations.insert(key, first);
         }
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::audit::finish::{Audit, Input};
 use crate::audit::parse_rate::not_understood;
-use crate::audit::{self, Options, Progress};
+use crate::audit::{self, Judged, Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -104,6 +104,14 @@ pub struct AuditArgs {
     #[arg(long, value_name = "FILE")]
     crawlers: Option<PathBuf>,
 
+    /// Whom to hold to the rules.
+    ///
+    /// `bound`: all but fetchers that a person triggered, and crawlers that are known not to
+    /// follow robots.txt; `*` does not bind crawlers that are documented to ignore it.
+    /// `everyone`: all of them, as if the rules bound everybody.
+    #[arg(long, value_enum, default_value_t = JudgeArg::Bound)]
+    judge: JudgeArg,
+
     /// How percent-encodings and wildcards are read.
     #[arg(long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
@@ -125,6 +133,29 @@ pub struct AuditArgs {
     chunk_bytes: usize,
 }
 
+/// Whom to hold to the rules.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum JudgeArg {
+    Bound,
+    Everyone,
+}
+
+impl JudgeArg {
+    fn judged(self) -> Judged {
+        match self {
+            JudgeArg::Bound => Judged::Bound,
+            JudgeArg::Everyone => Judged::Everyone,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            JudgeArg::Bound => "bound",
+            JudgeArg::Everyone => "everyone",
+        }
+    }
+}
+
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
@@ -133,7 +164,11 @@ impl AuditArgs {
         let robots = self.robots.as_ref().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
         let registry = registry(self.crawlers.as_deref())?;
-        let judge = Judge::new(Store::open(robots)?, &registry, self.dialect.dialect())?;
+        let make = match options.judged {
+            Judged::Bound => Judge::new,
+            Judged::Everyone => Judge::of_everyone,
+        };
+        let judge = make(Store::open(robots)?, &registry, self.dialect.dialect())?;
         let staging = Arc::new(Staging::open(&self.output)?);
         let audit = self.report(&staging, &sources, &options, &judge, &registry, &privacy);
         // Whoever waits for signals holds it too, so that it is not dropped here.
@@ -262,6 +297,7 @@ impl AuditArgs {
             trusted_proxies: self.origins.trusted_proxies()?,
             window: self.window(&zone)?,
             zone,
+            judged: self.judge.judged(),
         })
     }
 
@@ -304,6 +340,7 @@ impl AuditArgs {
             ip: self.privacy.ip.as_str(),
             strip_query: self.privacy.strip_query,
             dialect: self.dialect.as_str(),
+            judge: self.judge.as_str(),
         }
     }
 }

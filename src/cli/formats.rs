@@ -77,7 +77,12 @@ impl HintArgs {
     /// For the rooms below.
     pub fn hints(&self) -> Result<Hints> {
         let haproxy_captures = self.haproxy_captures.as_deref().map(Captures::parse).transpose()?;
-        let hints = Hints { format: None, zone: zone(&self.timezone)?, haproxy_captures };
+        let hints = Hints {
+            format: None,
+            zone: zone(&self.timezone)?,
+            haproxy_captures,
+            json_fields: None,
+        };
         let format = self.log_format.as_deref().map(|text| template::parse(text, &hints));
         Ok(Hints { format: format.transpose()?, ..hints })
     }

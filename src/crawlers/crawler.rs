@@ -15,6 +15,19 @@ impl CrawlerId {
     }
 }
 
+/// What stands for an operator where there are many or none is known: programs that anybody may
+/// run, and what is not known.
+const COLLECTIVE_OPERATORS: [&str; 8] = [
+    "",
+    "unknown",
+    "various",
+    "various archives",
+    "library",
+    "user-run",
+    "site servers",
+    "fediverse servers",
+];
+
 /// What is known of one crawler.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Crawler {
@@ -72,6 +85,12 @@ impl Crawler {
             (_, RepApplies::No, _) => Binding::ReportedNotFollowing,
             _ => Binding::Bound,
         }
+    }
+
+    /// Whether `operator` is one company or person, and not a word for many: only then may its
+    /// crawlers know of each other.
+    pub fn has_one_operator(&self) -> bool {
+        !COLLECTIVE_OPERATORS.iter().any(|many| self.operator.eq_ignore_ascii_case(many))
     }
 
     /// What the operator itself promised, so that a reader can tell a broken

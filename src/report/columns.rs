@@ -74,6 +74,51 @@ const NOT_BOUND_DISALLOWED: Column = column(
 );
 const NO_PATH: Column =
     column("no_path", "count", "requests without a path: `*`, CONNECT, an empty request");
+const ALLOWED_IGNORING_STAR: Column = column(
+    "allowed_ignoring_star",
+    "count",
+    "those of `allowed` that the `*` groups would have disallowed to a crawler that is not documented to ignore them",
+);
+const NOT_BOUND_REASON: Column = column(
+    "not_bound_reason",
+    "user-triggered, declined, reported-not-following",
+    "why robots.txt does not bind the crawler; empty where it does",
+);
+const READ_BY_ITSELF: Column = column(
+    "read_by_itself",
+    "count",
+    "violations before which this crawler, of the same identity, had read this origin's robots.txt",
+);
+const READ_BY_OPERATOR: Column = column(
+    "read_by_operator",
+    "count",
+    "violations before which it had not, but another crawler of its operator had",
+);
+const NOT_READ_IN_LOGS: Column = column(
+    "not_read_in_logs",
+    "count",
+    "violations before which neither had, as far as these logs show",
+);
+const READING_UNKNOWN: Column = column(
+    "reading_unknown",
+    "count",
+    "violations of which that cannot be told: at `(others)`, or past 33,554,432 minutes and hours that are kept",
+);
+const ASKED_WITHOUT_READING: Column = column(
+    "asked_without_reading",
+    "count",
+    "those of `not_read_in_logs` before which the crawler had asked for robots.txt, but by no GET answered 200 or 304",
+);
+const LAST_READING_200: Column = column(
+    "last_reading_200",
+    "count",
+    "violations before which the last reading was answered 200",
+);
+const LAST_READING_304: Column = column(
+    "last_reading_304",
+    "count",
+    "violations before which the last reading was answered 304",
+);
 const VIOLATION_RATE: Column = column(
     "violation_rate",
     "fraction, 6 decimals",
@@ -122,11 +167,8 @@ pub const SUMMARY: Table = Table {
         BYTES,
         FIRST_SEEN,
         LAST_SEEN,
-        column(
-            "not_bound_reason",
-            "user-triggered, declined, reported-not-following",
-            "why robots.txt does not bind the crawler; empty where it does",
-        ),
+        NOT_BOUND_REASON,
+        ALLOWED_IGNORING_STAR,
     ],
 };
 
@@ -162,6 +204,29 @@ pub const VIOLATION: Table = Table {
         ),
         column("example_file", "path", "the input that holds the earliest of them"),
         column("example_line", "line number from 1", "its line there"),
+        READ_BY_ITSELF,
+        READ_BY_OPERATOR,
+        NOT_READ_IN_LOGS,
+        READING_UNKNOWN,
+        ASKED_WITHOUT_READING,
+        LAST_READING_200,
+        LAST_READING_304,
+        column(
+            "reading_age_min",
+            "minutes",
+            "from the last reading before to the violation: the least; empty where nothing was read",
+        ),
+        column(
+            "reading_age_median",
+            "minutes",
+            "no more than this for half of the violations that were read before",
+        ),
+        column("reading_age_max", "minutes", "the most"),
+        column(
+            "not_bound_reason",
+            "user-triggered, declined, reported-not-following, ignores-star",
+            "why the rule does not bind the crawler, which `--judge everyone` holds to it all the same; empty where it does",
+        ),
     ],
 };
 
@@ -197,6 +262,76 @@ pub const ROBOTS_FETCHES: Table = Table {
             "count",
             "those made in minutes before that of the first reading; all, where there is no reading in these logs",
         ),
+        VIOLATIONS,
+        READ_BY_ITSELF,
+        READ_BY_OPERATOR,
+        NOT_READ_IN_LOGS,
+        READING_UNKNOWN,
+        ASKED_WITHOUT_READING,
+        LAST_READING_200,
+        LAST_READING_304,
+    ],
+};
+
+/// How fast crawlers asked that are asked for a delay.
+pub const CRAWL_DELAY: Table = Table {
+    file: "crawl-delay.csv",
+    row: "each origin, crawler, identity and version of a robots.txt that asks this crawler for a Crawl-delay",
+    columns: &[
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        column("robots_digest", "sha256:hex", "which version of a robots.txt asks"),
+        column(
+            "delay_line",
+            "line number from 1",
+            "line of the Crawl-delay; the shortest, where several bind the crawler",
+        ),
+        column("delay", "text", "its value as written"),
+        column(
+            "delay_seconds",
+            "seconds, 3 decimals",
+            "what it comes to; empty where the value is no number",
+        ),
+        column("group", "product token or `*`", "the token by which it is meant for the crawler"),
+        column(
+            "honours_delay",
+            "honoured, ignored, unknown",
+            "whether the crawler is documented to honour Crawl-delay",
+        ),
+        column(
+            "requests",
+            "count",
+            "requests of this row, but for those of robots.txt and those without a path",
+        ),
+        column(
+            "allowed_per_hour",
+            "count",
+            "the most requests in an hour that can keep the delay; empty where it sets no limit",
+        ),
+        column(
+            "over_hourly",
+            "count",
+            "requests beyond that, of all hours of the clock: at least so many did not keep the delay",
+        ),
+        column("hours_over", "count", "hours with such requests"),
+        column(
+            "allowed_per_day",
+            "count",
+            "the most requests in a day of UTC that can keep the delay",
+        ),
+        column("over_daily", "count", "requests beyond that, of all days"),
+        column("days_over", "count", "days with such requests"),
+        column(
+            "busiest_hour_utc",
+            "RFC 3339, UTC",
+            "beginning of the hour with most requests, the first of equal ones; empty where times were given up",
+        ),
+        column("busiest_hour_requests", "count", "requests in that hour"),
+        NOT_BOUND_REASON,
     ],
 };
 
@@ -246,6 +381,16 @@ pub const UNKNOWN_CRAWLERS: Table = Table {
         BYTES,
         FIRST_SEEN,
         LAST_SEEN,
+        column(
+            "token",
+            "product token",
+            "the name that it gives itself, as robots.txt would name it; empty where none was found",
+        ),
+        column(
+            "robots_txt_naming",
+            "count",
+            "robots.txt files looked at in this run that name that token; empty where there is none. What their groups for it say is not in `star_allowed`, `star_disallowed`",
+        ),
     ],
 };
 
@@ -295,5 +440,13 @@ pub const REQUESTS_EVIDENCE: Table = Table {
 };
 
 /// All tables, in the order in which they are documented.
-pub const TABLES: &[Table] =
-    &[SUMMARY, VIOLATION, ROBOTS_FETCHES, DAILY, UNKNOWN_CRAWLERS, REJECTS, REQUESTS_EVIDENCE];
+pub const TABLES: &[Table] = &[
+    SUMMARY,
+    VIOLATION,
+    ROBOTS_FETCHES,
+    CRAWL_DELAY,
+    DAILY,
+    UNKNOWN_CRAWLERS,
+    REJECTS,
+    REQUESTS_EVIDENCE,
+];

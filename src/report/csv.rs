@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::audit::awareness::Awareness;
 use crate::audit::sums::Span;
-use crate::crawlers::crawler::Crawler;
+use crate::crawlers::crawler::{Binding, Crawler, Star};
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::DecidingRule;
 use crate::time::UtcTime;
@@ -76,6 +77,40 @@ impl Row {
         self
     }
 
+    /// Numbers that may be unknown: empty cells.
+    pub fn maybe_counts<const N: usize>(mut self, counts: Option<[u64; N]>) -> Row {
+        match counts {
+            Some(counts) => self.counts(counts),
+            None => {
+                self.cells.extend(std::iter::repeat_n(String::new(), N));
+                self
+            }
+        }
+    }
+
+    /// Seconds with three decimals, or an empty cell.
+    pub fn milliseconds(mut self, milliseconds: Option<u64>) -> Row {
+        let cell = milliseconds.map(|all| format!("{}.{:03}", all / 1000, all % 1000));
+        self.cells.push(cell.unwrap_or_default());
+        self
+    }
+
+    /// Why robots.txt does not bind `crawler`, or an empty cell.
+    pub fn not_bound_reason(self, crawler: &Crawler) -> Row {
+        match crawler.binding() {
+            Binding::Bound => self.text(""),
+            reason => self.text(reason.as_str()),
+        }
+    }
+
+    /// Why `rule` does not bind `crawler`, or an empty cell.
+    pub fn rule_not_bound_reason(self, crawler: &Crawler, rule: &DecidingRule) -> Row {
+        match (crawler.binding(), crawler.star, &*rule.group) {
+            (Binding::Bound, Star::Ignored, b"*") => self.text("ignores-star"),
+            _ => self.not_bound_reason(crawler),
+        }
+    }
+
     /// A point in time.
     pub fn time(mut self, time: UtcTime) -> Row {
         self.cells.push(time.to_string());
@@ -88,6 +123,14 @@ impl Row {
         self.cells.push(cell(span.map(|span| span.first)));
         self.cells.push(cell(span.map(|span| span.last)));
         self
+    }
+
+    /// `read_by_itself` to `last_reading_304`.
+    pub fn awareness(self, awareness: &Awareness) -> Row {
+        self.counts([awareness.read_by_itself, awareness.read_by_operator])
+            .counts([awareness.not_read_in_logs, awareness.reading_unknown])
+            .counts([awareness.asked_without_reading])
+            .counts([awareness.last_reading_200, awareness.last_reading_304])
     }
 
     /// `part / whole` with six decimals, or an empty cell where there is no whole.

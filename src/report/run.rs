@@ -35,6 +35,7 @@ pub struct RunOptions {
     pub ip: &'static str,
     pub strip_query: bool,
     pub dialect: &'static str,
+    pub judge: &'static str,
 }
 
 #[derive(Serialize)]
@@ -155,6 +156,7 @@ fn requests_json(audit: &Audit) -> BTreeMap<&'static str, u64> {
         ("requests", total.requests),
         ("robots_txt_requests", total.robots_txt_requests),
         ("allowed", total.allowed),
+        ("allowed_ignoring_star", total.allowed_ignoring_star),
         ("violations", total.violations),
         ("grace", total.grace),
         ("unreachable", total.unreachable),

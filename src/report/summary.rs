@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::audit::awareness::Awareness;
 use crate::audit::finish::Audit;
+use crate::audit::row::ActorRow;
+use crate::crawlers::crawler::{Binding, Crawler};
 use crate::crawlers::registry::Registry;
 
 use super::cell::visible;
@@ -17,18 +20,25 @@ const CELL_CHARS_MAX: usize = 40;
 pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
     let mut text = headline(audit);
     let mut offenders: Vec<_> =
-        audit.actors().filter(|(_, _, tally)| tally.total().violations > 0).collect();
+        audit.rows().iter().filter(|row| row.tally.total().violations > 0).collect();
     // The rows come in order, and the sort is stable: ties stay in order.
-    offenders.sort_by_key(|(_, _, tally)| std::cmp::Reverse(tally.total().violations));
+    offenders.sort_by_key(|row| std::cmp::Reverse(row.tally.total().violations));
     if offenders.is_empty() {
         return text;
     }
     let mut rows = vec![
         ["violations", "of judged", "crawler", "operator", "promise", "origin"].map(str::to_owned),
     ];
-    for (origin, (crawler, identity), tally) in offenders.iter().take(OFFENDERS_SHOWN) {
+    let mut known = Vec::new();
+    for row in offenders.iter().take(OFFENDERS_SHOWN) {
+        let ActorRow { origin, actor: (crawler, identity), tally, awareness, .. } = row;
         let (sums, crawler) = (tally.total(), registry.crawler(*crawler));
-        let name = format!("{} ({})", crawler.name, identity.as_str());
+        known.push(what_was_known(awareness, crawler));
+        let mut name = format!("{} ({})", crawler.name, identity.as_str());
+        if crawler.binding() != Binding::Bound {
+            name =
+                format!("{} ({}, {})", crawler.name, identity.as_str(), crawler.binding().as_str());
+        }
         rows.push([
             grouped(sums.violations),
             percent(sums.violations, sums.allowed + sums.violations),
@@ -39,7 +49,7 @@ pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
         ]);
     }
     text.push('\n');
-    write_aligned(&rows, &mut text);
+    write_aligned(&rows, &known, &mut text);
     if offenders.len() > OFFENDERS_SHOWN {
         let more = offenders.len() - OFFENDERS_SHOWN;
         writeln!(text, "... and {more} more, see summary.csv")
@@ -62,10 +72,32 @@ fn headline(audit: &Audit) -> String {
     )
 }
 
-fn write_aligned<const N: usize>(rows: &[[String; N]], text: &mut String) {
+/// Whether robots.txt had been read before the violations.
+fn what_was_known(awareness: &Awareness, crawler: &Crawler) -> String {
+    let Awareness { read_by_itself, read_by_operator, not_read_in_logs, reading_unknown, .. } =
+        *awareness;
+    let of = format!(" of {} came", counted(awareness.total(), "violation"));
+    let operator = cell(&crawler.operator);
+    let parts = [
+        (read_by_itself, "after it had read robots.txt".to_owned()),
+        (read_by_operator, format!("after another crawler of {operator} had read robots.txt")),
+        (not_read_in_logs, "after no reading of robots.txt in these logs".to_owned()),
+        (reading_unknown, "after it is not known what".to_owned()),
+    ];
+    let parts = parts.iter().filter(|(violations, _)| *violations > 0);
+    let told = parts.enumerate().map(|(at, (violations, what))| {
+        let of = if at == 0 { of.as_str() } else { "" };
+        format!("{}{of} {what}", grouped(*violations))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// `below` are lines that stand under the rows, but for the first.
+fn write_aligned<const N: usize>(rows: &[[String; N]], below: &[String], text: &mut String) {
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    for row in rows {
+    let below = std::iter::once("").chain(below.iter().map(String::as_str));
+    for (row, below) in rows.iter().zip(below) {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let width = width(column);
@@ -77,6 +109,10 @@ fn write_aligned<const N: usize>(rows: &[[String; N]], text: &mut String) {
         }
         text.push_str(line.trim_end());
         text.push('\n');
+        if !below.is_empty() {
+            let indent = width(0) + width(1) + 4;
+            writeln!(text, "{:indent$}{below}", "").expect("writing to a string cannot fail");
+        }
     }
 }
 

@@ -2,12 +2,16 @@
 
 use std::io::{self, Write};
 
-use crate::audit::finish::{Audit, Broken};
+use crate::audit::finish::Audit;
+use crate::audit::pace::Excess;
+use crate::audit::row::{ActorRow, Broken, Delayed};
 use crate::audit::tally::{CrawlerTally, UserAgentTally};
-use crate::crawlers::crawler::Binding;
+use crate::audit::unknown::UnknownCrawler;
 use crate::crawlers::registry::Registry;
 
-use super::columns::{DAILY, REJECTS, ROBOTS_FETCHES, SUMMARY, Table, UNKNOWN_CRAWLERS, VIOLATION};
+use super::columns::{
+    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, SUMMARY, Table, UNKNOWN_CRAWLERS, VIOLATION,
+};
 use super::csv::{CsvTable, Row};
 
 /// Writes one table.
@@ -18,6 +22,7 @@ pub const TABLES: &[(Table, WriteTable)] = &[
     (SUMMARY, write_summary),
     (VIOLATION, write_violations),
     (ROBOTS_FETCHES, write_robots_fetches),
+    (CRAWL_DELAY, write_crawl_delay),
     (DAILY, write_daily),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
@@ -35,10 +40,8 @@ fn write_summary(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io:
             .fraction(sums.violations, sums.allowed + sums.violations)
             .counts([sums.bytes])
             .span(tally.span)
-            .text(match crawler.binding() {
-                Binding::Bound => "",
-                reason => reason.as_str(),
-            });
+            .not_bound_reason(crawler)
+            .counts([sums.allowed_ignoring_star]);
         csv.row(row)?;
     }
     csv.finish().map(drop)
@@ -46,11 +49,12 @@ fn write_summary(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io:
 
 fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &VIOLATION)?;
-    for (origin, (crawler, identity), Broken { rule, tally }) in audit.broken_rules() {
-        let statuses = tally.statuses;
+    for (origin, (crawler, identity), broken) in audit.broken_rules() {
+        let Broken { rule, tally, awareness } = broken;
+        let (statuses, crawler) = (tally.statuses, registry.crawler(crawler));
         let row = Row::default()
             .text(origin)
-            .crawler(registry.crawler(crawler), identity)
+            .crawler(crawler, identity)
             .rule(rule)
             .counts([tally.requests])
             .counts([statuses.status_2xx, statuses.status_3xx, statuses.status_4xx])
@@ -58,7 +62,10 @@ fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> 
             .span(Some(tally.span))
             .bytes(&tally.example.target)
             .text(audit.input_name(tally.example.file))
-            .counts([tally.example.line]);
+            .counts([tally.example.line])
+            .awareness(awareness)
+            .maybe_counts(awareness.ages().map(|ages| [ages.min, ages.median, ages.max]))
+            .rule_not_bound_reason(crawler, rule);
         csv.row(row)?;
     }
     csv.finish().map(drop)
@@ -66,12 +73,12 @@ fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> 
 
 fn write_robots_fetches(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &ROBOTS_FETCHES)?;
-    for (origin, (crawler, identity), tally) in audit.actors() {
+    for ActorRow { origin, actor: (crawler, identity), tally, awareness, .. } in audit.rows() {
         let CrawlerTally { readings, .. } = tally;
         let (sums, statuses) = (tally.total(), readings.statuses);
         let row = Row::default()
             .text(origin)
-            .crawler(registry.crawler(crawler), identity)
+            .crawler(registry.crawler(*crawler), *identity)
             .counts([sums.robots_txt_requests, readings.readings])
             .counts([statuses.status_2xx, statuses.status_3xx, statuses.status_4xx])
             .counts([statuses.status_5xx, statuses.status_other])
@@ -80,7 +87,38 @@ fn write_robots_fetches(audit: &Audit, registry: &Registry, out: &mut dyn Write)
             .counts([
                 sums.requests - sums.robots_txt_requests,
                 readings.requests_before_first_reading(),
-            ]);
+                sums.violations,
+            ])
+            .awareness(awareness);
+        csv.row(row)?;
+    }
+    csv.finish().map(drop)
+}
+
+fn write_crawl_delay(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = CsvTable::with_header(out, &CRAWL_DELAY)?;
+    for (origin, (crawler, identity), delayed) in audit.delays() {
+        let (Delayed { asked, requests, pace }, crawler) = (delayed, registry.crawler(crawler));
+        let excess = |excess: Option<Excess>| {
+            excess.map(|excess| [excess.allowed, excess.requests_over, excess.periods_over])
+        };
+        let busiest = pace.and_then(|pace| pace.busiest);
+        let start = busiest.and_then(|busiest| busiest.start);
+        let row = Row::default()
+            .text(origin)
+            .crawler(crawler, identity)
+            .text(&asked.digest.to_string())
+            .counts([u64::from(asked.line)])
+            .bytes(&asked.written)
+            .milliseconds(asked.milliseconds)
+            .bytes(&asked.group)
+            .text(crawler.crawl_delay.as_str())
+            .counts([*requests])
+            .maybe_counts(excess(pace.and_then(|pace| pace.hourly)))
+            .maybe_counts(excess(pace.and_then(|pace| pace.daily)))
+            .text(&start.map_or_else(String::new, |start| start.to_string()))
+            .maybe_counts(busiest.map(|busiest| [busiest.requests]))
+            .not_bound_reason(crawler);
         csv.row(row)?;
     }
     csv.finish().map(drop)
@@ -105,15 +143,21 @@ fn write_daily(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::R
 
 fn write_unknown_crawlers(audit: &Audit, _: &Registry, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &UNKNOWN_CRAWLERS)?;
-    let known =
-        audit.unknown_crawlers.iter().map(|(user_agent, tally)| (user_agent.as_slice(), tally));
-    let others = audit.other_unknown_crawlers.iter().map(|tally| (b"(others)".as_slice(), tally));
-    for (user_agent, UserAgentTally { sums, span }) in known.chain(others) {
+    let others = audit.other_unknown_crawlers.map(|tally| UnknownCrawler {
+        user_agent: b"(others)".to_vec(),
+        tally,
+        token: Vec::new(),
+        robots_naming: 0,
+    });
+    for crawler in audit.unknown_crawlers.iter().chain(&others) {
+        let UserAgentTally { sums, span } = crawler.tally;
         let row = Row::default()
-            .bytes(user_agent)
+            .bytes(&crawler.user_agent)
             .counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
             .counts([sums.unknown, sums.no_path, sums.bytes])
-            .span(*span);
+            .span(span)
+            .bytes(&crawler.token)
+            .maybe_counts((!crawler.token.is_empty()).then_some([crawler.robots_naming]));
         csv.row(row)?;
     }
     csv.finish().map(drop)

@@ -67,13 +67,13 @@ impl ProductToken {
     pub fn names(&self, product_token: &[u8]) -> bool {
         !product_token.is_empty()
             && !self.is_star()
-            && [
-                self.as_google_reads(),
-                self.prefix(|byte| byte.is_ascii_alphanumeric()),
-                &self.written,
-            ]
-            .iter()
-            .any(|reading| reading.eq_ignore_ascii_case(product_token))
+            && self.readings().iter().any(|reading| reading.eq_ignore_ascii_case(product_token))
+    }
+
+    /// All names that it may be read as, most of them often the same; meaningless for `*`.
+    pub fn readings(&self) -> [&[u8]; 3] {
+        let with_digits = self.prefix(|byte| byte.is_ascii_alphanumeric());
+        [self.as_google_reads(), with_digits, &self.written]
     }
 
     fn prefix(&self, is_part: impl Fn(u8) -> bool) -> &[u8] {

@@ -5,6 +5,7 @@
 //! - `check`: one URL, and why.
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
+//! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `sample`: the sample data and its expected reports.
@@ -16,6 +17,7 @@
 mod audit;
 mod bad_input;
 mod check;
+mod conduct;
 mod formats;
 mod intake;
 mod lint;

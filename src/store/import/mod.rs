@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::input::open::{NamedGzip, Opened};
+use crate::input::open::Opened;
 use crate::time::UtcTime;
 
 use super::writer::{NewSnapshot, Writer};
@@ -107,5 +107,5 @@ impl Import<'_> {
 
 fn open(path: &Path, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
     let file = File::open(path).map_err(|err| Error::io("cannot read", path, err))?;
-    Ok(Opened::new(Box::new(file), NamedGzip::No, bytes_read))
+    Ok(Opened::new(Box::new(file), None, bytes_read))
 }

@@ -1,0 +1,109 @@
+//! One row of a finished audit: what one crawler of one identity did at one origin, checked.
+
+use crate::error::{Error, Result};
+use crate::judge::Judge;
+use crate::judge::aside::AskedDelay;
+use crate::judge::robots::DecidingRule;
+
+use super::awareness::{Awareness, Knowledge};
+use super::merge::Merge;
+use super::pace::Pace;
+use super::series::Series;
+use super::tally::{Actor, CrawlerTally, Times, ViolationTally};
+
+/// What one crawler did at one place.
+#[derive(Debug)]
+pub struct ActorRow {
+    /// The `origin` column.
+    pub origin: String,
+    /// Who.
+    pub actor: Actor,
+    /// All its requests; what is told apart below is taken out of it.
+    pub tally: CrawlerTally,
+    /// The rules that it broke, by version of robots.txt and line.
+    pub broken: Vec<Broken>,
+    /// Who had read robots.txt before any of these violations.
+    pub awareness: Awareness,
+    /// The delays that it was asked to keep, by version of robots.txt.
+    pub delayed: Vec<Delayed>,
+}
+
+/// A delay that a crawler was asked to keep, and how fast it asked.
+#[derive(Debug)]
+pub struct Delayed {
+    /// What it was asked for.
+    pub asked: AskedDelay,
+    /// Its requests, but for those of robots.txt and those without a path.
+    pub requests: u64,
+    /// How they compare; `None` where their times were given up.
+    pub pace: Option<Pace>,
+}
+
+/// A rule, and who broke it how often.
+#[derive(Debug)]
+pub struct Broken {
+    /// The rule.
+    pub rule: DecidingRule,
+    /// The requests.
+    pub tally: ViolationTally,
+    /// Who had read robots.txt before them.
+    pub awareness: Awareness,
+}
+
+impl ActorRow {
+    /// Puts in order what `actor` did at `origin`.
+    pub(super) fn new(
+        origin: String,
+        actor: Actor,
+        mut tally: CrawlerTally,
+        knowledge: &Knowledge<'_>,
+        judge: &Judge,
+    ) -> ActorRow {
+        let violations = std::mem::take(&mut tally.violations);
+        let mut awareness = Awareness::default();
+        let broken = violations.into_iter().map(|(key, mut tally)| {
+            let before = knowledge.before(&tally.minutes, tally.requests);
+            // Packed again as ages, and not needed any more.
+            tally.minutes = Series::default();
+            awareness.absorb(before.clone());
+            let rule = judge.rule(key.robots, key.line, actor.0);
+            Broken { rule, tally, awareness: before }
+        });
+        let mut broken: Vec<Broken> = broken.collect();
+        broken.sort_by_key(|broken| (broken.rule.digest, broken.rule.line));
+        let times = tally.times;
+        let delayed = std::mem::take(&mut tally.paces).into_iter().filter_map(|(robots, pace)| {
+            let asked = judge.asked_delay(robots, actor.0)?;
+            let is_known = times == Times::Kept;
+            let requests = pace.requests;
+            let pace = is_known.then(|| Pace::new(&pace.hours, asked.milliseconds));
+            Some(Delayed { asked, requests, pace })
+        });
+        let mut delayed: Vec<Delayed> = delayed.collect();
+        delayed.sort_by_key(|delayed| delayed.asked.digest);
+        ActorRow { origin, actor, tally, broken, awareness, delayed }
+    }
+
+    /// Whether what was added up apart agrees.
+    pub(super) fn check(&self) -> Result<()> {
+        let total = self.tally.total();
+        let broken: u64 = self.broken.iter().map(|broken| broken.tally.requests).sum();
+        let fetches = self.tally.readings.statuses.total();
+        let delayed: u64 = self.delayed.iter().map(|delayed| delayed.requests).sum();
+        let is_told = |broken: &Broken| broken.awareness.total() == broken.tally.requests;
+        let holds = total.hold()
+            && broken == total.violations
+            && fetches == total.robots_txt_requests
+            && delayed <= total.requests - total.robots_txt_requests - total.no_path
+            && self.broken.iter().all(is_told)
+            && self.awareness.total() == total.violations
+            && self.awareness.holds();
+        if holds {
+            return Ok(());
+        }
+        Err(Error::inconsistent(format!(
+            "{}, {:?}: {total:?}, {broken} broken, {fetches} fetches, {delayed} delayed, {:?}",
+            self.origin, self.actor, self.awareness
+        )))
+    }
+}

@@ -1,0 +1,70 @@
+//! User agents that look automated and are no known crawler's, with the name that each gives
+//! itself and how many robots.txt files know that name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::crawlers::self_name::self_name;
+use crate::judge::robots::{Robots, RobotsId};
+
+use super::tally::UserAgentTally;
+
+/// One unknown crawler.
+#[derive(Clone, Debug)]
+pub struct UnknownCrawler {
+    /// The header, cut to a sensible length.
+    pub user_agent: Vec<u8>,
+    /// Its requests.
+    pub tally: UserAgentTally,
+    /// The name that it gives itself; empty where none was found.
+    pub token: Vec<u8>,
+    /// The robots.txt files that name this token.
+    pub robots_naming: u64,
+}
+
+/// Unknown crawlers by user agent; `robots` are the files that were looked at, by name.
+pub fn unknown_crawlers(
+    tallies: impl Iterator<Item = (Vec<u8>, UserAgentTally)>,
+    robots: &[(String, Arc<Robots>)],
+) -> Vec<UnknownCrawler> {
+    let mut crawlers: Vec<UnknownCrawler> = tallies
+        .map(|(user_agent, tally)| {
+            let token = self_name(&user_agent).unwrap_or_default().to_vec();
+            UnknownCrawler { user_agent, tally, token, robots_naming: 0 }
+        })
+        .collect();
+    crawlers.sort_unstable_by(|left, right| left.user_agent.cmp(&right.user_agent));
+    let naming = files_naming(&crawlers, robots);
+    for crawler in &mut crawlers {
+        let files = naming.get(&crawler.token.to_ascii_lowercase());
+        crawler.robots_naming = files.copied().unwrap_or_default();
+    }
+    crawlers
+}
+
+/// How many files name each token, by the token in lower case. Only tokens that are asked for are
+/// kept, however many a file names.
+fn files_naming(
+    crawlers: &[UnknownCrawler],
+    robots: &[(String, Arc<Robots>)],
+) -> HashMap<Vec<u8>, u64> {
+    let tokens = crawlers.iter().filter(|crawler| !crawler.token.is_empty());
+    let mut naming: HashMap<Vec<u8>, (u64, Option<RobotsId>)> =
+        tokens.map(|crawler| (crawler.token.to_ascii_lowercase(), (0, None))).collect();
+    let mut versions: BTreeMap<RobotsId, (&Robots, u64)> = BTreeMap::new();
+    for (_, robots) in robots {
+        versions.entry(robots.id).or_insert((robots, 0)).1 += 1;
+    }
+    for (robots, files) in versions.into_values() {
+        let tokens = robots.text.groups.iter().flat_map(|group| &group.product_tokens);
+        for name in tokens.filter(|token| !token.is_star()).flat_map(|token| token.readings()) {
+            if let Some((sum, last)) = naming.get_mut(&name.to_ascii_lowercase())
+                && *last != Some(robots.id)
+            {
+                *sum += files;
+                *last = Some(robots.id);
+            }
+        }
+    }
+    naming.into_iter().map(|(token, (sum, _))| (token, sum)).collect()
+}

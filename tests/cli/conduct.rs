@@ -1,0 +1,187 @@
+//! What crawlers did, beside keeping to the rules or not.
+
+use crate::program::{Sandbox, line};
+
+const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const SEARCHBOT: &str =
+    "Mozilla/5.0 (compatible; OAI-SearchBot/1.0; +https://openai.com/searchbot)";
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+const CLAUDEBOT: &str = "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)";
+const ADSBOT: &str = "AdsBot-Google (+http://www.google.com/adsbot.html)";
+const CHATGPT_USER: &str = "Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)";
+const PRIVATE: &str = "User-agent: *\nDisallow: /private\n";
+
+const AWARENESS: &str = "crawler read_by_itself read_by_operator not_read_in_logs reading_unknown \
+                         asked_without_reading last_reading_200 last_reading_304";
+
+/// Runs over the lines in order, and backwards over several files; both must say the same.
+fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", robots);
+    sandbox.write("all.log", lines.concat());
+    for (at, part) in lines.rchunks(2).enumerate() {
+        let backwards: Vec<String> = part.iter().rev().cloned().collect();
+        sandbox.write(&format!("parts/{at}.log"), backwards.concat());
+    }
+    let robots = "--robots robots.txt --origin https://example.com";
+    sandbox.run(&format!("audit {robots} -o report {arguments} all.log")).exits(0);
+    let threads = "--threads 3 --chunk-bytes 1";
+    sandbox.run(&format!("audit {robots} -o parted {threads} {arguments} parts")).exits(0);
+    for table in ["robots-fetches.csv", "crawl-delay.csv", "unknown-crawlers.csv", "summary.csv"] {
+        let [whole, parted] =
+            ["report", "parted"].map(|report| sandbox.text(&format!("{report}/{table}")));
+        assert_eq!(whole, parted, "{table}");
+    }
+    sandbox
+}
+
+#[test]
+fn tells_who_had_read_robots_txt_before_each_violation() {
+    let lines = [
+        // Nobody had read anything yet.
+        line(0, "/private/1", 200, GPTBOT),
+        line(60, "/robots.txt", 404, GPTBOT),
+        // It had asked, in vain.
+        line(70, "/private/2", 200, GPTBOT),
+        line(150, "/robots.txt", 304, SEARCHBOT),
+        line(130, "/private/3", 200, GPTBOT),
+        // 20 seconds before the other one read, but in the same minute.
+        line(300, "/private/4", 200, GPTBOT),
+        line(659, "/robots.txt", 200, GPTBOT),
+        line(600, "/private/5", 200, GPTBOT),
+        line(3_600, "/private/6", 200, GPTBOT),
+        // Another operator's crawlers know nothing of that.
+        line(3_600, "/private/7", 200, BINGBOT),
+    ];
+    let sandbox = audited(PRIVATE, &lines, "");
+    let columns = format!("{AWARENESS} reading_age_min reading_age_median reading_age_max");
+    let told = [
+        "GPTBot | 2 | 2 | 2 | 0 | 1 | 2 | 2 | 0 | 0 | 50",
+        "bingbot | 0 | 0 | 1 | 0 | 0 | 0 | 0 |  |  | ",
+    ];
+    assert_eq!(sandbox.table("report/violations.csv").cells(&columns), told);
+    assert_eq!(sandbox.table("parted/violations.csv").cells(&columns), told);
+    let columns = format!("{AWARENESS} violations readings");
+    assert_eq!(
+        sandbox.table("report/robots-fetches.csv").cells(&columns),
+        [
+            "GPTBot | 2 | 2 | 2 | 0 | 1 | 2 | 2 | 6 | 1",
+            "OAI-SearchBot | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1",
+            "bingbot | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0",
+        ]
+    );
+}
+
+#[test]
+fn the_summary_says_what_violators_had_read() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", PRIVATE);
+    let lines = [
+        line(0, "/private/1", 200, GPTBOT),
+        line(60, "/robots.txt", 200, GPTBOT),
+        line(120, "/private/2", 200, GPTBOT),
+        line(120, "/private/2", 200, GPTBOT),
+    ];
+    sandbox.write("access.log", lines.concat());
+    let ran = sandbox.run("audit --robots robots.txt access.log").exits(0);
+    let expected = "2 of 3 violations came after it had read robots.txt, 1 after no reading of robots.txt in these logs\n";
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
+}
+
+#[test]
+fn readings_count_for_their_origin_only() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/a.example", PRIVATE);
+    sandbox.write("robots/b.example", PRIVATE);
+    let lines = [
+        format!("a.example:443 {}", line(1, "/robots.txt", 200, GPTBOT)),
+        format!("b.example:443 {}", line(61, "/private", 200, GPTBOT)),
+        format!("a.example:80 {}", line(61, "/private", 200, GPTBOT)),
+        format!("a.example:443 {}", line(61, "/private", 200, GPTBOT)),
+    ];
+    sandbox.write("access.log", lines.concat());
+    sandbox.run("audit --robots robots -o report access.log").exits(0);
+    assert_eq!(
+        sandbox.table("report/violations.csv").cells("origin read_by_itself not_read_in_logs"),
+        ["http://a.example | 0 | 1", "https://a.example | 1 | 0", "https://b.example | 0 | 1"]
+    );
+}
+
+#[test]
+fn crawl_delays_are_compared_by_hour_and_day() {
+    let robots = "User-agent: bingbot\nCrawl-delay: 900\n\n\
+                  User-agent: GPTBot\nCrawl-delay: 0.5\n\n\
+                  User-agent: ClaudeBot\nCrawl-delay: often\n\n\
+                  User-agent: AdsBot-Google\nUser-agent: *\nDisallow: /private\n";
+    let mut lines = vec![line(1, "/robots.txt", 200, BINGBOT), line(2, "*", 400, BINGBOT)];
+    // Six in the first hour, where four keep the delay, and three in the last.
+    lines.extend((0..6).map(|at| line(10 + at * 600, "/a", 200, BINGBOT)));
+    lines.extend((0..3).map(|at| line(86_390 + at, "/a", 200, BINGBOT)));
+    lines.extend((0..3).map(|at| line(at, "/a", 200, GPTBOT)));
+    lines.push(line(5, "/a", 200, CLAUDEBOT));
+    lines.push(line(5, "/a", 200, ADSBOT));
+    let sandbox = audited(robots, &lines, "");
+    let columns = "crawler delay_line delay delay_seconds group honours_delay requests allowed_per_hour \
+                   over_hourly hours_over allowed_per_day over_daily days_over busiest_hour_utc \
+                   busiest_hour_requests";
+    assert_eq!(
+        sandbox.table("report/crawl-delay.csv").cells(columns),
+        [
+            "ClaudeBot | 8 | often |  | ClaudeBot | honoured | 1 |  |  |  |  |  |  | 2026-03-01T00:00:00Z | 1",
+            "GPTBot | 5 | 0.5 | 0.500 | GPTBot | unknown | 3 | 7200 | 0 | 0 | 172800 | 0 | 0 \
+             | 2026-03-01T00:00:00Z | 3",
+            "bingbot | 2 | 900 | 900.000 | bingbot | honoured | 9 | 4 | 2 | 1 | 96 | 0 | 0 \
+             | 2026-03-01T00:00:00Z | 6",
+        ]
+    );
+}
+
+#[test]
+fn unknown_crawlers_are_looked_for_in_robots_txt_by_the_name_they_give_themselves() {
+    let robots = "User-agent: acmecrawler/2\nUser-agent: ACMECRAWLER\nDisallow: /\n";
+    let lines = [
+        line(1, "/a", 200, "AcmeCrawler/0.1 (+http://acme.example/bot)"),
+        line(2, "/a", 200, "Mozilla/5.0 (compatible; Other-Spider; +http://other.example/)"),
+    ];
+    let sandbox = audited(robots, &lines, "");
+    assert_eq!(
+        sandbox.table("report/unknown-crawlers.csv").cells("token robots_txt_naming star_allowed"),
+        ["AcmeCrawler | 1 | 1", "Other-Spider | 0 | 1"]
+    );
+}
+
+#[test]
+fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
+    let lines = [
+        line(1, "/private/1", 200, CHATGPT_USER),
+        line(2, "/private/2", 200, ADSBOT),
+        line(3, "/open", 200, ADSBOT),
+        line(4, "/private/3", 200, GPTBOT),
+    ];
+    let columns = "crawler promise allowed allowed_ignoring_star violations not_bound not_bound_disallowed \
+                   not_bound_reason";
+    let sandbox = audited(PRIVATE, &lines, "");
+    assert_eq!(
+        sandbox.table("report/summary.csv").cells(columns),
+        [
+            "AdsBot-Google | documented | 2 | 1 | 0 | 0 | 0 | ",
+            "ChatGPT-User | partial | 0 | 0 | 0 | 1 | 1 | user-triggered",
+            "GPTBot | documented | 0 | 0 | 1 | 0 | 0 | ",
+        ]
+    );
+    assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "bound");
+    let sandbox = audited(PRIVATE, &lines, "--judge everyone");
+    assert_eq!(
+        sandbox.table("report/summary.csv").cells(columns),
+        [
+            "AdsBot-Google | documented | 1 | 0 | 1 | 0 | 0 | ",
+            "ChatGPT-User | partial | 0 | 0 | 1 | 0 | 0 | user-triggered",
+            "GPTBot | documented | 0 | 0 | 1 | 0 | 0 | ",
+        ]
+    );
+    assert_eq!(
+        sandbox.table("report/violations.csv").cells("crawler group not_bound_reason"),
+        ["AdsBot-Google | * | ignores-star", "ChatGPT-User | * | user-triggered", "GPTBot | * | "]
+    );
+    assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "everyone");
+}

@@ -27,8 +27,9 @@ pub enum Standing {
     Stranger(u64),
 }
 
-/// Minutes and hours that are kept: 34 million, some 70 MiB. That is a year in which 60 crawlers
-/// each break a rule in every single minute.
+/// Minutes and hours that are kept: 34 million, at two to four bytes each (and up to 256 bytes for
+/// each rule that a crawler broke). That is a year in which 60 crawlers each break a rule in every
+/// single minute.
 pub const TIME_BUCKETS_MAX: usize = 1 << 25;
 
 /// Buckets of time that one request can add.

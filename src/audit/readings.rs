@@ -41,8 +41,11 @@ impl ReadingTally {
         };
         answered.add(time.unix_minute(), 1);
         self.readings += 1;
+        let is_first = self.is_before_reading(time.unix_minute());
         self.read.absorb(Some(Span::at(time)));
-        self.forget_what_came_after();
+        if is_first {
+            self.forget_what_came_after();
+        }
     }
 
     /// Counts a request for anything else.

@@ -8,8 +8,8 @@
 
 use super::merge::Merge;
 
-/// Additions that wait unpacked, at least.
-const WAITING_MIN: usize = 64;
+/// Additions that may always wait unpacked: 256 bytes of them.
+const WAITING_MIN: usize = 16;
 
 /// Additions that wait unpacked, as a part of the packed buckets: packing stays cheap, however
 /// the buckets are ordered.
@@ -50,9 +50,11 @@ impl Series {
         summed(self.packed_buckets(), waiting.into_iter())
     }
 
-    /// How many buckets hold anything.
+    /// How many buckets hold anything. Takes no more memory than they need from here on.
     pub fn len(&mut self) -> usize {
         self.pack();
+        self.waiting = Vec::new();
+        self.packed.shrink_to_fit();
         self.packed_count
     }
 
@@ -69,6 +71,9 @@ impl Series {
 
     /// Drops the buckets from `bucket` on.
     pub fn forget_from(&mut self, bucket: i64) {
+        if self.waiting.len() > WAITING_MIN {
+            self.pack();
+        }
         self.waiting.retain(|&(waiting, _)| waiting < bucket);
         if self.packed_count > 0 && self.packed_last >= bucket {
             let kept: Vec<_> = self.packed_buckets().take_while(|kept| kept.0 < bucket).collect();
@@ -256,6 +261,6 @@ mod tests {
         (29_000_000..29_525_600).for_each(|minute| series.add(minute, 7));
         assert_eq!(series.len(), 525_600);
         assert!(series.packed.len() < 2 * 525_600 + 10);
-        assert!(series.waiting.capacity() <= 525_600 / WAITING_PART + WAITING_MIN);
+        assert_eq!((series.waiting.capacity(), series.packed.capacity()), (0, series.packed.len()));
     }
 }

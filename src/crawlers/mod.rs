@@ -11,5 +11,6 @@ pub mod identify;
 
 pub mod cache;
 pub mod identity;
+pub mod networks;
 pub mod registry;
 pub mod self_name;

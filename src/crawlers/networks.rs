@@ -1,0 +1,384 @@
+//! Sets of address ranges, and whether an address lies in one.
+//!
+//! Overlapping and neighbouring ranges are joined, so that those left stand in
+//! one order by their first and by their last address: one binary search
+//! answers. Addresses that carry an IPv4 address in IPv6 (`::ffff:192.0.2.1`)
+//! are that IPv4 address, in ranges and in questions.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The widest IPv4 network that is believed, by the length of its prefix. Whoever is said to own more
+/// than a 256th of all addresses is nobody in particular.
+const PREFIX_BITS_MIN_V4: u8 = 8;
+
+/// The same for IPv6; registries hand out pieces of /19 at most.
+const PREFIX_BITS_MIN_V6: u8 = 16;
+
+/// All addresses from the first to the last, which are of one family.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Network {
+    /// First and last address.
+    V4(u32, u32),
+    /// First and last address; never an IPv4 address in disguise.
+    V6(u128, u128),
+}
+
+impl Network {
+    /// Reads `192.0.2.0/24`, `2001:db8::/32`, or one address alone. Bits past the prefix are
+    /// dropped, as routers do.
+    ///
+    /// # Errors
+    /// What is wrong with it: no address, a prefix that is too long, or one so short that it says
+    /// nothing of who is within.
+    pub fn parse(text: &[u8]) -> Result<Network, &'static str> {
+        const NO_ADDRESS: &str = "no address or network";
+        let text = str::from_utf8(text).map_err(|_| NO_ADDRESS)?;
+        let (address, bits) = match text.split_once('/') {
+            None => (text, None),
+            Some((address, bits)) => (address, Some(prefix_bits(bits).ok_or(NO_ADDRESS)?)),
+        };
+        let address: IpAddr = address.parse().map_err(|_| NO_ADDRESS)?;
+        let bits_max = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.unwrap_or(bits_max);
+        if bits > bits_max {
+            return Err("the prefix is longer than an address");
+        }
+        match address {
+            IpAddr::V4(address) => Network::v4(address, bits),
+            IpAddr::V6(address) => match address.to_ipv4_mapped() {
+                Some(within) if bits >= 96 => Network::v4(within, bits - 96),
+                _ => Network::v6(address, bits),
+            },
+        }
+    }
+
+    fn v4(address: Ipv4Addr, bits: u8) -> Result<Network, &'static str> {
+        if bits < PREFIX_BITS_MIN_V4 {
+            return Err("the network is so wide that it says nothing of who is within");
+        }
+        let host = u32::MAX.checked_shr(bits.into()).unwrap_or(0);
+        Ok(Network::V4(address.to_bits() & !host, address.to_bits() | host))
+    }
+
+    fn v6(address: Ipv6Addr, bits: u8) -> Result<Network, &'static str> {
+        if bits < PREFIX_BITS_MIN_V6 {
+            return Err("the network is so wide that it says nothing of who is within");
+        }
+        let host = u128::MAX.checked_shr(bits.into()).unwrap_or(0);
+        Ok(Network::V6(address.to_bits() & !host, address.to_bits() | host))
+    }
+
+    /// The addresses of which `address` may be what was left after the last ones of its bytes were
+    /// zeroed, as logs do for privacy: `192.0.2.0` may have been any of 256. An address that
+    /// does not look so is itself.
+    pub fn possibly_masked(address: IpAddr) -> Network {
+        match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let first = address.to_bits();
+                let host = match address.octets() {
+                    [_, 0, 0, 0] => 0xff_ffff,
+                    [_, _, 0, 0] => 0xffff,
+                    [_, _, _, 0] => 0xff,
+                    _ => 0,
+                };
+                Network::V4(first, first | host)
+            }
+            IpAddr::V6(address) => {
+                let first = address.to_bits();
+                let host = match address.segments() {
+                    [_, _, 0, 0, 0, 0, 0, 0] => u128::MAX >> 32,
+                    [_, _, _, 0, 0, 0, 0, 0] => u128::MAX >> 48,
+                    [_, _, _, _, 0, 0, 0, 0] => u128::MAX >> 64,
+                    _ => 0,
+                };
+                Network::V6(first, first | host)
+            }
+        }
+    }
+
+    /// Whether it holds one address only.
+    pub fn is_single(self) -> bool {
+        match self {
+            Network::V4(first, last) => first == last,
+            Network::V6(first, last) => first == last,
+        }
+    }
+}
+
+/// One to three digits, as Rust's own parser reads them, and no sign.
+fn prefix_bits(text: &str) -> Option<u8> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+/// Any number of networks, ready to be asked.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Networks {
+    v4: Ranges<u32>,
+    v6: Ranges<u128>,
+}
+
+impl Networks {
+    /// The set of all of `networks`.
+    pub fn new(networks: impl IntoIterator<Item = Network>) -> Networks {
+        let (mut v4, mut v6) = (Vec::new(), Vec::new());
+        for network in networks {
+            match network {
+                Network::V4(first, last) => v4.push((first, last)),
+                Network::V6(first, last) => v6.push((first, last)),
+            }
+        }
+        Networks {
+            v4: Ranges::new(v4, |last| last.checked_add(1)),
+            v6: Ranges::new(v6, |last| last.checked_add(1)),
+        }
+    }
+
+    /// Whether `address` lies in one of them.
+    #[inline]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match address.to_canonical() {
+            IpAddr::V4(address) => self.v4.overlaps(address.to_bits(), address.to_bits()),
+            IpAddr::V6(address) => self.v6.overlaps(address.to_bits(), address.to_bits()),
+        }
+    }
+
+    /// Whether any address of `network` lies in one of them.
+    pub fn overlaps(&self, network: Network) -> bool {
+        match network {
+            Network::V4(first, last) => self.v4.overlaps(first, last),
+            Network::V6(first, last) => self.v6.overlaps(first, last),
+        }
+    }
+
+    /// Whether there is no address in it.
+    pub fn is_empty(&self) -> bool {
+        self.v4.starts.is_empty() && self.v6.starts.is_empty()
+    }
+}
+
+/// Ranges that neither overlap nor touch, in ascending order. Starts and ends stand apart:
+/// the search reads starts only.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Ranges<T> {
+    starts: Box<[T]>,
+    ends: Box<[T]>,
+}
+
+impl<T: Copy + Ord> Ranges<T> {
+    /// `next` is the address after one, `None` after the very last.
+    fn new(mut ranges: Vec<(T, T)>, next: impl Fn(T) -> Option<T>) -> Ranges<T> {
+        ranges.sort_unstable();
+        let mut joined: Vec<(T, T)> = Vec::with_capacity(ranges.len());
+        for (first, last) in ranges {
+            match joined.last_mut() {
+                Some((_, end)) if next(*end).is_none_or(|next| first <= next) => {
+                    *end = last.max(*end);
+                }
+                _ => joined.push((first, last)),
+            }
+        }
+        let (starts, ends): (Vec<T>, Vec<T>) = joined.into_iter().unzip();
+        Ranges { starts: starts.into(), ends: ends.into() }
+    }
+
+    #[inline]
+    fn overlaps(&self, first: T, last: T) -> bool {
+        let after = self.starts.partition_point(|&start| start <= last);
+        after > 0 && self.ends[after - 1] >= first
+    }
+}
+
+/// Whether `address` is one that anybody on the internet can have: not of a private network,
+/// of the machine itself, of a link, and not one that no machine has. Addresses kept
+/// for documentation count as anybody's.
+pub fn is_public(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, ..] = address.octets();
+            let is_shared = a == 100 && b & 0xc0 == 64;
+            let is_reserved = a == 0 || a >= 224;
+            !(address.is_private()
+                || address.is_loopback()
+                || address.is_link_local()
+                || is_shared
+                || is_reserved)
+        }
+        IpAddr::V6(address) => {
+            !(address.is_loopback()
+                || address.is_unspecified()
+                || address.is_unique_local()
+                || address.is_unicast_link_local()
+                || address.is_multicast())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn networks(list: &str) -> Networks {
+        Networks::new(list.split_whitespace().map(|text| Network::parse(text.as_bytes()).unwrap()))
+    }
+
+    #[track_caller]
+    fn check(list: &str, inside: &str, outside: &str) {
+        let set = networks(list);
+        for (addresses, expected) in [(inside, true), (outside, false)] {
+            for address in addresses.split_whitespace() {
+                assert_eq!(set.contains(address.parse().unwrap()), expected, "{address} in {list}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_lies_in_a_network_or_not() {
+        check(
+            "66.249.64.0/27 66.249.64.64/27",
+            "66.249.64.0 66.249.64.31 66.249.64.64 66.249.64.95",
+            "66.249.63.255 66.249.64.32 66.249.64.63 66.249.64.96 ::66.249.64.0",
+        );
+        check("192.0.2.7", "192.0.2.7 ::ffff:192.0.2.7", "192.0.2.6 192.0.2.8 ::ffff:192.0.2.8");
+        check("192.0.2.99/24", "192.0.2.0 192.0.2.255", "192.0.1.255 192.0.3.0");
+        check("::ffff:192.0.2.0/120", "192.0.2.1 ::ffff:192.0.2.1", "192.0.3.1 ::192.0.2.1");
+        check(
+            "2001:4860:4801:10::/64",
+            "2001:4860:4801:10:: 2001:4860:4801:10:ffff:ffff:ffff:ffff",
+            "2001:4860:4801:f:: 2001:4860:4801:11:: 192.0.2.1",
+        );
+        check("255.0.0.0/8 255.255.255.255", "255.255.255.255", "254.255.255.255");
+        check("ff00::/16 ff00::1", "ff00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ff01::");
+        check("", "", "0.0.0.0 ::");
+        // One within the other, in any order.
+        check(
+            "10.0.0.0/8 10.1.0.0/16 9.0.0.0/8",
+            "9.0.0.0 10.255.255.255",
+            "8.255.255.255 11.0.0.0",
+        );
+    }
+
+    #[test]
+    fn neighbours_are_joined() {
+        let set = networks(
+            "192.0.2.128/25 192.0.2.0/25 192.0.3.0/24 192.0.2.5 2001:db8::/33 2001:db8:8000::/33",
+        );
+        assert_eq!((set.v4.starts.len(), set.v6.starts.len()), (1, 1));
+        assert!(Networks::default().is_empty() && !set.is_empty());
+    }
+
+    #[test]
+    fn every_answer_is_that_of_trying_each_network() {
+        // A small xorshift: the same numbers on every machine.
+        let mut state = 0x9e37_79b9_u32;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state
+        };
+        for _ in 0..50 {
+            let list: Vec<Network> = (0..40)
+                .map(|_| {
+                    let bits = 20 + (random() % 13) as u8;
+                    Network::v4(Ipv4Addr::from_bits(0xc000_0000 | random() % (1 << 16)), bits)
+                        .unwrap()
+                })
+                .collect();
+            let set = Networks::new(list.iter().copied());
+            for _ in 0..2000 {
+                let asked = 0xc000_0000 | random() % (1 << 16);
+                let is_within = |network: &Network| matches!(network, Network::V4(first, last) if (first..=last).contains(&&asked));
+                let expected = list.iter().any(is_within);
+                assert_eq!(set.contains(Ipv4Addr::from_bits(asked).into()), expected, "{asked:x}");
+                let mapped = Ipv4Addr::from_bits(asked).to_ipv6_mapped();
+                assert_eq!(set.contains(mapped.into()), expected, "{mapped}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for text in [
+            "",
+            "/",
+            "/24",
+            "x",
+            "192.0.2.0/",
+            "192.0.2.0/33",
+            "192.0.2.0/-1",
+            "192.0.2.0/+8",
+            "192.0.2.0/8/8",
+            "192.0.2",
+            "192.0.2.256",
+            "010.0.0.1",
+            " 192.0.2.1",
+            "192.0.2.1 ",
+            "0.0.0.0/0",
+            "64.0.0.0/7",
+            "::/0",
+            "2000::/3",
+            "::ffff:0.0.0.0/96",
+            "::/129",
+            "fe80::1%eth0",
+            "192.0.2.0/999999999999",
+            "1.2.3.4-1.2.3.9",
+        ] {
+            assert!(Network::parse(text.as_bytes()).is_err(), "{text:?}");
+        }
+        assert!(Network::parse(b"192.0.2.1\xff").is_err());
+    }
+
+    #[test]
+    fn addresses_of_nobody_in_particular() {
+        for address in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.1.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fc00::1",
+            "fd12::1",
+            "fe80::1",
+            "ff02::1",
+            "::ffff:10.0.0.1",
+        ] {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "66.249.66.1",
+            "192.0.2.7",
+            "172.32.0.1",
+            "100.128.0.1",
+            "2001:db8::1",
+            "::ffff:8.8.8.8",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn zeroed_addresses_stand_for_many() {
+        let check = |address: &str, expected: &str| {
+            let found = Network::possibly_masked(address.parse().unwrap());
+            assert_eq!(found, Network::parse(expected.as_bytes()).unwrap(), "{address}");
+            assert_eq!(found.is_single(), address == expected);
+        };
+        check("192.0.2.7", "192.0.2.7");
+        check("192.0.2.0", "192.0.2.0/24");
+        check("192.7.0.0", "192.7.0.0/16");
+        check("66.0.0.0", "66.0.0.0/8");
+        check("192.0.0.7", "192.0.0.7");
+        check("2001:db8:1:2::", "2001:db8:1:2::/64");
+        check("2001:db8:1::", "2001:db8:1::/48");
+        check("2001:db8::", "2001:db8::/32");
+        check("2001:db8::1", "2001:db8::1");
+    }
+}

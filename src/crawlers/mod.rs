@@ -11,6 +11,8 @@ pub mod identify;
 
 pub mod cache;
 pub mod identity;
+pub mod manifest;
 pub mod networks;
+pub mod range_list;
 pub mod registry;
 pub mod self_name;

@@ -1,0 +1,125 @@
+//! `manifest.json` of a directory of range lists: which file holds which list, and since when.
+//!
+//! Whoever downloads the lists writes it; without it, file names are derived from the URLs.
+
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Its name in the directory.
+pub const MANIFEST: &str = "manifest.json";
+
+/// Grows by one when a field changes its meaning or goes away.
+const SCHEMA_VERSION: u32 = 1;
+
+/// A list that was downloaded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ManifestEntry {
+    /// From where.
+    pub url: String,
+    /// Its file, in the directory itself.
+    pub file: String,
+    /// When.
+    pub fetched_at: UtcTime,
+    /// Bytes that were received; a file of another size was cut short or changed since.
+    pub size_bytes: u64,
+}
+
+#[derive(Deserialize, Serialize)]
+struct WireManifest {
+    schema_version: u32,
+    lists: Vec<WireEntry>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct WireEntry {
+    url: String,
+    file: String,
+    fetched_at_utc: String,
+    size_bytes: u64,
+}
+
+/// Reads the text of a manifest; `path` is where it came from, for errors.
+///
+/// # Errors
+/// Where it is no manifest of ours, or names a file outside the directory.
+pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
+    let wrong = |why: String| {
+        Error::invalid_file(path, format!("{why}; delete it, and files are known by their names"))
+    };
+    let manifest: WireManifest =
+        serde_json::from_slice(text).map_err(|err| wrong(err.to_string()))?;
+    if manifest.schema_version != SCHEMA_VERSION {
+        let version = manifest.schema_version;
+        return Err(wrong(format!("schema_version is {version}, and {SCHEMA_VERSION} is known")));
+    }
+    let entry = |wire: WireEntry| {
+        let WireEntry { url, file, fetched_at_utc, size_bytes } = wire;
+        if file.is_empty() || file == "." || file == ".." || file.contains(['/', '\\', '\0']) {
+            return Err(wrong(format!("'{file}' is no name of a file in this directory")));
+        }
+        let fetched_at: Timestamp = fetched_at_utc.parse().map_err(|_| {
+            wrong(format!("'{fetched_at_utc}' is no time like 2026-03-01T00:00:00Z"))
+        })?;
+        Ok(ManifestEntry { url, file, fetched_at: fetched_at.into(), size_bytes })
+    };
+    manifest.lists.into_iter().map(entry).collect()
+}
+
+/// The text of a manifest.
+pub fn write(entries: &[ManifestEntry]) -> String {
+    let wire = |entry: &ManifestEntry| WireEntry {
+        url: entry.url.clone(),
+        file: entry.file.clone(),
+        fetched_at_utc: entry.fetched_at.to_string(),
+        size_bytes: entry.size_bytes,
+    };
+    let manifest =
+        WireManifest { schema_version: SCHEMA_VERSION, lists: entries.iter().map(wire).collect() };
+    serde_json::to_string_pretty(&manifest).expect("strings and numbers are JSON") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let entry = ManifestEntry {
+            url: "https://example.com/x.json".to_owned(),
+            file: "x.json".to_owned(),
+            fetched_at: UtcTime::from_unix_seconds(1_772_323_200).unwrap(),
+            size_bytes: 7,
+        };
+        let text = write(std::slice::from_ref(&entry));
+        assert!(text.contains(r#""fetched_at_utc": "2026-03-01T00:00:00Z""#), "{text}");
+        assert_eq!(read(Path::new(MANIFEST), text.as_bytes()).unwrap(), [entry]);
+    }
+
+    #[test]
+    fn mistakes_say_what_to_do() {
+        let good = r#"{"schema_version": 1, "lists": [{"url": "u", "file": "F", "fetched_at_utc": "T", "size_bytes": 1}]}"#;
+        let time = "2026-03-01T00:00:00Z";
+        for (text, expected) in [
+            ("[", "manifest.json: EOF while parsing"),
+            (
+                r#"{"schema_version": 2, "lists": []}"#,
+                "manifest.json: schema_version is 2, and 1 is known",
+            ),
+            (
+                &good.replace('F', "../x").replace('T', time),
+                "manifest.json: '../x' is no name of a file",
+            ),
+            (
+                &good.replace('F', "x"),
+                "manifest.json: 'T' is no time like 2026-03-01T00:00:00Z; delete it",
+            ),
+        ] {
+            let error = read(Path::new(MANIFEST), text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

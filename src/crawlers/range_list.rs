@@ -1,0 +1,291 @@
+//! One published list of address ranges, in whatever form its operator chose.
+//!
+//! - JSON, of any shape (Google, Bing, OpenAI, AWS, Datadog, Better Stack, ...): each text that is an address
+//!   or a network. Under a name such as `ipv4Prefix`, `ip_prefix` or `ip`, and beside others in an array, a text must be one.
+//! - Lines: an address or a network first, then whatever a comma or a space parts from it (plain
+//!   lists, RFC 8805 geofeeds); `#` begins a comment.
+//!
+//! Lists are strangers' bytes: what cannot be read is a fault of the list, and a
+//! list with a fault contradicts nobody, since what could not be read may have been the
+//! very range that was asked for.
+
+use crate::crawlers::networks::Network;
+use crate::time::UtcTime;
+
+use jiff::{civil::Date, tz::TimeZone};
+use serde_json::{Map, Value};
+
+/// Names under which JSON lists keep nothing but addresses, without case, `_` and `-`.
+const ADDRESS_NAMES: [&str; 9] =
+    ["cidr", "ip", "ipaddress", "ipprefix", "ipv4", "ipv4prefix", "ipv6", "ipv6prefix", "prefix"];
+
+/// Names under which JSON lists say when they were made, in the same form.
+const TIME_NAMES: [&str; 5] =
+    ["createdate", "creationtime", "lastupdated", "modified", "updatedat"];
+
+/// Bytes of a stranger's text that a fault repeats.
+const QUOTED_BYTES_MAX: usize = 60;
+
+/// What a list holds.
+#[derive(Clone, Debug, Default)]
+pub struct RangeList {
+    /// As far as they could be read.
+    pub networks: Vec<Network>,
+    /// When it was made, to the day, if it says so.
+    pub created: Option<UtcTime>,
+    /// How much of it could not be read.
+    pub faults: u64,
+    /// The first thing that could not be read, and why.
+    pub first_fault: Option<String>,
+}
+
+/// Which entries of a JSON list are meant: those that have `value` under `name`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Filter<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+impl<'a> Filter<'a> {
+    /// The filter that the `ip_list_format` of a crawler ends with: `... where service=NAME`.
+    pub fn of_format(format: &'a str) -> Option<Filter<'a>> {
+        let (_, condition) = format.split_once(" where ")?;
+        let (name, value) = condition.trim().split_once('=')?;
+        Some(Filter { name, value })
+    }
+
+    fn admits(self, entry: &Map<String, Value>) -> bool {
+        entry.get(self.name).is_none_or(|value| value.as_str() == Some(self.value))
+    }
+}
+
+impl RangeList {
+    /// Reads `text`, which may be anything.
+    pub fn read(text: &[u8], filter: Option<Filter<'_>>) -> RangeList {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
+        let mut list = RangeList::default();
+        match text.first() {
+            Some(b'{' | b'[') => list.read_json(text, filter),
+            Some(b'<') => {
+                list.fault("a page for people, no list; save its ranges one a line".to_owned())
+            }
+            _ => list.read_lines(text),
+        }
+        if list.networks.is_empty() && list.faults == 0 {
+            list.fault("no address in it".to_owned());
+        }
+        list
+    }
+
+    fn read_lines(&mut self, text: &[u8]) {
+        for (line, number) in text.split(|&byte| byte == b'\n').zip(1_u64..) {
+            let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+            let is_between = |byte: &u8| byte.is_ascii_whitespace() || b",;\"".contains(byte);
+            let mut words = line.split(is_between).filter(|word| !word.is_empty());
+            let Some(first) = words.next() else { continue };
+            match Network::parse(first) {
+                Ok(network) => self.networks.push(network),
+                Err(why) => self.fault(format!("line {number}: '{}': {why}", quoted(first))),
+            }
+            // A country and a city, or more addresses.
+            self.networks.extend(words.filter_map(|word| Network::parse(word).ok()));
+        }
+    }
+
+    fn read_json(&mut self, text: &[u8], filter: Option<Filter<'_>>) {
+        match serde_json::from_slice(text) {
+            Ok(value) => self.walk(&value, false, filter),
+            Err(err) => self.fault(format!("no JSON: {err}")),
+        }
+    }
+
+    /// Takes the networks within `value`; `is_address` where it must be one itself.
+    fn walk(&mut self, value: &Value, is_address: bool, filter: Option<Filter<'_>>) {
+        match value {
+            Value::Object(entry) if filter.is_none_or(|filter| filter.admits(entry)) => {
+                for (name, value) in entry {
+                    let name = plain(name);
+                    if TIME_NAMES.contains(&name.as_str()) {
+                        self.created = self.created.max(value.as_str().and_then(day));
+                    }
+                    self.walk(value, ADDRESS_NAMES.contains(&name.as_str()), filter);
+                }
+            }
+            Value::Array(entries) => {
+                let is_network = |entry: &Value| {
+                    entry.as_str().is_some_and(|text| Network::parse(text.as_bytes()).is_ok())
+                };
+                let are_addresses = is_address || entries.iter().any(is_network);
+                entries.iter().for_each(|entry| self.walk(entry, are_addresses, filter));
+            }
+            Value::String(text) => match Network::parse(text.trim().as_bytes()) {
+                Ok(network) => self.networks.push(network),
+                Err(why) if is_address && !text.is_empty() => {
+                    self.fault(format!("'{}': {why}", quoted(text.as_bytes())));
+                }
+                Err(_) => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn fault(&mut self, what: String) {
+        self.faults += 1;
+        self.first_fault.get_or_insert(what);
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The midnight, in UTC, with which the day of `2026-03-01...` began.
+fn day(text: &str) -> Option<UtcTime> {
+    let date: Date = text.get(..10)?.parse().ok()?;
+    let midnight = date.to_zoned(TimeZone::UTC).ok()?;
+    Some(midnight.timestamp().into())
+}
+
+fn quoted(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[..text.len().min(QUOTED_BYTES_MAX)]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::networks::Networks;
+
+    /// Reads `text`; `expected` is the networks it holds, then what is wrong with it.
+    #[track_caller]
+    fn check(text: &str, format: &str, expected: &str, fault: &str) -> RangeList {
+        let list = RangeList::read(text.as_bytes(), Filter::of_format(format));
+        let networks =
+            expected.split_whitespace().map(|text| Network::parse(text.as_bytes()).unwrap());
+        assert_eq!(Networks::new(list.networks.iter().copied()), Networks::new(networks), "{text}");
+        assert_eq!(list.first_fault.as_deref().unwrap_or(""), fault, "{text}");
+        assert_eq!(list.faults > 0, !fault.is_empty());
+        list
+    }
+
+    #[test]
+    fn json_as_google_bing_and_openai_write_it() {
+        let list = check(
+            r#"{"creationTime": "2026-02-26T15:46:21.000000", "prefixes": [
+                {"ipv6Prefix": "2001:4860:4801:10::/64"}, {"ipv4Prefix": "66.249.64.0/27"}]}"#,
+            "json prefixes[].ipv4Prefix/ipv6Prefix",
+            "2001:4860:4801:10::/64 66.249.64.0/27",
+            "",
+        );
+        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T00:00:00Z");
+        check(
+            r#"{"prefixes": [{"ipv4Prefix": "66.249.64/27"}]}"#,
+            "",
+            "",
+            "'66.249.64/27': no address or network",
+        );
+        check(r#"{"prefixes": []}"#, "", "", "no address in it");
+        check(
+            r#"{"prefixes": [{"ipv4Prefix""#,
+            "",
+            "",
+            "no JSON: EOF while parsing an object at line 1 column 27",
+        );
+        check(
+            r#"{"prefixes": [{"ipv4Prefix": "0.0.0.0/0"}]}"#,
+            "",
+            "",
+            "'0.0.0.0/0': the network is so wide that it says nothing of who is within",
+        );
+    }
+
+    #[test]
+    fn json_as_aws_writes_it() {
+        let text = r#"{"syncToken": "1", "createDate": "2026-02-26-15-46-21",
+            "prefixes": [{"ip_prefix": "3.5.140.0/22", "region": "ap-northeast-2", "service": "AMAZON"},
+                {"ip_prefix": "54.183.255.128/26", "region": "us-west-1", "service": "ROUTE53_HEALTHCHECKS"}],
+            "ipv6_prefixes": [{"ipv6_prefix": "2600:1f14::/35", "service": "AMAZON"}]}"#;
+        let list = check(
+            text,
+            "json prefixes[].ip_prefix where service=ROUTE53_HEALTHCHECKS",
+            "54.183.255.128/26",
+            "",
+        );
+        assert_eq!(list.created.unwrap().to_string(), "2026-02-26T00:00:00Z");
+        check(text, "", "3.5.140.0/22 54.183.255.128/26 2600:1f14::/35", "");
+        check(text, "json where service=NONE", "", "no address in it");
+    }
+
+    #[test]
+    fn json_of_other_shapes() {
+        check(r#"[{"ip": "192.0.2.1", "city": "x"}, {"ip": ""}]"#, "", "192.0.2.1", "");
+        check(
+            r#"{"1": {"ip": "192.0.2.1"}, "2": {"ip": "x"}}"#,
+            "",
+            "192.0.2.1",
+            "'x': no address or network",
+        );
+        check(
+            r#"{"us": ["192.0.2.1"], "eu": ["2001:db8::1"], "regions": ["us"]}"#,
+            "",
+            "192.0.2.1 2001:db8::1",
+            "",
+        );
+        check(
+            r#"{"version": 4, "modified": "2026-02-26-15-46-21", "synthetics": {"prefixes_ipv4": ["192.0.2.1/32", "bad"]}}"#,
+            "",
+            "192.0.2.1",
+            "'bad': no address or network",
+        );
+        check(&"[".repeat(1000), "", "", "no JSON: recursion limit exceeded at line 1 column 128");
+    }
+
+    #[test]
+    fn lines() {
+        check(
+            "\u{feff}192.0.2.1\r\n\r\n# all\r\n2001:db8::/32 # new\r\n",
+            "",
+            "192.0.2.1 2001:db8::/32",
+            "",
+        );
+        check("192.0.2.1, 192.0.2.3;192.0.2.5", "", "192.0.2.1 192.0.2.3 192.0.2.5", "");
+        check(
+            "192.0.2.1\nhello\n192.0.2.3\nx",
+            "",
+            "192.0.2.1 192.0.2.3",
+            "line 2: 'hello': no address or network",
+        );
+        check("", "", "", "no address in it");
+        check("# nothing\n", "", "", "no address in it");
+        check(
+            "\n <!doctype html><p>Your address is 192.0.2.1",
+            "",
+            "",
+            "a page for people, no list; save its ranges one a line",
+        );
+    }
+
+    #[test]
+    fn geofeeds() {
+        let feed =
+            "# Meta\n31.13.24.0/21,IE,IE-D,Dublin,\n\"2a03:2880::/32\",US,US-CA,Menlo Park,94025\n";
+        check(feed, "RFC 8805 geofeed CSV", "31.13.24.0/21 2a03:2880::/32", "");
+    }
+
+    #[test]
+    fn any_bytes() {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        for _ in 0..2000 {
+            let text: Vec<u8> = (0..60)
+                .map(|_| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    b"0123456789./:,;#\n\r \"{}[]ip\xff\0a"[(state % 29) as usize]
+                })
+                .collect();
+            for head in ["", "[", "{\"ip\":"] {
+                RangeList::read(&[head.as_bytes(), &text].concat(), None);
+            }
+        }
+    }
+}

@@ -14,5 +14,6 @@ pub mod identity;
 pub mod manifest;
 pub mod networks;
 pub mod range_list;
+pub mod ranges;
 pub mod registry;
 pub mod self_name;

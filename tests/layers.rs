@@ -24,6 +24,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("ctrlc", &["cli"]),
     ("rayon", &["audit", "classify"]),
     ("rusqlite", &["store"]),
+    ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "store", "classify"]),
     ("ureq", &["net"]),
 ];

@@ -1,4 +1,5 @@
-//! The network: how a robots.txt, or a list that an operator publishes, is asked for.
+//! The network: how a robots.txt, or a list that an operator publishes, is asked for, and
+//! whose an address is.
 //!
 //! Every server is taken for hostile: what it sends is bounded in bytes and in
 //! time, a redirect is followed by hand after a look at where it leads, and
@@ -26,3 +27,7 @@ pub mod gates;
 pub mod batch;
 pub mod download;
 pub mod fetch;
+
+pub mod dns;
+pub mod dns_cache;
+pub mod reverse;

@@ -1,0 +1,197 @@
+//! Answers of name servers, kept in a file from one run to the next.
+//!
+//! One JSON document, replaced whole. An answer is kept for seven days, one that says that there
+//! is nothing for one day, whatever the server's own time to live: an audit asks who an
+//! address was, not where to connect to. Failures are not kept.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+
+use super::dns::{Question, RecordKind};
+
+/// Seconds for which an answer with records is kept.
+pub const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
+
+/// Seconds for which it is kept that there are no records.
+pub const NOTHING_SECONDS_MAX: i64 = 86_400;
+
+/// The largest file that is read: a million answers.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Grows by one when a field changes its meaning or goes away.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What was answered, and when.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Answer {
+    /// When the server was asked.
+    pub asked_at: UtcTime,
+    /// Names or addresses; none where there are none.
+    pub records: Vec<String>,
+}
+
+/// Answers by question.
+#[derive(Clone, Debug, Default)]
+pub struct DnsCache {
+    answers: BTreeMap<Question, Answer>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct WireCache {
+    botaudit_dns_cache: u32,
+    answers: Vec<WireAnswer>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct WireAnswer {
+    name: String,
+    kind: String,
+    asked_at_utc: String,
+    records: Vec<String>,
+}
+
+impl DnsCache {
+    /// Reads the file at `path`, without what is too old at `now`; where there is no file, nothing.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or is something else.
+    pub fn open(path: &Path, now: UtcTime) -> Result<DnsCache> {
+        let failed = |err| Error::io("cannot read --dns-cache", path, err);
+        let wrong = |why: String| {
+            Error::invalid_file(
+                path,
+                format!("{why}: no DNS cache; delete it or name another file"),
+            )
+        };
+        let file = match File::open(path) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(DnsCache::default()),
+            file => file.map_err(failed)?,
+        };
+        let mut text = Vec::new();
+        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(failed)?;
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(wrong(format!("larger than {} MiB", FILE_BYTES_MAX >> 20)));
+        }
+        let wire: WireCache =
+            serde_json::from_slice(&text).map_err(|err| wrong(err.to_string()))?;
+        if wire.botaudit_dns_cache != SCHEMA_VERSION {
+            return Err(wrong(format!("of version {}", wire.botaudit_dns_cache)));
+        }
+        let read = wire.answers.into_iter().filter_map(WireAnswer::read);
+        let answers = read.filter(|(_, answer)| answer.is_fresh(now)).collect();
+        Ok(DnsCache { answers })
+    }
+
+    /// Replaces the file at `path`: it is the old one or the new one, never half of it.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let answers = self.answers.iter().map(|(question, answer)| WireAnswer {
+            name: question.name.clone(),
+            kind: question.kind.as_str().to_owned(),
+            asked_at_utc: answer.asked_at.to_string(),
+            records: answer.records.clone(),
+        });
+        let wire = WireCache { botaudit_dns_cache: SCHEMA_VERSION, answers: answers.collect() };
+        let text = serde_json::to_vec_pretty(&wire).expect("strings and numbers are JSON");
+        replace(path, &text).map_err(|err| Error::io("cannot write --dns-cache", path, err))
+    }
+
+    /// The answer to `question`, if it is known.
+    pub fn get(&self, question: &Question) -> Option<&Answer> {
+        self.answers.get(question)
+    }
+
+    /// Remembers an answer.
+    pub fn put(&mut self, question: Question, answer: Answer) {
+        self.answers.insert(question, answer);
+    }
+}
+
+impl Answer {
+    fn is_fresh(&self, now: UtcTime) -> bool {
+        let kept = if self.records.is_empty() { NOTHING_SECONDS_MAX } else { ANSWER_SECONDS_MAX };
+        (0..=kept).contains(&(now.unix_seconds() - self.asked_at.unix_seconds()))
+    }
+}
+
+impl WireAnswer {
+    /// `None` where no run of ours wrote it.
+    fn read(self) -> Option<(Question, Answer)> {
+        let kind = RecordKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind)?;
+        let asked_at: Timestamp = self.asked_at_utc.parse().ok()?;
+        let answer = Answer { asked_at: asked_at.into(), records: self.records };
+        Some((Question { name: self.name, kind }, answer))
+    }
+}
+
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let staged = path.with_file_name(name);
+    let written = File::create(&staged).and_then(|mut file| {
+        file.write_all(text)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&staged, path)).inspect_err(|_| {
+        // It may not even exist.
+        let _ = fs::remove_file(&staged);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_772_323_200;
+
+    fn time(seconds: i64) -> UtcTime {
+        UtcTime::from_unix_seconds(seconds).unwrap()
+    }
+
+    #[test]
+    fn what_is_saved_is_known_until_it_is_old() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("dns.json");
+        let question = |name: &str| Question { name: name.to_owned(), kind: RecordKind::Ptr };
+        let mut cache = DnsCache::open(&path, time(NOW)).unwrap();
+        let some = Answer { asked_at: time(NOW), records: vec!["x".to_owned()] };
+        cache.put(question("some"), some.clone());
+        cache.put(question("none"), Answer { asked_at: time(NOW), records: Vec::new() });
+        cache.save(&path).unwrap();
+        cache.save(&path).unwrap();
+        for (later, some_is_known, none_is_known) in [
+            (0, true, true),
+            (86_401, true, false),
+            (7 * 86_400 + 1, false, false),
+            (-1, false, false),
+        ] {
+            let cache = DnsCache::open(&path, time(NOW + later)).unwrap();
+            assert_eq!(cache.get(&question("some")), some_is_known.then_some(&some), "{later}");
+            assert_eq!(cache.get(&question("none")).is_some(), none_is_known, "{later}");
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn another_file_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("dns.json");
+        for text in ["", "{}", "[1]", r#"{"botaudit_dns_cache": 2, "answers": []}"#] {
+            fs::write(&path, text).unwrap();
+            let error = DnsCache::open(&path, time(NOW)).unwrap_err().to_string();
+            assert!(error.contains("no DNS cache; delete it or name another file"), "{error}");
+        }
+        assert!(DnsCache::default().save(Path::new("/")).is_err());
+        assert!(DnsCache::default().save(&directory.path().join("no/where")).is_err());
+    }
+}

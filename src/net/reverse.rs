@@ -1,0 +1,207 @@
+//! Forward-confirmed reverse DNS: whether an address is an operator's by its name.
+//!
+//! The address has a name in one of the operator's domains, and that name has
+//! the address. The first alone proves nothing: whoever holds an address can name it as he likes.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::time::UtcTime;
+
+use super::dns::{Failure, Question, Resolver, plain_name};
+use super::dns_cache::{Answer, DnsCache};
+
+/// Names of one address that are followed; no honest address has more.
+const NAMES_MAX: usize = 8;
+
+/// Questions that are under way at the same time.
+const QUESTIONS_AT_ONCE: usize = 16;
+
+/// Questions without an answer in a row after which no server is asked any more.
+const FAILURES_MAX: usize = 64;
+
+/// What DNS says of an address and an operator.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Confirmation {
+    /// It is the operator's.
+    Confirmed,
+    /// Everything was answered, and it is not.
+    Contradicted,
+    /// Something was not answered.
+    Silent,
+}
+
+/// Whether `address` belongs to whoever owns the domains `suffixes`.
+#[derive(Clone, Debug)]
+pub struct Claim<'a> {
+    /// The address.
+    pub address: IpAddr,
+    /// The operator's domains.
+    pub suffixes: &'a [String],
+}
+
+/// Checks all of `claims`, some at once; `now` is when. What is not in `cache` is asked, and put there.
+/// Gives what each amounts to, and the last reason for which something was not answered.
+pub fn check_all(
+    claims: &[Claim<'_>],
+    resolver: &Resolver,
+    now: UtcTime,
+    cache: &mut DnsCache,
+) -> (Vec<Confirmation>, Option<Failure>) {
+    let desk = Desk {
+        resolver,
+        now,
+        cache: Mutex::new(std::mem::take(cache)),
+        failures_in_a_row: AtomicUsize::new(0),
+        failure: Mutex::new(None),
+    };
+    let next = AtomicUsize::new(0);
+    let confirmations = Mutex::new(vec![Confirmation::Silent; claims.len()]);
+    thread::scope(|scope| {
+        for _ in 0..claims.len().min(QUESTIONS_AT_ONCE) {
+            scope.spawn(|| {
+                while let at = next.fetch_add(1, Ordering::Relaxed)
+                    && let Some(claim) = claims.get(at)
+                {
+                    let confirmation = check(claim, |question| desk.ask(question));
+                    confirmations.lock().unwrap_or_else(PoisonError::into_inner)[at] = confirmation;
+                }
+            });
+        }
+    });
+    *cache = desk.cache.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let failure = desk.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (confirmations.into_inner().unwrap_or_else(PoisonError::into_inner), failure)
+}
+
+/// Whether `claim` holds; `ask` asks a name server.
+pub fn check(
+    claim: &Claim<'_>,
+    ask: impl Fn(&Question) -> Result<Vec<String>, Failure>,
+) -> Confirmation {
+    let Ok(names) = ask(&Question::names_of(claim.address)) else { return Confirmation::Silent };
+    let address = claim.address.to_canonical();
+    let mut is_answered = true;
+    let named = names.iter().filter(|name| is_within(name, claim.suffixes));
+    for (name, followed) in named.zip(0..) {
+        if followed == NAMES_MAX {
+            return Confirmation::Silent;
+        }
+        match ask(&Question::addresses_of(name, address)) {
+            Ok(found) if found.iter().any(|found| found.parse() == Ok(address)) => {
+                return Confirmation::Confirmed;
+            }
+            Ok(_) => {}
+            Err(_) => is_answered = false,
+        }
+    }
+    if is_answered { Confirmation::Contradicted } else { Confirmation::Silent }
+}
+
+/// Whether `name` is one of `suffixes` or below one, label by label.
+fn is_within(name: &str, suffixes: &[String]) -> bool {
+    let name = plain_name(name);
+    suffixes.iter().any(|suffix| {
+        let suffix = plain_name(suffix.trim_start_matches('.'));
+        let head = name.strip_suffix(suffix.as_str());
+        !suffix.is_empty() && head.is_some_and(|head| head.is_empty() || head.ends_with('.'))
+    })
+}
+
+/// Where questions are answered: from the cache, or by a server.
+struct Desk<'a> {
+    resolver: &'a Resolver,
+    now: UtcTime,
+    cache: Mutex<DnsCache>,
+    failures_in_a_row: AtomicUsize,
+    failure: Mutex<Option<Failure>>,
+}
+
+impl Desk<'_> {
+    fn ask(&self, question: &Question) -> Result<Vec<String>, Failure> {
+        if let Some(answer) =
+            self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(question)
+        {
+            return Ok(answer.records.clone());
+        }
+        if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILURES_MAX {
+            return Err(Failure("given up".to_owned()));
+        }
+        match self.resolver.ask(question) {
+            Ok(records) => {
+                self.failures_in_a_row.store(0, Ordering::Relaxed);
+                let answer = Answer { asked_at: self.now, records: records.clone() };
+                let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+                cache.put(question.clone(), answer);
+                Ok(records)
+            }
+            Err(failure) => {
+                self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(failure.clone());
+                Err(failure)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::net::dns::RecordKind;
+
+    const SUFFIXES: &str = "googlebot.com .geo.Googlebot.com.";
+
+    /// `zone`: `question answer ...` on each line; `?` for no answer at all.
+    #[track_caller]
+    fn confirms(zone: &str, address: &str, expected: Confirmation) {
+        let suffixes: Vec<String> = SUFFIXES.split(' ').map(str::to_owned).collect();
+        let claim = Claim { address: address.parse().unwrap(), suffixes: &suffixes };
+        let found = check(&claim, |question| {
+            let line = zone.lines().find(|line| line.split(' ').next() == Some(&question.name));
+            let records: Vec<String> =
+                line.unwrap_or("").split(' ').skip(1).map(str::to_owned).collect();
+            let is_address = question.kind != RecordKind::Ptr;
+            assert_eq!(is_address, !question.name.ends_with(".arpa"));
+            if records == ["?"] { Err(Failure(String::new())) } else { Ok(records) }
+        });
+        assert_eq!(found, expected, "{zone}");
+    }
+
+    #[test]
+    fn a_name_counts_only_where_it_leads_back() {
+        use Confirmation::*;
+        let arpa = "7.2.0.192.in-addr.arpa";
+        let check =
+            |zone: &str, expected| confirms(&zone.replace("ARPA", arpa), "192.0.2.7", expected);
+        check("ARPA c.googlebot.com\nc.googlebot.com 192.0.2.7", Confirmed);
+        check("ARPA C.GoogleBot.com\nc.googlebot.com 192.0.2.6 192.0.2.7", Confirmed);
+        check("ARPA x.example c.geo.googlebot.com\nc.geo.googlebot.com 192.0.2.7", Confirmed);
+        // Somebody else named his address so.
+        check("ARPA c.googlebot.com\nc.googlebot.com 192.0.2.8", Contradicted);
+        check("ARPA c.googlebot.com", Contradicted);
+        check("", Contradicted);
+        check("ARPA x.example\nx.example 192.0.2.7", Contradicted);
+        check("ARPA c.notgooglebot.com\nc.notgooglebot.com 192.0.2.7", Contradicted);
+        check(
+            "ARPA googlebot.com.evil.example\ngooglebot.com.evil.example 192.0.2.7",
+            Contradicted,
+        );
+        check("ARPA ?", Silent);
+        check("ARPA c.googlebot.com\nc.googlebot.com ?", Silent);
+        check(
+            "ARPA a.googlebot.com c.googlebot.com\na.googlebot.com ?\nc.googlebot.com 192.0.2.7",
+            Confirmed,
+        );
+        let many = format!("ARPA{}", " c.googlebot.com".repeat(100));
+        check(&many, Silent);
+        confirms(
+            "7.2.0.192.in-addr.arpa c.googlebot.com\nc.googlebot.com 192.0.2.7",
+            "::ffff:192.0.2.7",
+            Confirmed,
+        );
+    }
+}

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use botaudit::audit::identities::Identities;
 use botaudit::audit::naming::Naming;
 use botaudit::audit::{self, Judged, Options, Progress};
 use botaudit::crawlers::registry::Registry;
@@ -63,9 +64,11 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
         judged: Judged::Bound,
     };
     let sources = expand(&[path.into()]);
+    let identities = Identities::default();
     let start = Instant::now();
     let audit =
-        audit::run(&sources, &options, judge, registry, &Progress::default(), None).unwrap();
+        audit::run(&sources, &options, judge, registry, &identities, &Progress::default(), None)
+            .unwrap();
     (audit.total().violations, start.elapsed().as_secs_f64())
 }
 

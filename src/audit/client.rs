@@ -23,6 +23,13 @@ pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
     client
 }
 
+/// The address of who made the request of `record`. `None` where the log has a name in its place, or
+/// nothing, and where it is a `trusted` proxy itself, which tells nothing of who asked.
+pub fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+    address(client(record, trusted)).filter(|address| !is_trusted(address))
+}
+
 /// The address in `text`, which may have a port or brackets; an IPv4 address in the dress of IPv6
 /// is an IPv4 address. `None` for a name.
 pub fn address(text: &[u8]) -> Option<IpAddr> {

@@ -39,6 +39,8 @@ pub struct Audit {
     pub other_unknown_crawlers: Option<UserAgentTally>,
     /// What the user should know before acting on the report; no line of a log makes one each.
     pub warnings: Vec<String>,
+    /// What the user should know to read the report rightly, though nothing is wrong.
+    pub notes: Vec<String>,
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
@@ -157,6 +159,7 @@ impl Audit {
             other_unknown_crawlers,
             robots_failures: failures.len(),
             warnings: Vec::new(),
+            notes: Vec::new(),
             rows,
         };
         audit.check_requests()?;
@@ -214,10 +217,24 @@ impl Audit {
         total
     }
 
+    /// Sums over all crawlers whose identity is `identity`.
+    pub fn total_of(&self, identity: Identity) -> Sums {
+        let mut total = Sums::default();
+        let of_it = self.rows.iter().filter(|row| row.actor.1 == identity);
+        of_it.for_each(|row| total.absorb(row.tally.total()));
+        total
+    }
+
+    /// Sums over all crawlers that are not spoofed: what a named crawler can be held to.
+    pub fn total_not_spoofed(&self) -> Sums {
+        let mut total = self.total_of(Identity::Verified);
+        total.absorb(self.total_of(Identity::Unverified));
+        total
+    }
+
     /// Whether a crawler that is not spoofed broke a rule.
     pub fn has_violations(&self) -> bool {
-        let accused = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        accused.map(|row| row.tally.total().violations).sum::<u64>() > 0
+        self.total_not_spoofed().violations > 0
     }
 
     /// The name of the input that `file` is.

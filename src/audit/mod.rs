@@ -12,6 +12,8 @@ pub mod evidence;
 pub mod examine;
 pub mod file;
 pub mod finish;
+pub mod identities;
+mod identity_warnings;
 pub mod merge;
 pub mod naming;
 pub mod pace;
@@ -23,6 +25,7 @@ pub mod row;
 pub mod series;
 pub mod sites;
 pub mod sums;
+pub mod suspects;
 pub mod tally;
 pub mod unknown;
 mod warnings;
@@ -49,11 +52,14 @@ use crate::time::{Window, Zone};
 
 use evidence::{Evidence, EvidenceSink};
 use finish::{Audit, InputEnd};
+use identities::Identities;
+use identity_warnings::{identity_note, identity_warnings};
 use merge::Merge;
 use naming::Naming;
 use sites::Sites;
+use suspects::Suspects;
 use tally::Tally;
-use worker::{Context, Worker};
+use worker::{Context, Pass, Worker};
 
 /// Chunks that wait for each worker: enough that none waits for a reader, few
 /// enough that memory stays small.
@@ -114,25 +120,70 @@ pub fn run(
     options: &Options,
     judge: &Judge,
     registry: &Registry,
+    identities: &Identities,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Audit> {
+    let context = context(sources, options, judge, registry, identities, Pass::Judge);
+    let (tally, ends) = add_up(sources, options, &context, progress, evidence)?;
+    let mut audit = Audit::new(sources, ends, tally, judge, registry)?;
+    audit.warnings.extend(identity_warnings(&audit, identities, registry));
+    audit.notes.extend(identity_note(identities));
+    Ok(audit)
+}
+
+/// Whose names are to be looked up before [`run`], as far as lists of addresses do not say
+/// already who they are. Reads all of `sources`.
+///
+/// # Errors
+/// Where threads cannot be started.
+pub fn suspects(
+    sources: &[Source],
+    options: &Options,
+    judge: &Judge,
+    registry: &Registry,
+    identities: &Identities,
+    progress: &Progress,
+) -> Result<Suspects> {
+    let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
+    let (tally, _) = add_up(sources, options, &context, progress, None)?;
+    Ok(Suspects::new(tally.suspects))
+}
+
+fn context<'a>(
+    sources: &[Source],
+    options: &'a Options,
+    judge: &'a Judge,
+    registry: &'a Registry,
+    identities: &'a Identities,
+    pass: Pass,
+) -> Context<'a> {
     let binding = |crawler: &Crawler| match options.judged {
         Judged::Bound => crawler.binding(),
         Judged::Everyone => Binding::Bound,
     };
-    let bindings = registry.iter().map(|(_, crawler)| binding(crawler)).collect();
     let from_path = options.naming.from_path.as_ref();
     let captured = |source: &Source| from_path.and_then(|pattern| pattern.captured(&source.name));
-    let context = Context {
+    Context {
         registry,
         judge,
         zone: &options.zone,
         window: options.window,
         from_paths: sources.iter().map(captured).collect(),
         trusted_proxies: &options.trusted_proxies,
-        bindings,
-    };
+        bindings: registry.iter().map(|(_, crawler)| binding(crawler)).collect(),
+        identities,
+        pass,
+    }
+}
+
+fn add_up(
+    sources: &[Source],
+    options: &Options,
+    context: &Context<'_>,
+    progress: &Progress,
+    evidence: Option<&EvidenceSink<'_>>,
+) -> Result<(Tally, Vec<InputEnd>)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
@@ -150,16 +201,15 @@ pub fn run(
         let desk =
             Desk { work: Mutex::new(work), used: used_in, stop: &readers.stop, progress, evidence };
         let tallies = pool.broadcast(|_| {
-            let sites = Sites::new(judge, &options.naming);
-            desk.serve(Worker::new(&context, sites))
+            let sites = Sites::new(context.judge, &options.naming);
+            desk.serve(Worker::new(context, sites))
         });
         tallies.into_iter().try_fold(Tally::default(), |mut sum, tally| {
             sum.absorb(tally?);
             Ok(sum)
         })
     });
-    let tally = result?;
-    Audit::new(sources, readers.into_ends()?, tally, judge, registry)
+    Ok((result?, readers.into_ends()?))
 }
 
 /// Where workers take chunks and give back empty buffers.

@@ -16,6 +16,7 @@ use super::places::Places;
 use super::readings::ReadingTally;
 use super::series::Series;
 use super::sums::{Span, Statuses, Sums};
+use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
@@ -29,12 +30,19 @@ pub struct Tally {
     pub places: Places,
     /// Requests of user agents that look automated and are no known crawler's.
     pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
+    /// Addresses to be looked up, where these are collected.
+    pub suspects: Bounded<Suspect, Requests>,
 }
 
 impl Default for Tally {
     fn default() -> Tally {
         let unknown_crawlers = Bounded::new(UNKNOWN_CRAWLERS_MAX);
-        Tally { files: BTreeMap::new(), places: Places::default(), unknown_crawlers }
+        Tally {
+            files: BTreeMap::new(),
+            places: Places::default(),
+            unknown_crawlers,
+            suspects: Bounded::new(SUSPECTS_MAX),
+        }
     }
 }
 
@@ -43,6 +51,7 @@ impl Merge for Tally {
         self.files.absorb(other.files);
         self.places.absorb(other.places);
         self.unknown_crawlers.absorb(other.unknown_crawlers);
+        self.suspects.absorb(other.suspects);
     }
 }
 

@@ -22,14 +22,16 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
-use super::client::client;
+use super::client::{client, client_address};
 use super::evidence::ViolatingRequest;
 use super::file::FileTally;
+use super::identities::Identities;
 use super::merge::Merge;
 use super::naming::Captured;
 use super::series::Series;
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
+use super::suspects::{Requests, Suspect};
 use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
 
 /// Bytes of a target that are kept as an example.
@@ -55,6 +57,19 @@ pub struct Context<'a> {
     pub trusted_proxies: &'a [IpNet],
     /// Why a crawler is not bound, by crawler.
     pub bindings: Box<[Binding]>,
+    /// Who is who they say they are.
+    pub identities: &'a Identities,
+    /// What to do with the requests of crawlers.
+    pub pass: Pass,
+}
+
+/// What is done with the requests of crawlers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Pass {
+    /// They are judged.
+    Judge,
+    /// Their addresses are collected, to be looked up before anything is judged.
+    CollectSuspects,
 }
 
 /// One thread's share of an audit.
@@ -132,13 +147,16 @@ impl<'a> Worker<'a> {
             Line::Fields(fields) => {
                 let user_agent = fields.user_agent(&mut scratch);
                 match identify_cached(context.registry, user_agent, &mut self.user_agents) {
-                    Identified::Other => tally.other += 1,
-                    Identified::Generic => {
+                    Identified::Generic if context.pass == Pass::Judge => {
                         tally.other += 1;
                         self.count_unknown_crawler(&fields, &mut scratch);
                     }
+                    Identified::Other | Identified::Generic => tally.other += 1,
                     Identified::Crawler(crawler) => match fields.record(&mut scratch) {
                         Err(reason) => tally.reject(reason, position.line, line),
+                        Ok(record) if context.pass == Pass::CollectSuspects => {
+                            self.collect_suspect(crawler, &record);
+                        }
                         Ok(record) => {
                             tally.crawler += 1;
                             self.count(crawler, &record, position, evidence);
@@ -195,7 +213,7 @@ impl<'a> Worker<'a> {
         let (target, site) = self.address(record);
         let judged = self.judge(crawler, target, &site);
         let outcome = judged.outcome(self.context.bindings[crawler.index()]);
-        let identity = Identity::Unverified;
+        let identity = self.identity(crawler, record);
         let place = self.tally.places.entry(&site.place, site.standing);
         let tally = place.entry((crawler, identity)).or_default();
         let day = self.context.zone.day_of(record.time);
@@ -225,6 +243,24 @@ impl<'a> Worker<'a> {
                     position.line,
                 ));
             }
+        }
+    }
+
+    fn identity(&self, crawler: CrawlerId, record: &Record<'_>) -> Identity {
+        let identities = self.context.identities;
+        if identities.is_empty() {
+            return Identity::Unverified;
+        }
+        identities.of(crawler, client_address(record, self.context.trusted_proxies))
+    }
+
+    fn collect_suspect(&mut self, crawler: CrawlerId, record: &Record<'_>) {
+        let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
+        if let Some(address) =
+            client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
+            && self.context.identities.is_suspect(crawler, address)
+        {
+            self.tally.suspects.add(&Suspect { crawler, address }, Requests(1));
         }
     }
 

@@ -9,6 +9,7 @@ use std::thread::available_parallelism;
 
 use clap::{Args, ValueEnum};
 
+use crate::audit::evidence::EvidenceSink;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::parse_rate::not_understood;
 use crate::audit::{self, Judged, Options, Progress};
@@ -28,6 +29,7 @@ use crate::url::origin::Origin;
 
 use super::Outcome;
 use super::formats::HintArgs;
+use super::identity::IdentityArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
@@ -115,6 +117,9 @@ pub struct AuditArgs {
     /// How percent-encodings and wildcards are read.
     #[arg(long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
+
+    #[command(flatten)]
+    identity: IdentityArgs,
 
     /// Exit with 1 if there are violations (of crawlers that are not spoofed).
     #[arg(long)]
@@ -233,17 +238,22 @@ impl AuditArgs {
         requests: Option<&RequestsFile>,
     ) -> Result<Audit> {
         let progress = Progress::default();
+        let identity = &self.identity;
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+        let bytes_total = bytes_total.map(|bytes| bytes * identity.passes());
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         follow(
             show,
             bytes_total,
             || progress.bytes_read.load(Ordering::Relaxed),
             || progress.lines.load(Ordering::Relaxed),
-            || match &take {
-                Some(take) => audit::run(sources, options, judge, registry, &progress, Some(take)),
-                None => audit::run(sources, options, judge, registry, &progress, None),
+            || {
+                let bytes_read = &progress.bytes_read;
+                let identities =
+                    &identity.identities(sources, options, judge, registry, bytes_read)?;
+                let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
+                audit::run(sources, options, judge, registry, identities, &progress, take)
             },
         )
     }
@@ -333,6 +343,9 @@ impl AuditArgs {
             haproxy_captures: self.hints.haproxy_captures.clone(),
             log_format: self.hints.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
+            ip_ranges: self.identity.ip_ranges(),
+            verify_dns: self.identity.dns_max().is_some(),
+            dns_max: self.identity.dns_max(),
             timezone: self.hints.timezone.clone(),
             since: options.window.since.map(|time| time.to_string()),
             until: options.window.until.map(|time| time.to_string()),

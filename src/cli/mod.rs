@@ -5,6 +5,7 @@
 mod audit;
 mod check;
 mod formats;
+mod identity;
 mod lint;
 mod origins;
 mod privacy;

@@ -12,6 +12,9 @@ pub enum Identity {
 }
 
 impl Identity {
+    /// All of them, in the order of their places.
+    pub const ALL: [Identity; 3] = [Identity::Verified, Identity::Spoofed, Identity::Unverified];
+
     /// The name in reports.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -280,13 +280,13 @@ mod tests {
             let list: Vec<Network> = (0..40)
                 .map(|_| {
                     let bits = 20 + (random() % 13) as u8;
-                    Network::v4(Ipv4Addr::from_bits(0xc000_0000 | random() % (1 << 16)), bits)
+                    Network::v4(Ipv4Addr::from_bits(0xc000_0000 | (random() % (1 << 16))), bits)
                         .unwrap()
                 })
                 .collect();
             let set = Networks::new(list.iter().copied());
             for _ in 0..2000 {
-                let asked = 0xc000_0000 | random() % (1 << 16);
+                let asked = 0xc000_0000 | (random() % (1 << 16));
                 let is_within = |network: &Network| matches!(network, Network::V4(first, last) if (first..=last).contains(&&asked));
                 let expected = list.iter().any(is_within);
                 assert_eq!(set.contains(Ipv4Addr::from_bits(asked).into()), expected, "{asked:x}");

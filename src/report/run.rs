@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::audit::finish::{Audit, Input};
+use crate::audit::sums::Sums;
+use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::time::UtcTime;
 
@@ -28,6 +30,9 @@ pub struct RunOptions {
     pub log_format: Option<String>,
     pub haproxy_captures: Option<String>,
     pub crawlers: Option<String>,
+    pub ip_ranges: Option<String>,
+    pub verify_dns: bool,
+    pub dns_max: Option<usize>,
     pub timezone: String,
     pub since: Option<String>,
     pub until: Option<String>,
@@ -51,7 +56,9 @@ struct RunJson<'a> {
     crawlers_known: usize,
     lines: LinesJson,
     requests: BTreeMap<&'static str, u64>,
+    requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     warnings: &'a [String],
+    notes: &'a [String],
     files: Vec<&'a str>,
 }
 
@@ -112,8 +119,13 @@ pub fn run_json(
         // The last row is no crawler but the test of what looks automated.
         crawlers_known: registry.iter().count() - 1,
         lines: lines_json(&audit.inputs),
-        requests: requests_json(audit),
+        requests: requests_json(&audit.total()),
+        requests_by_identity: Identity::ALL
+            .iter()
+            .map(|&identity| (identity.as_str(), requests_json(&audit.total_of(identity))))
+            .collect(),
         warnings: &audit.warnings,
+        notes: &audit.notes,
         files: TABLES.iter().map(|(table, _)| table.file).chain(evidence).collect(),
     };
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
@@ -150,8 +162,7 @@ fn lines_json(inputs: &[Input]) -> LinesJson {
     json
 }
 
-fn requests_json(audit: &Audit) -> BTreeMap<&'static str, u64> {
-    let total = audit.total();
+fn requests_json(total: &Sums) -> BTreeMap<&'static str, u64> {
     BTreeMap::from([
         ("requests", total.requests),
         ("robots_txt_requests", total.robots_txt_requests),

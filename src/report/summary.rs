@@ -5,7 +5,9 @@ use std::fmt::Write;
 use crate::audit::awareness::Awareness;
 use crate::audit::finish::Audit;
 use crate::audit::row::ActorRow;
+use crate::audit::sums::Sums;
 use crate::crawlers::crawler::{Binding, Crawler};
+use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 
 use super::cell::visible;
@@ -18,9 +20,10 @@ const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
 pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
-    let mut text = headline(audit);
-    let mut offenders: Vec<_> =
-        audit.rows().iter().filter(|row| row.tally.total().violations > 0).collect();
+    let mut text = headline(audit) + &identity_lines(audit);
+    let is_accused =
+        |row: &&ActorRow| row.actor.1 != Identity::Spoofed && row.tally.total().violations > 0;
+    let mut offenders: Vec<_> = audit.rows().iter().filter(is_accused).collect();
     // The rows come in order, and the sort is stable: ties stay in order.
     offenders.sort_by_key(|row| std::cmp::Reverse(row.tally.total().violations));
     if offenders.is_empty() {
@@ -58,8 +61,9 @@ pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
     text
 }
 
+/// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
 fn headline(audit: &Audit) -> String {
-    let total = audit.total();
+    let total = audit.total_not_spoofed();
     let lines: u64 = audit.inputs.iter().map(|input| input.tally.lines()).sum();
     let rejected: u64 = audit.inputs.iter().map(|input| input.tally.rejected_lines()).sum();
     format!(
@@ -90,6 +94,28 @@ fn what_was_known(awareness: &Awareness, crawler: &Crawler) -> String {
         format!("{}{of} {what}", grouped(*violations))
     });
     told.collect::<Vec<_>>().join(", ")
+}
+
+/// What is known of who asked; nothing where nobody was checked, which a note says.
+fn identity_lines(audit: &Audit) -> String {
+    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| audit.total_of(identity));
+    let mut text = String::new();
+    if verified.requests + spoofed.requests > 0 {
+        let line = |what: &str, sums: &Sums| {
+            format!(
+                "  {what:<11} {}, {} ({} of those judged)\n",
+                counted(sums.requests, "request"),
+                counted(sums.violations, "violation"),
+                percent(sums.violations, sums.allowed + sums.violations),
+            )
+        };
+        text += &line("verified:", &verified);
+        text += &line("unverified:", &unverified);
+        text +=
+            &format!("  {:<11} {}, left out\n", "spoofed:", counted(spoofed.requests, "request"));
+    }
+    audit.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
+    text
 }
 
 /// `below` are lines that stand under the rows, but for the first.

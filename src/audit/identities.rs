@@ -1,0 +1,226 @@
+//! Whether a request came from the crawler that its user agent names.
+//!
+//! Everything that has to be asked of others is asked before the audit: what is left is a function
+//! of crawler and address, the same for every worker.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::crawlers::networks::{Network, is_public};
+use crate::crawlers::ranges::{RangeAnswer, Ranges};
+use crate::crawlers::registry::Registry;
+use crate::net::dns::Resolver;
+use crate::net::dns_cache::DnsCache;
+use crate::net::reverse::{Claim, Confirmation, check_all};
+use crate::time::UtcTime;
+
+use super::suspects::{Suspect, Suspects};
+
+/// By what identities are told.
+#[derive(Debug, Default)]
+pub struct Identities {
+    /// The lists of `--ip-ranges`.
+    pub ranges: Option<Ranges>,
+    /// The names of `--verify-dns`.
+    pub names: Option<Names>,
+}
+
+/// What DNS said of those that were looked up.
+#[derive(Debug)]
+pub struct Names {
+    confirmations: HashMap<Suspect, Confirmation>,
+    /// When it was asked.
+    pub asked_at: UtcTime,
+    /// Those that were looked up.
+    pub looked_up: usize,
+    /// Those that were not, because they were too many; at least.
+    pub passed_over: usize,
+    /// Those of whom something was not answered.
+    pub unanswered: usize,
+    /// Why, of one of them.
+    pub failure: Option<String>,
+}
+
+impl Identities {
+    /// Whether everybody is unverified.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_none() && self.names.is_none()
+    }
+
+    /// Whether `address` is one of `crawler`'s, as far as that is known.
+    ///
+    /// A list that contains the address decides before DNS. What DNS answered decides before a
+    /// list that does not: lists are downloaded now and then, and operators move.
+    pub fn of(&self, crawler: CrawlerId, address: Option<IpAddr>) -> Identity {
+        let Some(address) = address.filter(|&address| is_public(address)) else {
+            return Identity::Unverified;
+        };
+        let ranges = self.range_answer(crawler, address);
+        if ranges == RangeAnswer::Contains {
+            return Identity::Verified;
+        }
+        let named = self
+            .names
+            .as_ref()
+            .and_then(|names| names.confirmations.get(&Suspect { crawler, address }));
+        match named {
+            Some(Confirmation::Confirmed) => Identity::Verified,
+            // A zeroed address has no name, whoever it was.
+            Some(Confirmation::Contradicted) if Network::possibly_masked(address).is_single() => {
+                Identity::Spoofed
+            }
+            Some(Confirmation::Contradicted | Confirmation::Silent) => Identity::Unverified,
+            None if ranges == RangeAnswer::Contradicts => Identity::Spoofed,
+            None => Identity::Unverified,
+        }
+    }
+
+    /// Whether a name server has to be asked of whoever says from `address` that it is `crawler`,
+    /// which has a DNS rule.
+    pub fn is_suspect(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+        is_public(address) && self.range_answer(crawler, address) != RangeAnswer::Contains
+    }
+
+    fn range_answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
+        self.ranges.as_ref().map_or(RangeAnswer::Silent, |ranges| ranges.answer(crawler, address))
+    }
+}
+
+impl Names {
+    /// Looks up the first `lookups_max` addresses of `suspects`; `now` is when. Answers that are in `cache`
+    /// are not asked again, but count: which are looked up does not depend on earlier runs.
+    pub fn look_up(
+        suspects: &Suspects,
+        registry: &Registry,
+        resolver: &Resolver,
+        lookups_max: usize,
+        now: UtcTime,
+        cache: &mut DnsCache,
+    ) -> Names {
+        let mut places: HashMap<(IpAddr, &[String]), usize> = HashMap::new();
+        let mut chosen: BTreeMap<Suspect, usize> = BTreeMap::new();
+        let mut claims = Vec::new();
+        for &suspect in &suspects.told_apart {
+            let suffixes = registry.crawler(suspect.crawler).rdns_suffixes.as_slice();
+            let key = (suspect.address, suffixes);
+            if !places.contains_key(&key) && claims.len() == lookups_max {
+                continue;
+            }
+            let place = *places.entry(key).or_insert_with(|| {
+                claims.push(Claim { address: suspect.address, suffixes });
+                claims.len() - 1
+            });
+            chosen.insert(suspect, place);
+        }
+        let (confirmations, failure) = check_all(&claims, resolver, now, cache);
+        let passed_over = suspects.told_apart.len() - chosen.len();
+        Names {
+            asked_at: now,
+            looked_up: claims.len(),
+            passed_over: passed_over + usize::from(suspects.has_others),
+            unanswered: confirmations
+                .iter()
+                .filter(|found| **found == Confirmation::Silent)
+                .count(),
+            failure: failure.map(|failure| failure.0),
+            confirmations: chosen
+                .into_iter()
+                .map(|(suspect, place)| (suspect, confirmations[place]))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::fs;
+
+    /// `gptbot.json` and `bingbot.json` in a directory, and what DNS says of each crawler and address.
+    #[track_caller]
+    fn check(
+        lists: &[(&str, &str)],
+        names: &[(&str, &str, Confirmation)],
+        cases: &[(&str, &str, Identity)],
+    ) {
+        let registry = Registry::builtin();
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in lists {
+            fs::write(directory.path().join(name), text).unwrap();
+        }
+        let suspect = |crawler: &str, address: &str| Suspect {
+            crawler: registry.find(crawler).unwrap(),
+            address: address.parse().unwrap(),
+        };
+        let confirmations =
+            names.iter().map(|(crawler, address, found)| (suspect(crawler, address), *found));
+        let identities = Identities {
+            ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), &registry).unwrap()),
+            names: (!names.is_empty()).then(|| Names {
+                confirmations: confirmations.collect(),
+                asked_at: UtcTime::from_unix_seconds(0).unwrap(),
+                looked_up: 0,
+                passed_over: 0,
+                unanswered: 0,
+                failure: None,
+            }),
+        };
+        for (crawler, address, expected) in cases {
+            let id = registry.find(crawler).unwrap();
+            let found = identities.of(id, address.parse().ok());
+            assert_eq!(found, *expected, "{crawler} {address}");
+        }
+    }
+
+    #[test]
+    fn lists_and_names_decide_in_order() {
+        use Confirmation::*;
+        use Identity::*;
+        let lists =
+            [("gptbot.json", "192.0.2.0/24 10.0.0.0/8"), ("bingbot.json", "198.51.100.0/24")];
+        check(
+            &lists,
+            &[],
+            &[
+                ("GPTBot", "192.0.2.1", Verified),
+                ("GPTBot", "198.51.100.1", Spoofed),
+                // Nobody's address, or none at all.
+                ("GPTBot", "10.0.0.1", Unverified),
+                ("GPTBot", "127.0.0.1", Unverified),
+                ("GPTBot", "::1", Unverified),
+                ("GPTBot", "fd00::1", Unverified),
+                ("GPTBot", "some.host.example", Unverified),
+                // No list of this crawler was loaded.
+                ("Googlebot", "192.0.2.1", Unverified),
+            ],
+        );
+        check(
+            &lists,
+            &[
+                ("bingbot", "203.0.113.1", Confirmed),
+                ("bingbot", "203.0.113.2", Contradicted),
+                ("bingbot", "203.0.113.3", Silent),
+                ("bingbot", "203.0.113.0", Contradicted),
+                ("bingbot", "198.51.100.1", Contradicted),
+                ("Bytespider", "203.0.113.2", Contradicted),
+                ("Bytespider", "203.0.113.3", Silent),
+            ],
+            &[
+                ("bingbot", "203.0.113.1", Verified),
+                ("bingbot", "203.0.113.2", Spoofed),
+                ("bingbot", "203.0.113.3", Unverified),
+                ("bingbot", "203.0.113.0", Unverified),
+                // Not looked up: the list alone decides.
+                ("bingbot", "203.0.113.4", Spoofed),
+                ("bingbot", "198.51.100.1", Verified),
+                ("Bytespider", "203.0.113.2", Spoofed),
+                ("Bytespider", "203.0.113.3", Unverified),
+                ("Bytespider", "203.0.113.4", Unverified),
+            ],
+        );
+        check(&[], &[], &[("GPTBot", "192.0.2.1", Unverified)]);
+    }
+}

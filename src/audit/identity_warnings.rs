@@ -1,0 +1,217 @@
+//! What a user should know of the lists and names by which identities were told.
+
+use std::collections::BTreeMap;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::crawlers::ranges::{List, Ranges};
+use crate::crawlers::registry::Registry;
+use crate::time::UtcTime;
+
+use super::finish::Audit;
+use super::identities::{Identities, Names};
+use super::merge::Merge;
+use super::sums::Span;
+
+/// Between a list, or a name that was looked up, and a log that are worth comparing: operators change
+/// their ranges every few weeks, and give up few of them in a quarter.
+const AGE_DAYS_MAX: i64 = 90;
+
+/// Lists, crawlers or files that are named in one warning.
+const NAMED_MAX: usize = 3;
+
+/// Crawlers that must all be spoofed, and nobody verified, before a proxy is suspected.
+const SPOOFED_CRAWLERS_MIN: usize = 3;
+
+/// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
+pub fn identity_warnings(
+    audit: &Audit,
+    identities: &Identities,
+    registry: &Registry,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let seen = Seen::new(audit);
+    if let Some(ranges) = &identities.ranges {
+        let lists = lists_of_seen(&seen, ranges, registry);
+        warnings.extend(faults(&lists));
+        warnings.extend(missing(&lists));
+        warnings.extend(distant(&lists, seen.span));
+        warnings.extend(unused(ranges));
+    }
+    if let Some(names) = &identities.names {
+        warnings.extend(about_names(names, seen.span));
+    }
+    warnings.extend(seen.behind_a_proxy());
+    warnings
+}
+
+/// What a reader of the summary should know, where nobody was verified.
+pub fn identity_note(identities: &Identities) -> Option<String> {
+    let note = "nobody's address was checked, and anybody can send a crawler's user agent: all are unverified; \
+                see --ip-ranges and --verify-dns";
+    identities.is_empty().then(|| note.to_owned())
+}
+
+/// The crawlers of a log.
+struct Seen {
+    /// Requests by identity: verified, spoofed, unverified.
+    requests: BTreeMap<CrawlerId, [u64; 3]>,
+    /// Of all their requests.
+    span: Option<Span>,
+}
+
+impl Seen {
+    fn new(audit: &Audit) -> Seen {
+        let mut seen = Seen { requests: BTreeMap::new(), span: None };
+        for (_, (crawler, identity), tally) in audit.actors() {
+            seen.span.absorb(tally.span);
+            seen.requests.entry(crawler).or_default()[identity as usize] += tally.total().requests;
+        }
+        seen
+    }
+
+    /// A log that names a proxy in place of clients makes everybody look spoofed.
+    fn behind_a_proxy(&self) -> Option<String> {
+        let of = |identity: Identity| {
+            self.requests.values().filter(move |requests| requests[identity as usize] > 0).count()
+        };
+        let (verified, spoofed) = (of(Identity::Verified), of(Identity::Spoofed));
+        (verified == 0 && spoofed >= SPOOFED_CRAWLERS_MIN).then(|| {
+            format!(
+                "{spoofed} crawlers look spoofed and none is verified; if the server stands behind a proxy, \
+                 its log may name the proxy's address in place of the client's"
+            )
+        })
+    }
+}
+
+/// A list, and the crawlers of this log that it is about.
+struct SeenList<'a> {
+    list: &'a List,
+    crawlers: Vec<&'a str>,
+    /// Whether it left anybody unverified.
+    is_missed: bool,
+}
+
+fn lists_of_seen<'a>(seen: &Seen, ranges: &'a Ranges, registry: &'a Registry) -> Vec<SeenList<'a>> {
+    let mut lists: BTreeMap<&str, SeenList<'a>> = BTreeMap::new();
+    for (&crawler, requests) in &seen.requests {
+        for list in ranges.lists_of(crawler) {
+            let entry = lists.entry(&list.url);
+            let entry = entry.or_insert(SeenList { list, crawlers: Vec::new(), is_missed: false });
+            entry.crawlers.push(&registry.crawler(crawler).name);
+            entry.is_missed |= requests[Identity::Unverified as usize] > 0;
+        }
+    }
+    lists.into_values().collect()
+}
+
+fn faults(lists: &[SeenList<'_>]) -> Vec<String> {
+    let broken = lists.iter().filter_map(|seen| {
+        let (file, fault) = (seen.list.file.as_ref()?, seen.list.fault.as_ref()?);
+        let crawlers = named(&seen.crawlers);
+        Some(format!("{file} of --ip-ranges: {fault}; it contradicts no address ({crawlers})"))
+    });
+    broken.collect()
+}
+
+fn missing(lists: &[SeenList<'_>]) -> Option<String> {
+    let missing = || lists.iter().filter(|seen| seen.list.file.is_none() && seen.is_missed);
+    let first = missing().next()?;
+    let mut crawlers: Vec<&str> =
+        missing().flat_map(|seen| seen.crawlers.iter().copied()).collect();
+    crawlers.sort_unstable();
+    crawlers.dedup();
+    Some(format!(
+        "--ip-ranges holds no list of {}; it was not there: {}{}",
+        named(&crawlers),
+        first.list.url,
+        and_more(missing().count() - 1)
+    ))
+}
+
+/// A list is known to hold from when it was made until it was downloaded.
+fn distant(lists: &[SeenList<'_>], span: Option<Span>) -> Vec<String> {
+    let Some(span) = span else { return Vec::new() };
+    let known = || {
+        lists.iter().filter_map(|seen| {
+            let (created, fetched) = (seen.list.created, seen.list.fetched_at);
+            let (file, from) = (seen.list.file.as_deref()?, created.or(fetched)?);
+            Some((file, from, from.max(fetched.unwrap_or(from))))
+        })
+    };
+    let older: Vec<&str> = known()
+        .filter(|&(_, _, until)| days(until, span.last) > AGE_DAYS_MAX)
+        .map(|(file, _, _)| file)
+        .collect();
+    let newer: Vec<&str> = known()
+        .filter(|&(_, from, _)| days(span.first, from) > AGE_DAYS_MAX)
+        .map(|(file, _, _)| file)
+        .collect();
+    let mut warnings = Vec::new();
+    if !older.is_empty() {
+        warnings.push(format!(
+            "of --ip-ranges {} is more than {AGE_DAYS_MAX} days older than the last request ({}); \
+             an address that was added since looks spoofed: download the lists again",
+            named(&older),
+            span.last
+        ));
+    }
+    if !newer.is_empty() {
+        warnings.push(format!(
+            "of --ip-ranges {} is more than {AGE_DAYS_MAX} days newer than the first request ({}); \
+             an address that was given up since looks spoofed: use lists of that time, if you have them",
+            named(&newer),
+            span.first
+        ));
+    }
+    warnings
+}
+
+fn unused(ranges: &Ranges) -> Option<String> {
+    let unused: Vec<&str> = ranges.unused().iter().map(String::as_str).collect();
+    (!unused.is_empty()).then(|| {
+        format!(
+            "of --ip-ranges {} is no list of any crawler; a list is in a file named like its URL",
+            named(&unused)
+        )
+    })
+}
+
+fn about_names(names: &Names, span: Option<Span>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let (true, Some(failure)) = (names.unanswered > 0, &names.failure) {
+        warnings.push(format!(
+            "--verify-dns: {} of {} addresses could not be looked up and stay unverified: {failure}",
+            names.unanswered, names.looked_up
+        ));
+    }
+    if names.passed_over > 0 {
+        warnings.push(format!(
+            "--verify-dns: the {} busiest addresses were looked up and at least {} were not; see --dns-max",
+            names.looked_up, names.passed_over
+        ));
+    }
+    if let Some(span) = span.filter(|span| days(span.first, names.asked_at) > AGE_DAYS_MAX) {
+        warnings.push(format!(
+            "--verify-dns: names are those of today, more than {AGE_DAYS_MAX} days after the first \
+             request ({})",
+            span.first
+        ));
+    }
+    warnings
+}
+
+/// Whole days from the one to the other, negative if the other came first.
+fn days(from: UtcTime, to: UtcTime) -> i64 {
+    (to.unix_seconds() - from.unix_seconds()).div_euclid(86_400)
+}
+
+fn named(names: &[&str]) -> String {
+    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    shown + &and_more(names.len().saturating_sub(NAMED_MAX))
+}
+
+fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" (and {count} more)") }
+}

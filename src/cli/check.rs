@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::url::origin::Origin;
 
 use super::Outcome;
-use super::shared::{DialectArg, origin, registry};
+use super::shared::{DialectArg, origin, registry, unknown_crawler};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -169,31 +169,6 @@ impl AskerArgs {
             }
         }
     }
-}
-
-fn unknown_crawler(name: &str, registry: &Registry) -> Error {
-    let near = near_names(name, registry);
-    let near = if near.is_empty() { near } else { format!(" (is it one of {near}?)") };
-    Error::usage(format!(
-        "no crawler named '{name}' is known{near}; --token '{name}' asks for any product token"
-    ))
-}
-
-/// At most five names that contain `name`, are contained in it, or answer to it; short ones first.
-fn near_names(name: &str, registry: &Registry) -> String {
-    let asked = name.to_ascii_lowercase();
-    let is_near = |known: &str| {
-        let known = known.to_ascii_lowercase();
-        known.contains(&asked) || asked.contains(&known)
-    };
-    let crawlers = registry.iter().map(|(_, crawler)| crawler);
-    let near = crawlers.filter(|crawler| {
-        is_near(&crawler.name) || crawler.product_tokens.iter().any(|token| is_near(token))
-    });
-    let mut names: Vec<&str> = near.map(|crawler| crawler.name.as_str()).collect();
-    names.sort_by_key(|name| (!is_near(name), name.len()));
-    names.truncate(5);
-    names.join(", ")
 }
 
 /// What is asked of each URL, and where the answers go.

@@ -4,6 +4,7 @@
 
 mod audit;
 mod check;
+mod crawlers;
 mod formats;
 mod identity;
 mod lint;
@@ -34,6 +35,7 @@ enum Command {
     Audit(Box<audit::AuditArgs>),
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
+    Crawlers(crawlers::CrawlersArgs),
     Lint(lint::LintArgs),
     Robots(robots::RobotsArgs),
 }
@@ -61,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
+        Command::Crawlers(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Robots(args) => args.run(),
     };

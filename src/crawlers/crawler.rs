@@ -204,6 +204,18 @@ impl Star {
     }
 }
 
+impl RepApplies {
+    /// The word in the registry and in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RepApplies::Yes => "yes",
+            RepApplies::Partial => "partial",
+            RepApplies::No => "no",
+            RepApplies::Unknown => "unknown",
+        }
+    }
+}
+
 impl Visibility {
     /// The word in outputs.
     pub fn as_str(self) -> &'static str {

@@ -17,3 +17,5 @@ pub mod range_list;
 pub mod ranges;
 pub mod registry;
 pub mod self_name;
+
+pub mod check;

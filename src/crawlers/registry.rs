@@ -62,7 +62,7 @@ impl Registry {
         Ok(Registry::new(rows))
     }
 
-    fn new(mut rows: Vec<Row>) -> Registry {
+    pub(super) fn new(mut rows: Vec<Row>) -> Registry {
         if let Some(generic) = rows.last_mut() {
             // A user's own test of what looks automated names no crawler either.
             generic.crawler.product_tokens.clear();
@@ -102,14 +102,14 @@ impl Registry {
     }
 }
 
-fn builtin_rows() -> Vec<Row> {
+pub(super) fn builtin_rows() -> Vec<Row> {
     let rows = table::read(Path::new("builtin.csv"), BUILTIN);
     let rows = rows.expect("the built-in list is read by every test");
     debug_assert_eq!(rows.last().map(|row| row.crawler.name.as_str()), Some(GENERIC_NAME));
     rows
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>> {
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Error::io("cannot read", path, error);
     let file = File::open(path).map_err(failed)?;
     let mut text = Vec::new();
@@ -124,7 +124,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-fn merged(mut builtin: Vec<Row>, own: Vec<Row>) -> Vec<Row> {
+pub(super) fn merged(mut builtin: Vec<Row>, own: Vec<Row>) -> Vec<Row> {
     let places = builtin.iter().enumerate();
     let places: HashMap<String, usize> =
         places.map(|(place, row)| (row.crawler.name.to_ascii_lowercase(), place)).collect();

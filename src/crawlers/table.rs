@@ -70,23 +70,47 @@ pub struct Test {
 /// Errors name the line of the first mistake: an unknown column, a word that
 /// its column does not know, a regex that does not compile, a name twice.
 pub fn read(path: &Path, text: &[u8]) -> Result<Vec<Row>> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text);
-    let header = reader.headers().map_err(|error| wrong_csv(path, &error))?.clone();
-    let columns = Columns::new(path, &header)?;
-    let mut lines = HashMap::new();
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong_csv(path, &error))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let cells = Cells { path, line, columns: &columns, record: &record };
-        let row = row(&cells)?;
-        if let Some(first) = lines.insert(row.crawler.name.to_ascii_lowercase(), line) {
-            let name = &row.crawler.name;
-            return Err(cells.wrong(format!("'{name}' is listed on line {first} already")));
-        }
-        rows.push(row);
+    let (rows, mistakes) = read_all(path, text);
+    match mistakes.into_iter().next() {
+        None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
+        Some(first) => Err(first),
     }
-    Ok(rows)
+}
+
+/// All rows that can be read, each with its line, and all mistakes, in the order of their lines.
+pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, Row)>, Vec<Error>) {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text);
+    let header = reader.headers().map_err(|error| wrong_csv(path, &error)).cloned();
+    let columns = match header.and_then(|header| Columns::new(path, &header)) {
+        Ok(columns) => columns,
+        Err(mistake) => return (Vec::new(), vec![mistake]),
+    };
+    let mut lines = HashMap::new();
+    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    for record in reader.records() {
+        match record {
+            Err(error) => mistakes.push(wrong_csv(path, &error)),
+            Ok(record) => {
+                let line = record.position().map_or(0, csv::Position::line);
+                let cells = Cells { path, line, columns: &columns, record: &record };
+                match row(&cells).and_then(|row| only_one(row, &cells, &mut lines)) {
+                    Ok(row) => rows.push((line, row)),
+                    Err(mistake) => mistakes.push(mistake),
+                }
+            }
+        }
+    }
+    (rows, mistakes)
+}
+
+fn only_one(row: Row, cells: &Cells, lines: &mut HashMap<String, u64>) -> Result<Row> {
+    match lines.insert(row.crawler.name.to_ascii_lowercase(), cells.line) {
+        None => Ok(row),
+        Some(first) => {
+            let name = &row.crawler.name;
+            Err(cells.wrong(format!("'{name}' is listed on line {first} already")))
+        }
+    }
 }
 
 /// Where each column of ours stands in this file.

@@ -5,6 +5,8 @@ pub mod check_json;
 pub mod check_text;
 pub mod check_words;
 pub mod columns;
+pub mod crawlers_json;
+pub mod crawlers_text;
 pub mod csv;
 pub mod directory;
 pub mod findings;

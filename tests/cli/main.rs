@@ -6,6 +6,7 @@
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
+//! - `crawlers`: the registry, shown and checked.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
@@ -19,6 +20,7 @@ mod audit;
 mod bad_input;
 mod check;
 mod conduct;
+mod crawlers;
 mod formats;
 mod identity;
 mod intake;

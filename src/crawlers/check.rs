@@ -1,0 +1,129 @@
+//! What is wrong, and what is odd, about a user's own list of crawlers.
+
+use crate::crawlers::{
+    crawler::Crawler,
+    identify::Identified,
+    registry::{Registry, builtin_rows, merged, read_file},
+    table,
+};
+use crate::error::{Error, Result};
+use std::path::Path;
+
+/// What a check found.
+#[derive(Debug)]
+pub struct Checked {
+    /// Rows that can be read.
+    pub rows: usize,
+    /// Those of them that replace a built-in one.
+    pub replacing: usize,
+    /// Why the file cannot be used, in the order of lines.
+    pub mistakes: Vec<Error>,
+    /// What may not be meant, in the order of lines.
+    pub oddities: Vec<Error>,
+}
+
+/// Checks the list at `path`.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn check(path: &Path) -> Result<Checked> {
+    let text = read_file(path)?;
+    let (rows, mistakes) = table::read_all(path, &text);
+    let builtin = builtin_rows();
+    let is_builtin =
+        |name: &str| builtin.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
+    let replacing = rows.iter().filter(|(_, row)| is_builtin(&row.crawler.name)).count();
+    let own: Vec<(u64, String)> =
+        rows.iter().map(|(line, row)| (*line, row.crawler.name.clone())).collect();
+    let rows = rows.into_iter().map(|(_, row)| row).collect();
+    let registry = Registry::new(merged(builtin, rows));
+    let mut oddities = Vec::new();
+    for (line, name) in &own {
+        let id = registry.find(name).expect("its row was merged into the registry");
+        let whys = oddities_of(registry.crawler(id), &registry);
+        oddities.extend(whys.into_iter().map(|why| Error::invalid(path, *line, why)));
+    }
+    Ok(Checked { rows: own.len(), replacing, mistakes, oddities })
+}
+
+fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
+    let mut whys = Vec::new();
+    let sample = crawler.sample_user_agent.as_str();
+    let found = match registry.identify(sample.as_bytes()) {
+        Identified::Crawler(id) => registry.crawler(id).name.as_str(),
+        Identified::Generic => "an unknown crawler",
+        Identified::Other => "no crawler",
+    };
+    if !sample.is_empty() && found != crawler.name {
+        whys.push(format!("sample_user_agent '{sample}' is taken for {found}"));
+    }
+    let pages = [&crawler.documentation_url, &crawler.evidence_url];
+    for url in crawler.ip_list_urls.iter().chain(pages.into_iter().filter(|url| !url.is_empty())) {
+        if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+            whys.push(format!(
+                "'{url}' is no URL; write it with its scheme, as https://example.com/"
+            ));
+        }
+    }
+    for suffix in &crawler.rdns_suffixes {
+        if !suffix.trim_matches('.').contains('.') {
+            whys.push(format!(
+                "rdns_suffixes has '{suffix}': everybody can have a name there; write the operator's own domain"
+            ));
+        }
+    }
+    whys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::crawler::Visibility;
+
+    #[test]
+    fn all_mistakes_and_oddities_are_named_with_their_lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("own.csv");
+        let text = "name,user_agent_regex,sample_user_agent,ip_list_urls,rdns_suffixes,evidence\n\
+                    mybot,mybot,mybot/1.0,https://example.com/ips,bots.example.com,\n\
+                    yourbot,y(,,,,\n\
+                    gptbot,GPTBot,GPTBot/1.0,,,\n\
+                    short\n\
+                    hisbot,hisbot,herbot/1.0,example.com/ips,com,\n\
+                    mybot,mybot,,,,\n\
+                    ourbot,ourbot,,,,hearsay\n";
+        std::fs::write(&path, text).unwrap();
+        let found = check(&path).unwrap();
+        let place = path.display().to_string();
+        let told = |errors: &[Error]| {
+            let lines: Vec<String> =
+                errors.iter().map(|error| error.to_string().replace(&place, "")).collect();
+            lines.join("\n")
+        };
+        assert_eq!((found.rows, found.replacing), (3, 1));
+        assert_eq!(
+            told(&found.mistakes),
+            ":3: user_agent_regex 'y(': unclosed group\n\
+             :5: 1 cells where the first line names 6 columns\n\
+             :7: 'mybot' is listed on line 2 already\n\
+             :8: evidence is 'hearsay'; write one of operator-doc, registry, unverified"
+        );
+        assert_eq!(
+            told(&found.oddities),
+            ":6: sample_user_agent 'herbot/1.0' is taken for an unknown crawler\n\
+             :6: 'example.com/ips' is no URL; write it with its scheme, as https://example.com/\n\
+             :6: rdns_suffixes has 'com': everybody can have a name there; write the operator's own domain"
+        );
+    }
+
+    #[test]
+    fn the_built_in_list_has_no_oddities() {
+        let registry = Registry::builtin();
+        for (_, crawler) in registry.iter().filter(|(id, _)| *id != registry.generic()) {
+            let whys = oddities_of(crawler, &registry);
+            // Rows without a user agent of their own have samples of those who crawl for them.
+            let is_meant = crawler.visibility == Visibility::NoUserAgent;
+            assert!(whys.is_empty() || is_meant, "{}: {whys:?}", crawler.name);
+        }
+    }
+}

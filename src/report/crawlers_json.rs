@@ -1,0 +1,99 @@
+//! The registry as JSON: the columns of its CSV file, and what follows from them.
+//!
+//! Field names and words are a promise. `promise` and `bound` are as in the reports;
+//! `ip_list_files` are the names under which `--ip-ranges` looks for the lists.
+
+use serde::Serialize;
+
+use crate::crawlers::crawler::{Crawler, Star, Trigger, Visibility};
+use crate::crawlers::identify::Identified;
+use crate::crawlers::ranges::file_name;
+use crate::crawlers::registry::Registry;
+
+use super::cell::visible;
+
+#[derive(Serialize)]
+struct CrawlerJson<'a> {
+    name: &'a str,
+    operator: &'a str,
+    purpose: &'a str,
+    promise: &'static str,
+    bound: &'static str,
+    product_tokens: &'a [String],
+    honours_star: bool,
+    rep_applies: &'static str,
+    user_triggered: bool,
+    sends_own_user_agent: bool,
+    crawl_delay: &'static str,
+    user_agent_regex: &'a str,
+    user_agent_exclude: &'a str,
+    sample_user_agent: &'a str,
+    ip_list_urls: &'a [String],
+    ip_list_files: Vec<String>,
+    ip_list_format: &'a str,
+    rdns_suffixes: &'a [String],
+    documentation_url: &'a str,
+    evidence: &'static str,
+    evidence_url: &'a str,
+    notes: &'a str,
+}
+
+#[derive(Serialize)]
+struct IdentifiedJson<'a> {
+    user_agent: String,
+    /// As in `check --json`.
+    known: &'static str,
+    crawler: Option<CrawlerJson<'a>>,
+}
+
+/// All crawlers in the order in which they are tried, as one array.
+pub fn list_json(registry: &Registry) -> String {
+    let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
+    json(&crawlers.map(|(_, crawler)| wire(crawler)).collect::<Vec<_>>())
+}
+
+/// One crawler.
+pub fn crawler_json(crawler: &Crawler) -> String {
+    json(&wire(crawler))
+}
+
+/// Who sends `user_agent`.
+pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
+    let (known, crawler) = match registry.identify(user_agent) {
+        Identified::Crawler(id) => ("yes", Some(wire(registry.crawler(id)))),
+        Identified::Generic => ("looks-automated", None),
+        Identified::Other => ("no", None),
+    };
+    json(&IdentifiedJson { user_agent: visible(user_agent), known, crawler })
+}
+
+fn wire(crawler: &Crawler) -> CrawlerJson<'_> {
+    CrawlerJson {
+        name: &crawler.name,
+        operator: &crawler.operator,
+        purpose: &crawler.purpose,
+        promise: crawler.promise().as_str(),
+        bound: crawler.binding().as_str(),
+        product_tokens: &crawler.product_tokens,
+        honours_star: crawler.star == Star::Honoured,
+        rep_applies: crawler.rep_applies.as_str(),
+        user_triggered: crawler.trigger == Trigger::Person,
+        sends_own_user_agent: crawler.visibility == Visibility::OwnUserAgent,
+        crawl_delay: crawler.crawl_delay.as_str(),
+        user_agent_regex: &crawler.user_agent_regex,
+        user_agent_exclude: &crawler.user_agent_exclude,
+        sample_user_agent: &crawler.sample_user_agent,
+        ip_list_urls: &crawler.ip_list_urls,
+        ip_list_files: crawler.ip_list_urls.iter().map(|url| file_name(url)).collect(),
+        ip_list_format: &crawler.ip_list_format,
+        rdns_suffixes: &crawler.rdns_suffixes,
+        documentation_url: &crawler.documentation_url,
+        evidence: crawler.evidence.as_str(),
+        evidence_url: &crawler.evidence_url,
+        notes: &crawler.notes,
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("text and booleans always serialize") + "\n"
+}

@@ -1,0 +1,158 @@
+//! The registry for people.
+
+use std::fmt::Write;
+
+use crate::crawlers::crawler::{Binding, Crawler, Promise, Star, Visibility};
+use crate::crawlers::identify::Identified;
+use crate::crawlers::ranges::file_name;
+use crate::crawlers::registry::Registry;
+
+use super::cell::visible;
+
+/// Widest cell of a list, in characters; the last column is never cut.
+const CELL_CHARS_MAX: usize = 30;
+
+/// All crawlers in the order in which they are tried, a line each.
+pub fn list_text(registry: &Registry) -> String {
+    let header = [
+        "crawler",
+        "operator",
+        "purpose",
+        "promise",
+        "bound",
+        "checked by",
+        "evidence",
+        "documentation",
+    ];
+    let mut rows = vec![header.map(str::to_owned)];
+    let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
+    rows.extend(crawlers.map(|(_, crawler)| {
+        [
+            cell(&crawler.name),
+            cell(&crawler.operator),
+            cell(&crawler.purpose),
+            crawler.promise().as_str().to_owned(),
+            bound(crawler).to_owned(),
+            checked_by(crawler).to_owned(),
+            crawler.evidence.as_str().to_owned(),
+            or_dash(&crawler.documentation_url),
+        ]
+    }));
+    aligned(&rows)
+}
+
+/// Everything that is known of one crawler.
+pub fn crawler_text(crawler: &Crawler) -> String {
+    let mut text = format!("{}\n", visible(crawler.name.as_bytes()));
+    let mut line = |label: &str, value: &str| {
+        if !value.is_empty() {
+            let value = visible(value.as_bytes());
+            writeln!(text, "  {label:<15} {value}").expect("writing to a string cannot fail");
+        }
+    };
+    line("operator", &crawler.operator);
+    line("purpose", &crawler.purpose);
+    line("product tokens", &tokens(crawler));
+    line("promise", promise_words(crawler));
+    line("bound", binding_words(crawler));
+    line("crawl-delay", crawler.crawl_delay.as_str());
+    line("user agent", &crawler.sample_user_agent);
+    line("known by", &crawler.user_agent_regex);
+    line("but not by", &crawler.user_agent_exclude);
+    for url in &crawler.ip_list_urls {
+        line("address list", &format!("{url} (in --ip-ranges as {})", file_name(url)));
+    }
+    line("list format", &crawler.ip_list_format);
+    line("DNS names in", &crawler.rdns_suffixes.join(", "));
+    line("documentation", &crawler.documentation_url);
+    line("evidence", crawler.evidence.as_str());
+    line("evidence at", &crawler.evidence_url);
+    line("notes", &crawler.notes);
+    text
+}
+
+/// Who sends `user_agent`.
+pub fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
+    match registry.identify(user_agent) {
+        Identified::Crawler(id) => crawler_text(registry.crawler(id)),
+        Identified::Generic => {
+            "no known crawler, but it looks automated: counted in unknown-crawlers.csv\n".to_owned()
+        }
+        Identified::Other => {
+            "no crawler: a browser, an app, or nothing that says what it is\n".to_owned()
+        }
+    }
+}
+
+fn bound(crawler: &Crawler) -> &'static str {
+    match crawler.visibility {
+        Visibility::NoUserAgent => "never seen",
+        Visibility::OwnUserAgent => crawler.binding().as_str(),
+    }
+}
+
+fn checked_by(crawler: &Crawler) -> &'static str {
+    match (crawler.ip_list_urls.is_empty(), crawler.rdns_suffixes.is_empty()) {
+        (false, false) => "list, DNS",
+        (false, true) => "list",
+        (true, false) => "DNS",
+        (true, true) => "-",
+    }
+}
+
+fn tokens(crawler: &Crawler) -> String {
+    let tokens = crawler.product_tokens.join(", then ");
+    match (crawler.star, tokens.is_empty()) {
+        (Star::Honoured, true) => "none: follows *".to_owned(),
+        (Star::Honoured, false) => tokens + ", then *",
+        (Star::Ignored, true) => "none, and does not follow *".to_owned(),
+        (Star::Ignored, false) => tokens + "; does not follow *",
+    }
+}
+
+fn promise_words(crawler: &Crawler) -> &'static str {
+    match crawler.promise() {
+        Promise::Documented => "documented: its operator says that it follows robots.txt",
+        Promise::Partial => "partial: its operator says that it follows robots.txt in part",
+        Promise::Declined => "declined: its operator says that it does not follow robots.txt",
+        Promise::Unknown => "unknown: its operator is not known to say anything",
+    }
+}
+
+fn binding_words(crawler: &Crawler) -> &'static str {
+    match (crawler.visibility, crawler.binding()) {
+        (Visibility::NoUserAgent, _) => "never seen: it sends no user agent of its own",
+        (_, Binding::Bound) => "yes",
+        (_, Binding::UserTriggered) => "no: a person asked for the page",
+        (_, Binding::Declined) => "no: its operator says so",
+        (_, Binding::ReportedNotFollowing) => "no: others say that it does not follow robots.txt",
+    }
+}
+
+fn or_dash(text: &str) -> String {
+    if text.is_empty() { "-".to_owned() } else { visible(text.as_bytes()) }
+}
+
+fn cell(text: &str) -> String {
+    let text = visible(text.as_bytes());
+    if text.chars().count() <= CELL_CHARS_MAX {
+        return text;
+    }
+    text.chars().take(CELL_CHARS_MAX - 1).chain(['…']).collect()
+}
+
+fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line += &format!("{cell:<width$}  ");
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}

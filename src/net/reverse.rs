@@ -19,7 +19,8 @@ const NAMES_MAX: usize = 8;
 /// Questions that are under way at the same time.
 const QUESTIONS_AT_ONCE: usize = 16;
 
-/// Questions without an answer in a row after which no server is asked any more.
+/// Questions without an answer after which no server is asked any more, if not one was answered: there
+/// is no server, or no way to it.
 const FAILURES_MAX: usize = 64;
 
 /// What DNS says of an address and an operator.
@@ -54,7 +55,8 @@ pub fn check_all(
         resolver,
         now,
         cache: Mutex::new(std::mem::take(cache)),
-        failures_in_a_row: AtomicUsize::new(0),
+        answers: AtomicUsize::new(0),
+        failures: AtomicUsize::new(0),
         failure: Mutex::new(None),
     };
     let next = AtomicUsize::new(0);
@@ -115,7 +117,8 @@ struct Desk<'a> {
     resolver: &'a Resolver,
     now: UtcTime,
     cache: Mutex<DnsCache>,
-    failures_in_a_row: AtomicUsize,
+    answers: AtomicUsize,
+    failures: AtomicUsize,
     failure: Mutex<Option<Failure>>,
 }
 
@@ -126,24 +129,29 @@ impl Desk<'_> {
         {
             return Ok(answer.records.clone());
         }
-        if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILURES_MAX {
+        if self.is_hopeless() {
             return Err(Failure("given up".to_owned()));
         }
         match self.resolver.ask(question) {
             Ok(records) => {
-                self.failures_in_a_row.store(0, Ordering::Relaxed);
+                self.answers.fetch_add(1, Ordering::Relaxed);
                 let answer = Answer { asked_at: self.now, records: records.clone() };
                 let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
                 cache.put(question.clone(), answer);
                 Ok(records)
             }
             Err(failure) => {
-                self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+                self.failures.fetch_add(1, Ordering::Relaxed);
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(failure.clone());
                 Err(failure)
             }
         }
+    }
+
+    fn is_hopeless(&self) -> bool {
+        self.answers.load(Ordering::Relaxed) == 0
+            && self.failures.load(Ordering::Relaxed) >= FAILURES_MAX
     }
 }
 

@@ -287,6 +287,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_column_stands_in_the_readme() {
+        let readme = include_str!("../../README.md");
+        for column in COLUMNS {
+            assert!(readme.contains(&format!("\n| `{column}` | ")), "{column}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_line() {
         for (rows, expected) in [
             (

@@ -341,6 +341,7 @@ impl AuditArgs {
             aliases: self.origins.alias.clone(),
             trusted_proxies: self.origins.trusted_proxy.clone(),
             haproxy_captures: self.hints.haproxy_captures.clone(),
+            json_fields: self.hints.json_fields.clone(),
             log_format: self.hints.log_format.clone(),
             crawlers: self.crawlers.as_ref().map(|path| path.display().to_string()),
             ip_ranges: self.identity.ip_ranges(),

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::logs::haproxy::Captures;
+use crate::logs::json::own_names::OwnNames;
 use crate::logs::template;
 use crate::report::formats_text::{examined_text, formats_text};
 use crate::time::Zone;
@@ -64,6 +65,10 @@ pub struct HintArgs {
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
 
+    /// Keys of a JSON log, as time=ts,host=request.host,user-agent=headers.ua; the others are told.
+    #[arg(long, value_name = "PART=KEY,...")]
+    pub json_fields: Option<String>,
+
     /// Request headers that HAProxy captures, in the order of its configuration: host,user-agent.
     #[arg(long, value_name = "NAMES")]
     pub haproxy_captures: Option<String>,
@@ -77,12 +82,9 @@ impl HintArgs {
     /// For the rooms below.
     pub fn hints(&self) -> Result<Hints> {
         let haproxy_captures = self.haproxy_captures.as_deref().map(Captures::parse).transpose()?;
-        let hints = Hints {
-            format: None,
-            zone: zone(&self.timezone)?,
-            haproxy_captures,
-            json_fields: None,
-        };
+        let json_fields = self.json_fields.as_deref().map(OwnNames::parse).transpose()?;
+        let zone = zone(&self.timezone)?;
+        let hints = Hints { format: None, zone, haproxy_captures, json_fields };
         let format = self.log_format.as_deref().map(|text| template::parse(text, &hints));
         Ok(Hints { format: format.transpose()?, ..hints })
     }

@@ -29,6 +29,7 @@ pub struct RunOptions {
     pub trusted_proxies: Vec<String>,
     pub log_format: Option<String>,
     pub haproxy_captures: Option<String>,
+    pub json_fields: Option<String>,
     pub crawlers: Option<String>,
     pub ip_ranges: Option<String>,
     pub verify_dns: bool,

@@ -57,3 +57,15 @@ fn damage_is_told() {
     let ran = sandbox.run("formats detect access.log.gz").exits(2);
     assert!(ran.stdout.contains("damage    truncated gzip stream at byte"), "{}", ran.stdout);
 }
+
+#[test]
+fn keys_of_json_may_be_named() {
+    let sandbox = Sandbox::new();
+    let record = r#"{"when":"2026-03-01T00:00:01Z","who":{"says":"bingbot/2.0"},"asked":"/private","m":"GET","code":200}"#;
+    sandbox.write("access.log", format!("{record}\n").repeat(6));
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let fields = "--json-fields time=when,user-agent=who.says,target=asked,method=m,status=code";
+    sandbox.run(&format!("audit --robots robots.txt -o report {fields} access.log")).exits(0);
+    assert_eq!(sandbox.table("report/summary.csv").cells("violations"), ["6"]);
+    sandbox.run("formats detect --json-fields colour=x access.log").exits(2).complains("colour");
+}

@@ -6,6 +6,7 @@
 //! and origins that have it.
 
 pub mod aside;
+pub mod dated;
 pub mod explained;
 pub mod history;
 pub mod robots;

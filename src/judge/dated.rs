@@ -1,0 +1,231 @@
+//! Verdicts at a time: what the ruling in force then says, and what crawlers may still have held.
+
+use std::sync::Arc;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::error::Result;
+use crate::policy::verdict::Verdict;
+use crate::store::{Store, archive::Archive, snapshot::Outcome};
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+use crate::url::path::PathQuery;
+
+use super::history::History;
+use super::robots::Robots;
+use super::timeline::{BeforeFirst, Ruling, Standing, Timeline, Version};
+use super::{Claim, Judge};
+
+/// All that is known of one origin over time.
+#[derive(Clone, Debug)]
+pub struct Dated {
+    timeline: Timeline,
+    /// By [`Version`].
+    versions: Box<[Arc<Robots>]>,
+    /// By the place that a [`Standing`] names; empty for a file given by hand.
+    seen: Box<[Seen]>,
+}
+
+/// A snapshot, as reports name it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seen {
+    /// When it was fetched.
+    pub fetched_at: UtcTime,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What is said of a request at its time.
+#[derive(Clone, Debug)]
+pub enum Judgement {
+    /// Nothing is known of that origin at that time.
+    Unknown,
+    /// 429, 5xx or no answer: closed for the time being. Never a violation.
+    Unreachable(Standing),
+    /// Everything is allowed: there is no robots.txt.
+    AllowedByAbsence(Standing),
+    /// The rules in force allow it.
+    Allowed(Decided),
+    /// The rules in force disallow it, but a crawler may still have held a ruling that allows it.
+    Grace(Decided),
+    /// The rules in force disallow it, and so did all that a crawler may have held.
+    Disallowed(Decided),
+}
+
+/// The rules in force, and what they say.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// The version of robots.txt.
+    pub robots: Arc<Robots>,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Which snapshot gave it, and how old that was.
+    pub standing: Standing,
+}
+
+impl Dated {
+    /// One file that counts at all times.
+    pub fn always(robots: Arc<Robots>) -> Dated {
+        let timeline = Timeline::always(Version(0));
+        Dated { timeline, versions: [robots].into(), seen: Box::default() }
+    }
+
+    /// The snapshot that decided; `None` for a file given by hand.
+    pub fn seen(&self, standing: &Standing) -> Option<Seen> {
+        self.seen.get(standing.decided_by).copied()
+    }
+
+    fn robots(&self, version: Version) -> &Arc<Robots> {
+        &self.versions[version.0 as usize]
+    }
+}
+
+impl Judge {
+    /// What is known of `origin` over time; `None` where nothing is. To be asked once an origin, not
+    /// once a request.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn dated(&self, origin: &Origin, claim: Claim) -> Result<Option<Dated>> {
+        match &self.store {
+            Store::File(_) | Store::Directory(_) => Ok(self.site(origin, claim).map(Dated::always)),
+            Store::Archive(archive) => self.from_archive(archive, origin),
+        }
+    }
+
+    fn from_archive(&self, archive: &Archive, origin: &Origin) -> Result<Option<Dated>> {
+        let entries = archive.history(origin)?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let History { timeline, bodies } = History::new(&entries);
+        let versions = bodies
+            .iter()
+            .map(|key| {
+                if let Some(known) = self.loaded().by_digest.get(&key.digest) {
+                    return Ok(Arc::clone(known));
+                }
+                let body = archive.body(*key)?;
+                Ok(self.loaded().version(key.digest, &body, self.askers.len()))
+            })
+            .collect::<Result<_>>()?;
+        let seen = entries
+            .iter()
+            .map(|entry| Seen { fetched_at: entry.fetch.fetched_at, outcome: entry.fetch.outcome });
+        Ok(Some(Dated { timeline, versions, seen: seen.collect() }))
+    }
+
+    /// What `dated` says of `path` to `crawler` at `time`.
+    pub fn verdict_at(
+        &self,
+        dated: &Dated,
+        crawler: CrawlerId,
+        path: PathQuery<'_>,
+        time: UtcTime,
+        before: BeforeFirst,
+    ) -> Judgement {
+        let Some(standing) = dated.timeline.at(time, before) else { return Judgement::Unknown };
+        let version = match standing.ruling {
+            Ruling::Unreachable => return Judgement::Unreachable(standing),
+            Ruling::AllowAll(_) => return Judgement::AllowedByAbsence(standing),
+            Ruling::Rules(version) => version,
+        };
+        let robots = dated.robots(version);
+        let verdict = self.verdict(robots, crawler, path);
+        let decided = Decided { robots: Arc::clone(robots), verdict, standing };
+        if verdict.allowed {
+            return Judgement::Allowed(decided);
+        }
+        let allows = |held| match held {
+            Ruling::Rules(version) => self.verdict(dated.robots(version), crawler, path).allowed,
+            Ruling::AllowAll(_) => true,
+            Ruling::Unreachable => false,
+        };
+        match dated.timeline.held(&standing, time).any(allows) {
+            true => Judgement::Grace(decided),
+            false => Judgement::Disallowed(decided),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::registry::Registry;
+    use crate::store::snapshot::{Failure, Fetch};
+    use crate::store::writer::NewSnapshot;
+    use crate::url::dialect::Dialect;
+    use crate::url::path::prepare;
+
+    const HOUR: i64 = 3600;
+    const OPEN: &str = "User-agent: *\nDisallow: /closed\n";
+    const CLOSED: &str = "User-agent: *\n\nDisallow: /\n";
+
+    fn time(hours: i64) -> UtcTime {
+        UtcTime::from_unix_seconds(hours * HOUR).unwrap()
+    }
+
+    fn judge(snapshots: &[(i64, Outcome, &str)]) -> (tempfile::TempDir, Judge, Origin) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("archive");
+        let origin = Origin::parse(b"https://a.example").unwrap();
+        let mut writer = Archive::writer(&path).unwrap();
+        for (hours, outcome, body) in snapshots {
+            let (fetched_at, outcome) = (time(*hours), *outcome);
+            let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: Vec::new() };
+            let body = body.as_bytes().to_vec().into();
+            let source = "test".to_owned();
+            writer.push(NewSnapshot { origin: origin.clone(), fetch, source, body }).unwrap();
+        }
+        writer.flush().unwrap();
+        let store = Store::open(&path).unwrap();
+        let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
+        (dir, judge, origin)
+    }
+
+    #[test]
+    fn each_value_has_its_time() {
+        let (ok, gone) = (Outcome::Status(200), Outcome::Status(404));
+        let (_dir, judge, origin) = judge(&[
+            (0, ok, OPEN),
+            (100, ok, CLOSED),
+            (200, Outcome::Failure(Failure::Timeout), ""),
+            (300, ok, CLOSED),
+            (400, gone, ""),
+            (500, ok, CLOSED),
+        ]);
+        let dated = judge.dated(&origin, Claim::Foreign).unwrap().unwrap();
+        let crawler = Registry::builtin().find("GPTBot").unwrap();
+        let check = |path: &str, hours, expected: &str| {
+            let path =
+                prepare(path.as_bytes(), Dialect::Google, &mut Vec::new()).as_bytes().to_vec();
+            let mut scratch = Vec::new();
+            let path = prepare(&path, Dialect::Google, &mut scratch);
+            let said = judge.verdict_at(&dated, crawler, path, time(hours), BeforeFirst::Unknown);
+            let by = |word: &str, decided: &Decided| {
+                let age = decided.standing.age_seconds.unwrap() / HOUR;
+                format!("{word} by line {} aged {age}", decided.verdict.by.unwrap_or(0))
+            };
+            let said = match &said {
+                Judgement::Unknown => "unknown".to_owned(),
+                Judgement::Unreachable(_) => "unreachable".to_owned(),
+                Judgement::AllowedByAbsence(_) => "absent".to_owned(),
+                Judgement::Allowed(decided) => by("allowed", decided),
+                Judgement::Grace(decided) => by("grace", decided),
+                Judgement::Disallowed(decided) => by("disallowed", decided),
+            };
+            assert_eq!(said, expected, "{hours}");
+        };
+        check("/x", -1, "unknown");
+        check("/x", 99, "allowed by line 0 aged 99");
+        check("/x", 124, "grace by line 3 aged 24");
+        check("/x", 125, "disallowed by line 3 aged 25");
+        check("/closed", 110, "disallowed by line 3 aged 10");
+        check("/x", 200, "unreachable");
+        check("/x", 300, "disallowed by line 3 aged 0");
+        check("/x", 400, "absent");
+        check("/x", 524, "grace by line 3 aged 24");
+        check("/x", 525, "disallowed by line 3 aged 25");
+        let unknown = Origin::parse(b"https://b.example").unwrap();
+        assert!(judge.dated(&unknown, Claim::Own).unwrap().is_none());
+    }
+}

@@ -10,6 +10,7 @@
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
+//! - `robots`: robots.txt files through time, in an archive.
 //! - `sample`: the sample data and its expected reports.
 //! - `readme`: what the README says is what the program does.
 //! - `regression`: one test a bug.
@@ -29,4 +30,5 @@ mod output;
 mod program;
 mod readme;
 mod regression;
+mod robots;
 mod sample;

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "\
 What is told by looking:
   a WARC file, gzipped or not: its responses for /robots.txt, with redirects and revisits;
   a CSV manifest with the columns origin, fetched_at, status, path (and max_age, chain, source);
+  a directory that has such a manifest.csv;
   a directory of example.com.txt, https_example.com_8443.txt or example.com/robots.txt (with --at),
   or of dated versions as example.com/2025-01-31T12:00:00Z.txt (or 20250131120000.txt);
   anything else is a robots.txt (with --origin and --at).

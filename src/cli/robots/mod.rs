@@ -58,7 +58,7 @@ enum Command {
 #[derive(Args, Debug)]
 struct ArchiveArg {
     /// The archive, one file.
-    #[arg(short, long = "archive", value_name = "FILE")]
+    #[arg(short = 'a', long = "archive", value_name = "FILE")]
     path: PathBuf,
 }
 

@@ -10,6 +10,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::Import;
+use super::manifest::import_manifest;
 use super::name::{origins, time};
 use crate::store::snapshot::{Fetch, Outcome, read_body};
 use crate::store::writer::NewSnapshot;
@@ -57,13 +58,17 @@ pub fn import_file(
     })
 }
 
-/// Imports the files of a directory: `example.com`, `example.com.txt`, `https_example.com_8443.txt`
+/// Imports a directory: by its `manifest.csv`, if it has one, else by the names of its files. `example.com`, `example.com.txt`, `https_example.com_8443.txt`
 /// and `example.com/robots.txt` were fetched at `at`; `example.com/2025-01-31T12:00:00Z.txt` and
 /// `https_example.com_8443/20250131120000.txt` when they say.
 ///
 /// # Errors
 /// Where the archive cannot be written. Files that cannot be read or placed are problems.
 pub fn import_directory(path: &Path, at: FetchedAt, import: &mut Import<'_>) -> Result<()> {
+    let manifest = path.join("manifest.csv");
+    if manifest.is_file() {
+        return import_manifest(&manifest, import);
+    }
     let Some(entries) = entries(path, import) else { return Ok(()) };
     for entry in entries {
         let name = stem(&entry);

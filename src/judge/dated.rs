@@ -88,11 +88,11 @@ impl Judge {
     pub fn dated(&self, origin: &Origin, claim: Claim) -> Result<Option<Dated>> {
         match &self.store {
             Store::File(_) | Store::Directory(_) => Ok(self.site(origin, claim).map(Dated::always)),
-            Store::Archive(archive) => self.from_archive(archive, origin),
+            Store::Archive(archive) => self.archived(archive, origin),
         }
     }
 
-    fn from_archive(&self, archive: &Archive, origin: &Origin) -> Result<Option<Dated>> {
+    fn archived(&self, archive: &Archive, origin: &Origin) -> Result<Option<Dated>> {
         let entries = archive.history(origin)?;
         if entries.is_empty() {
             return Ok(None);

@@ -1,0 +1,151 @@
+//! How fast does an archive take snapshots in, and answer for an origin? In one thread.
+//!
+//! `cargo bench --bench archive` asks 100,000 origins; BOTAUDIT_BENCH_ORIGINS=1000000 a million.
+//! Half of the bodies are shared. Everything is checked before it is timed or while it is.
+
+use std::fs;
+use std::hint::black_box;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use botaudit::store::archive::Archive;
+use botaudit::store::import::warc::{self, Memory, import_warc};
+use botaudit::store::import::{Import, Progress, redirects};
+use botaudit::store::snapshot::{Fetch, Outcome};
+use botaudit::store::writer::NewSnapshot;
+use botaudit::time::UtcTime;
+use botaudit::url::origin::Origin;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// 2025-01-01T00:00:00Z.
+const NEW_YEAR: i64 = 1_735_689_600;
+
+/// Bodies that are shared are of so many kinds.
+const SHARED: usize = 1000;
+
+fn main() {
+    let asked = std::env::var("BOTAUDIT_BENCH_ORIGINS").ok();
+    let origins: usize = asked.map_or(100_000, |number| number.parse().expect("a number"));
+    let dir = tempfile::tempdir().expect("a directory for the archive");
+    let path = dir.path().join("archive");
+    let started = Instant::now();
+    let mut writer = Archive::writer(&path).expect("a new archive");
+    for index in 0..origins {
+        writer.push(snapshot(index)).expect("room on the disk");
+    }
+    writer.flush().expect("room on the disk");
+    assert_eq!(writer.added().snapshots, origins as u64);
+    tell("snapshots written", origins, started);
+    let size = fs::metadata(&path).expect("it was written").len();
+    println!("{:>12} bytes of archive for each", size / origins as u64);
+
+    let archive = Archive::open(&path).expect("it was written");
+    let lookups = origins.min(500_000);
+    let asked: Vec<(usize, Origin)> = (0..lookups).map(|n| scattered(n, origins)).collect();
+    for round in ["cold", "warm"] {
+        let started = Instant::now();
+        for (index, origin) in &asked {
+            let entries = archive.history(origin).expect("it can be read");
+            assert_eq!(entries[0].fetch.fetched_at.unix_seconds(), NEW_YEAR + *index as i64);
+            black_box(entries);
+        }
+        tell(&format!("histories looked up, {round}"), lookups, started);
+    }
+    let started = Instant::now();
+    let found = asked.iter().filter(|(_, origin)| archive.holds(origin).expect("it can be read"));
+    assert_eq!(found.count(), lookups);
+    tell("origins known", lookups, started);
+    let started = Instant::now();
+    for (index, origin) in asked.iter().take(lookups / 5) {
+        let entry = archive.newest(origin, None).expect("it can be read").expect("it is there");
+        let snapshot = archive.snapshot(origin, entry).expect("it can be read");
+        assert_eq!(snapshot.body, body(*index));
+    }
+    tell("bodies read", lookups / 5, started);
+    import_a_warc(dir.path(), origins.min(100_000));
+    println!("{:>12} MiB of memory at the most", peak_memory_mib());
+}
+
+fn import_a_warc(dir: &Path, records: usize) {
+    let path = dir.join("robots.warc.gz");
+    let mut file = fs::File::create(&path).expect("room on the disk");
+    for index in 0..records {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&record(index)).expect("room in memory");
+        file.write_all(&gzip.finish().expect("room in memory")).expect("room on the disk");
+    }
+    let started = Instant::now();
+    let mut writer = Archive::writer(&dir.join("from-warc")).expect("a new archive");
+    let (progress, mut memory) = (Progress::default(), Memory::default());
+    let mut problems = |problem: botaudit::error::Error| panic!("{problem}");
+    let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut problems };
+    import_warc(&path, &mut memory, &mut import).expect("room on the disk");
+    warc::finish(&mut memory, &mut import).expect("room on the disk");
+    writer.flush().expect("room on the disk");
+    redirects::follow(&mut writer).expect("room on the disk");
+    assert_eq!(writer.added().snapshots, records as u64);
+    tell("WARC records imported", records, started);
+}
+
+fn record(index: usize) -> Vec<u8> {
+    let body = body(index);
+    let http = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=600\r\n\r\n";
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {}\r\nWARC-Target-URI: {}/robots.txt\r\n\
+         WARC-Payload-Digest: sha1:{index}\r\nContent-Length: {}\r\n\r\n",
+        time(index),
+        origin(index),
+        http.len() + body.len()
+    );
+    [head.as_bytes(), http, &body, b"\r\n\r\n"].concat()
+}
+
+fn snapshot(index: usize) -> NewSnapshot {
+    let fetch = Fetch {
+        fetched_at: time(index),
+        outcome: Outcome::Status(200),
+        max_age_seconds: None,
+        chain: Vec::new(),
+    };
+    let source = format!("CC-MAIN-2025-05-{:05}.warc.gz", index / 10_000);
+    NewSnapshot { origin: origin(index), fetch, source, body: body(index).into() }
+}
+
+fn time(index: usize) -> UtcTime {
+    UtcTime::from_unix_seconds(NEW_YEAR + index as i64).expect("not so far from now")
+}
+
+/// In no order, as crawls come.
+fn origin(index: usize) -> Origin {
+    let name = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Origin::parse(format!("https://www.site-{name:016x}.example").as_bytes()).expect("a host")
+}
+
+fn scattered(n: usize, origins: usize) -> (usize, Origin) {
+    let index = n.wrapping_mul(7_368_787) % origins;
+    (index, origin(index))
+}
+
+/// About 1 KB, as robots.txt files have.
+fn body(index: usize) -> Vec<u8> {
+    let name = if index.is_multiple_of(2) { index % SHARED } else { SHARED + index };
+    let mut text = format!("# {name}\nUser-agent: *\n");
+    for line in 0..30 {
+        text.push_str(&format!("Disallow: /section-{line}/{}/\n", name * 31 + line));
+    }
+    text.into_bytes()
+}
+
+fn tell(what: &str, count: usize, started: Instant) {
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{:>12.0} {what} a second ({count} in {seconds:.2} s)", count as f64 / seconds);
+}
+
+fn peak_memory_mib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or_default() / 1024
+}

@@ -9,6 +9,7 @@ pub mod snapshot;
 pub mod archive;
 pub mod entry;
 pub mod export;
+pub mod fetched;
 pub mod import;
 mod rows;
 mod sqlite;

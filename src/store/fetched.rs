@@ -1,0 +1,47 @@
+//! What came of a fetch, as an archive keeps it.
+
+use crate::net::{
+    fetch::Fetched,
+    outcome::{self, FailureKind},
+};
+use crate::url::origin::Origin;
+
+use super::snapshot::{Failure, Fetch, Hop, Outcome};
+use super::writer::NewSnapshot;
+
+/// The snapshot that a fetch of the robots.txt of `origin` amounts to, and where it comes from as
+/// `source`; `None` where nobody was asked, which says nothing of the site.
+///
+/// A redirect that was not followed keeps its status: it counts as a 404.
+pub fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
+    let outcome = match fetched.outcome {
+        outcome::Outcome::Status(status) => Outcome::Status(status),
+        outcome::Outcome::Failure(kind) => Outcome::Failure(failure(kind)),
+        outcome::Outcome::NotAsked => return None,
+    };
+    let hop = |hop: outcome::Hop| Hop { status: hop.status, location: hop.location };
+    Some(NewSnapshot {
+        origin: origin.clone(),
+        fetch: Fetch {
+            fetched_at: fetched.fetched_at,
+            outcome,
+            max_age_seconds: fetched.max_age_seconds,
+            chain: fetched.chain.into_iter().map(hop).collect(),
+        },
+        source: source.to_owned(),
+        body: fetched.body.into(),
+    })
+}
+
+fn failure(kind: FailureKind) -> Failure {
+    match kind {
+        FailureKind::Dns => Failure::Dns,
+        FailureKind::Connect => Failure::Connect,
+        FailureKind::Tls => Failure::Tls,
+        FailureKind::Timeout => Failure::Timeout,
+        FailureKind::Interrupted => Failure::Interrupted,
+        FailureKind::InvalidResponse | FailureKind::BadChunking | FailureKind::BadEncoding => {
+            Failure::InvalidResponse
+        }
+    }
+}

@@ -26,19 +26,40 @@ pub fn follow<T>(
     lines_done: impl Fn() -> u64 + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
-    if show == Show::Nothing {
-        return job();
-    }
     let bar = bar(bytes_total);
-    if bar.is_hidden() {
+    let look = |bar: &ProgressBar| {
+        bar.set_position(bytes_done());
+        bar.set_message(format!("{} lines", lines_done()));
+    };
+    run(show, &bar, look, job)
+}
+
+/// Runs `job` while a bar follows `items_done` of `items_total`.
+pub fn follow_items<T>(
+    show: Show,
+    items_total: u64,
+    items_done: impl Fn() -> u64 + Sync,
+    job: impl FnOnce() -> T,
+) -> T {
+    let template = "{bar:30} {percent:>3}%  {pos} of {len}  {per_sec}  {eta} left";
+    let bar = styled(ProgressBar::new(items_total), template);
+    run(show, &bar, |bar| bar.set_position(items_done()), job)
+}
+
+fn run<T>(
+    show: Show,
+    bar: &ProgressBar,
+    look: impl Fn(&ProgressBar) + Sync,
+    job: impl FnOnce() -> T,
+) -> T {
+    if show == Show::Nothing || bar.is_hidden() {
         return job();
     }
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !is_done.load(Ordering::Relaxed) {
-                bar.set_position(bytes_done());
-                bar.set_message(format!("{} lines", lines_done()));
+                look(bar);
                 thread::park_timeout(INTERVAL);
             }
             bar.finish_and_clear();
@@ -65,6 +86,10 @@ fn bar(bytes_total: Option<u64>) -> ProgressBar {
         ),
         None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
     };
+    styled(bar, template)
+}
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     bar.set_draw_target(ProgressDrawTarget::stderr());
     bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
 }

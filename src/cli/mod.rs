@@ -8,6 +8,7 @@ mod crawlers;
 mod formats;
 mod identity;
 mod lint;
+mod network;
 mod origins;
 mod privacy;
 mod progress;

@@ -6,6 +6,7 @@
 //! - `tls`: certificates that prove something, and those that do not.
 //! - `ftp`: the dialogue, and the replies that end it.
 //! - `batch`: many origins, politely.
+//! - `program`: the command, run as its users run it.
 //!
 //! No test asks the outside network.
 
@@ -15,6 +16,7 @@ mod batch;
 mod ftp;
 mod hostile;
 mod http;
+mod program;
 mod redirects;
 mod server;
 mod tls;

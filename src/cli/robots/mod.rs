@@ -4,6 +4,7 @@ mod at;
 mod body;
 mod diff;
 mod export;
+mod fetch;
 mod import;
 mod list;
 mod log;
@@ -46,6 +47,7 @@ pub struct RobotsArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Import(import::ImportArgs),
+    Fetch(fetch::FetchArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
     Log(log::LogArgs),
@@ -67,6 +69,7 @@ impl RobotsArgs {
     pub fn run(self) -> Result<Outcome> {
         match self.command {
             Command::Import(args) => args.run(),
+            Command::Fetch(args) => args.run(),
             Command::List(args) => args.run(),
             Command::Show(args) => args.run(),
             Command::Log(args) => args.run(),

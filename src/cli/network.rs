@@ -1,0 +1,56 @@
+//! What all commands that ask servers let the user say of how.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::error::{Error, Result};
+use crate::net::settings::{Settings, Trust, UserAgent};
+
+/// The longest time-out and the longest pause, in seconds: a day.
+const SECONDS_MAX: f64 = 86_400.0;
+
+/// How servers are asked. No proxy is used.
+#[derive(Args, Debug)]
+pub struct NetworkArgs {
+    /// What to call oneself; if not given, botaudit/VERSION and where to read about it.
+    #[arg(long, value_name = "TEXT")]
+    user_agent: Option<String>,
+
+    /// The longest that one fetch may take, redirects and all.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    timeout: f64,
+
+    /// PEM file of the certificate authorities to trust, in place of Mozilla's, which are built in.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+impl NetworkArgs {
+    /// For the rooms below.
+    pub fn settings(&self) -> Result<Settings> {
+        let settings = Settings::default();
+        let total_timeout = seconds("--timeout", self.timeout)?;
+        if total_timeout.is_zero() {
+            return Err(Error::usage("--timeout 0 leaves no time; write --timeout 30"));
+        }
+        let user_agent = match &self.user_agent {
+            Some(text) => UserAgent::new(text)?,
+            None => UserAgent::default(),
+        };
+        let trust = match &self.ca_file {
+            Some(path) => Trust::from_pem_file(path)?,
+            None => Trust::BuiltIn,
+        };
+        Ok(Settings { user_agent, total_timeout, trust, ..settings })
+    }
+}
+
+/// What `flag` says in seconds.
+pub fn seconds(flag: &str, value: f64) -> Result<Duration> {
+    if (0.0..=SECONDS_MAX).contains(&value) {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    Err(Error::usage(format!("{flag} {value} is no time; write seconds up to {SECONDS_MAX}")))
+}

@@ -1,0 +1,290 @@
+//! `botaudit robots fetch`: what servers answer now, into an archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::audit;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::source::expand;
+use crate::judge::Judge;
+use crate::net::batch::{Progress, fetch_all};
+use crate::net::fetch::Fetched;
+use crate::net::gates::Gates;
+use crate::net::settings::{Reach, Settings};
+use crate::store::Store;
+use crate::store::archive::Archive;
+use crate::store::directory::Directory;
+use crate::store::fetched::snapshot_of;
+use crate::store::writer::Writer;
+use crate::time::Zone;
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+
+use super::super::Outcome;
+use super::super::network::{NetworkArgs, seconds};
+use super::super::progress::{Show, follow_items};
+use super::super::shared::{complain, print};
+use super::{ArchiveArg, named_origin};
+
+/// So many origins are told one by one, and so many problems.
+const TOLD_MAX: usize = 20;
+
+/// What came in is on disk no later than so long after it.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Threads that can wait for servers at once.
+const JOBS_MAX: usize = 1000;
+
+const EXAMPLES: &str = "\
+Examples:
+  botaudit robots fetch --archive robots.db https://example.com https://shop.example.com
+  botaudit robots fetch --archive robots.db --from-log access.log*.gz
+  botaudit robots fetch --archive robots.db - < origins.txt
+
+Every outcome is kept, failures too: they decide what was in force. Redirects are followed up to five
+times; of a body 500 KiB are read. A host is asked by one at a time. No proxy is used, whatever the
+environment says. Over FTP a guest asks, in passive mode.
+
+Exit codes:
+  0 all asked, whatever they answered   2 could not run   3 some lines or logs could not be read";
+
+/// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive; it is made where there is none.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots fetch --help")]
+pub struct FetchArgs {
+    /// Origins, as https://example.com; - for a list on standard input, one a line.
+    #[arg(required_unless_present = "from_log", value_name = "ORIGIN")]
+    origins: Vec<String>,
+
+    #[command(flatten)]
+    archive: ArchiveArg,
+
+    /// Access logs whose hosts to ask, as far as crawlers asked them: files, directories, patterns or -.
+    #[arg(long, value_name = "LOG", num_args = 1..)]
+    from_log: Vec<OsString>,
+
+    /// Ask hosts of a log also at private addresses.
+    ///
+    /// Anybody can write any host into a log. An origin that you name yourself is asked wherever
+    /// it is, but no public site can redirect to a private address.
+    #[arg(long, requires = "from_log")]
+    private: bool,
+
+    /// Origins that are asked at once.
+    #[arg(short, long, value_name = "N", default_value_t = 16)]
+    jobs: usize,
+
+    /// Pause between two requests to the same host.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    delay: f64,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+
+    /// Say nothing but problems.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Whom to ask, and what could not be read of that.
+#[derive(Default)]
+struct Asked {
+    /// Named by the user.
+    named: BTreeSet<Origin>,
+    /// Named by logs only.
+    logged: BTreeSet<Origin>,
+    problems: usize,
+}
+
+/// What came in, for the last words.
+#[derive(Default)]
+struct Told {
+    lines: Vec<(Origin, String)>,
+    by_outcome: BTreeMap<String, u64>,
+}
+
+impl FetchArgs {
+    /// Asks all.
+    pub fn run(self) -> Result<Outcome> {
+        let settings = self.network.settings()?;
+        let gates = Gates::new(seconds("--delay", self.delay)?);
+        if !(1..=JOBS_MAX).contains(&self.jobs) {
+            return Err(Error::usage(format!("--jobs {} is not from 1 to {JOBS_MAX}", self.jobs)));
+        }
+        let asked = self.asked()?;
+        let mut writer = Archive::writer(&self.archive.path)?;
+        let mut told = Told::default();
+        let progress = Progress::default();
+        let total = (asked.named.len() + asked.logged.len()) as u64;
+        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
+        follow_items(
+            show,
+            total,
+            || progress.done.load(Ordering::Relaxed),
+            || {
+                let mut sink =
+                    Sink { writer: &mut writer, told: &mut told, flushed: Instant::now() };
+                let reach = if self.private { settings.reach } else { Reach::Public };
+                let wary = Settings { reach, ..settings.clone() };
+                for (origins, settings) in [(asked.named, &settings), (asked.logged, &wary)] {
+                    let take = |origin: &Origin, fetched| sink.take(origin, fetched);
+                    fetch_all(origins.into_iter(), settings, &gates, self.jobs, &progress, take)?;
+                }
+                Ok(())
+            },
+        )?;
+        writer.flush()?;
+        if !self.quiet {
+            print(&told.text())?;
+        }
+        Ok(if asked.problems > 0 { Outcome::Incomplete } else { Outcome::Done })
+    }
+
+    fn asked(&self) -> Result<Asked> {
+        let mut asked = Asked::default();
+        for text in &self.origins {
+            match text.as_str() {
+                "-" => asked.read_list(std::io::stdin().lock())?,
+                text => asked.named.extend([fetchable(text)?]),
+            }
+        }
+        if !self.from_log.is_empty() {
+            asked.read_logs(&self.from_log)?;
+        }
+        Ok(asked)
+    }
+}
+
+impl Asked {
+    /// One origin a line; empty lines and those that begin with `#` are passed over.
+    fn read_list(&mut self, list: impl BufRead) -> Result<()> {
+        for (line, number) in list.split(b'\n').zip(1_u64..) {
+            let failed = |err| Error::io("cannot read", Path::new("standard input"), err);
+            let line = line.map_err(failed)?;
+            let line = String::from_utf8_lossy(line.trim_ascii());
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            match fetchable(&line) {
+                Ok(origin) => self.named.extend([origin]),
+                Err(err) => {
+                    let place = Path::new("standard input");
+                    self.problem(&Error::invalid(place, number, err.to_string()).to_string());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The origins that an audit of the logs would ask about.
+    fn read_logs(&mut self, logs: &[OsString]) -> Result<()> {
+        let registry = Registry::builtin();
+        let nothing = Store::Directory(Directory::default());
+        let judge = Judge::new(nothing, &registry, Dialect::Google)?;
+        let options = audit::Options {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            chunk_bytes: 1 << 20,
+            log_format: None,
+            origin: None,
+            zone: Zone::UTC,
+        };
+        let sources = expand(logs);
+        let progress = audit::Progress::default();
+        let audit = audit::run(&sources, &options, &judge, &registry, &progress, None)?;
+        for input in &audit.inputs {
+            if let Some(damage) = &input.damage {
+                self.problem(&format!("{}: {damage}", input.name));
+            }
+        }
+        let origins = audit.actors().filter_map(|(place, ..)| Origin::parse(place.as_bytes()));
+        self.logged = origins.filter(is_fetchable).collect();
+        self.logged.retain(|origin| !self.named.contains(origin));
+        if self.logged.is_empty() {
+            let why = "the logs name no host that a crawler asked; name the origins instead, \
+                       as https://example.com";
+            self.problem(why);
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, what: &str) {
+        self.problems += 1;
+        match self.problems {
+            1..=TOLD_MAX => complain(what),
+            _ if self.problems == TOLD_MAX + 1 => complain("more of the same is not told"),
+            _ => {}
+        }
+    }
+}
+
+/// Where what comes in goes.
+struct Sink<'a> {
+    writer: &'a mut Writer,
+    told: &'a mut Told,
+    flushed: Instant,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, origin: &Origin, fetched: Fetched) -> Result<()> {
+        self.told.take(origin, &fetched);
+        let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
+        if let Some(snapshot) = snapshot_of(origin, fetched, source) {
+            self.writer.push(snapshot)?;
+        }
+        if self.flushed.elapsed() >= FLUSH_INTERVAL {
+            self.writer.flush()?;
+            self.flushed = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    fn take(&mut self, origin: &Origin, fetched: &Fetched) {
+        let outcome = fetched.outcome.to_string();
+        if self.lines.len() <= TOLD_MAX {
+            let more = match (fetched.note.as_str(), fetched.chain.len()) {
+                ("", 0) => String::new(),
+                ("", _) => format!("  from {}", fetched.final_url),
+                (note, _) => format!("  {note}"),
+            };
+            self.lines.push((origin.clone(), format!("{outcome:<16}  {origin}{more}\n")));
+        }
+        *self.by_outcome.entry(outcome).or_default() += 1;
+    }
+
+    /// Each origin where they are few, then the number of each outcome.
+    fn text(mut self) -> String {
+        let mut text = String::new();
+        if self.lines.len() <= TOLD_MAX {
+            self.lines.sort();
+            text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
+        }
+        let total: u64 = self.by_outcome.values().sum();
+        let parts: Vec<String> =
+            self.by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        text + &format!("{total} asked{colon}{}\n", parts.join(", "))
+    }
+}
+
+/// An origin that can have a robots.txt.
+fn fetchable(text: &str) -> Result<Origin> {
+    let origin = named_origin(text)?;
+    if is_fetchable(&origin) {
+        return Ok(origin);
+    }
+    let why = format!("'{text}' has no robots.txt; http, https and ftp origins have one");
+    Err(Error::usage(why))
+}
+
+fn is_fetchable(origin: &Origin) -> bool {
+    matches!(origin.scheme(), "http" | "https" | "ftp")
+}

@@ -1,0 +1,119 @@
+//! `botaudit robots fetch`, run as its users run it.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use botaudit::store::archive::Archive;
+use botaudit::url::origin::Origin;
+
+use super::server::{Server, deaf_port, response};
+
+/// Runs `botaudit robots fetch` on the archive `robots.db` of `directory`.
+fn run(directory: &Path, arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
+    command.current_dir(directory).args(["robots", "fetch", "--archive", "robots.db"]);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // What the environment says of proxies is not heard.
+    command.env("http_proxy", "http://127.0.0.1:1").env("ALL_PROXY", "http://127.0.0.1:1");
+    let mut child = command.spawn().unwrap();
+    // A program that wants no input closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Exit code, standard output, standard error.
+fn said(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The outcomes that the archive has of `origin`, the earliest first.
+fn outcomes(directory: &Path, origin: &Origin) -> Vec<String> {
+    let archive = Archive::open(&directory.join("robots.db")).unwrap();
+    let history = archive.history(origin).unwrap();
+    history.iter().map(|entry| entry.fetch.outcome.to_string()).collect()
+}
+
+#[test]
+fn every_outcome_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = Server::saying(response(
+        "200 OK",
+        "Cache-Control: max-age=60\r\n",
+        b"User-agent: *\nDisallow: /\n",
+    ));
+    let busy = Server::saying(response("503 No", "", b""));
+    let dead = Origin::new(b"http", b"127.0.0.1", Some(deaf_port())).unwrap();
+    let list = format!("# ours\n\n{}\n", busy.origin());
+    let arguments = [rules.origin().to_string(), dead.to_string(), "-".to_owned()];
+    let output = run(dir.path(), &arguments.each_ref().map(String::as_str), &list);
+    let (code, stdout, stderr) = said(&output);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
+    assert!(stdout.ends_with("3 asked: 1 200, 1 503, 1 connect\n"), "{stdout}");
+    assert!(stdout.contains(&format!("503               {}\n", busy.origin())), "{stdout}");
+    assert_eq!(outcomes(dir.path(), &rules.origin()), ["200"]);
+    assert_eq!(outcomes(dir.path(), &busy.origin()), ["503"]);
+    assert_eq!(outcomes(dir.path(), &dead), ["connect"]);
+
+    let archive = Archive::open(&dir.path().join("robots.db")).unwrap();
+    let entry = archive.newest(&rules.origin(), None).unwrap().unwrap();
+    assert_eq!(entry.fetch.max_age_seconds, Some(60));
+    assert!(entry.source.starts_with("fetched by botaudit "), "{}", entry.source);
+    let snapshot = archive.snapshot(&rules.origin(), entry).unwrap();
+    assert_eq!(snapshot.body, b"User-agent: *\nDisallow: /\n");
+}
+
+#[test]
+fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::saying(response("404 No", "", b""));
+    let port = server.port;
+    let line = |host: &str, user_agent: &str| {
+        format!(
+            "{host} 192.0.2.7 - - [01/Mar/2026:00:00:00 +0000] \"GET /x HTTP/1.1\" 200 1 \"-\" \"{user_agent}\"\n"
+        )
+    };
+    let bot = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+    let log = line(&format!("127.0.0.1:{port}"), bot)
+        + &line(&format!("127.0.0.1:{port}"), bot)
+        + &line("browsed.invalid:80", "Mozilla/5.0 Firefox/140.0");
+    std::fs::write(dir.path().join("access.log"), log).unwrap();
+    let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log"], ""));
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.ends_with("1 asked: 1 not asked\n"), "{stdout}");
+    assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
+    assert!(server.requests.lock().unwrap().is_empty());
+    assert!(outcomes(dir.path(), &server.origin()).is_empty());
+
+    let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log", "--private"], ""));
+    assert_eq!((code, stdout.lines().last()), (0, Some("1 asked: 1 404")), "{stdout}");
+    assert_eq!(outcomes(dir.path(), &server.origin()), ["404"]);
+}
+
+#[test]
+fn what_cannot_be_meant_is_said_before_anything_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], expected: &str| {
+        let (code, _, stderr) = said(&run(dir.path(), arguments, ""));
+        assert_eq!(code, 2, "{arguments:?}");
+        assert!(stderr.contains(expected), "{arguments:?} {stderr}");
+    };
+    check(&["gopher://example.com"], "'gopher://example.com' has no robots.txt");
+    check(&["http://a b/"], "is no origin");
+    check(&["a.invalid", "--timeout", "0"], "--timeout 0 leaves no time");
+    check(&["a.invalid", "--delay=-1"], "--delay -1 is no time");
+    check(&["a.invalid", "--jobs", "0"], "--jobs 0 is not from 1 to 1000");
+    check(&["a.invalid", "--user-agent", "ü"], "cannot be a user agent");
+    check(&["a.invalid", "--ca-file", "none.pem"], "cannot read none.pem");
+    check(&[], "ORIGIN");
+    assert!(!dir.path().join("robots.db").exists());
+}
+
+#[test]
+fn a_bad_line_of_a_list_does_not_keep_the_others_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, stdout, stderr) = said(&run(dir.path(), &["-"], "a.invalid\nno origin\n"));
+    assert_eq!((code, stdout.lines().last()), (3, Some("1 asked: 1 dns")), "{stdout}{stderr}");
+    assert!(stderr.contains("standard input:2: 'no origin' is no origin"), "{stderr}");
+}

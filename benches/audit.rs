@@ -12,14 +12,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use botaudit::audit::identities::Identities;
-use botaudit::audit::naming::Naming;
-use botaudit::audit::{self, Judged, Options, Progress};
+use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
-use botaudit::logs::detect::Hints;
 use botaudit::store::Store;
-use botaudit::time::{Window, Zone};
 use botaudit::url::dialect::Dialect;
 use botaudit::url::origin::Origin;
 use flate2::Compression;
@@ -53,16 +50,8 @@ fn log() -> (Vec<u8>, u64) {
 }
 
 fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u64, f64) {
-    let options = Options {
-        threads,
-        chunk_bytes: 1 << 20,
-        hints: Hints::default(),
-        naming: Naming { origin: Origin::parse(b"https://example.com"), ..Naming::default() },
-        trusted_proxies: Vec::new(),
-        zone: Zone::UTC,
-        window: Window::ALWAYS,
-        judged: Judged::Bound,
-    };
+    let mut options = Options::new(threads);
+    options.naming.origin = Origin::parse(b"https://example.com");
     let sources = expand(&[path.into()]);
     let identities = Identities::default();
     let start = Instant::now();

@@ -65,6 +65,9 @@ use worker::{Context, Pass, Worker};
 /// enough that memory stays small.
 const CHUNKS_WAITING_PER_WORKER: usize = 2;
 
+/// Bytes of lines that a worker takes at once, where nothing else is asked for.
+pub const CHUNK_BYTES: usize = 1 << 20;
+
 /// How to audit.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -84,6 +87,22 @@ pub struct Options {
     pub window: Window,
     /// Whom to hold to the rules.
     pub judged: Judged,
+}
+
+impl Options {
+    /// Every line of every format, with nothing else said of them.
+    pub fn new(threads: usize) -> Options {
+        Options {
+            threads,
+            chunk_bytes: CHUNK_BYTES,
+            hints: Hints::default(),
+            naming: Naming::default(),
+            trusted_proxies: Vec::new(),
+            zone: Zone::UTC,
+            window: Window::ALWAYS,
+            judged: Judged::Bound,
+        }
+    }
 }
 
 /// Whom to hold to the rules.

@@ -12,6 +12,7 @@ use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 
 use super::Outcome;
+use super::fetch_ranges::FetchRangesArgs;
 use super::shared::{complain, print, registry, unknown_crawler};
 
 const EXAMPLES: &str = "\
@@ -61,6 +62,7 @@ enum CrawlersCommand {
         /// The header, in full.
         user_agent: OsString,
     },
+    FetchRanges(FetchRangesArgs),
     /// Name every mistake in a CSV of crawlers, with its line.
     CheckRegistry {
         /// The CSV file, as for --crawlers.
@@ -75,6 +77,9 @@ impl CrawlersArgs {
             return check_registry(file);
         }
         let registry = registry(self.crawlers.as_deref())?;
+        if let Some(CrawlersCommand::FetchRanges(args)) = &self.command {
+            return args.run(&registry);
+        }
         print(&match (&self.command, self.json) {
             (Some(CrawlersCommand::Show { name }), _) => {
                 let id = registry.find(name).ok_or_else(|| unknown_crawler(name, &registry))?;

@@ -5,6 +5,7 @@
 mod audit;
 mod check;
 mod crawlers;
+mod fetch_ranges;
 mod formats;
 mod identity;
 mod lint;

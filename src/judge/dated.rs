@@ -105,7 +105,7 @@ impl Judge {
                     return Ok(Arc::clone(known));
                 }
                 let body = archive.body(*key)?;
-                Ok(self.loaded().version(key.digest, &body, self.askers.len()))
+                Ok(self.loaded().version(key.digest, &body, &self.askers))
             })
             .collect::<Result<_>>()?;
         let seen = entries

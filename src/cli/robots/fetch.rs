@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::audit;
+use crate::audit::{self, identities::Identities};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
@@ -23,7 +23,6 @@ use crate::store::archive::Archive;
 use crate::store::directory::Directory;
 use crate::store::fetched::snapshot_of;
 use crate::store::writer::Writer;
-use crate::time::Zone;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
@@ -188,16 +187,19 @@ impl Asked {
         let registry = Registry::builtin();
         let nothing = Store::Directory(Directory::default());
         let judge = Judge::new(nothing, &registry, Dialect::Google)?;
-        let options = audit::Options {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            chunk_bytes: 1 << 20,
-            log_format: None,
-            origin: None,
-            zone: Zone::UTC,
-        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let options = audit::Options::new(threads);
         let sources = expand(logs);
         let progress = audit::Progress::default();
-        let audit = audit::run(&sources, &options, &judge, &registry, &progress, None)?;
+        let audit = audit::run(
+            &sources,
+            &options,
+            &judge,
+            &registry,
+            &Identities::default(),
+            &progress,
+            None,
+        )?;
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
                 self.problem(&format!("{}: {damage}", input.name));

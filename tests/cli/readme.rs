@@ -30,6 +30,17 @@ fn every_exit_code_is_explained() {
     }
 }
 
+/// What the first command prints.
+#[test]
+fn the_audit_of_the_sample_prints_what_the_readme_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("report").display().to_string();
+    let arguments = ["audit", "--robots", "sample-data/robots", "-o", &report, "sample-data/logs"];
+    let printed = run_in(repository(), &arguments, b"").stdout;
+    let printed = printed.replace(&format!("report: {report}"), "report: report/");
+    assert!(readme().contains(&format!("```\n{printed}```")), "{printed}");
+}
+
 /// A block that begins with `$ botaudit` shows what that prints.
 #[test]
 fn examples_print_what_the_readme_shows() {

@@ -24,6 +24,8 @@ pub struct ViolatingRequest {
     pub robots: Arc<Robots>,
     /// Line of the rule that decided, 1-based.
     pub rule_line: u32,
+    /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
+    pub snapshot: Option<UtcTime>,
     /// When it was made.
     pub time: UtcTime,
     /// HTTP method.
@@ -45,7 +47,7 @@ impl ViolatingRequest {
     pub fn new(
         place: Arc<Place>,
         actor: Actor,
-        (robots, rule_line): (Arc<Robots>, u32),
+        (robots, rule_line, snapshot): (Arc<Robots>, u32, Option<UtcTime>),
         record: &Record<'_>,
         client: &[u8],
         line: u64,
@@ -56,6 +58,7 @@ impl ViolatingRequest {
             actor,
             robots,
             rule_line,
+            snapshot,
             time: record.time,
             method: record.method.into(),
             target: record.target.unwrap_or_default().into(),

@@ -10,6 +10,7 @@ use crate::input::chunks::{Chunks, Ending};
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::robots::Robots;
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::detect::Detection;
 use crate::logs::format::Format;
 use crate::logs::reject::{Reject, Skip};
@@ -21,6 +22,7 @@ use super::merge::Merge;
 use super::place::Place;
 use super::places::TIME_BUCKETS_MAX;
 use super::row::{ActorRow, Broken, Delayed};
+use super::snapshots::Snapshots;
 use super::sums::Sums;
 use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
 use super::unknown::{self, UnknownCrawler};
@@ -33,6 +35,10 @@ pub struct Audit {
     pub inputs: Vec<Input>,
     /// The robots.txt files that the log made us look at, by name.
     pub robots: Vec<(String, Arc<Robots>)>,
+    /// Where robots.txt files have a history: what was in force.
+    pub snapshots: Snapshots,
+    /// What was made of requests from before the first snapshot of a robots.txt.
+    pub before_first: BeforeFirst,
     /// By user agent.
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
@@ -116,7 +122,7 @@ impl Audit {
         sources: &[Source],
         ends: Vec<InputEnd>,
         mut tally: Tally,
-        judge: &Judge,
+        (judge, before_first): (&Judge, BeforeFirst),
         registry: &Registry,
     ) -> Result<Audit> {
         let mut inputs = Vec::with_capacity(sources.len());
@@ -137,10 +143,11 @@ impl Audit {
             });
         }
         let (unknown_crawlers, other_unknown_crawlers) = tally.unknown_crawlers.into_parts();
-        let robots = judge.sources();
-        let unknown_crawlers = unknown::unknown_crawlers(unknown_crawlers, &robots);
+        let mut robots = judge.sources();
+        let mut snapshots = Snapshots::default();
         let mut rows = Vec::new();
         for (place, actors) in tally.places.into_map() {
+            snapshots.add(&place, &actors, (judge, before_first), &mut robots);
             let readers = Readers::new(&actors, registry);
             for (actor, tally) in actors {
                 let knowledge = readers.knowledge(actor);
@@ -151,10 +158,13 @@ impl Audit {
             let key = |row: &ActorRow| (registry.crawler(row.actor.0).name.clone(), row.actor.1);
             left.origin.cmp(&right.origin).then_with(|| key(left).cmp(&key(right)))
         });
+        let unknown_crawlers = unknown::unknown_crawlers(unknown_crawlers, &robots);
         let failures = judge.failures();
         let mut audit = Audit {
             inputs,
             robots,
+            snapshots,
+            before_first,
             unknown_crawlers,
             other_unknown_crawlers,
             robots_failures: failures.len(),
@@ -235,6 +245,11 @@ impl Audit {
     /// Whether a crawler that is not spoofed broke a rule.
     pub fn has_violations(&self) -> bool {
         self.total_not_spoofed().violations > 0
+    }
+
+    /// Requests from before the first snapshot of the robots.txt that they were to be judged by.
+    pub fn requests_before_first(&self) -> u64 {
+        self.rows.iter().map(|row| row.tally.before_first).sum()
     }
 
     /// The name of the input that `file` is.

@@ -24,6 +24,7 @@ pub mod readings;
 pub mod row;
 pub mod series;
 pub mod sites;
+pub mod snapshots;
 pub mod sums;
 pub mod suspects;
 pub mod tally;
@@ -46,6 +47,7 @@ use crate::input::lines::lines;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::detect::{Hints, detect};
 use crate::logs::format::Format;
 use crate::time::{Window, Zone};
@@ -87,6 +89,8 @@ pub struct Options {
     pub window: Window,
     /// Whom to hold to the rules.
     pub judged: Judged,
+    /// What is made of requests from before the first snapshot of a robots.txt.
+    pub before_first: BeforeFirst,
 }
 
 impl Options {
@@ -101,6 +105,7 @@ impl Options {
             zone: Zone::UTC,
             window: Window::ALWAYS,
             judged: Judged::Bound,
+            before_first: BeforeFirst::AsFirst,
         }
     }
 }
@@ -145,6 +150,7 @@ pub fn run(
 ) -> Result<Audit> {
     let context = context(sources, options, judge, registry, identities, Pass::Judge);
     let (tally, ends) = add_up(sources, options, &context, progress, evidence)?;
+    let judge = (judge, options.before_first);
     let mut audit = Audit::new(sources, ends, tally, judge, registry)?;
     audit.warnings.extend(identity_warnings(&audit, identities, registry));
     audit.notes.extend(identity_note(identities));
@@ -186,6 +192,7 @@ fn context<'a>(
     Context {
         registry,
         judge,
+        before_first: options.before_first,
         zone: &options.zone,
         window: options.window,
         from_paths: sources.iter().map(captured).collect(),

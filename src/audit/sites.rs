@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::judge::robots::Robots;
+use crate::judge::dated::Dated;
 use crate::judge::{Claim, Judge};
 use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
@@ -27,8 +27,8 @@ pub struct Site {
     pub place: Arc<Place>,
     /// Whether it may be folded into `(others)`.
     pub standing: Standing,
-    /// What governs it; `None` where nothing is known.
-    pub robots: Option<Arc<Robots>>,
+    /// What governs it, and when; `None` where nothing is known.
+    pub known: Option<Arc<Dated>>,
 }
 
 /// One worker's memory of hosts.
@@ -51,7 +51,7 @@ impl<'a> Sites<'a> {
         let default_site = Site {
             place: Arc::new(Place::Unnamed),
             standing: Standing::Named,
-            robots: judge.unnamed(),
+            known: judge.unnamed_known(),
         };
         let mut sites = Sites {
             judge,
@@ -131,19 +131,19 @@ impl<'a> Sites<'a> {
             return Site {
                 place: Arc::new(Place::Invalid),
                 standing: Standing::Named,
-                robots: None,
+                known: None,
             };
         };
         let Naming { origin: named, aliases, .. } = self.naming;
         let origin = aliases.resolve(&origin).unwrap_or(origin);
-        let robots = self.judge.site(&origin, claim);
+        let known = self.judge.known(&origin, claim);
         let is_named = Some(&origin) == named.as_ref()
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
         let place = Place::Origin(origin);
         let standing =
             if is_named { Standing::Named } else { Standing::Stranger(place.stable_hash()) };
-        Site { place: Arc::new(place), standing, robots }
+        Site { place: Arc::new(place), standing, known }
     }
 
     /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else
@@ -230,15 +230,15 @@ mod tests {
         naming.aliases.add("old.example.com=www.example.com").unwrap();
         let sites = &mut Sites::new(&judge, &naming);
         let own = sites.own(Some(b"www.example.com"), Some(443), None);
-        assert!(own.robots.is_some());
-        assert!(sites.absolute(b"http", b"www.example.com:80", &own).robots.is_some());
-        assert!(sites.absolute(b"https", b"example.com", &own).robots.is_some());
-        assert!(sites.absolute(b"http", b"proxy.test", &own).robots.is_none());
+        assert!(own.known.is_some());
+        assert!(sites.absolute(b"http", b"www.example.com:80", &own).known.is_some());
+        assert!(sites.absolute(b"https", b"example.com", &own).known.is_some());
+        assert!(sites.absolute(b"http", b"proxy.test", &own).known.is_none());
         let site = sites.absolute(b"http", b"old.example.com", &own);
-        assert!(site.robots.is_some() && site.place.to_string() == "http://www.example.com");
+        assert!(site.known.is_some() && site.place.to_string() == "http://www.example.com");
         let unnamed = sites.own(None, None, None);
         assert_eq!(unnamed.place.to_string(), "https://example.com");
-        assert!(sites.absolute(b"http", b"proxy.test", &unnamed).robots.is_none());
+        assert!(sites.absolute(b"http", b"proxy.test", &unnamed).known.is_none());
     }
 
     #[test]

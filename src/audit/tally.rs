@@ -84,6 +84,8 @@ pub struct CrawlerTally {
     pub readings: ReadingTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
     pub paces: BTreeMap<RobotsId, PaceTally>,
+    /// Requests from before the first snapshot of robots.txt.
+    pub before_first: u64,
     /// Whether minutes and hours are known.
     pub times: Times,
 }
@@ -131,6 +133,7 @@ impl Merge for CrawlerTally {
         self.violations.absorb(other.violations);
         self.readings.absorb(other.readings);
         self.paces.absorb(other.paces);
+        self.before_first += other.before_first;
         if other.times == Times::GivenUp {
             self.give_up_times();
         }
@@ -190,4 +193,6 @@ pub struct Example {
     pub line: u64,
     /// What it asked for, as logged, cut to a sensible length.
     pub target: Box<[u8]>,
+    /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
+    pub snapshot: Option<UtcTime>,
 }

@@ -1,6 +1,7 @@
 //! What a user should know before acting on a report: each thing said once.
 
 use crate::judge::Judge;
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::caveat::Caveat;
 
 use super::finish::{Audit, Input};
@@ -21,6 +22,7 @@ pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<Stri
     ));
     warnings.extend(Caveat::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
     warnings.extend(unnamed_origin(audit, judge));
+    warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
         let why = format!(
             "more than {STRANGERS_MAX} hosts are named in these logs; most are summed up as {}; \
@@ -70,6 +72,21 @@ fn about_format(audit: &Audit, caveat: Caveat) -> Option<String> {
 
 fn and_more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" (and {count} more)") }
+}
+
+/// Nobody knows what was in force then.
+fn before_first(audit: &Audit) -> Option<String> {
+    let requests = audit.requests_before_first();
+    let why = match audit.before_first {
+        BeforeFirst::AsFirst => {
+            "judged by the first snapshot, as if it had been in force already; \
+             --strict-history counts them as unknown"
+        }
+        BeforeFirst::Unknown => "counted as unknown",
+    };
+    (requests > 0).then(|| {
+        format!("{requests} requests are older than the first snapshot of their robots.txt: {why}")
+    })
 }
 
 /// With one robots.txt an origin, a log without hosts cannot be judged at all.

@@ -3,6 +3,8 @@
 //! The cheapest question comes first. Most lines are browsers' and end after
 //! the user agent; only what a crawler asked for is read to its end and judged.
 
+use std::sync::Arc;
+
 use ipnet::IpNet;
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
@@ -14,6 +16,9 @@ use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
+use crate::judge::dated::{Dated, Judgement};
+use crate::judge::robots::Robots;
+use crate::judge::timeline::{BeforeFirst, Standing};
 use crate::logs::Line;
 use crate::logs::format::{Format, Reader};
 use crate::logs::record::{Fields, Record, Scratch};
@@ -47,6 +52,8 @@ pub struct Context<'a> {
     pub registry: &'a Registry,
     /// What is forbidden.
     pub judge: &'a Judge,
+    /// What is made of requests from before the first snapshot of a robots.txt.
+    pub before_first: BeforeFirst,
     /// Where days begin.
     pub zone: &'a Zone,
     /// Lines of other times are passed over.
@@ -173,9 +180,9 @@ impl<'a> Worker<'a> {
         match fields.record(scratch) {
             Ok(record) => {
                 let (target, site) = self.address(&record);
-                let outcome = self
-                    .judge(self.context.registry.generic(), target, &site)
-                    .outcome(Binding::Bound);
+                let generic = self.context.registry.generic();
+                let ruled = self.judge(generic, target, record.time, &site);
+                let outcome = ruled.judged.outcome(Binding::Bound);
                 self.add_unknown_crawler(
                     record.user_agent,
                     outcome,
@@ -211,8 +218,8 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
-        let judged = self.judge(crawler, target, &site);
-        let outcome = judged.outcome(self.context.bindings[crawler.index()]);
+        let ruled = self.judge(crawler, target, record.time, &site);
+        let outcome = ruled.judged.outcome(self.context.bindings[crawler.index()]);
         let identity = self.identity(crawler, record);
         let place = self.tally.places.entry(&site.place, site.standing);
         let tally = place.entry((crawler, identity)).or_default();
@@ -225,17 +232,18 @@ impl<'a> Worker<'a> {
             }
             _ => tally.readings.count_other(record.time),
         }
-        if let Some(robots) = site.robots.as_deref().filter(|_| outcome.is_paced())
+        tally.before_first += u64::from(ruled.is_before_first);
+        if let Some(robots) = ruled.robots.filter(|_| outcome.is_paced())
             && self.context.judge.asks_for_delay(robots, crawler)
         {
             tally.paces.entry(robots.id).or_default().count(record.time);
         }
-        if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, judged) {
-            add_violation(key, record, position, tally);
-            if let (Some(evidence), Some(robots)) = (evidence, site.robots) {
-                let rule = (robots, key.line);
+        if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, ruled.judged) {
+            add_violation(key, record, position, ruled.snapshot, tally);
+            if let (Some(evidence), Some(robots)) = (evidence, ruled.robots) {
+                let rule = (Arc::clone(robots), key.line, ruled.snapshot);
                 evidence.push(ViolatingRequest::new(
-                    site.place,
+                    Arc::clone(&site.place),
                     (crawler, identity),
                     rule,
                     record,
@@ -276,27 +284,49 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn judge(&mut self, crawler: CrawlerId, target: Target<'_>, site: &Site) -> Judged {
+    fn judge<'s>(
+        &mut self,
+        crawler: CrawlerId,
+        target: Target<'_>,
+        time: UtcTime,
+        site: &'s Site,
+    ) -> Ruled<'s> {
         let path = match target {
-            Target::NoPath => return Judged::NoPath,
+            Target::NoPath => return Ruled::not_judged(Judged::NoPath),
             Target::Path(path) | Target::Absolute { path, .. } => path,
         };
-        let path = prepare(path, self.context.judge.dialect(), &mut self.path_scratch);
+        let Context { judge, before_first, registry, .. } = *self.context;
+        let path = prepare(path, judge.dialect(), &mut self.path_scratch);
         if path.is_robots_txt() {
-            return Judged::RobotsTxt;
+            return Ruled::not_judged(Judged::RobotsTxt);
         }
-        let Some(robots) = &site.robots else { return Judged::Unknown };
-        let verdict = self.context.judge.verdict(robots, crawler, path);
-        match verdict.by {
-            Some(line) if !verdict.allowed => {
-                Judged::Disallowed(RuleKey { robots: robots.id, line })
+        let Some(known) = &site.known else { return Ruled::not_judged(Judged::Unknown) };
+        let verdict = |crawler| judge.verdict_at(known, crawler, path, time, before_first);
+        match verdict(crawler) {
+            Judgement::Unknown => {
+                Ruled { is_before_first: true, ..Ruled::not_judged(Judged::Unknown) }
             }
-            _ if self.context.judge.goes_free(robots, crawler) => {
-                let generic = self.context.registry.generic();
-                let star = self.context.judge.verdict(robots, generic, path);
-                if star.allowed { Judged::Allowed } else { Judged::GoesFree }
+            Judgement::Unreachable(standing) => {
+                Ruled::new(Judged::Unreachable, known, None, standing)
             }
-            _ => Judged::Allowed,
+            Judgement::AllowedByAbsence(standing) => {
+                Ruled::new(Judged::Allowed, known, None, standing)
+            }
+            Judgement::Grace(decided) => {
+                Ruled::new(Judged::Grace, known, Some(decided.robots), decided.standing)
+            }
+            Judgement::Disallowed(decided) => {
+                let line = decided.verdict.by.expect("what is disallowed is so by a rule");
+                let key = RuleKey { robots: decided.robots.id, line };
+                let judged = Judged::Disallowed(key);
+                Ruled::new(judged, known, Some(decided.robots), decided.standing)
+            }
+            Judgement::Allowed(decided) => {
+                let is_free = judge.goes_free(decided.robots, crawler)
+                    && matches!(verdict(registry.generic()), Judgement::Disallowed(_));
+                let judged = if is_free { Judged::GoesFree } else { Judged::Allowed };
+                Ruled::new(judged, known, Some(decided.robots), decided.standing)
+            }
         }
     }
 }
@@ -305,6 +335,35 @@ impl<'a> Worker<'a> {
 /// that. A line whose time cannot be read is not outside: it goes the way of all such lines.
 fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
     window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
+}
+
+/// What is said of a request, and by what.
+#[derive(Clone, Copy, Debug)]
+struct Ruled<'a> {
+    judged: Judged,
+    /// The version of robots.txt that was in force, if one was.
+    robots: Option<&'a Arc<Robots>>,
+    /// When the snapshot that decided was fetched; `None` for a file given by hand.
+    snapshot: Option<UtcTime>,
+    /// The request was made before the first snapshot.
+    is_before_first: bool,
+}
+
+impl<'a> Ruled<'a> {
+    fn not_judged(judged: Judged) -> Ruled<'a> {
+        Ruled { judged, robots: None, snapshot: None, is_before_first: false }
+    }
+
+    fn new(
+        judged: Judged,
+        known: &Dated,
+        robots: Option<&'a Arc<Robots>>,
+        standing: Standing,
+    ) -> Ruled<'a> {
+        let snapshot = known.seen(&standing).map(|seen| seen.fetched_at);
+        let is_before_first = standing.age_seconds.is_some_and(|age| age < 0);
+        Ruled { judged, robots, snapshot, is_before_first }
+    }
 }
 
 /// What the rules say of a request, whoever made it.
@@ -317,6 +376,9 @@ enum Judged {
     /// Allowed only because the crawler is documented to ignore `*`.
     GoesFree,
     Disallowed(RuleKey),
+    /// Disallowed, but a crawler may still have held a robots.txt that allows it.
+    Grace,
+    Unreachable,
 }
 
 impl Judged {
@@ -329,13 +391,21 @@ impl Judged {
             (Judged::Allowed, Binding::Bound) => Outcome::Allowed,
             (Judged::GoesFree, Binding::Bound) => Outcome::GoesFree,
             (Judged::Disallowed(_), Binding::Bound) => Outcome::Violation,
+            (Judged::Grace, Binding::Bound) => Outcome::Grace,
+            (Judged::Unreachable, Binding::Bound) => Outcome::Unreachable,
             (Judged::Disallowed(_), _) => Outcome::NotBound { is_disallowed: true },
             (_, _) => Outcome::NotBound { is_disallowed: false },
         }
     }
 }
 
-fn add_violation(key: RuleKey, record: &Record<'_>, position: Position, tally: &mut CrawlerTally) {
+fn add_violation(
+    key: RuleKey,
+    record: &Record<'_>,
+    position: Position,
+    snapshot: Option<UtcTime>,
+    tally: &mut CrawlerTally,
+) {
     let mut statuses = Statuses::default();
     statuses.count(record.status);
     let Position { file, line } = position;
@@ -348,6 +418,7 @@ fn add_violation(key: RuleKey, record: &Record<'_>, position: Position, tally: &
             file,
             line,
             target: target[..target.len().min(EXAMPLE_BYTES_MAX)].into(),
+            snapshot,
         }
     };
     match tally.violations.get_mut(&key) {

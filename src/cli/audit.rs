@@ -17,6 +17,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::Judge;
+use crate::judge::timeline::BeforeFirst;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
@@ -60,7 +61,10 @@ pub struct AuditArgs {
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<OsString>,
 
-    /// A robots.txt file for the whole log, or a directory with one file an origin.
+    /// A robots.txt file for the whole log, a directory with one file an origin, or an archive.
+    ///
+    /// In an archive, made by `botaudit robots import` or `fetch`, each request is judged by what
+    /// was in force when it was made.
     ///
     /// In a directory the names decide: `example.com`, `example.com.txt` and
     /// `example.com/robots.txt` govern that host on its default port under any scheme;
@@ -113,6 +117,12 @@ pub struct AuditArgs {
     /// `everyone`: all of them, as if the rules bound everybody.
     #[arg(long, value_enum, default_value_t = JudgeArg::Bound)]
     judge: JudgeArg,
+
+    /// Count requests from before the first snapshot of an archive as unknown.
+    ///
+    /// Else they are judged by that snapshot, and the report says how many they are.
+    #[arg(long)]
+    strict_history: bool,
 
     /// How percent-encodings and wildcards are read.
     #[arg(long, value_enum, default_value_t = DialectArg::Google)]
@@ -308,6 +318,10 @@ impl AuditArgs {
             window: self.window(&zone)?,
             zone,
             judged: self.judge.judged(),
+            before_first: match self.strict_history {
+                true => BeforeFirst::Unknown,
+                false => BeforeFirst::AsFirst,
+            },
         })
     }
 
@@ -355,6 +369,7 @@ impl AuditArgs {
             strip_query: self.privacy.strip_query,
             dialect: self.dialect.as_str(),
             judge: self.judge.as_str(),
+            strict_history: self.strict_history,
         }
     }
 }

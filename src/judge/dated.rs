@@ -1,5 +1,6 @@
 //! Verdicts at a time: what the ruling in force then says, and what crawlers may still have held.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
@@ -35,8 +36,8 @@ pub struct Seen {
 }
 
 /// What is said of a request at its time.
-#[derive(Clone, Debug)]
-pub enum Judgement {
+#[derive(Clone, Copy, Debug)]
+pub enum Judgement<'a> {
     /// Nothing is known of that origin at that time.
     Unknown,
     /// 429, 5xx or no answer: closed for the time being. Never a violation.
@@ -44,18 +45,18 @@ pub enum Judgement {
     /// Everything is allowed: there is no robots.txt.
     AllowedByAbsence(Standing),
     /// The rules in force allow it.
-    Allowed(Decided),
+    Allowed(Decided<'a>),
     /// The rules in force disallow it, but a crawler may still have held a ruling that allows it.
-    Grace(Decided),
+    Grace(Decided<'a>),
     /// The rules in force disallow it, and so did all that a crawler may have held.
-    Disallowed(Decided),
+    Disallowed(Decided<'a>),
 }
 
 /// The rules in force, and what they say.
-#[derive(Clone, Debug)]
-pub struct Decided {
+#[derive(Clone, Copy, Debug)]
+pub struct Decided<'a> {
     /// The version of robots.txt.
-    pub robots: Arc<Robots>,
+    pub robots: &'a Arc<Robots>,
     /// Its verdict.
     pub verdict: Verdict,
     /// Which snapshot gave it, and how old that was.
@@ -74,14 +75,85 @@ impl Dated {
         self.seen.get(standing.decided_by).copied()
     }
 
+    /// Whether a file was given by hand, which has no history.
+    pub fn is_always(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// What is in force at `time`; `None` where nothing is known.
+    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<Standing> {
+        self.timeline.at(time, before)
+    }
+
+    /// The snapshots that decide at any time from `first` to `last`, the earliest first, and what
+    /// they gave; none of a file given by hand.
+    pub fn between(
+        &self,
+        first: UtcTime,
+        last: UtcTime,
+        before: BeforeFirst,
+    ) -> Vec<(Seen, Option<&Arc<Robots>>)> {
+        let seen = self.seen.iter().map(|seen| seen.fetched_at);
+        let changes = seen.skip_while(|&at| at <= first).take_while(|&at| at <= last);
+        // What counts may also change just before one, when failures have lasted for long.
+        let changes = changes
+            .flat_map(|at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
+        let standings = std::iter::once(first).chain(changes).chain([last]);
+        let standings = standings.filter_map(|time| self.at(time, before));
+        let by_place: BTreeMap<usize, Standing> =
+            standings.map(|standing| (standing.decided_by, standing)).collect();
+        let deciding = by_place.into_values();
+        deciding
+            .filter_map(|standing| Some((self.seen(&standing)?, self.rules(standing.ruling))))
+            .collect()
+    }
+
+    /// The version of robots.txt whose rules `ruling` puts in force.
+    pub fn rules(&self, ruling: Ruling) -> Option<&Arc<Robots>> {
+        match ruling {
+            Ruling::Rules(version) => Some(self.robots(version)),
+            Ruling::AllowAll(_) | Ruling::Unreachable => None,
+        }
+    }
+
     fn robots(&self, version: Version) -> &Arc<Robots> {
         &self.versions[version.0 as usize]
     }
 }
 
 impl Judge {
-    /// What is known of `origin` over time; `None` where nothing is. To be asked once an origin, not
-    /// once a request.
+    /// What is known of `origin` over time, shared by all who ask; `None` where nothing is. To be
+    /// asked once an origin, not once a request. What cannot be read is among the
+    /// [failures](Judge::failures).
+    pub fn known(&self, origin: &Origin, claim: Claim) -> Option<Arc<Dated>> {
+        let Store::Archive(archive) = &self.store else {
+            return self.site(origin, claim).map(|robots| Arc::new(Dated::always(robots)));
+        };
+        if let Some(known) = self.loaded().dated.get(origin) {
+            return Some(Arc::clone(known));
+        }
+        match self.archived(archive, origin) {
+            // Anybody can make up origins of which nothing is known; they are not remembered.
+            Ok(None) => None,
+            Ok(Some(dated)) => {
+                let mut loaded = self.loaded();
+                let known = loaded.dated.entry(origin.clone());
+                Some(Arc::clone(known.or_insert_with(|| Arc::new(dated))))
+            }
+            Err(err) => {
+                self.loaded().fail(archive.path().display().to_string(), err.to_string());
+                None
+            }
+        }
+    }
+
+    /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
+    /// nothing, or robots.txt files have no history.
+    pub fn history(&self, origin: &Origin) -> Option<Arc<Dated>> {
+        self.loaded().dated.get(origin).cloned()
+    }
+
+    /// What [`Judge::known`] says, read anew.
     ///
     /// # Errors
     /// Where the archive cannot be read.
@@ -114,15 +186,16 @@ impl Judge {
         Ok(Some(Dated { timeline, versions, seen: seen.collect() }))
     }
 
-    /// What `dated` says of `path` to `crawler` at `time`.
-    pub fn verdict_at(
+    /// What `dated` says of `path` to `crawler` at `time`. A file given by hand costs no more than
+    /// [`Judge::verdict`] does.
+    pub fn verdict_at<'a>(
         &self,
-        dated: &Dated,
+        dated: &'a Dated,
         crawler: CrawlerId,
         path: PathQuery<'_>,
         time: UtcTime,
         before: BeforeFirst,
-    ) -> Judgement {
+    ) -> Judgement<'a> {
         let Some(standing) = dated.timeline.at(time, before) else { return Judgement::Unknown };
         let version = match standing.ruling {
             Ruling::Unreachable => return Judgement::Unreachable(standing),
@@ -131,7 +204,7 @@ impl Judge {
         };
         let robots = dated.robots(version);
         let verdict = self.verdict(robots, crawler, path);
-        let decided = Decided { robots: Arc::clone(robots), verdict, standing };
+        let decided = Decided { robots, verdict, standing };
         if verdict.allowed {
             return Judgement::Allowed(decided);
         }
@@ -201,7 +274,7 @@ mod tests {
             let mut scratch = Vec::new();
             let path = prepare(&path, Dialect::Google, &mut scratch);
             let said = judge.verdict_at(&dated, crawler, path, time(hours), BeforeFirst::Unknown);
-            let by = |word: &str, decided: &Decided| {
+            let by = |word: &str, decided: &Decided<'_>| {
                 let age = decided.standing.age_seconds.unwrap() / HOUR;
                 format!("{word} by line {} aged {age}", decided.verdict.by.unwrap_or(0))
             };

@@ -1,4 +1,4 @@
-//! The one door to verdicts: which robots.txt governs an origin, which of its
+//! The one door to verdicts: which robots.txt governs an origin, at which time, which of its
 //! rules bind a crawler, and what they say of a path.
 //!
 //! A policy depends on the rules and not on where they stand, so each rule set
@@ -31,6 +31,7 @@ use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
+use dated::Dated;
 use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
@@ -98,6 +99,8 @@ struct Loaded {
     sources: BTreeMap<String, Option<Arc<Robots>>>,
     by_digest: HashMap<Digest, Arc<Robots>>,
     versions: Vec<Arc<Robots>>,
+    /// What an archive has of the origins that were asked about, of which it has anything.
+    dated: HashMap<Origin, Arc<Dated>>,
     /// By the name of the file: why it could not be read.
     failures: BTreeMap<String, String>,
 }
@@ -164,6 +167,11 @@ impl Judge {
         self.by_hand.clone()
     }
 
+    /// What [`Judge::unnamed`] says, at all times.
+    pub fn unnamed_known(&self) -> Option<Arc<Dated>> {
+        self.unnamed().map(|robots| Arc::new(Dated::always(robots)))
+    }
+
     /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
     /// once a request. A file given by hand never governs a foreign host.
     pub fn site(&self, origin: &Origin, claim: Claim) -> Option<Arc<Robots>> {
@@ -180,6 +188,11 @@ impl Judge {
                 self.remember(source, snapshot)
             }
         }
+    }
+
+    /// Whether robots.txt files have a history, so that the time of a request decides.
+    pub fn is_dated(&self) -> bool {
+        matches!(self.store, Store::Archive(_))
     }
 
     /// Whether the user's files name `origin`.
@@ -310,6 +323,14 @@ impl Judge {
 }
 
 impl Loaded {
+    /// Of many failures of one file, one is told, and always the same.
+    fn fail(&mut self, source: String, why: String) {
+        let told = self.failures.entry(source).or_insert_with(|| why.clone());
+        if why < *told {
+            *told = why;
+        }
+    }
+
     fn version(&mut self, digest: Digest, body: &[u8], askers: &Arc<[Asker]>) -> Arc<Robots> {
         if let Some(known) = self.by_digest.get(&digest) {
             return Arc::clone(known);

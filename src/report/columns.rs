@@ -227,6 +227,16 @@ pub const VIOLATION: Table = Table {
             "user-triggered, declined, reported-not-following, ignores-star",
             "why the rule does not bind the crawler, which `--judge everyone` holds to it all the same; empty where it does",
         ),
+        column(
+            "snapshot_fetched_utc",
+            "RFC 3339, UTC",
+            "when the snapshot was fetched by which the earliest of them was judged; empty where robots.txt came from no archive",
+        ),
+        column(
+            "snapshot_age_seconds",
+            "seconds",
+            "how old it then was; below 0 where it was fetched later and none is known from before",
+        ),
     ],
 };
 
@@ -391,6 +401,12 @@ pub const UNKNOWN_CRAWLERS: Table = Table {
             "count",
             "robots.txt files looked at in this run that name that token; empty where there is none. What their groups for it say is not in `star_allowed`, `star_disallowed`",
         ),
+        column(
+            "star_grace",
+            "count",
+            "requests that the `*` groups would have disallowed, but an earlier version that could still be held allowed",
+        ),
+        UNREACHABLE,
     ],
 };
 
@@ -435,6 +451,16 @@ pub const REQUESTS_EVIDENCE: Table = Table {
             "client",
             "text",
             "who made it, as `--ip` says: nothing, a network, a hash or the address",
+        ),
+        column(
+            "snapshot_fetched_utc",
+            "RFC 3339, UTC",
+            "when the snapshot was fetched that decided; empty where robots.txt came from no archive",
+        ),
+        column(
+            "snapshot_age_seconds",
+            "seconds",
+            "how old it was when the request was made; below 0 where it was fetched later and none is known from before",
         ),
     ],
 };

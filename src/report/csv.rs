@@ -117,6 +117,14 @@ impl Row {
         self
     }
 
+    /// `snapshot_fetched_utc` and `snapshot_age_seconds` at `time`, or two empty cells.
+    pub fn snapshot(mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> Row {
+        let age = |at: UtcTime| (time.unix_seconds() - at.unix_seconds()).to_string();
+        self.cells.push(fetched_at.map_or_else(String::new, |at| at.to_string()));
+        self.cells.push(fetched_at.map_or_else(String::new, age));
+        self
+    }
+
     /// The first and the last time, or two empty cells.
     pub fn span(mut self, span: Option<Span>) -> Row {
         let cell = |time: Option<UtcTime>| time.map_or_else(String::new, |time| time.to_string());

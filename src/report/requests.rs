@@ -139,7 +139,8 @@ impl RequestsFile {
                 .counts([u64::from(request.status), request.bytes])
                 .bytes(&request.user_agent)
                 .rule(&request.robots.deciding_rule(request.rule_line, crawler))
-                .bytes(&self.privacy.client(&request.client));
+                .bytes(&self.privacy.client(&request.client))
+                .snapshot(request.snapshot, request.time);
             csv.row(row)?;
         }
         csv.finish()

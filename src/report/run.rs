@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::audit::finish::{Audit, Input};
+use crate::audit::snapshots::UsedSnapshot;
 use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
@@ -42,6 +43,7 @@ pub struct RunOptions {
     pub strip_query: bool,
     pub dialect: &'static str,
     pub judge: &'static str,
+    pub strict_history: bool,
 }
 
 #[derive(Serialize)]
@@ -54,6 +56,7 @@ struct RunJson<'a> {
     options: &'a RunOptions,
     inputs: Vec<InputJson<'a>>,
     robots: Vec<RobotsJson<'a>>,
+    archive: Option<ArchiveJson<'a>>,
     crawlers_known: usize,
     lines: LinesJson,
     requests: BTreeMap<&'static str, u64>,
@@ -94,6 +97,30 @@ struct RobotsJson<'a> {
     parsed_bytes: usize,
 }
 
+/// What was judged by an archive.
+#[derive(Serialize)]
+struct ArchiveJson<'a> {
+    origins: usize,
+    requests_before_first_snapshot: u64,
+    /// Of some origins, where there are many.
+    in_force: Vec<InForceJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct InForceJson<'a> {
+    origin: &'a str,
+    snapshots: usize,
+    /// Some of them, where there are many.
+    earliest: Vec<SnapshotJson>,
+}
+
+#[derive(Serialize)]
+struct SnapshotJson {
+    fetched_utc: String,
+    outcome: String,
+    robots_digest: Option<String>,
+}
+
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(
     audit: &Audit,
@@ -117,6 +144,7 @@ pub fn run_json(
         options,
         inputs: audit.inputs.iter().map(input_json).collect(),
         robots: robots.collect(),
+        archive: archive_json(audit),
         // The last row is no crawler but the test of what looks automated.
         crawlers_known: registry.iter().count() - 1,
         lines: lines_json(&audit.inputs),
@@ -132,6 +160,24 @@ pub fn run_json(
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
     text
+}
+
+fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {
+    let snapshot = |snapshot: &UsedSnapshot| SnapshotJson {
+        fetched_utc: snapshot.seen.fetched_at.to_string(),
+        outcome: snapshot.seen.outcome.to_string(),
+        robots_digest: snapshot.robots.as_ref().map(|robots| robots.digest.to_string()),
+    };
+    let in_force = audit.snapshots.origins.iter().map(|of| InForceJson {
+        origin: &of.origin,
+        snapshots: of.snapshots_total,
+        earliest: of.snapshots.iter().map(snapshot).collect(),
+    });
+    (audit.snapshots.origins_total > 0).then(|| ArchiveJson {
+        origins: audit.snapshots.origins_total,
+        requests_before_first_snapshot: audit.requests_before_first(),
+        in_force: in_force.collect(),
+    })
 }
 
 fn input_json(input: &Input) -> InputJson<'_> {

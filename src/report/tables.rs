@@ -65,7 +65,8 @@ fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> 
             .counts([tally.example.line])
             .awareness(awareness)
             .maybe_counts(awareness.ages().map(|ages| [ages.min, ages.median, ages.max]))
-            .rule_not_bound_reason(crawler, rule);
+            .rule_not_bound_reason(crawler, rule)
+            .snapshot(tally.example.snapshot, tally.example.time);
         csv.row(row)?;
     }
     csv.finish().map(drop)
@@ -157,7 +158,8 @@ fn write_unknown_crawlers(audit: &Audit, _: &Registry, out: &mut dyn Write) -> i
             .counts([sums.unknown, sums.no_path, sums.bytes])
             .span(span)
             .bytes(&crawler.token)
-            .maybe_counts((!crawler.token.is_empty()).then_some([crawler.robots_naming]));
+            .maybe_counts((!crawler.token.is_empty()).then_some([crawler.robots_naming]))
+            .counts([sums.grace, sums.unreachable]);
         csv.row(row)?;
     }
     csv.finish().map(drop)

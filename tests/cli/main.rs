@@ -7,6 +7,7 @@
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `crawlers`: the registry, shown and checked.
+//! - `history`: each request by what was in force when it was made.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
@@ -23,6 +24,7 @@ mod check;
 mod conduct;
 mod crawlers;
 mod formats;
+mod history;
 mod identity;
 mod intake;
 mod lint;

@@ -91,7 +91,13 @@ mod tests {
                         bytes: 0,
                         span: Span::at(time),
                         minutes,
-                        example: Example { time, file: FileId::from_index(0), line: 1, target },
+                        example: Example {
+                            time,
+                            file: FileId::from_index(0),
+                            line: 1,
+                            target,
+                            snapshot: None,
+                        },
                     };
                     let key = RuleKey { robots: self.robots, line };
                     match tally.violations.get_mut(&key) {

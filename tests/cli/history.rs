@@ -1,0 +1,163 @@
+//! Audits and checks by an archive: each request by what was in force when it was made.
+
+use std::fmt::Write;
+
+use crate::program::Sandbox;
+
+const HEADER: &str = "origin,fetched_at,status,path,max_age\n";
+
+/// An archive of the rows of a manifest; `open.txt` allows everything but `/closed`, `closed.txt`
+/// nothing.
+fn archive(rows: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("open.txt", "User-agent: *\nDisallow: /closed\n");
+    sandbox.write("closed.txt", "User-agent: *\n\nDisallow: /\n");
+    sandbox.write("manifest.csv", format!("{HEADER}{rows}"));
+    sandbox.run("robots import -q -a db manifest.csv").exits(0);
+    sandbox
+}
+
+/// Requests of GPTBot to `https://a.example`, as `02/Mar/2026:00:00:00 /path`.
+fn log(requests: &[&str]) -> String {
+    requests.iter().fold(String::new(), |mut log, request| {
+        let (time, target) = request.split_once(' ').unwrap();
+        writeln!(
+            log,
+            "192.0.2.1 - - [{time} +0000] \"GET {target} HTTP/1.1\" 200 5 \"-\" \"GPTBot/1.2\""
+        )
+        .unwrap();
+        log
+    })
+}
+
+const HISTORY: &str = "https://a.example,2026-03-01,200,open.txt,\n\
+                       https://a.example,2026-03-05,200,closed.txt,\n\
+                       https://a.example,2026-03-10,503,,\n\
+                       https://a.example,2026-03-12,200,closed.txt,\n\
+                       https://a.example,2026-03-20,404,,\n\
+                       https://a.example,2026-03-25,timeout,,\n";
+
+const REQUESTS: &[&str] = &[
+    "27/Feb/2026:00:00:00 /closed",
+    "02/Mar/2026:00:00:00 /closed",
+    "02/Mar/2026:00:00:00 /open",
+    "05/Mar/2026:12:00:00 /open",
+    "05/Mar/2026:12:00:00 /closed",
+    "07/Mar/2026:00:00:00 /open",
+    "11/Mar/2026:00:00:00 /open",
+    "11/Mar/2026:00:00:00 /robots.txt",
+    "13/Mar/2026:00:00:00 /open",
+    "21/Mar/2026:00:00:00 /closed",
+    "26/Mar/2026:00:00:00 /open",
+];
+
+const AUDIT: &str = "audit -q --robots db --origin https://a.example -o out";
+
+const VERDICTS: &str = "allowed violations grace unreachable unknown robots_txt_requests";
+
+#[track_caller]
+fn check(more: &str, expected: &str) -> Sandbox {
+    let sandbox = archive(HISTORY);
+    sandbox.write("access.log", log(REQUESTS));
+    sandbox.run(&format!("{AUDIT} {more} access.log")).exits(0);
+    assert_eq!(sandbox.table("out/summary.csv").cells(VERDICTS), [expected], "{more}");
+    sandbox
+}
+
+#[test]
+fn each_request_is_judged_by_what_was_in_force_when_it_was_made() {
+    let sandbox = check("--requests out/all.csv", "2 | 5 | 1 | 2 | 0 | 1");
+    let columns = "rule_line requests snapshot_fetched_utc snapshot_age_seconds";
+    let mut rows = sandbox.table("out/violations.csv").cells(columns);
+    rows.sort();
+    let expected =
+        ["2 | 2 | 2026-03-01T00:00:00Z | -172800", "3 | 3 | 2026-03-05T00:00:00Z | 43200"];
+    assert_eq!(rows, expected);
+    let evidence = sandbox.table("out/all.csv");
+    let expected = [
+        "1 | 2026-03-01T00:00:00Z | -172800",
+        "2 | 2026-03-01T00:00:00Z | 86400",
+        "5 | 2026-03-05T00:00:00Z | 43200",
+        "6 | 2026-03-05T00:00:00Z | 172800",
+        "9 | 2026-03-12T00:00:00Z | 86400",
+    ];
+    assert_eq!(evidence.cells("line snapshot_fetched_utc snapshot_age_seconds"), expected);
+}
+
+#[test]
+fn the_report_says_what_was_in_force_and_how_many_requests_came_before() {
+    let sandbox = check("", "2 | 5 | 1 | 2 | 0 | 1");
+    let run = sandbox.json("out/run.json");
+    let archive = &run["archive"];
+    assert_eq!(archive["requests_before_first_snapshot"], 1);
+    let in_force = &archive["in_force"][0];
+    assert_eq!(in_force["origin"], "https://a.example");
+    let outcomes: Vec<&str> = in_force["earliest"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|snapshot| snapshot["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!(outcomes, ["200", "200", "503", "200", "404", "timeout"]);
+    let sources: Vec<&str> = run["robots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|robots| robots["source"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "db: https://a.example at 2026-03-01T00:00:00Z",
+        "db: https://a.example at 2026-03-05T00:00:00Z",
+    ];
+    assert_eq!(sources, expected);
+    let told = "1 requests are older than the first snapshot of their robots.txt: judged by the";
+    sandbox.run(&format!("{AUDIT} access.log")).exits(0).complains(told);
+}
+
+#[test]
+fn strict_history_knows_nothing_of_what_came_before() {
+    let sandbox = check("--strict-history", "2 | 4 | 1 | 2 | 1 | 1");
+    let told = "older than the first snapshot of their robots.txt: counted as unknown";
+    sandbox.run(&format!("{AUDIT} --strict-history access.log")).exits(0).complains(told);
+}
+
+#[test]
+fn neither_threads_nor_chunks_show() {
+    let many: Vec<String> = (0..500)
+        .map(|i: u32| {
+            let path = ["/closed", "/open", "/robots.txt"][i as usize % 3];
+            format!("{:02}/Mar/2026:{:02}:{:02}:00 {path}/", i % 30 + 1, i % 24, i % 60)
+        })
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let sandbox = archive(HISTORY);
+    sandbox.write("access.log", log(&many));
+    let report = |more: &str| {
+        sandbox.run(&format!("{AUDIT} {more} access.log")).exits(0);
+        ["summary.csv", "violations.csv", "daily.csv"]
+            .map(|name| sandbox.text(&format!("out/{name}")))
+    };
+    let expected = report("--threads 1");
+    assert_eq!(report("--threads 3 --chunk-bytes 300"), expected);
+    assert_eq!(report("--threads 1 --chunk-bytes 1000"), expected);
+}
+
+#[test]
+fn a_crawl_delay_is_that_in_force() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.txt", "User-agent: *\nCrawl-delay: 3600\nDisallow: /a\n");
+    sandbox.write("new.txt", "User-agent: *\nDisallow: /a\n");
+    sandbox.write(
+        "manifest.csv",
+        format!(
+            "{HEADER}https://a.example,2026-03-01,200,old.txt,\n\
+             https://a.example,2026-03-05,200,new.txt,\n"
+        ),
+    );
+    sandbox.run("robots import -q -a db manifest.csv").exits(0);
+    let requests = ["02/Mar/2026:00:00:00 /", "02/Mar/2026:00:00:01 /", "06/Mar/2026:00:00:00 /"];
+    sandbox.write("access.log", log(&requests));
+    sandbox.run(&format!("{AUDIT} access.log")).exits(0);
+    let delays = sandbox.table("out/crawl-delay.csv");
+    assert_eq!(delays.cells("delay_line requests over_hourly"), ["2 | 2 | 1"]);
+}

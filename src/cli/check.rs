@@ -14,6 +14,8 @@ use crate::judge::Judge;
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::store::Store;
+use crate::store::import::time_named;
+use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::Outcome;
@@ -29,6 +31,9 @@ Examples:
 
   A crawler of your own, and a path alone:
     botaudit check /search?q=x --token mybot --robots robots.txt
+
+  What was in force on a day, by an archive:
+    botaudit check https://example.com/ --crawler GPTBot --robots robots.db --at 2026-01-31
 
   A list of URLs, one a line; only the disallowed ones:
     botaudit check - --crawler Googlebot --robots robots.txt --quiet < urls.txt | grep ^disallowed
@@ -53,13 +58,18 @@ pub struct CheckArgs {
     #[command(flatten)]
     asker: AskerArgs,
 
-    /// A robots.txt file, which then governs all URLs, or a directory with one file an origin.
+    /// A robots.txt file, which then governs all URLs, a directory with one file an origin, or an
+    /// archive of `botaudit robots`.
     ///
     /// In a directory the names decide: `example.com`, `example.com.txt` and
     /// `example.com/robots.txt` govern that host on its default port under any scheme;
     /// `https_example.com_8443.txt` governs exactly that origin, and wins.
     #[arg(long, value_name = "PATH")]
     robots: PathBuf,
+
+    /// The time to ask about, as 2026-01-31T12:00:00Z: an archive says what was in force. Else now.
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
 
     /// Origin of paths that are given alone, as https://example.com.
     #[arg(long, value_name = "URL")]
@@ -114,10 +124,12 @@ impl CheckArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let asker = self.asker.asker(&registry)?;
         let judge = self.judge(&registry)?;
+        let at = self.at(&judge)?;
         let mut answers = Answers {
             judge: &judge,
             asker,
             origin: origin.as_ref(),
+            at,
             form: match (self.json, self.quiet) {
                 (true, _) => Form::Json,
                 (_, true) => Form::Line,
@@ -137,6 +149,18 @@ impl CheckArgs {
         }
         answers.out.flush().map_err(cannot_write)?;
         Ok(answers.outcome)
+    }
+
+    fn at(&self, judge: &Judge) -> Result<UtcTime> {
+        let Some(text) = &self.at else { return Ok(jiff::Timestamp::now().into()) };
+        if !judge.is_dated() {
+            let why = "--at asks what was in force then, which only an archive knows; \
+                       make one with botaudit robots import or fetch";
+            return Err(Error::usage(why));
+        }
+        time_named(text).ok_or_else(|| {
+            Error::usage(format!("'{text}' is no time; write --at 2026-01-31T12:00:00Z"))
+        })
     }
 
     fn judge(&self, registry: &Registry) -> Result<Judge> {
@@ -176,6 +200,7 @@ struct Answers<'a> {
     judge: &'a Judge,
     asker: Asker<'a>,
     origin: Option<&'a Origin>,
+    at: UtcTime,
     form: Form,
     out: BufWriter<io::StdoutLock<'static>>,
     outcome: Outcome,
@@ -186,7 +211,7 @@ struct Answers<'a> {
 impl Answers<'_> {
     fn answer(&mut self, url: &[u8]) -> Result<()> {
         let located = match url.len() {
-            0..=URL_BYTES_MAX => locate(self.judge, url, self.origin),
+            0..=URL_BYTES_MAX => locate(self.judge, url, self.origin, self.at),
             _ => Err(Undecided::TooLong(URL_BYTES_MAX)),
         };
         let text = match located {

@@ -6,6 +6,7 @@
 
 pub mod asker;
 pub mod change;
+pub mod in_force;
 pub mod reason;
 
 use std::sync::Arc;
@@ -14,14 +15,17 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
 use crate::judge::robots::Robots;
+use crate::judge::timeline::Ruling;
 use crate::judge::{Claim, Judge};
+use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
 use change::{Change, changes};
-use reason::{Reason, reason};
+use in_force::InForce;
+use reason::{Reason, reason, without_rules};
 
 /// A URL and what governs it.
 #[derive(Clone, Debug)]
@@ -32,8 +36,11 @@ pub struct Located<'a> {
     pub path: &'a [u8],
     /// `None` where a path was given alone and nobody said of which origin.
     pub origin: Option<Origin>,
-    /// The robots.txt; `None` only where the URL asks for a robots.txt of which nothing is known.
+    /// The robots.txt; `None` where the URL asks for a robots.txt of which nothing is known, or
+    /// where what is in force is no robots.txt.
     pub file: Option<File>,
+    /// What decides that, where robots.txt has a history.
+    pub in_force: Option<InForce>,
 }
 
 /// A robots.txt and where it stands.
@@ -58,6 +65,10 @@ pub enum Undecided {
     NoOrigin,
     /// No robots.txt is known for this origin.
     UnknownOrigin(Origin),
+    /// The archive has nothing of this origin.
+    NotInArchive(Origin),
+    /// The archive has snapshots of this origin, but none says what was allowed at that time.
+    UnknownThen(Origin, UtcTime),
     /// There is a robots.txt for it, but it could not be read: why.
     Unreadable(String),
 }
@@ -73,6 +84,8 @@ pub struct Explanation<'a> {
     pub decision: Decision<'a>,
     /// What they would say in the other one.
     pub other: Decision<'a>,
+    /// Disallowed, but the crawler may still have held an earlier robots.txt that allows it.
+    pub is_grace: bool,
 }
 
 /// What the rules say in one dialect.
@@ -102,11 +115,12 @@ impl Explanation<'_> {
 }
 
 /// Finds the robots.txt that governs `given`: an absolute URL, or a path of `origin`. A file
-/// given by hand governs them all.
+/// given by hand governs them all; of an archive what was in force at `at` does.
 pub fn locate<'a>(
     judge: &Judge,
     given: &'a [u8],
     origin: Option<&Origin>,
+    at: UtcTime,
 ) -> std::result::Result<Located<'a>, Undecided> {
     let (origin, path) = match Target::of(b"GET", given) {
         Target::NoPath => return Err(Undecided::NoUrl),
@@ -116,13 +130,39 @@ pub fn locate<'a>(
             (Some(origin.ok_or(Undecided::NoHost)?), path)
         }
     };
-    let file = match file(judge, origin.as_ref()) {
-        Ok(file) => Some(file),
+    let found = match judge.is_dated() {
+        true => in_force(judge, origin.as_ref(), at),
+        false => file(judge, origin.as_ref()).map(|file| (Some(file), None)),
+    };
+    let (file, in_force) = match found {
+        Ok(found) => found,
         // It may always be asked for, known or not.
-        Err(_) if prepare(path, judge.dialect(), &mut Vec::new()).is_robots_txt() => None,
+        Err(_) if prepare(path, judge.dialect(), &mut Vec::new()).is_robots_txt() => (None, None),
         Err(undecided) => return Err(undecided),
     };
-    Ok(Located { given, path, origin, file })
+    Ok(Located { given, path, origin, file, in_force })
+}
+
+type Found = (Option<File>, Option<InForce>);
+
+fn in_force(
+    judge: &Judge,
+    origin: Option<&Origin>,
+    at: UtcTime,
+) -> std::result::Result<Found, Undecided> {
+    let origin = origin.ok_or(Undecided::NoOrigin)?;
+    let Some(known) = judge.known(origin, Claim::Own) else {
+        let failure = judge.failures().into_iter().next();
+        return Err(
+            failure.map_or_else(|| Undecided::NotInArchive(origin.clone()), Undecided::Unreadable)
+        );
+    };
+    let in_force =
+        InForce::new(&known, at).ok_or_else(|| Undecided::UnknownThen(origin.clone(), at))?;
+    let source = || judge.source(Some(origin)).unwrap_or_default();
+    let robots = known.rules(in_force.standing.ruling);
+    let file = robots.map(|robots| File { source: source(), robots: Arc::clone(robots) });
+    Ok((file, Some(in_force)))
 }
 
 fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Undecided> {
@@ -157,7 +197,9 @@ pub fn explain<'a>(
         Dialect::Rfc9309 => (Dialect::Rfc9309, Dialect::Google),
     };
     let (decision, other) = (decision(dialect)?, decision(other)?);
-    Ok(Explanation { located, bound, decision, other })
+    let held = |in_force: &InForce| in_force.is_grace(judge, crawler, located.path);
+    let is_grace = located.in_force.as_ref().is_some_and(held);
+    Ok(Explanation { located, bound, decision, other, is_grace })
 }
 
 fn decide<'a>(
@@ -178,10 +220,14 @@ fn decide<'a>(
         reason: Reason::RobotsTxtItself,
         matches: Vec::new(),
     };
-    let (Some(file), Some(bound)) = (&located.file, bound) else { return Ok(nothing_asked()) };
     if path.is_robots_txt() {
         return Ok(nothing_asked());
     }
+    let (Some(file), Some(bound)) = (&located.file, bound) else {
+        let ruling = located.in_force.as_ref().map(|in_force| in_force.standing.ruling);
+        let allowed = ruling != Some(Ruling::Unreachable);
+        return Ok(Decision { allowed, reason: without_rules(ruling), ..nothing_asked() });
+    };
     let verdict = judge.verdict_in(dialect, &file.robots, crawler, path);
     let matches = matches(&bound.rules, dialect, path);
     if matches.first().map(|first| first.rule.line) != verdict.by {
@@ -220,6 +266,10 @@ user-agent: empty
 disallow:
 user-agent: nothing";
 
+    fn now() -> UtcTime {
+        UtcTime::from_unix_seconds(0).unwrap()
+    }
+
     /// Whether `asker` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
     /// and why; `differs` where RFC 9309 says otherwise, or by another line.
     #[track_caller]
@@ -240,7 +290,7 @@ user-agent: nothing";
                 (judge, Asker::named(&registry, asker).unwrap())
             }
         };
-        let located = locate(&judge, url.as_bytes(), None).unwrap();
+        let located = locate(&judge, url.as_bytes(), None, now()).unwrap();
         let explanation = explain(&judge, asker.id, &located).unwrap();
         let decision = &explanation.decision;
         assert_eq!((decision.allowed, decision.by, decision.reason), expected, "{url}");
@@ -283,7 +333,7 @@ user-agent: nothing";
             Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
         std::fs::remove_dir_all(directory).unwrap();
         let undecided = |url: &str, origin: Option<&Origin>| {
-            locate(&judge, url.as_bytes(), origin).map(|located| located.origin).unwrap_err()
+            locate(&judge, url.as_bytes(), origin, now()).map(|located| located.origin).unwrap_err()
         };
         for url in ["", "a.example", "mailto:x", "*"] {
             assert_eq!(undecided(url, None), Undecided::NoUrl, "{url}");
@@ -299,8 +349,8 @@ user-agent: nothing";
         };
         assert!(why.starts_with("cannot read robots.txt "), "{why}");
         let known = Origin::parse(b"https://a.example").unwrap();
-        assert!(locate(&judge, b"/x", Some(&known)).is_ok());
-        let unneeded = locate(&judge, b"https://c.example/robots.txt", None).unwrap();
+        assert!(locate(&judge, b"/x", Some(&known), now()).is_ok());
+        let unneeded = locate(&judge, b"https://c.example/robots.txt", None, now()).unwrap();
         assert!(unneeded.file.is_none());
         let crawler = registry.find("GPTBot").unwrap();
         let explanation = explain(&judge, crawler, &unneeded).unwrap();

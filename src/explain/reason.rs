@@ -1,6 +1,7 @@
 //! Why a rule decided, or none did.
 
 use crate::judge::explained::{Bound, BoundBy, Match};
+use crate::judge::timeline::{AllowAll, Ruling};
 use crate::robots::model::Directive;
 
 /// Why a path is allowed or not. Places are those in the list of matches, from 0; the deciding
@@ -9,6 +10,11 @@ use crate::robots::model::Directive;
 pub enum Reason {
     /// `/robots.txt` may always be requested; rules are not asked.
     RobotsTxtItself,
+    /// Everything is allowed: there is no robots.txt, or it counts as none.
+    AllAllowed(AllowAll),
+    /// The site is closed for the time being: asked for robots.txt, it answered 429 or 5xx, or not
+    /// at all.
+    Unreachable,
     /// No group binds the crawler.
     NoGroup,
     /// The groups that bind it have no rules.
@@ -48,6 +54,15 @@ pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> Reason {
         (Some(at), _) => Reason::LongerThan(at + 1),
         (None, Some(next)) if next.length() == first.length() => Reason::FirstOfLongest(1),
         (None, Some(_)) => Reason::LongestOfAgreeing,
+    }
+}
+
+/// Why a path is allowed or not where no rules are in force.
+pub fn without_rules(ruling: Option<Ruling>) -> Reason {
+    match ruling {
+        Some(Ruling::AllowAll(why)) => Reason::AllAllowed(why),
+        Some(Ruling::Unreachable) => Reason::Unreachable,
+        Some(Ruling::Rules(_)) | None => Reason::RobotsTxtItself,
     }
 }
 

@@ -13,6 +13,7 @@
 //! | `dialect` | in which the rules were read |
 //! | `origin` | scheme, host and port, or null where a path was given alone |
 //! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes` of the file, or null |
+//! | `in_force` | of an archive: `at_utc`, `snapshot_fetched_utc`, `outcome`, `snapshot_age_seconds`, `unreachable_since_utc`, and `grace`: disallowed, but an earlier robots.txt that crawlers may still hold allows it; or null |
 //! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `promise`, `known` (`yes`, `no`, `looks-automated`) |
 //! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `star_rules_passed_over`; or null |
 //! | `path`, `path_changes` | as compared with the rules, and what was done to the given one |
@@ -26,9 +27,11 @@ use serde::Serialize;
 use crate::crawlers::crawler::Binding;
 use crate::explain::asker::Who;
 use crate::explain::change::Change;
+use crate::explain::in_force::InForce;
 use crate::explain::reason::Reason;
 use crate::explain::{Decision, Explanation, File, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match};
+use crate::judge::timeline::AllowAll;
 use crate::robots::model::{Directive, ProductToken};
 
 use super::cell::visible;
@@ -48,6 +51,7 @@ struct AnswerJson {
     dialect: Option<&'static str>,
     origin: Option<String>,
     robots: Option<RobotsJson>,
+    in_force: Option<InForceJson>,
     crawler: CrawlerJson,
     group: Option<GroupJson>,
     path: Option<String>,
@@ -64,6 +68,16 @@ struct RobotsJson {
     digest: String,
     size_bytes: usize,
     parsed_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct InForceJson {
+    at_utc: String,
+    snapshot_fetched_utc: String,
+    outcome: String,
+    snapshot_age_seconds: Option<i64>,
+    unreachable_since_utc: Option<String>,
+    grace: bool,
 }
 
 #[derive(Serialize)]
@@ -127,6 +141,7 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
         dialect: Some(dialect_name(decision.dialect)),
         origin: located.origin.as_ref().map(ToString::to_string),
         robots: located.file.as_ref().map(robots),
+        in_force: located.in_force.as_ref().map(|found| in_force(found, explanation.is_grace)),
         crawler: crawler(who),
         group: explanation.bound.as_ref().map(group),
         path: Some(visible(&decision.path)),
@@ -150,6 +165,7 @@ pub fn undecided_json(given: &[u8], undecided: &Undecided, who: Who<'_>) -> Stri
         dialect: None,
         origin: None,
         robots: None,
+        in_force: None,
         crawler: crawler(who),
         group: None,
         path: None,
@@ -165,6 +181,17 @@ fn line(answer: &AnswerJson) -> String {
     let mut line = serde_json::to_string(answer).expect("strings and numbers are JSON");
     line.push('\n');
     line
+}
+
+fn in_force(found: &InForce, grace: bool) -> InForceJson {
+    InForceJson {
+        at_utc: found.at.to_string(),
+        snapshot_fetched_utc: found.seen.fetched_at.to_string(),
+        outcome: found.seen.outcome.to_string(),
+        snapshot_age_seconds: found.standing.age_seconds,
+        unreachable_since_utc: found.standing.unreachable_since.map(|time| time.to_string()),
+        grace,
+    }
 }
 
 fn robots(file: &File) -> RobotsJson {
@@ -245,6 +272,10 @@ fn other(differs: bool, other: &Decision<'_>) -> OtherJson {
 fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::RobotsTxtItself => "robots-txt-itself",
+        Reason::AllAllowed(AllowAll::NoFile) => "no-file",
+        Reason::AllAllowed(AllowAll::Redirects) => "redirects-nowhere",
+        Reason::AllAllowed(AllowAll::UnreachableWithoutCopy) => "unreachable-without-copy",
+        Reason::Unreachable => "unreachable",
         Reason::NoGroup => "no-group",
         Reason::NoRules => "no-rules",
         Reason::NoMatch => "no-match",

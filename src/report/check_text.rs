@@ -4,10 +4,13 @@ use std::fmt::Write;
 
 use crate::crawlers::crawler::{Binding, Crawler, Visibility};
 use crate::explain::asker::Who;
+use crate::explain::in_force::InForce;
 use crate::explain::reason::Reason;
 use crate::explain::{Decision, Explanation, File, Located, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match, Reading};
+use crate::judge::timeline::Ruling;
 
+use super::age::age_text;
 use super::cell::visible;
 use super::check_words::{
     binding_words, change_words, count, dialect_name, directive, name, shown, undecided_words,
@@ -59,6 +62,10 @@ pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     if explanation.decision.by.is_some() {
         rows.add("why", &why(&explanation.decision));
     }
+    if explanation.is_grace {
+        let held = "crawlers may still hold an earlier robots.txt that allows it: no violation yet";
+        rows.add("grace", held);
+    }
     other_dialect(explanation, &mut rows);
     rows.0
 }
@@ -95,9 +102,28 @@ fn site(located: &Located<'_>, rows: &mut Rows) {
         Some(origin) => rows.add("origin", origin.as_str()),
         None => rows.add("origin", "-  (a path alone, for a file given by hand)"),
     }
-    match &located.file {
-        Some(file) => file_rows(file, rows),
-        None => rows.add("robots.txt", "none is known, and none is needed"),
+    if let Some(in_force) = &located.in_force {
+        in_force_rows(in_force, rows);
+    }
+    match (&located.file, &located.in_force) {
+        (Some(file), _) => file_rows(file, rows),
+        (None, Some(_)) => rows.add("robots.txt", "none is in force"),
+        (None, None) => rows.add("robots.txt", "none is known, and none is needed"),
+    }
+}
+
+fn in_force_rows(in_force: &InForce, rows: &mut Rows) {
+    let InForce { at, standing, seen, .. } = in_force;
+    rows.add("at", &at.to_string());
+    let age = age_text(standing.age_seconds.unwrap_or_default());
+    let snapshot = format!("{}, fetched {}  ({age})", seen.outcome, seen.fetched_at);
+    rows.add("snapshot", &snapshot);
+    if let Some(since) = standing.unreachable_since {
+        let what = match standing.ruling {
+            Ruling::Unreachable => "after 30 days of that the last copy counts again",
+            _ => "for more than 30 days, so that the last copy counts again, if there is one",
+        };
+        rows.add("", &format!("no robots.txt could be fetched since {since}: {what}"));
     }
 }
 

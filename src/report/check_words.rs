@@ -5,6 +5,7 @@ use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::reason::Reason;
 use crate::explain::{Decision, Undecided};
+use crate::judge::timeline::AllowAll;
 use crate::robots::model::Directive;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -90,6 +91,10 @@ pub fn why(decision: &Decision<'_>) -> String {
     let length = |place: usize| decision.matches[place].length();
     match decision.reason {
         Reason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
+        Reason::AllAllowed(why) => all_allowed_words(why).to_owned(),
+        Reason::Unreachable => "robots.txt could not be fetched, so the whole site is closed for \
+                                the time being"
+            .to_owned(),
         Reason::NoGroup => "no group binds it, so everything is allowed".to_owned(),
         Reason::NoRules => "its group has no rules, so everything is allowed".to_owned(),
         Reason::NoMatch => "no rule matches".to_owned(),
@@ -116,6 +121,17 @@ pub fn why(decision: &Decision<'_>) -> String {
     }
 }
 
+fn all_allowed_words(why: AllowAll) -> &'static str {
+    match why {
+        AllowAll::NoFile => "there is no robots.txt, so everything is allowed",
+        AllowAll::Redirects => "redirects lead to no robots.txt, so everything is allowed",
+        AllowAll::UnreachableWithoutCopy => {
+            "robots.txt could not be fetched for more than 30 days and there is no copy, so \
+             everything is allowed"
+        }
+    }
+}
+
 /// Why nothing can be said of a URL, and what to do about it.
 pub fn undecided_words(undecided: &Undecided) -> String {
     match undecided {
@@ -131,6 +147,12 @@ pub fn undecided_words(undecided: &Undecided) -> String {
             "no robots.txt of {origin} is known; add it to the --robots directory as {}",
             file_name(origin)
         ),
+        Undecided::NotInArchive(origin) => {
+            format!("the archive has nothing of {origin}; see botaudit robots fetch and import")
+        }
+        Undecided::UnknownThen(origin, at) => {
+            format!("no snapshot of {origin} says what was allowed at {at}")
+        }
         Undecided::Unreadable(why) => visible(why.as_bytes()),
     }
 }

@@ -1,5 +1,6 @@
 //! Tables and pages out of finished results.
 
+pub mod age;
 pub mod cell;
 pub mod check_json;
 pub mod check_text;

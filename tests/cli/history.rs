@@ -161,3 +161,40 @@ fn a_crawl_delay_is_that_in_force() {
     let delays = sandbox.table("out/crawl-delay.csv");
     assert_eq!(delays.cells("delay_line requests over_hourly"), ["2 | 2 | 1"]);
 }
+
+#[test]
+fn a_check_asks_what_was_in_force_at_a_time() {
+    let sandbox = archive(HISTORY);
+    let check = |url: &str, at: &str, code, expected: &[&str]| {
+        let command = format!("check {url} --crawler GPTBot --robots db --at {at}");
+        let ran = sandbox.run(&command).exits(code);
+        for words in expected {
+            assert!(ran.stdout.contains(words), "{words:?} is not in:\n{}", ran.stdout);
+        }
+        ran.stdout
+    };
+    let (open, closed) = ("https://a.example/open", "https://a.example/closed");
+    let snapshot = "snapshot    200, fetched 2026-03-01T00:00:00Z  (24 hours)\n";
+    check(open, "2026-03-02", 0, &["allowed for GPTBot: no rule", snapshot]);
+    check(closed, "2026-03-02", 1, &["DISALLOWED for GPTBot by line 2: Disallow: /closed"]);
+    let later = "fetched 2 days later; nothing is known from before, so it counts already";
+    check(closed, "2026-02-27", 1, &[later]);
+    let grace = "crawlers may still hold an earlier robots.txt that allows it";
+    check(open, "2026-03-05T12:00:00Z", 1, &["DISALLOWED", grace]);
+    assert!(!check(open, "2026-03-07", 1, &["DISALLOWED"]).contains(grace));
+    check(open, "2026-03-11", 1, &["503, fetched", "closed for the time being"]);
+    check("https://a.example/robots.txt", "2026-03-11", 0, &["may always be requested"]);
+    check(closed, "2026-03-21", 0, &["there is no robots.txt, so everything is allowed"]);
+    check("https://b.example/", "2026-03-21", 2, &["the archive has nothing of https://b.example"]);
+    // Now: the last answer is long past, and before it there was no file.
+    let now = sandbox.run(&format!("check {closed} --crawler GPTBot --robots db -q")).exits(0);
+    assert!(now.stdout.starts_with("allowed     -"), "{}", now.stdout);
+    let json =
+        format!("check {open} --crawler GPTBot --robots db --json --at 2026-03-05T12:00:00Z");
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.run(&json).exits(1).stdout).unwrap();
+    assert_eq!(json["in_force"]["snapshot_age_seconds"], 43_200);
+    assert_eq!(json["in_force"]["grace"], true);
+    let undated = "check https://a.example/ --crawler GPTBot --robots open.txt --at 2026-03-05";
+    sandbox.run(undated).exits(2).complains("only an archive knows");
+}

@@ -7,6 +7,7 @@ use clap::Args;
 use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
+use crate::report::age::age_text;
 use crate::report::cell::visible;
 use crate::store::entry::Entry;
 use crate::time::UtcTime;
@@ -126,38 +127,5 @@ fn ruling_text(ruling: Ruling, history: &History) -> String {
             "everything allowed: unreachable for more than 30 days, and there is no copy".to_owned()
         }
         Ruling::Unreachable => "unreachable: nothing allowed for the time being".to_owned(),
-    }
-}
-
-fn age_text(seconds: i64) -> String {
-    let length = match seconds.unsigned_abs() {
-        seconds @ 0..120 => format!("{seconds} seconds"),
-        seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    };
-    match seconds {
-        0.. => length,
-        _ => format!("fetched {length} later; nothing is known from before, so it counts already"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_are_told_in_the_unit_that_fits() {
-        let check = |seconds, expected: &str| assert_eq!(age_text(seconds), expected);
-        check(0, "0 seconds");
-        check(119, "119 seconds");
-        check(120, "2 minutes");
-        check(7_200, "2 hours");
-        check(172_799, "47 hours");
-        check(172_800, "2 days");
-        check(
-            -86_400,
-            "fetched 24 hours later; nothing is known from before, so it counts already",
-        );
     }
 }

@@ -29,6 +29,7 @@ use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use super::Outcome;
+use super::fetch_first::FetchFirstArgs;
 use super::formats::HintArgs;
 use super::identity::IdentityArgs;
 use super::origins::OriginArgs;
@@ -71,6 +72,9 @@ pub struct AuditArgs {
     /// `https_example.com_8443.txt` governs exactly that origin, and wins.
     #[arg(long, value_name = "PATH")]
     robots: Option<PathBuf>,
+
+    #[command(flatten)]
+    fetch: FetchFirstArgs,
 
     #[command(flatten)]
     origins: OriginArgs,
@@ -176,16 +180,22 @@ impl AuditArgs {
     pub fn run(self) -> Result<Outcome> {
         let options = self.options()?;
         let privacy = self.privacy.privacy()?;
-        let robots = self.robots.as_ref().ok_or_else(no_robots)?;
+        let robots = self.robots_path().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
         let registry = registry(self.crawlers.as_deref())?;
         let make = match options.judged {
             Judged::Bound => Judge::new,
             Judged::Everyone => Judge::of_everyone,
         };
-        let judge = make(Store::open(robots)?, &registry, self.dialect.dialect())?;
+        let judge = || make(Store::open(&robots)?, &registry, self.dialect.dialect());
+        // What is there already should be readable before anything is written.
+        let ready = if self.fetch.is_wanted() { None } else { Some(judge()?) };
         let staging = Arc::new(Staging::open(&self.output)?);
-        let audit = self.report(&staging, &sources, &options, &judge, &registry, &privacy);
+        let fetched = self.fetch.run(&robots, &sources, &options, &registry, self.show());
+        let judge = fetched.and_then(|()| ready.map_or_else(judge, Ok));
+        let audit = judge.and_then(|judge| {
+            self.report(&staging, &sources, &options, &judge, &registry, &privacy)
+        });
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let audit = audit.inspect_err(|_| {
             staging.discard();
@@ -249,12 +259,11 @@ impl AuditArgs {
     ) -> Result<Audit> {
         let progress = Progress::default();
         let identity = &self.identity;
-        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
         let bytes_total = bytes_total.map(|bytes| bytes * identity.passes());
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         follow(
-            show,
+            self.show(),
             bytes_total,
             || progress.bytes_read.load(Ordering::Relaxed),
             || progress.lines.load(Ordering::Relaxed),
@@ -266,6 +275,15 @@ impl AuditArgs {
                 audit::run(sources, options, judge, registry, identities, &progress, take)
             },
         )
+    }
+
+    fn show(&self) -> Show {
+        if self.quiet { Show::Nothing } else { Show::OnTerminal }
+    }
+
+    /// What to judge by; what is to be fetched may not be there yet.
+    fn robots_path(&self) -> Option<PathBuf> {
+        self.fetch.robots(self.robots.as_deref())
     }
 
     fn tell(&self, audit: &Audit, registry: &Registry) -> Result<Outcome> {
@@ -346,10 +364,7 @@ impl AuditArgs {
 
     fn run_options(&self, options: &Options) -> RunOptions {
         RunOptions {
-            robots: self
-                .robots
-                .as_ref()
-                .map_or_else(String::new, |path| path.display().to_string()),
+            robots: self.robots_path().map_or_else(String::new, |path| path.display().to_string()),
             origin: options.naming.origin.as_ref().map(Origin::to_string),
             origin_from_path: self.origins.origin_from_path.clone(),
             aliases: self.origins.alias.clone(),
@@ -370,6 +385,7 @@ impl AuditArgs {
             dialect: self.dialect.as_str(),
             judge: self.judge.as_str(),
             strict_history: self.strict_history,
+            fetch: self.fetch.is_wanted(),
         }
     }
 }
@@ -377,7 +393,8 @@ impl AuditArgs {
 fn no_robots() -> Error {
     Error::usage(
         "no robots.txt to judge by; name one with --robots, as in: \
-         botaudit audit --robots robots.txt --origin https://example.com access.log.gz",
+         botaudit audit --robots robots.txt --origin https://example.com access.log.gz; \
+         or add --fetch",
     )
 }
 

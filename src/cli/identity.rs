@@ -71,7 +71,7 @@ impl IdentityArgs {
         if !self.verify_dns {
             return Ok(identities);
         }
-        check_can_be_read_twice(sources)?;
+        check_can_be_read_twice("--verify-dns", sources)?;
         let now = UtcTime::from(jiff::Timestamp::now());
         let resolver = match self.dns_server {
             Some(server) => Resolver::new(server, self.dns_timeout),
@@ -105,7 +105,8 @@ impl IdentityArgs {
     }
 }
 
-fn check_can_be_read_twice(sources: &[Source]) -> Result<()> {
+/// What comes through a pipe cannot be read twice, as `flag` asks.
+pub fn check_can_be_read_twice(flag: &str, sources: &[Source]) -> Result<()> {
     let is_stream = |source: &&Source| match &source.place {
         Place::Stdin => true,
         Place::File(path) => path.exists() && !path.is_file(),
@@ -114,7 +115,7 @@ fn check_can_be_read_twice(sources: &[Source]) -> Result<()> {
     match sources.iter().find(is_stream) {
         None => Ok(()),
         Some(source) => Err(Error::usage(format!(
-            "--verify-dns reads the logs twice, and '{}' can be read once; save it to a file first",
+            "{flag} reads the logs twice, and '{}' can be read once; save it to a file first",
             source.name
         ))),
     }

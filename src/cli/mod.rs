@@ -5,7 +5,9 @@
 mod audit;
 mod check;
 mod crawlers;
+mod fetch_first;
 mod fetch_ranges;
+mod fetching;
 mod formats;
 mod identity;
 mod lint;

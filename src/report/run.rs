@@ -44,6 +44,7 @@ pub struct RunOptions {
     pub dialect: &'static str,
     pub judge: &'static str,
     pub strict_history: bool,
+    pub fetch: bool,
 }
 
 #[derive(Serialize)]

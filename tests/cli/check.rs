@@ -174,6 +174,7 @@ fn json_keeps_its_fields() {
         "path_changes",
         "matches",
         "matches_total",
+        "in_force",
         "other_dialect",
         "undecided",
     ];

@@ -11,8 +11,13 @@ use super::server::{Server, deaf_port, response};
 
 /// Runs `botaudit robots fetch` on the archive `robots.db` of `directory`.
 fn run(directory: &Path, arguments: &[&str], input: &str) -> Output {
+    let command = ["robots", "fetch", "--archive", "robots.db"];
+    run_words(directory, &[&command, arguments].concat(), input)
+}
+
+fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
-    command.current_dir(directory).args(["robots", "fetch", "--archive", "robots.db"]);
+    command.current_dir(directory);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // What the environment says of proxies is not heard.
     command.env("http_proxy", "http://127.0.0.1:1").env("ALL_PROXY", "http://127.0.0.1:1");
@@ -89,6 +94,50 @@ fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
     let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log", "--private"], ""));
     assert_eq!((code, stdout.lines().last()), (0, Some("1 asked: 1 404")), "{stdout}");
     assert_eq!(outcomes(dir.path(), &server.origin()), ["404"]);
+}
+
+#[test]
+fn an_audit_fetches_what_it_needs_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::saying(response("200 OK", "", b"User-agent: *\nDisallow: /x\n"));
+    let line = "192.0.2.7 - - [01/Mar/2026:00:00:00 +0000] \"GET /x HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.2\"\n";
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("plain.log"), line).unwrap();
+    std::fs::write(path("vhost.log"), format!("127.0.0.1:{} {line}", server.port)).unwrap();
+    std::fs::write(path("robots.txt"), "User-agent: *\n").unwrap();
+    let origin = server.origin().to_string();
+    let audit = |arguments: &[&str], log: &str| {
+        said(&run_words(dir.path(), &[&["audit", "--fetch"], arguments, &[log]].concat(), ""))
+    };
+    let asked = || server.requests.lock().unwrap().len();
+
+    // Anybody could have written that host into the log.
+    let (code, stdout, stderr) = audit(&[], "vhost.log");
+    assert_eq!((code, asked()), (0, 0), "{stdout}{stderr}");
+    assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
+
+    let (code, stdout, stderr) = audit(&["--private"], "vhost.log");
+    assert_eq!((code, asked()), (0, 1), "{stdout}{stderr}");
+    assert!(stdout.contains("1 asked: 1 200"), "{stdout}");
+    assert!(stdout.contains("1 request of known crawlers, 1 violation"), "{stdout}");
+    assert!(stderr.contains("older than the first snapshot"), "{stderr}");
+    assert_eq!(outcomes(dir.path(), &server.origin()), ["200"]);
+
+    // What the user names is asked wherever it is, and what is there already is added to.
+    let (code, stdout, stderr) =
+        audit(&["--origin", &origin, "--robots", "robots.db"], "plain.log");
+    assert_eq!((code, asked()), (0, 2), "{stdout}{stderr}");
+    let (code, stdout, _) =
+        audit(&["--origin", &origin, "--strict-history", "-q", "--robots", "new.db"], "plain.log");
+    assert_eq!((code, stdout.as_str(), path("new.db").exists()), (0, "", true));
+
+    let (code, _, stderr) = audit(&["--robots", "robots.txt", "-o", "other"], "plain.log");
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("--fetch adds to an archive, and robots.txt is none"), "{stderr}");
+    assert!(!path("other").exists());
+    let (code, _, stderr) = audit(&["-o", "other"], "-");
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("--fetch reads the logs twice"), "{stderr}");
 }
 
 #[test]

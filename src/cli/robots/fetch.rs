@@ -1,42 +1,31 @@
 //! `botaudit robots fetch`: what servers answer now, into an archive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::BufRead;
 use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::audit::{self, identities::Identities};
+use crate::audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
 use crate::judge::Judge;
-use crate::net::batch::{Progress, fetch_all};
-use crate::net::fetch::Fetched;
 use crate::net::gates::Gates;
-use crate::net::settings::{Reach, Settings};
+use crate::net::settings::Reach;
 use crate::store::Store;
 use crate::store::archive::Archive;
 use crate::store::directory::Directory;
-use crate::store::fetched::snapshot_of;
-use crate::store::writer::Writer;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::super::Outcome;
+use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
-use super::super::progress::{Show, follow_items};
+use super::super::progress::Show;
 use super::super::shared::{complain, print};
 use super::{ArchiveArg, named_origin};
-
-/// So many origins are told one by one, and so many problems.
-const TOLD_MAX: usize = 20;
-
-/// What came in is on disk no later than so long after it.
-const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Threads that can wait for servers at once.
 const JOBS_MAX: usize = 1000;
@@ -102,13 +91,6 @@ struct Asked {
     problems: usize,
 }
 
-/// What came in, for the last words.
-#[derive(Default)]
-struct Told {
-    lines: Vec<(Origin, String)>,
-    by_outcome: BTreeMap<String, u64>,
-}
-
 impl FetchArgs {
     /// Asks all.
     pub fn run(self) -> Result<Outcome> {
@@ -119,31 +101,18 @@ impl FetchArgs {
         }
         let asked = self.asked()?;
         let mut writer = Archive::writer(&self.archive.path)?;
-        let mut told = Told::default();
-        let progress = Progress::default();
-        let total = (asked.named.len() + asked.logged.len()) as u64;
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
-        follow_items(
-            show,
-            total,
-            || progress.done.load(Ordering::Relaxed),
-            || {
-                let mut sink =
-                    Sink { writer: &mut writer, told: &mut told, flushed: Instant::now() };
-                let reach = if self.private { settings.reach } else { Reach::Public };
-                let wary = Settings { reach, ..settings.clone() };
-                for (origins, settings) in [(asked.named, &settings), (asked.logged, &wary)] {
-                    let take = |origin: &Origin, fetched| sink.take(origin, fetched);
-                    fetch_all(origins.into_iter(), settings, &gates, self.jobs, &progress, take)?;
-                }
-                Ok(())
-            },
-        )?;
-        writer.flush()?;
+        let Asked { named, logged, problems } = asked;
+        let origins = Origins { named, logged };
+        let told = origins.fetch(&mut writer, &settings, &gates, self.reach(), self.jobs, show)?;
         if !self.quiet {
             print(&told.text())?;
         }
-        Ok(if asked.problems > 0 { Outcome::Incomplete } else { Outcome::Done })
+        Ok(if problems > 0 { Outcome::Incomplete } else { Outcome::Done })
+    }
+
+    fn reach(&self) -> Reach {
+        if self.private { Reach::AsAsked } else { Reach::Public }
     }
 
     fn asked(&self) -> Result<Asked> {
@@ -189,24 +158,11 @@ impl Asked {
         let judge = Judge::new(nothing, &registry, Dialect::Google)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = audit::Options::new(threads);
-        let sources = expand(logs);
         let progress = audit::Progress::default();
-        let audit = audit::run(
-            &sources,
-            &options,
-            &judge,
-            &registry,
-            &Identities::default(),
-            &progress,
-            None,
-        )?;
-        for input in &audit.inputs {
-            if let Some(damage) = &input.damage {
-                self.problem(&format!("{}: {damage}", input.name));
-            }
-        }
-        let origins = audit.actors().filter_map(|(place, ..)| Origin::parse(place.as_bytes()));
-        self.logged = origins.filter(is_fetchable).collect();
+        let (origins, damages) =
+            origins_asked(&expand(logs), &options, &judge, &registry, &progress)?;
+        damages.iter().for_each(|damage| self.problem(damage));
+        self.logged = origins;
         self.logged.retain(|origin| !self.named.contains(origin));
         if self.logged.is_empty() {
             let why = "the logs name no host that a crawler asked; name the origins instead, \
@@ -226,57 +182,6 @@ impl Asked {
     }
 }
 
-/// Where what comes in goes.
-struct Sink<'a> {
-    writer: &'a mut Writer,
-    told: &'a mut Told,
-    flushed: Instant,
-}
-
-impl Sink<'_> {
-    fn take(&mut self, origin: &Origin, fetched: Fetched) -> Result<()> {
-        self.told.take(origin, &fetched);
-        let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
-        if let Some(snapshot) = snapshot_of(origin, fetched, source) {
-            self.writer.push(snapshot)?;
-        }
-        if self.flushed.elapsed() >= FLUSH_INTERVAL {
-            self.writer.flush()?;
-            self.flushed = Instant::now();
-        }
-        Ok(())
-    }
-}
-
-impl Told {
-    fn take(&mut self, origin: &Origin, fetched: &Fetched) {
-        let outcome = fetched.outcome.to_string();
-        if self.lines.len() <= TOLD_MAX {
-            let more = match (fetched.note.as_str(), fetched.chain.len()) {
-                ("", 0) => String::new(),
-                ("", _) => format!("  from {}", fetched.final_url),
-                (note, _) => format!("  {note}"),
-            };
-            self.lines.push((origin.clone(), format!("{outcome:<16}  {origin}{more}\n")));
-        }
-        *self.by_outcome.entry(outcome).or_default() += 1;
-    }
-
-    /// Each origin where they are few, then the number of each outcome.
-    fn text(mut self) -> String {
-        let mut text = String::new();
-        if self.lines.len() <= TOLD_MAX {
-            self.lines.sort();
-            text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
-        }
-        let total: u64 = self.by_outcome.values().sum();
-        let parts: Vec<String> =
-            self.by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-        let colon = if parts.is_empty() { "" } else { ": " };
-        text + &format!("{total} asked{colon}{}\n", parts.join(", "))
-    }
-}
-
 /// An origin that can have a robots.txt.
 fn fetchable(text: &str) -> Result<Origin> {
     let origin = named_origin(text)?;
@@ -285,8 +190,4 @@ fn fetchable(text: &str) -> Result<Origin> {
     }
     let why = format!("'{text}' has no robots.txt; http, https and ftp origins have one");
     Err(Error::usage(why))
-}
-
-fn is_fetchable(origin: &Origin) -> bool {
-    matches!(origin.scheme(), "http" | "https" | "ftp")
 }

@@ -1,0 +1,110 @@
+//! `audit --fetch`: first the robots.txt files of the origins that the logs name, into an archive.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::audit::{Options, Progress};
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::source::Source;
+use crate::judge::Judge;
+use crate::net::gates::Gates;
+use crate::net::settings::{Reach, Settings};
+use crate::store::Store;
+use crate::store::archive::Archive;
+use crate::store::directory::Directory;
+use crate::url::dialect::Dialect;
+
+use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};
+use super::identity::check_can_be_read_twice;
+use super::progress::{Show, follow};
+use super::shared::{complain, print};
+
+/// The archive where no other is named.
+const ARCHIVE: &str = "robots.db";
+
+/// The flags.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Fetching robots.txt")]
+pub struct FetchFirstArgs {
+    /// First fetch the robots.txt of each origin that crawlers asked, into the archive of --robots.
+    ///
+    /// The archive is made where there is none; without --robots it is robots.db. The logs are read
+    /// twice: once for the origins, once to judge. Requests from before are judged by what is
+    /// fetched now, and the report says how many. `botaudit robots fetch` lets you say more of how.
+    #[arg(long)]
+    fetch: bool,
+
+    /// Ask hosts of the logs also at private addresses; anybody can write any host into a log.
+    #[arg(long, requires = "fetch")]
+    private: bool,
+}
+
+impl FetchFirstArgs {
+    /// Whether anything is to be fetched.
+    pub fn is_wanted(&self) -> bool {
+        self.fetch
+    }
+
+    /// What to judge by: what `--robots` names, or the archive that is made.
+    pub fn robots(&self, robots: Option<&Path>) -> Option<PathBuf> {
+        robots.map(Path::to_owned).or_else(|| self.fetch.then(|| ARCHIVE.into()))
+    }
+
+    /// Fetches into the archive `path` what an audit of `sources` needs, if that is wanted.
+    pub fn run(
+        &self,
+        path: &Path,
+        sources: &[Source],
+        options: &Options,
+        registry: &Registry,
+        show: Show,
+    ) -> Result<()> {
+        if !self.fetch {
+            return Ok(());
+        }
+        check_can_be_read_twice("--fetch", sources)?;
+        let known = match path.exists() {
+            true => Store::open(path)?,
+            false => Store::Directory(Directory::default()),
+        };
+        if path.exists() && !matches!(known, Store::Archive(_)) {
+            let path = path.display();
+            return Err(Error::usage(format!(
+                "--fetch adds to an archive, and {path} is none; name another with --robots"
+            )));
+        }
+        let mut writer = Archive::writer(path)?;
+        let judge = Judge::new(known, registry, Dialect::Google)?;
+        let progress = Progress::default();
+        let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+        let (logged, _) = follow(
+            show,
+            bytes_total,
+            || progress.bytes_read.load(Ordering::Relaxed),
+            || progress.lines.load(Ordering::Relaxed),
+            || origins_asked(sources, options, &judge, registry, &progress),
+        )?;
+        let mut origins =
+            Origins { named: options.naming.origin.iter().cloned().collect(), logged };
+        origins.named.retain(is_fetchable);
+        origins.logged.retain(|origin| !origins.named.contains(origin));
+        if origins.named.is_empty() && origins.logged.is_empty() {
+            complain(
+                "warning: nothing was fetched: the logs name no host that a crawler asked; say whose \
+                 log it is with --origin https://example.com",
+            );
+            return Ok(());
+        }
+        let reach = if self.private { Reach::AsAsked } else { Reach::Public };
+        let gates = Gates::new(Duration::ZERO);
+        let told = origins.fetch(&mut writer, &Settings::default(), &gates, reach, JOBS, show)?;
+        match show {
+            Show::Nothing => Ok(()),
+            Show::OnTerminal => print(&(told.text() + "\n")),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Fetching robots.txt files into an archive: whom logs make us ask, and what came of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::audit::{self, identities::Identities};
+use crate::crawlers::registry::Registry;
+use crate::error::Result;
+use crate::input::source::Source;
+use crate::judge::Judge;
+use crate::net::batch::{Progress, fetch_all};
+use crate::net::fetch::Fetched;
+use crate::net::gates::Gates;
+use crate::net::settings::{Reach, Settings};
+use crate::store::fetched::snapshot_of;
+use crate::store::writer::Writer;
+use crate::url::origin::Origin;
+
+use super::progress::{Show, follow_items};
+
+/// So many origins are told one by one, and so many problems.
+pub const TOLD_MAX: usize = 20;
+
+/// Origins that are asked at once, where the user does not say.
+pub const JOBS: usize = 16;
+
+/// What came in is on disk no later than so long after it.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Whom to ask.
+#[derive(Debug, Default)]
+pub struct Origins {
+    /// Named by the user: asked wherever they are.
+    pub named: BTreeSet<Origin>,
+    /// Named by logs only, into which anybody can write any host.
+    pub logged: BTreeSet<Origin>,
+}
+
+/// What came in, for the last words.
+#[derive(Debug, Default)]
+pub struct Told {
+    lines: Vec<(Origin, String)>,
+    by_outcome: BTreeMap<String, u64>,
+}
+
+/// The origins that an audit of `sources` would ask about, and what could not be read of them.
+pub fn origins_asked(
+    sources: &[Source],
+    options: &audit::Options,
+    judge: &Judge,
+    registry: &Registry,
+    progress: &audit::Progress,
+) -> Result<(BTreeSet<Origin>, Vec<String>)> {
+    let nobody = Identities::default();
+    let audit = audit::run(sources, options, judge, registry, &nobody, progress, None)?;
+    let damages = audit.inputs.iter().filter_map(|input| {
+        let damage = input.damage.as_ref()?;
+        Some(format!("{}: {damage}", input.name))
+    });
+    let origins = audit.actors().filter_map(|(place, ..)| Origin::parse(place.as_bytes()));
+    Ok((origins.filter(is_fetchable).collect(), damages.collect()))
+}
+
+/// Whether an origin can have a robots.txt.
+pub fn is_fetchable(origin: &Origin) -> bool {
+    matches!(origin.scheme(), "http" | "https" | "ftp")
+}
+
+impl Origins {
+    /// Asks them all, those of logs only within `reach`; each outcome goes to `writer`.
+    pub fn fetch(
+        self,
+        writer: &mut Writer,
+        settings: &Settings,
+        gates: &Gates,
+        reach: Reach,
+        jobs: usize,
+        show: Show,
+    ) -> Result<Told> {
+        let mut told = Told::default();
+        let progress = Progress::default();
+        let total = (self.named.len() + self.logged.len()) as u64;
+        let done = || progress.done.load(Ordering::Relaxed);
+        follow_items(show, total, done, || {
+            let mut sink = Sink { writer, told: &mut told, flushed: Instant::now() };
+            let wary = Settings { reach, ..settings.clone() };
+            for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
+                let take = |origin: &Origin, fetched| sink.take(origin, fetched);
+                fetch_all(origins.into_iter(), settings, gates, jobs, &progress, take)?;
+            }
+            sink.writer.flush().map(drop)
+        })?;
+        Ok(told)
+    }
+}
+
+/// Where what comes in goes.
+struct Sink<'a> {
+    writer: &'a mut Writer,
+    told: &'a mut Told,
+    flushed: Instant,
+}
+
+impl Sink<'_> {
+    fn take(&mut self, origin: &Origin, fetched: Fetched) -> Result<()> {
+        self.told.take(origin, &fetched);
+        let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
+        if let Some(snapshot) = snapshot_of(origin, fetched, source) {
+            self.writer.push(snapshot)?;
+        }
+        if self.flushed.elapsed() >= FLUSH_INTERVAL {
+            self.writer.flush()?;
+            self.flushed = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    fn take(&mut self, origin: &Origin, fetched: &Fetched) {
+        let outcome = fetched.outcome.to_string();
+        if self.lines.len() <= TOLD_MAX {
+            let more = match (fetched.note.as_str(), fetched.chain.len()) {
+                ("", 0) => String::new(),
+                ("", _) => format!("  from {}", fetched.final_url),
+                (note, _) => format!("  {note}"),
+            };
+            self.lines.push((origin.clone(), format!("{outcome:<16}  {origin}{more}\n")));
+        }
+        *self.by_outcome.entry(outcome).or_default() += 1;
+    }
+
+    /// Each origin where they are few, then the number of each outcome.
+    pub fn text(mut self) -> String {
+        let mut text = String::new();
+        if self.lines.len() <= TOLD_MAX {
+            self.lines.sort();
+            text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
+        }
+        let total: u64 = self.by_outcome.values().sum();
+        let parts: Vec<String> =
+            self.by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        text + &format!("{total} asked{colon}{}\n", parts.join(", "))
+    }
+}

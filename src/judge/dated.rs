@@ -301,4 +301,30 @@ mod tests {
         let unknown = Origin::parse(b"https://b.example").unwrap();
         assert!(judge.dated(&unknown, Claim::Own).unwrap().is_none());
     }
+
+    #[test]
+    fn what_decides_in_a_span_is_listed_once() {
+        let (ok, timeout) = (Outcome::Status(200), Outcome::Failure(Failure::Timeout));
+        let (_dir, judge, origin) = judge(&[
+            (10, ok, OPEN),
+            (20, ok, OPEN),
+            (100, Outcome::Unfollowed, ""),
+            (200, timeout, ""),
+            (2000, ok, CLOSED),
+        ]);
+        let dated = judge.known(&origin, Claim::Own).unwrap();
+        let check = |first, last, before, expected: &[i64]| {
+            let found = dated.between(time(first), time(last), before);
+            let found = found.iter().map(|(seen, _)| seen.fetched_at.unix_seconds() / HOUR);
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{first} to {last}");
+        };
+        check(0, 5, BeforeFirst::Unknown, &[]);
+        check(0, 5, BeforeFirst::AsFirst, &[10]);
+        check(15, 15, BeforeFirst::Unknown, &[10]);
+        check(0, 150, BeforeFirst::Unknown, &[10, 20]);
+        check(150, 300, BeforeFirst::Unknown, &[20, 200]);
+        // Just before the last one the failures had lasted for more than 30 days.
+        check(300, 2000, BeforeFirst::Unknown, &[20, 200, 2000]);
+        assert!(Dated::always(judge.loaded().versions[0].clone()).is_always());
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by floor, from the ground up.
 const FLOORS: &[&[&str]] = &[
-    &["error", "time", "url"],
+    &["bounded", "error", "merge", "time", "url"],
     &["robots", "crawlers", "logs", "input", "net"],
     &["policy", "store"],
     &["judge"],

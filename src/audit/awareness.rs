@@ -11,11 +11,11 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 
-use super::merge::Merge;
 use super::places::PlaceTally;
 use super::readings::ReadingTally;
 use super::series::Series;
 use super::tally::{Actor, Times};
+use crate::merge::Merge;
 
 /// Violations by who had read robots.txt before: each is one of the first four.
 #[derive(Clone, Debug, Default)]

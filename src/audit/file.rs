@@ -2,7 +2,7 @@
 
 use crate::logs::reject::{Reject, Skip};
 
-use super::merge::Merge;
+use crate::merge::Merge;
 
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;

@@ -18,7 +18,6 @@ use crate::time::Day;
 
 use super::awareness::Readers;
 use super::file::{FileTally, RejectTally};
-use super::merge::Merge;
 use super::place::Place;
 use super::places::TIME_BUCKETS_MAX;
 use super::row::{ActorRow, Broken, Delayed};
@@ -27,6 +26,7 @@ use super::sums::Sums;
 use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
 use super::unknown::{self, UnknownCrawler};
 use super::warnings::warnings;
+use crate::merge::Merge;
 
 /// Everything that a report says.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use crate::time::UtcTime;
 
 use super::finish::Audit;
 use super::identities::{Identities, Names};
-use super::merge::Merge;
 use super::sums::Span;
+use crate::merge::Merge;
 
 /// Between a list, or a name that was looked up, and a log that are worth comparing: operators change
 /// their ranges every few weeks, and give up few of them in a quarter.

@@ -6,7 +6,6 @@
 //! can show in a report.
 
 pub mod awareness;
-pub mod bounded;
 pub mod client;
 pub mod evidence;
 pub mod examine;
@@ -14,7 +13,6 @@ pub mod file;
 pub mod finish;
 pub mod identities;
 mod identity_warnings;
-pub mod merge;
 pub mod naming;
 pub mod pace;
 pub mod parse_rate;
@@ -52,11 +50,11 @@ use crate::logs::detect::{Hints, detect};
 use crate::logs::format::Format;
 use crate::time::{Window, Zone};
 
+use crate::merge::Merge;
 use evidence::{Evidence, EvidenceSink};
 use finish::{Audit, InputEnd};
 use identities::Identities;
 use identity_warnings::{identity_note, identity_warnings};
-use merge::Merge;
 use naming::Naming;
 use sites::Sites;
 use suspects::Suspects;

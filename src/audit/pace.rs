@@ -7,8 +7,8 @@
 
 use crate::time::UtcTime;
 
-use super::merge::Merge;
 use super::series::Series;
+use crate::merge::Merge;
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use super::bounded::{Bounded, StableHash};
-use super::merge::Merge;
 use super::place::Place;
 use super::tally::{Actor, CrawlerTally};
+use crate::bounded::{Bounded, StableHash};
+use crate::merge::Merge;
 
 /// Places that the user did not name and that are told apart; the rest is `(others)`.
 pub const STRANGERS_MAX: usize = 10_000;

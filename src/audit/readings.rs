@@ -5,9 +5,9 @@
 
 use crate::time::UtcTime;
 
-use super::merge::Merge;
 use super::series::Series;
 use super::sums::{Span, Statuses};
+use crate::merge::Merge;
 
 /// When a crawler asked for robots.txt and got it, and what it asked for before.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,10 @@ use crate::judge::aside::AskedDelay;
 use crate::judge::robots::DecidingRule;
 
 use super::awareness::{Awareness, Knowledge};
-use super::merge::Merge;
 use super::pace::Pace;
 use super::series::Series;
 use super::tally::{Actor, CrawlerTally, Times, ViolationTally};
+use crate::merge::Merge;
 
 /// What one crawler did at one place.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 //! the count, both as variable-length integers), at most twenty; what was added
 //! last waits unpacked.
 
-use super::merge::Merge;
+use crate::merge::Merge;
 
 /// Additions that may always wait unpacked: 256 bytes of them.
 const WAITING_MIN: usize = 16;

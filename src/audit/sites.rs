@@ -9,10 +9,10 @@ use crate::judge::{Claim, Judge};
 use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
 
-use super::bounded::StableHash;
 use super::naming::{Captured, Naming};
 use super::place::Place;
 use super::places::Standing;
+use crate::bounded::StableHash;
 
 /// Hosts that a worker remembers; past it, it forgets all and starts anew.
 const REMEMBERED_MAX: usize = 1 << 14;

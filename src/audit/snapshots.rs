@@ -7,10 +7,10 @@ use crate::judge::dated::Seen;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 
-use super::merge::Merge;
 use super::place::Place;
 use super::places::PlaceTally;
 use super::sums::Span;
+use crate::merge::Merge;
 
 /// Origins whose snapshots are told; of the others it is told how many there are.
 pub const ORIGINS_TOLD_MAX: usize = 1000;

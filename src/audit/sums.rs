@@ -2,7 +2,7 @@
 
 use crate::time::UtcTime;
 
-use super::merge::Merge;
+use crate::merge::Merge;
 
 /// What became of one request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,8 +2,8 @@
 
 use crate::crawlers::crawler::CrawlerId;
 
-use super::bounded::{Bounded, StableHash};
-use super::merge::Merge;
+use crate::bounded::{Bounded, StableHash};
+use crate::merge::Merge;
 
 use std::net::IpAddr;
 

@@ -8,15 +8,15 @@ use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
 use crate::time::{Day, UtcTime};
 
-use super::bounded::Bounded;
 use super::file::FileTally;
-use super::merge::Merge;
 use super::pace::PaceTally;
 use super::places::Places;
 use super::readings::ReadingTally;
 use super::series::Series;
 use super::sums::{Span, Statuses, Sums};
 use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
+use crate::bounded::Bounded;
+use crate::merge::Merge;
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;

@@ -31,13 +31,13 @@ use super::client::{client, client_address};
 use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::identities::Identities;
-use super::merge::Merge;
 use super::naming::Captured;
 use super::series::Series;
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
 use super::suspects::{Requests, Suspect};
 use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
+use crate::merge::Merge;
 
 /// Bytes of a target that are kept as an example.
 pub const EXAMPLE_BYTES_MAX: usize = 2048;

@@ -12,12 +12,12 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
-    use super::super::super::bounded::StableHash;
     use super::super::super::place::Place;
     use super::super::super::places::{Places, Standing};
     use super::super::super::sums::{Span, Statuses};
     use super::super::super::tally::{Example, RuleKey, ViolationTally};
     use super::super::*;
+    use crate::bounded::StableHash;
 
     /// Two crawlers of one operator, two of another, and two that only share a word.
     const CRAWLERS: [&str; 6] =

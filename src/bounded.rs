@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::merge::Merge;
+use crate::merge::Merge;
 
 /// A key's place in the order of keeping: equal on every machine and in every version.
 pub trait StableHash {

@@ -32,7 +32,9 @@
 //! The modules stand in reading order, from the ground up. A room uses only
 //! rooms of lower floors; `tests/layers.rs` holds that.
 
+pub mod bounded;
 pub mod error;
+pub mod merge;
 pub mod time;
 pub mod url;
 
@@ -48,6 +50,7 @@ pub mod store;
 pub mod judge;
 
 pub mod audit;
+pub mod classify;
 pub mod lint;
 
 pub mod explain;

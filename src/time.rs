@@ -11,6 +11,9 @@ use jiff::{Timestamp, ToSpan};
 pub struct UtcTime(i64);
 
 impl UtcTime {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: UtcTime = UtcTime(0);
+
     /// `None` outside the years that can be written.
     pub fn from_unix_seconds(seconds: i64) -> Option<UtcTime> {
         Timestamp::from_second(seconds).ok().map(|_| UtcTime(seconds))

@@ -4,6 +4,7 @@
 
 mod audit;
 mod check;
+mod classify;
 mod crawlers;
 mod fetch_first;
 mod fetch_ranges;
@@ -40,6 +41,7 @@ enum Command {
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
     Crawlers(crawlers::CrawlersArgs),
+    Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
     Robots(robots::RobotsArgs),
 }
@@ -68,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
         Command::Crawlers(args) => args.run(),
+        Command::Classify(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Robots(args) => args.run(),
     };

@@ -80,6 +80,11 @@ impl Dated {
         self.seen.is_empty()
     }
 
+    /// The newest snapshot; `None` for a file given by hand.
+    pub fn newest(&self) -> Option<Seen> {
+        self.seen.iter().max_by_key(|seen| seen.fetched_at).copied()
+    }
+
     /// What is in force at `time`; `None` where nothing is known.
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<Standing> {
         self.timeline.at(time, before)
@@ -177,7 +182,9 @@ impl Judge {
                     return Ok(Arc::clone(known));
                 }
                 let body = archive.body(*key)?;
-                Ok(self.loaded().version(key.digest, &body, &self.askers))
+                let robots = self.loaded().version(key.digest, &body, &self.askers);
+                self.keep(body.len());
+                Ok(robots)
             })
             .collect::<Result<_>>()?;
         let seen = entries

@@ -13,6 +13,7 @@ pub mod robots;
 pub mod timeline;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Star};
@@ -33,6 +34,16 @@ use crate::url::path::PathQuery;
 
 use dated::Dated;
 use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
+
+/// Bytes that a robots.txt takes besides its text and its crawlers, about.
+const FILE_BYTES: usize = 4096;
+
+/// A parsed file takes so many times the bytes of its text, about: a rule of ten bytes takes some
+/// forty in the file's own model, and as many in the line numbers and tables of those it binds.
+const BYTES_PER_BODY_BYTE: usize = 6;
+
+/// Files whose failure is remembered, where not everything is.
+const FAILURES_MAX: usize = 1000;
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
 pub const AD_HOC: CrawlerId = CrawlerId(0);
@@ -78,7 +89,8 @@ pub struct Judge {
     dialect: Dialect,
     limits: Limits,
     /// Automata, shared by all policies.
-    shelf: Arc<Shelf>,
+    shelf: Mutex<Arc<Shelf>>,
+    memory: Memory,
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
     /// In the dialect that is not the judge's own; only explanations ask for it.
@@ -86,10 +98,19 @@ pub struct Judge {
 }
 
 /// What a crawler answers to.
-#[derive(Debug)]
-struct Asker {
+#[derive(Clone, Debug)]
+pub struct Asker {
     product_tokens: Vec<String>,
     star: select::Star,
+}
+
+/// What a judge may keep in memory.
+#[derive(Debug, Default)]
+struct Memory {
+    /// `None`: everything.
+    bytes_max: Option<usize>,
+    /// Of files and policies, about.
+    bytes: AtomicUsize,
 }
 
 /// What was read from the store so far.
@@ -135,6 +156,22 @@ impl Judge {
         Judge::of(store, vec![asker], dialect)
     }
 
+    /// A judge of any number of origins, who forgets what does not fit into `bytes_max`, about.
+    /// Crawlers are counted in the order of `askers`.
+    ///
+    /// # Errors
+    /// Where the one robots.txt given by hand cannot be read.
+    pub fn of_many(
+        store: Store,
+        askers: Vec<Asker>,
+        dialect: Dialect,
+        bytes_max: usize,
+    ) -> Result<Judge> {
+        let judge = Judge::of(store, askers, dialect)?;
+        let memory = Memory { bytes_max: Some(bytes_max), ..Memory::default() };
+        Ok(Judge { memory, ..judge })
+    }
+
     fn of(store: Store, askers: Vec<Asker>, dialect: Dialect) -> Result<Judge> {
         let by_hand = store.by_hand()?;
         let mut judge = Judge {
@@ -143,7 +180,8 @@ impl Judge {
             askers: askers.into(),
             dialect,
             limits: Limits::default(),
-            shelf: Arc::default(),
+            shelf: Mutex::default(),
+            memory: Memory::default(),
             loaded: Mutex::default(),
             policies: Mutex::default(),
             other_bindings: Mutex::default(),
@@ -281,7 +319,9 @@ impl Judge {
         let key = RuleSetKey::new(rules, dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
-            let compiled = CompiledPolicy::with_shelf(rules, dialect, &self.limits, &self.shelf);
+            let shelf = Arc::clone(&self.shelf());
+            let compiled = CompiledPolicy::with_shelf(rules, dialect, &self.limits, &shelf);
+            self.memory.bytes.fetch_add(compiled.heap_bytes(), Ordering::Relaxed);
             Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });
         BoundRules { lines: selection.lines(), policy }
@@ -305,12 +345,37 @@ impl Judge {
                 found.map(|(digest, snapshot)| loaded.version(digest, &snapshot.body, &self.askers))
             }
             Err(err) => {
-                loaded.failures.insert(source.clone(), err.to_string());
+                if self.memory.bytes_max.is_none() || loaded.failures.len() < FAILURES_MAX {
+                    loaded.failures.insert(source.clone(), err.to_string());
+                }
                 None
             }
         };
         loaded.sources.insert(source, robots.clone());
+        drop(loaded);
+        self.keep(robots.as_ref().map_or(0, |robots| robots.size_bytes));
         robots
+    }
+
+    /// Takes note that a file of `body_bytes` is kept. Past what may be kept, everything is
+    /// forgotten: whoever is using it still holds it.
+    fn keep(&self, body_bytes: usize) {
+        let Some(bytes_max) = self.memory.bytes_max else { return };
+        let crawlers = self.askers.len() * size_of::<OnceLock<Binding>>();
+        let file_bytes = FILE_BYTES + crawlers + body_bytes * BYTES_PER_BODY_BYTE;
+        let bytes = self.memory.bytes.fetch_add(file_bytes, Ordering::Relaxed) + file_bytes;
+        if bytes + self.shelf().heap_bytes() > bytes_max {
+            self.memory.bytes.store(0, Ordering::Relaxed);
+            *self.shelf() = Arc::default();
+            self.policies().clear();
+            let mut loaded = self.loaded();
+            let failures = std::mem::take(&mut loaded.failures);
+            *loaded = Loaded { failures, ..Loaded::default() };
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Arc<Shelf>> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
@@ -357,12 +422,18 @@ impl Loaded {
 }
 
 impl Asker {
-    fn new(crawler: &Crawler) -> Asker {
+    /// A known crawler.
+    pub fn new(crawler: &Crawler) -> Asker {
         let star = match crawler.star {
             Star::Honoured => select::Star::Honoured,
             Star::Ignored => select::Star::Ignored,
         };
         Asker { product_tokens: crawler.product_tokens.clone(), star }
+    }
+
+    /// A crawler that no registry knows: it answers to `token` and obeys `*`.
+    pub fn of_token(token: String) -> Asker {
+        Asker { product_tokens: vec![token], star: select::Star::Honoured }
     }
 }
 

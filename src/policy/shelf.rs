@@ -7,7 +7,7 @@ use crate::policy::{
 };
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Where policies find each other's automata. One for a run is enough.
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 #[derive(Debug, Default)]
 pub struct Shelf {
     automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
+    heap_bytes: AtomicUsize,
 }
 
 impl Shelf {
@@ -29,7 +30,13 @@ impl Shelf {
             return Some(Arc::clone(automaton));
         }
         let built = Arc::new(Automaton::new(tail, bytes_max)?);
+        self.heap_bytes.fetch_add(built.heap_bytes() + tail.len(), Ordering::Relaxed);
         Some(Arc::clone(lock().entry(tail.into()).or_insert(built)))
+    }
+
+    /// Bytes of all automata, about: one that two built at once counts twice.
+    pub fn heap_bytes(&self) -> usize {
+        self.heap_bytes.load(Ordering::Relaxed)
     }
 }
 

@@ -3,6 +3,7 @@
 //! - `audit`: verdicts, counts and origins, from logs to cells.
 //! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
 //! - `check`: one URL, and why.
+//! - `classify`: lists of URLs.
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
@@ -21,6 +22,7 @@
 mod audit;
 mod bad_input;
 mod check;
+mod classify;
 mod conduct;
 mod crawlers;
 mod formats;

@@ -1,0 +1,134 @@
+//! A URL of a list to what it is judged by: authority, and path with query.
+
+use crate::url::origin::split_scheme;
+
+/// Longer URLs are not looked at: no server takes them.
+pub const URL_BYTES_MAX: usize = 64 << 10;
+
+/// A URL in its parts, slices of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Address<'a> {
+    /// As written.
+    pub scheme: &'a [u8],
+    /// `[user@]host[:port]`, as written.
+    pub authority: &'a [u8],
+    /// Path, query and fragment; may be empty.
+    pub rest: &'a [u8],
+}
+
+/// Why a URL is none.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Invalid {
+    /// There is nothing.
+    Empty,
+    /// Over [`URL_BYTES_MAX`].
+    TooLong,
+    /// It names no scheme, and none was given for such.
+    NoScheme,
+    /// A path alone.
+    Relative,
+    /// It has a scheme, but nothing after `//`.
+    NoHost,
+    /// Its host is none, or its port.
+    BadHost,
+}
+
+impl Invalid {
+    /// The name in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Invalid::Empty => "empty",
+            Invalid::TooLong => "too-long",
+            Invalid::NoScheme => "no-scheme",
+            Invalid::Relative => "relative",
+            Invalid::NoHost => "no-host",
+            Invalid::BadHost => "bad-host",
+        }
+    }
+}
+
+impl<'a> Address<'a> {
+    /// Takes `url` apart. What names no scheme is taken for host and path under `default_scheme`.
+    ///
+    /// # Errors
+    /// Where it is no URL. Whether the host can exist is not looked at here.
+    pub fn of(url: &'a [u8], default_scheme: Option<&'a str>) -> Result<Address<'a>, Invalid> {
+        if url.is_empty() {
+            return Err(Invalid::Empty);
+        }
+        if url.len() > URL_BYTES_MAX {
+            return Err(Invalid::TooLong);
+        }
+        let (scheme, rest) = match split_scheme(url) {
+            Some(parts) => parts,
+            None => (default_scheme.unwrap_or("").as_bytes(), without_scheme(url)?),
+        };
+        if scheme.is_empty() {
+            return Err(Invalid::NoScheme);
+        }
+        let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        Ok(Address { scheme, authority, rest })
+    }
+}
+
+/// What stands after `//`, or would.
+fn without_scheme(url: &[u8]) -> Result<&[u8], Invalid> {
+    if let Some(rest) = url.strip_prefix(b"//") {
+        return Ok(rest);
+    }
+    match url[0] {
+        b'/' | b'?' | b'#' | b'.' => Err(Invalid::Relative),
+        _ if names_other_scheme(url) => Err(Invalid::NoHost),
+        _ => Ok(url),
+    }
+}
+
+/// `mailto:a@b`, `javascript:x`, but not `example.com:8080/`.
+fn names_other_scheme(url: &[u8]) -> bool {
+    let end = url.iter().position(|byte| b":/?#".contains(byte));
+    end.is_some_and(|end| {
+        url[end] == b':' && !url.get(end + 1).is_some_and(u8::is_ascii_digit) && end > 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, expected: Result<(&str, &str, &str), Invalid>) {
+        let text = |bytes| std::str::from_utf8(bytes).unwrap();
+        let address = Address::of(url.as_bytes(), Some("https"));
+        let address = address
+            .map(|address| (text(address.scheme), text(address.authority), text(address.rest)));
+        assert_eq!(address, expected, "{url}");
+    }
+
+    #[test]
+    fn urls_are_taken_apart() {
+        check("http://example.com", Ok(("http", "example.com", "")));
+        check("HTTP://u:p@Example.com:81/a?b#c", Ok(("HTTP", "u:p@Example.com:81", "/a?b#c")));
+        check("http://example.com?x", Ok(("http", "example.com", "?x")));
+        check("example.com/a", Ok(("https", "example.com", "/a")));
+        check("example.com:8080/a", Ok(("https", "example.com:8080", "/a")));
+        check("//example.com/a", Ok(("https", "example.com", "/a")));
+        check(
+            "example.com/a?u=http://b.example/",
+            Ok(("https", "example.com", "/a?u=http://b.example/")),
+        );
+    }
+
+    #[test]
+    fn what_is_no_url_says_why() {
+        check("", Err(Invalid::Empty));
+        check("/a", Err(Invalid::Relative));
+        check("?a", Err(Invalid::Relative));
+        check("../a", Err(Invalid::Relative));
+        check("mailto:a@example.com", Err(Invalid::NoHost));
+        check("javascript:alert(1)", Err(Invalid::NoHost));
+        assert_eq!(Address::of(b"example.com/a", None), Err(Invalid::NoScheme));
+        assert_eq!(Address::of(b"/a", None), Err(Invalid::Relative));
+        assert_eq!(Address::of(&[b'a'; URL_BYTES_MAX + 1], None), Err(Invalid::TooLong));
+    }
+}

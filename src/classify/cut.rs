@@ -1,0 +1,78 @@
+//! Where whole records end in bytes that were cut at line ends.
+
+/// Bytes of `text` up to the end of its last whole record: a line break inside a quoted cell ends
+/// none. `text` begins with a record.
+pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
+    if memchr::memchr(b'"', text).is_none() {
+        return memchr::memrchr(b'\n', text).map_or(0, |lf| lf + 1);
+    }
+    let (mut state, mut end) = (State::CellStart, 0);
+    for (at, &byte) in text.iter().enumerate() {
+        state = match (state, byte) {
+            (State::Quoted, b'"') => State::QuoteInQuoted,
+            (State::Quoted, _) => State::Quoted,
+            (State::QuoteInQuoted, b'"') => State::Quoted,
+            (State::CellStart, b'"') => State::Quoted,
+            (_, b'\n') => {
+                end = at + 1;
+                State::CellStart
+            }
+            // To the reader a CR alone ends a record, too.
+            (_, byte) if byte == delimiter || byte == b'\r' => State::CellStart,
+            _ => State::Plain,
+        };
+    }
+    end
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    CellStart,
+    Plain,
+    Quoted,
+    /// A quote that ends the cell, or is the first of two that stand for one.
+    QuoteInQuoted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let end = whole_records(b',', text.as_bytes());
+        assert_eq!(&text[..end], expected);
+    }
+
+    #[test]
+    fn a_record_may_span_lines() {
+        check("a,b\nc", "a,b\n");
+        check("a,\"b\nc\"\nd", "a,\"b\nc\"\n");
+        check("a,\"b\nc", "");
+        check("a\n\"b\"\"\nc\"\n\"\nd", "a\n\"b\"\"\nc\"\n");
+        check("a,b\"\nc", "a,b\"\n");
+        check("\"a\"b\"\nc\n", "\"a\"b\"\nc\n");
+        check("", "");
+    }
+
+    /// The reader of records ends them at the same places.
+    #[test]
+    fn agrees_with_the_reader() {
+        let alphabet = b"a,\"\n\r";
+        for number in 0..5_usize.pow(7) {
+            let letter = |place| alphabet[number / 5_usize.pow(place) % 5];
+            let text: Vec<u8> = (0..7).map(letter).collect();
+            let text = [b"x", &text[..]].concat();
+            let end = whole_records(b',', &text);
+            let read = |text: &[u8]| {
+                let mut reader = super::super::rows::record_reader(b',', text);
+                let records = reader.byte_records().map(|record| record.unwrap());
+                records
+                    .map(|record| record.iter().map(<[u8]>::to_vec).collect::<Vec<_>>())
+                    .collect::<Vec<_>>()
+            };
+            let parts = [read(&text[..end]), read(&text[end..])].concat();
+            assert_eq!(parts, read(&text), "{:?}", String::from_utf8_lossy(&text));
+        }
+    }
+}

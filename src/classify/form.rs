@@ -1,0 +1,191 @@
+//! What form a list has, and where in a row the URL, the crawler and the time stand.
+
+use crate::error::{Error, Result};
+
+use super::rows::record_reader;
+
+/// The form of a list.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Form {
+    /// A URL a line.
+    Lines,
+    /// Records with a header (RFC 4180, or with tabs).
+    Delimited {
+        /// `,` or a tab.
+        delimiter: u8,
+        /// The cells of the header.
+        header: Vec<String>,
+        /// Which of them are wanted.
+        wanted: Wanted<usize>,
+    },
+    /// A JSON object a line; the names of its members.
+    JsonLines(Wanted<String>),
+}
+
+/// What is wanted of a row, by name or by place.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Wanted<T> {
+    /// The URL.
+    pub url: T,
+    /// Who asks.
+    pub asker: Option<AskerColumn<T>>,
+    /// When.
+    pub time: Option<T>,
+}
+
+/// A column that tells who asks.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum AskerColumn<T> {
+    /// By the name of a crawler.
+    Crawler(T),
+    /// By the User-Agent header.
+    UserAgent(T),
+}
+
+/// How a list is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Writing {
+    /// A URL a line.
+    Lines,
+    /// RFC 4180.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A JSON object a line.
+    JsonLines,
+}
+
+impl<T> AskerColumn<T> {
+    /// The column itself.
+    pub fn column(&self) -> &T {
+        match self {
+            AskerColumn::Crawler(column) | AskerColumn::UserAgent(column) => column,
+        }
+    }
+
+    fn map<U>(&self, place: impl FnOnce(&T) -> Result<U>) -> Result<AskerColumn<U>> {
+        Ok(match self {
+            AskerColumn::Crawler(column) => AskerColumn::Crawler(place(column)?),
+            AskerColumn::UserAgent(column) => AskerColumn::UserAgent(place(column)?),
+        })
+    }
+}
+
+impl<T> Wanted<T> {
+    /// All columns, the URL first, then who asks, then when.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        let asker = self.asker.as_ref().map(AskerColumn::column);
+        [Some(&self.url), asker, self.time.as_ref()].into_iter().flatten()
+    }
+}
+
+impl Form {
+    /// The form of the list `name` that is written so, and whose first record is that of `head`.
+    ///
+    /// # Errors
+    /// Where a column is wanted that the header does not have.
+    pub fn new(writing: Writing, wanted: &Wanted<String>, name: &str, head: &[u8]) -> Result<Form> {
+        let delimiter = match writing {
+            Writing::Lines => return Ok(Form::Lines),
+            Writing::JsonLines => return Ok(Form::JsonLines(wanted.clone())),
+            Writing::Csv => b',',
+            Writing::Tsv => b'\t',
+        };
+        let header = header(delimiter, head);
+        let place = |column: &String| place(column, &header, name);
+        let asker = wanted.asker.as_ref().map(|asker| asker.map(place)).transpose()?;
+        let wanted = Wanted {
+            url: place(&wanted.url)?,
+            asker,
+            time: wanted.time.as_ref().map(place).transpose()?,
+        };
+        Ok(Form::Delimited { delimiter, header, wanted })
+    }
+
+    /// Where in a row the URL stands.
+    pub fn url_cell(&self) -> usize {
+        match self {
+            Form::Lines => 0,
+            Form::Delimited { wanted, .. } => wanted.url,
+            Form::JsonLines(_) => 1,
+        }
+    }
+
+    /// Where in a row it stands who asks.
+    pub fn asker_cell(&self) -> Option<AskerColumn<usize>> {
+        match self {
+            Form::Lines => None,
+            Form::Delimited { wanted, .. } => wanted.asker.clone(),
+            Form::JsonLines(wanted) => wanted.asker.as_ref().map(|asker| match asker {
+                AskerColumn::Crawler(_) => AskerColumn::Crawler(2),
+                AskerColumn::UserAgent(_) => AskerColumn::UserAgent(2),
+            }),
+        }
+    }
+
+    /// Where in a row the time stands.
+    pub fn time_cell(&self) -> Option<usize> {
+        match self {
+            Form::Lines => None,
+            Form::Delimited { wanted, .. } => wanted.time,
+            Form::JsonLines(wanted) => {
+                wanted.time.as_ref().map(|_| 2 + usize::from(wanted.asker.is_some()))
+            }
+        }
+    }
+
+    /// The columns of the list that are not read here, with their places: they are carried through.
+    pub fn carried(&self) -> Vec<(usize, &str)> {
+        let Form::Delimited { header, wanted, .. } = self else { return Vec::new() };
+        let names = header.iter().map(String::as_str).enumerate();
+        names.filter(|(place, _)| *place != wanted.url).collect()
+    }
+}
+
+fn header(delimiter: u8, head: &[u8]) -> Vec<String> {
+    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let mut record = csv::ByteRecord::new();
+    record_reader(delimiter, text)
+        .read_byte_record(&mut record)
+        .expect("bytes in memory are always read");
+    record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
+}
+
+/// A column by its name, or else by its number from 1.
+fn place(column: &str, header: &[String], name: &str) -> Result<usize> {
+    let by_name = header.iter().position(|cell| cell == column);
+    let by_number = || {
+        let number: usize = column.parse().ok()?;
+        (1..=header.len()).contains(&number).then(|| number - 1)
+    };
+    by_name.or_else(by_number).ok_or_else(|| {
+        Error::usage(format!("{name} has no column '{column}'; it has {}", header.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(url: &str) -> Wanted<String> {
+        Wanted { url: url.to_owned(), ..Wanted::default() }
+    }
+
+    #[test]
+    fn columns_have_names_or_numbers() {
+        let form = |url: &str| Form::new(Writing::Csv, &wanted(url), "a.csv", b"id, url ,x\n1,2,3");
+        assert_eq!(form("url").unwrap().url_cell(), 1);
+        assert_eq!(form("3").unwrap().url_cell(), 2);
+        assert_eq!(form("url").unwrap().carried(), [(0, "id"), (2, "x")]);
+        for column in ["URL", "0", "4", ""] {
+            let err = form(column).unwrap_err().to_string();
+            assert_eq!(err, format!("a.csv has no column '{column}'; it has id, url, x"));
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_name() {
+        let form = Form::new(Writing::Tsv, &wanted("url"), "a.tsv", b"\xEF\xBB\xBFurl\tx\n");
+        assert_eq!(form.unwrap().url_cell(), 0);
+    }
+}

@@ -1,0 +1,369 @@
+//! Verdicts on lists of URLs: lists in, rows out in the same order.
+//!
+//! One thread reads and inflates, rayon's threads judge one batch at a time, the caller's writes.
+//! A batch is judged origin by origin. So many batches are under way at most, each with its buffers,
+//! which are used again and again: memory does not grow with the length of a list.
+
+pub mod address;
+pub mod asker;
+pub mod batch;
+pub mod form;
+pub mod outcome;
+pub mod rows;
+pub mod summary;
+
+mod cut;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::crawlers::cache::UserAgentCache;
+use crate::error::{Error, Result};
+use crate::input::chunks::{Chunk, Chunks};
+use crate::input::open::open;
+use crate::input::source::{FileId, Source};
+use crate::merge::Merge;
+
+use batch::{Context, Judged, judge};
+use cut::whole_records;
+use form::{Form, Wanted, Writing};
+use rows::{Rows, record_reader};
+use summary::{Counts, Summary};
+
+/// A record over this is not waited for: its end is taken where its bytes end.
+const RECORD_BYTES_MAX: usize = 1 << 20;
+
+/// Batches under way for each thread, and some on their way from the reader and to the writer.
+const BATCHES_PER_THREAD: usize = 2;
+
+/// How to classify.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Threads that judge.
+    pub threads: usize,
+    /// Bytes of a batch.
+    pub batch_bytes: usize,
+    /// How the lists are written; `None`: told from each name.
+    pub writing: Option<Writing>,
+    /// The columns that are read, where the lists have columns.
+    pub wanted: Wanted<String>,
+    /// Bytes for the counts of origins and rules; `None` where rows are written instead.
+    pub summary_bytes: Option<usize>,
+}
+
+/// What can be watched meanwhile.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes read, as they lie on disk.
+    pub bytes_read: Arc<AtomicU64>,
+    /// Rows judged.
+    pub rows: AtomicU64,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Classified {
+    /// Rows that were judged.
+    pub rows: u64,
+    /// All answers.
+    pub counts: Counts,
+    /// Where it was asked for.
+    pub summary: Option<Summary>,
+    /// What could not be read, each in a sentence.
+    pub damages: Vec<String>,
+}
+
+/// Gives what stands before all rows.
+type Begin<'a> = &'a (dyn Fn(&Form) -> Result<Vec<u8>> + Sync);
+
+/// How verdicts are written.
+#[derive(Clone, Copy)]
+pub struct Render<'a> {
+    /// What stands before all rows; asked once, for the first list that can be read.
+    pub begin: Begin<'a>,
+    /// Puts the rows of a batch into a buffer.
+    pub write: &'a (dyn Fn(&Judged, &Form, &mut Vec<u8>) + Sync),
+}
+
+/// Batches that are in memory at once.
+pub fn batches_under_way(threads: usize) -> usize {
+    threads * BATCHES_PER_THREAD + 2
+}
+
+/// Buffers of a batch; there are only so many.
+#[derive(Debug, Default)]
+struct Buffers {
+    text: Vec<u8>,
+    out: Vec<u8>,
+}
+
+struct Work {
+    sequence: u64,
+    form: Arc<Form>,
+    buffers: Buffers,
+}
+
+struct Done {
+    sequence: u64,
+    buffers: Buffers,
+    counts: Counts,
+    rows: u64,
+}
+
+/// How a name is usually written.
+pub fn writing_of(name: &str) -> Writing {
+    let name = name.to_ascii_lowercase();
+    let compressions = [".gz", ".zst", ".bz2", ".xz"];
+    let name = compressions.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    match Path::new(name).extension().and_then(|end| end.to_str()) {
+        Some("csv") => Writing::Csv,
+        Some("tsv" | "tab") => Writing::Tsv,
+        Some("jsonl" | "ndjson" | "json") => Writing::JsonLines,
+        _ => Writing::Lines,
+    }
+}
+
+/// Classifies the URLs of `sources`, in that order; `render` tells how a batch is written to `out`.
+/// Damage to a source ends that source alone.
+///
+/// # Errors
+/// Where a list lacks a column, or `out` cannot be written.
+pub fn run(
+    sources: &[Source],
+    options: &Options,
+    context: &Context<'_>,
+    progress: &Progress,
+    render: &Render<'_>,
+    out: &mut dyn Write,
+) -> Result<Classified> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = pool.map_err(|err| {
+        Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
+    })?;
+    let (tickets_in, tickets) = channel();
+    for _ in 0..batches_under_way(options.threads) {
+        tickets_in.send(Buffers::default()).expect("the other end is here");
+    }
+    let (work_in, work) = sync_channel(options.threads);
+    let (done_in, done) = channel();
+    let (work, render) = (Mutex::new(work), options.summary_bytes.is_none().then_some(render));
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let begin = render.map(|render| render.begin);
+            let (work, head, sequence) = (work_in, Vec::new(), 0);
+            Reader { options, progress, tickets, work, begin, head, sequence }.read_all(sources)
+        });
+        let judges = scope.spawn(|| {
+            let done_in = done_in;
+            let judged = pool.broadcast(|_| {
+                let summary = options.summary_bytes.map(Summary::new);
+                Desk { context, work: &work, done: done_in.clone(), progress, summary }
+                    .serve(render)
+            });
+            // The reader must not wait for somebody to take what nobody takes any more.
+            drop(work);
+            judged
+        });
+        let written = write_in_order(&done, &tickets_in, out);
+        drop((done, tickets_in));
+        let damages = reader.join().expect("the reader does not panic")?;
+        let summaries = judges.join().expect("the judges do not panic");
+        let summary = summaries.into_iter().flatten().reduce(|mut sum, other| {
+            sum.absorb(other);
+            sum
+        });
+        written.map(|(rows, counts)| Classified { rows, counts, summary, damages })
+    })
+}
+
+/// Writes batches as soon as all before them are written.
+fn write_in_order(
+    done: &Receiver<Done>,
+    tickets: &Sender<Buffers>,
+    out: &mut dyn Write,
+) -> Result<(u64, Counts)> {
+    let (mut waiting, mut next) = (BTreeMap::new(), 0);
+    let (mut rows, mut counts) = (0, Counts::default());
+    for batch in done {
+        waiting.insert(batch.sequence, batch);
+        while let Some(mut batch) = waiting.remove(&next) {
+            let written = out.write_all(&batch.buffers.out);
+            written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
+            batch.buffers.out.clear();
+            rows += batch.rows;
+            counts.absorb(batch.counts);
+            next += 1;
+            // Once all is read nobody wants it.
+            let _ = tickets.send(batch.buffers);
+        }
+    }
+    Ok((rows, counts))
+}
+
+/// The thread that opens, inflates and cuts.
+struct Reader<'a> {
+    options: &'a Options,
+    progress: &'a Progress,
+    tickets: Receiver<Buffers>,
+    work: SyncSender<Work>,
+    /// Until the first list is open.
+    begin: Option<Begin<'a>>,
+    /// What that gave, until it is sent.
+    head: Vec<u8>,
+    sequence: u64,
+}
+
+/// Why reading ends early.
+enum Stop {
+    /// Nobody wants more batches.
+    Unwanted,
+    Failed(Error),
+}
+
+impl Reader<'_> {
+    fn read_all(mut self, sources: &[Source]) -> Result<Vec<String>> {
+        let mut damages = Vec::new();
+        for (index, source) in sources.iter().enumerate() {
+            let opened = match open(source, &self.progress.bytes_read) {
+                Ok(opened) => opened,
+                Err(err) => {
+                    damages.push(err.to_string());
+                    continue;
+                }
+            };
+            let file = FileId::from_index(index);
+            let mut chunks = Chunks::new(file, opened, self.options.batch_bytes);
+            let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
+            let head = chunks.head();
+            // An empty list has no header, and no rows that would need one.
+            let has_rows = !head.is_empty();
+            let writing = if has_rows { writing } else { Writing::Lines };
+            let form = Form::new(writing, &self.options.wanted, &source.name, head)?;
+            let skip = preamble_bytes(&form, head);
+            let form = Arc::new(form);
+            if has_rows {
+                self.begin(&form)?;
+            }
+            match self.read(&mut chunks, &form, skip) {
+                Err(Stop::Failed(err)) => return Err(err),
+                Err(Stop::Unwanted) => return Ok(damages),
+                Ok(()) => {}
+            }
+            if let Some(damage) = chunks.ending().damage {
+                damages.push(format!("{}: {damage}", source.name));
+            }
+        }
+        // Lists without rows have a header, too.
+        self.begin(&Form::Lines)?;
+        let form = Arc::new(Form::Lines);
+        if let Ok(buffers) = self.tickets.recv() {
+            // Whoever had them last left them as they were.
+            let _ = self.send(&form, Buffers { text: Vec::new(), ..buffers });
+        }
+        Ok(damages)
+    }
+
+    /// Once, for the first list that has rows.
+    fn begin(&mut self, form: &Form) -> Result<()> {
+        if let Some(begin) = self.begin.take() {
+            self.head = begin(form)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the whole records of `chunks`, but for the first `skip` bytes.
+    fn read(
+        &mut self,
+        chunks: &mut Chunks,
+        form: &Arc<Form>,
+        mut skip: usize,
+    ) -> std::result::Result<(), Stop> {
+        let mut carry = Vec::new();
+        loop {
+            let mut buffers = self.tickets.recv().map_err(|_| Stop::Unwanted)?;
+            let Some(Chunk { bytes, .. }) = chunks.next_chunk(std::mem::take(&mut buffers.text))
+            else {
+                buffers.text = carry;
+                return self.send(form, buffers);
+            };
+            buffers.text = bytes;
+            // What is skipped may be more than a small first batch.
+            let skipped = skip.min(buffers.text.len());
+            skip -= skipped;
+            buffers.text.drain(..skipped);
+            if let Form::Delimited { delimiter, .. } = **form {
+                buffers.text.splice(..0, carry.drain(..));
+                let end = match whole_records(delimiter, &buffers.text) {
+                    end if buffers.text.len() - end > RECORD_BYTES_MAX => buffers.text.len(),
+                    end => end,
+                };
+                carry.extend_from_slice(&buffers.text[end..]);
+                buffers.text.truncate(end);
+            }
+            self.send(form, buffers)?;
+        }
+    }
+
+    fn send(&mut self, form: &Arc<Form>, mut buffers: Buffers) -> std::result::Result<(), Stop> {
+        if !buffers.text.is_empty() {
+            self.begin(form).map_err(Stop::Failed)?;
+        }
+        buffers.out.append(&mut self.head);
+        let work = Work { sequence: self.sequence, form: Arc::clone(form), buffers };
+        self.sequence += 1;
+        self.work.send(work).map_err(|_| Stop::Unwanted)
+    }
+}
+
+/// A byte-order mark and a header.
+fn preamble_bytes(form: &Form, head: &[u8]) -> usize {
+    let mark = if head.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let Form::Delimited { delimiter, .. } = form else { return mark };
+    let mut reader = record_reader(*delimiter, &head[mark..]);
+    reader.read_byte_record(&mut csv::ByteRecord::new()).expect("bytes in memory are always read");
+    mark + usize::try_from(reader.position().byte()).expect("a header is no longer than its file")
+}
+
+/// One of rayon's threads.
+struct Desk<'a> {
+    context: &'a Context<'a>,
+    work: &'a Mutex<Receiver<Work>>,
+    done: Sender<Done>,
+    progress: &'a Progress,
+    summary: Option<Summary>,
+}
+
+impl Desk<'_> {
+    fn serve(mut self, render: Option<&Render<'_>>) -> Option<Summary> {
+        let mut user_agents = UserAgentCache::default();
+        loop {
+            let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(Work { sequence, form, buffers: Buffers { text, mut out } }) = work else {
+                return self.summary;
+            };
+            let rows = Rows::read(&form, text);
+            let judged = judge(self.context, &form, rows, &mut user_agents);
+            self.progress.rows.fetch_add(judged.rows.len() as u64, Ordering::Relaxed);
+            if let Some(summary) = &mut self.summary {
+                summary.count(&judged, self.context.askers);
+            }
+            if let Some(render) = render {
+                (render.write)(&judged, &form, &mut out);
+            }
+            let done = Done {
+                sequence,
+                counts: judged.counts(),
+                rows: judged.rows.len() as u64,
+                buffers: Buffers { text: judged.rows.into_buffer(), out },
+            };
+            if self.done.send(done).is_err() {
+                return self.summary;
+            }
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! `botaudit classify`: lists of URLs to verdicts.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::thread::available_parallelism;
+
+use clap::{Args, ValueEnum};
+
+use crate::classify::asker::Askers;
+use crate::classify::batch::Context;
+use crate::classify::form::{AskerColumn, Form, Wanted, Writing};
+use crate::classify::outcome::Answer;
+use crate::classify::{self, Classified, Options, Progress, writing_of};
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::source::{Source, expand};
+use crate::judge::{Asker, Judge};
+use crate::report::classified::summary_csv;
+use crate::report::output::OutputFile;
+use crate::report::verdicts::{Layout, Verdicts, Width};
+use crate::store::Store;
+
+use super::Outcome;
+use super::progress::{Show, follow};
+use super::shared::{DialectArg, complain, registry};
+
+const EXAMPLES: &str = "\
+Examples:
+  Which of these URLs may GPTBot and Googlebot request?
+    botaudit classify --robots robots/ --crawler GPTBot --crawler Googlebot urls.txt.gz -o verdicts.csv
+
+  A crawler of your own, from a pipe:
+    zcat urls.gz | botaudit classify --robots robots/ --token mybot - > verdicts.csv
+
+  A table with a column of URLs, its other columns carried through, a column a crawler:
+    botaudit classify --robots robots/ --crawler GPTBot --crawler CCBot --column url --wide pages.csv
+
+  Only counts, by crawler, origin and rule:
+    botaudit classify --robots robots/ --token mybot --summary urls.txt
+
+Exit codes:
+  0 done   1 a URL is disallowed and --fail-on-disallowed given
+  2 could not run   3 verdicts written, but some input was damaged";
+
+/// Say of millions of URLs whether crawlers may request them.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit classify --help")]
+pub struct ClassifyArgs {
+    /// Lists of URLs, compressed or not: files, directories, patterns, or - for standard input.
+    #[arg(required = true, value_name = "LIST")]
+    lists: Vec<OsString>,
+
+    /// A robots.txt file, which then governs all URLs, a directory with one file an origin, or an
+    /// archive made by botaudit robots.
+    #[arg(long, value_name = "PATH")]
+    robots: PathBuf,
+
+    /// A known crawler by its name, as GPTBot; may be given several times.
+    #[arg(long, value_name = "NAME", help_heading = "Who asks")]
+    crawler: Vec<String>,
+
+    /// Whoever answers to this product token, known or not; may be given several times.
+    #[arg(long, value_name = "TOKEN", help_heading = "Who asks")]
+    token: Vec<String>,
+
+    /// The column that names the crawler of each row.
+    #[arg(long, value_name = "COLUMN", help_heading = "Who asks",
+        conflicts_with_all = ["crawler", "token", "user_agent_column"])]
+    crawler_column: Option<String>,
+
+    /// The column with the User-Agent header of each row.
+    #[arg(long, value_name = "COLUMN", help_heading = "Who asks",
+        conflicts_with_all = ["crawler", "token"])]
+    user_agent_column: Option<String>,
+
+    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
+    #[arg(long, value_name = "FILE", help_heading = "Who asks")]
+    crawlers: Option<PathBuf>,
+
+    /// How the lists are written. Told from the names if not given: .csv, .tsv, .jsonl, else lines.
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Input")]
+    input_format: Option<WritingArg>,
+
+    /// The column of the URL in a CSV or TSV list, by its name in the header or its number.
+    #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with = "field")]
+    column: Option<String>,
+
+    /// The member of the URL in a list of JSON objects.
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    field: Option<String>,
+
+    /// The column that tells when each row is to be judged: RFC 3339, a date in UTC, or seconds since
+    /// 1970. Not given, the newest robots.txt counts.
+    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    time_column: Option<String>,
+
+    /// Scheme of URLs that name none, as https.
+    #[arg(long, value_name = "SCHEME", help_heading = "Input")]
+    default_scheme: Option<String>,
+
+    /// Where to write; standard output if not given. Gzipped if the name ends in .gz.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// How to write. Told from the name of the output if not given: .tsv, .jsonl, else CSV.
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    format: Option<LayoutArg>,
+
+    /// One row a URL with a column for each crawler, not a row for each crawler.
+    #[arg(long, help_heading = "Output")]
+    wide: bool,
+
+    /// The columns to write, in this order, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
+    columns: Option<Vec<String>>,
+
+    /// Write only rows with these verdicts, separated by commas.
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', help_heading = "Output")]
+    only: Vec<String>,
+
+    /// Write counts by crawler, origin and rule instead of rows.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["wide", "columns", "only", "format"])]
+    summary: bool,
+
+    /// Exit with 1 if a URL is disallowed.
+    #[arg(long)]
+    fail_on_disallowed: bool,
+
+    /// How percent-encodings and wildcards are read.
+    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
+    dialect: DialectArg,
+
+    /// MiB of memory to use, about.
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    memory: usize,
+
+    /// Threads that judge; 0 for one a core.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Say nothing but warnings and errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WritingArg {
+    /// A URL a line.
+    Lines,
+    /// CSV with a header.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A JSON object a line.
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LayoutArg {
+    /// CSV with a header.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A JSON object a line.
+    Jsonl,
+}
+
+/// Of the memory, what the robots.txt files and policies in hand may take, and what counts may.
+const CACHE_SHARE: usize = 2;
+const SUMMARY_SHARE: usize = 4;
+
+/// Bytes of a batch, at most; past it nothing is gained.
+const BATCH_BYTES_MAX: usize = 4 << 20;
+
+/// Bytes that a batch takes, for each of its own: rows, answers, output.
+const BATCH_GROWTH: usize = 12;
+
+impl ClassifyArgs {
+    /// Classifies all lists.
+    pub fn run(self) -> Result<Outcome> {
+        let registry = registry(self.crawlers.as_deref())?;
+        let (askers, judged) = self.askers(&registry)?;
+        let store = Store::open(&self.robots)?;
+        let cache_bytes = self.memory_bytes() / CACHE_SHARE;
+        let judge = Judge::of_many(store, judged, self.dialect.dialect(), cache_bytes)?;
+        let only: Result<Vec<Answer>> = self.only.iter().map(|name| answer(name)).collect();
+        let width = if self.wide { Width::Wide } else { Width::Long };
+        let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &askers);
+        let default_scheme = self.default_scheme.as_deref();
+        let context = Context { judge: &judge, askers: &askers, default_scheme };
+        // In the order in which they are named: rows come out in the order in which they came in.
+        let sources: Vec<Source> =
+            self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
+        let mut output = Output::open(self.output.as_deref())?;
+        let classified = self.classify(&sources, &context, &verdicts, &mut output)?;
+        self.finish(classified, &askers, sources.len(), output, &judge)
+    }
+
+    fn classify(
+        &self,
+        sources: &[Source],
+        context: &Context<'_>,
+        verdicts: &Verdicts<'_>,
+        output: &mut Output,
+    ) -> Result<Classified> {
+        let options = self.options()?;
+        let progress = Progress::default();
+        let begin = |form: &Form| verdicts.begin(form);
+        let write = |judged: &_, form: &Form, out: &mut Vec<u8>| verdicts.write(judged, form, out);
+        let sizes: Option<Vec<u64>> = sources.iter().map(Source::size_bytes).collect();
+        follow(
+            if self.quiet { Show::Nothing } else { Show::OnTerminal },
+            sizes.map(|sizes| sizes.iter().sum()),
+            || progress.bytes_read.load(Ordering::Relaxed),
+            || progress.rows.load(Ordering::Relaxed),
+            || {
+                let render = classify::Render { begin: &begin, write: &write };
+                classify::run(sources, &options, context, &progress, &render, output)
+            },
+        )
+    }
+
+    fn finish(
+        &self,
+        classified: Classified,
+        askers: &Askers<'_>,
+        sources: usize,
+        mut output: Output,
+        judge: &Judge,
+    ) -> Result<Outcome> {
+        let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
+        let damages = [classified.damages, judge.failures()].concat();
+        if let Some(first) = damages.first().filter(|_| nothing_read) {
+            return Err(Error::usage(first.clone()));
+        }
+        if let Some(summary) = classified.summary {
+            output.write(summary_csv(summary, askers).as_bytes())?;
+        }
+        output.commit()?;
+        damages.iter().for_each(|damage| complain(damage));
+        if !self.quiet {
+            let counts = Answer::ALL.map(|answer| (classified.counts.of(answer), answer));
+            let counts = counts.iter().filter(|(count, _)| *count > 0);
+            let counts: Vec<String> =
+                counts.map(|(count, answer)| format!("{count} {}", answer.as_str())).collect();
+            complain(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
+        }
+        if !damages.is_empty() {
+            return Ok(Outcome::Incomplete);
+        }
+        let is_failure = self.fail_on_disallowed && classified.counts.of(Answer::Disallowed) > 0;
+        Ok(if is_failure { Outcome::Disallowed } else { Outcome::Done })
+    }
+
+    /// Whose names are written, and whom the judge is to know.
+    fn askers<'r>(&self, registry: &'r Registry) -> Result<(Askers<'r>, Vec<Asker>)> {
+        if self.crawler_column.is_some() || self.user_agent_column.is_some() {
+            let askers = registry.iter().map(|(_, crawler)| Asker::new(crawler)).collect();
+            return Ok((Askers::OfRow(registry), askers));
+        }
+        let mut names = Vec::new();
+        let mut askers = Vec::new();
+        for name in &self.crawler {
+            let crawler = registry.find(name).ok_or_else(|| {
+                Error::usage(format!("no known crawler is called '{name}'; try --token {name}"))
+            })?;
+            names.push(registry.crawler(crawler).name.clone());
+            askers.push(Asker::new(registry.crawler(crawler)));
+        }
+        for token in &self.token {
+            if token.is_empty() {
+                return Err(Error::usage("an empty --token names nobody; write --token mybot"));
+            }
+            names.push(token.clone());
+            askers.push(Asker::of_token(token.clone()));
+        }
+        if names.is_empty() {
+            return Err(Error::usage(
+                "who asks? Name a crawler with --crawler or --token, or a column with \
+                 --crawler-column or --user-agent-column",
+            ));
+        }
+        Ok((Askers::Fixed(names), askers))
+    }
+
+    fn options(&self) -> Result<Options> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        let threads = if self.threads == 0 { cores } else { self.threads };
+        let batches = classify::batches_under_way(threads);
+        let batch_bytes = self.memory_bytes() / 4 / batches / BATCH_GROWTH;
+        Ok(Options {
+            threads,
+            batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
+            writing: self.writing(),
+            wanted: self.wanted(),
+            summary_bytes: self.summary.then(|| self.memory_bytes() / SUMMARY_SHARE / threads),
+        })
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.memory.saturating_mul(1 << 20)
+    }
+
+    fn writing(&self) -> Option<Writing> {
+        match self.input_format {
+            Some(WritingArg::Lines) => Some(Writing::Lines),
+            Some(WritingArg::Csv) => Some(Writing::Csv),
+            Some(WritingArg::Tsv) => Some(Writing::Tsv),
+            Some(WritingArg::Jsonl) => Some(Writing::JsonLines),
+            None if self.field.is_some() => Some(Writing::JsonLines),
+            None => None,
+        }
+    }
+
+    fn wanted(&self) -> Wanted<String> {
+        let url = self.column.as_ref().or(self.field.as_ref());
+        let crawler = self.crawler_column.clone().map(AskerColumn::Crawler);
+        let user_agent = self.user_agent_column.clone().map(AskerColumn::UserAgent);
+        Wanted {
+            url: url.map_or_else(|| "url".to_owned(), String::clone),
+            asker: crawler.or(user_agent),
+            time: self.time_column.clone(),
+        }
+    }
+
+    fn layout(&self) -> Layout {
+        let by_name = || {
+            let name = self.output.as_deref().and_then(Path::to_str).unwrap_or_default();
+            match writing_of(name) {
+                Writing::Tsv => LayoutArg::Tsv,
+                Writing::JsonLines => LayoutArg::Jsonl,
+                Writing::Csv | Writing::Lines => LayoutArg::Csv,
+            }
+        };
+        match self.format.unwrap_or_else(by_name) {
+            LayoutArg::Csv => Layout::Csv,
+            LayoutArg::Tsv => Layout::Tsv,
+            LayoutArg::Jsonl => Layout::JsonLines,
+        }
+    }
+}
+
+fn answer(name: &str) -> Result<Answer> {
+    Answer::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Answer::ALL.iter().map(|answer| answer.as_str()).collect();
+        Error::usage(format!("--only {name}: the verdicts are {}", names.join(", ")))
+    })
+}
+
+/// Where verdicts go.
+enum Output {
+    Standard(BufWriter<io::StdoutLock<'static>>),
+    File(Box<OutputFile>),
+}
+
+impl Output {
+    fn open(path: Option<&Path>) -> Result<Output> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
+        };
+        let file = OutputFile::create(path)?;
+        let staged = file.staged().to_owned();
+        // Without a handler the run is stopped all the same, and leaves a hidden file.
+        let _ = ctrlc::set_handler(move || {
+            let _ = std::fs::remove_file(&staged);
+            std::process::exit(130);
+        });
+        Ok(Output::File(Box::new(file)))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let failed = |err| Error::io("cannot write", Path::new("the verdicts"), err);
+        self.write_all(bytes).map_err(failed)
+    }
+
+    fn commit(self) -> Result<()> {
+        match self {
+            Output::Standard(mut out) => out
+                .flush()
+                .map_err(|err| Error::io("cannot write to", Path::new("standard output"), err)),
+            Output::File(file) => file.commit(),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Standard(out) => out.write(bytes),
+            Output::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Standard(out) => out.flush(),
+            Output::File(file) => file.flush(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Counts of a classified list, as CSV.
+
+use crate::classify::asker::Askers;
+use crate::classify::outcome::Answer;
+use crate::classify::summary::{Counts, Summary};
+
+use super::cell::csv_cell;
+
+/// The columns before the counts.
+const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
+
+/// Rows by crawler, then by crawler and origin, then by crawler, origin and rule; in order, the
+/// others last.
+pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
+    let answers = Answer::ALL.map(|answer| answer.as_str().replace('-', "_"));
+    let mut text = format!("{},urls,{}\n", KEYS.join(","), answers.join(","));
+    for (&asker, counts) in &summary.askers {
+        push_row(&["crawler", askers.name(asker)], counts, &mut text);
+    }
+    for (by, counts) in [("origin", summary.origins), ("rule", summary.rules)] {
+        let (kept, others) = counts.into_parts();
+        let mut kept: Vec<(Vec<u8>, Counts)> = kept.collect();
+        kept.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        for (key, counts) in kept {
+            let key = String::from_utf8_lossy(&key);
+            let cells: Vec<&str> = std::iter::once(by).chain(key.splitn(5, '\0')).collect();
+            push_row(&cells, &counts, &mut text);
+        }
+        if let Some(counts) = others {
+            push_row(&[by, "(others)", "(others)"], &counts, &mut text);
+        }
+    }
+    text
+}
+
+fn push_row(cells: &[&str], counts: &Counts, text: &mut String) {
+    for place in 0..KEYS.len() {
+        let cell = csv_cell(cells.get(place).unwrap_or(&"").as_bytes());
+        if cell.contains([',', '"']) {
+            text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
+        } else {
+            text.push_str(&cell);
+        }
+        text.push(',');
+    }
+    let counts = Answer::ALL.map(|answer| counts.of(answer));
+    let counts: Vec<String> = std::iter::once(counts.iter().sum())
+        .chain(counts)
+        .map(|count: u64| count.to_string())
+        .collect();
+    text.push_str(&counts.join(","));
+    text.push('\n');
+}

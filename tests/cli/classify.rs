@@ -1,0 +1,252 @@
+//! `botaudit classify`: lists in every form, the same verdicts in every order and memory.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use botaudit::policy::reference;
+use botaudit::policy::select::{Star, select};
+use botaudit::robots::parse::parse_body;
+use botaudit::url::dialect::Dialect;
+use botaudit::url::path::prepare;
+
+use crate::program::{Ran, Sandbox, Table};
+
+const TEXTS: [&str; 4] = [
+    "User-agent: *\nDisallow: /a\nAllow: /a/b*c$\n",
+    "User-agent: bot\nDisallow: /*x\n\nUser-agent: *\nDisallow: /\n",
+    "User-agent: *\nDisallow:\n",
+    "User-agent: *\nAllow: /index.html\nDisallow: /\nDisallow: /*?a=*&b\n",
+];
+
+/// Ten origins share the texts; `h9` has none.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for origin in 0..9 {
+        sandbox.write(&format!("robots/h{origin}.example"), TEXTS[origin % TEXTS.len()]);
+    }
+    sandbox
+}
+
+fn classify(sandbox: &Sandbox, arguments: &str, input: &str) -> Ran {
+    let arguments = format!("classify --robots robots {arguments}");
+    sandbox.run_with_input(&arguments, input.as_bytes())
+}
+
+/// Verdict and line of a URL by the matcher that is obviously right.
+fn expected(url: &str) -> (String, String) {
+    let rest = url.strip_prefix("https://h").unwrap();
+    let origin: usize = rest[..1].parse().unwrap();
+    let path = &rest["0.example".len()..];
+    if origin == 9 {
+        return ("unknown".to_owned(), String::new());
+    }
+    let robots = parse_body(TEXTS[origin % TEXTS.len()].as_bytes());
+    let selection = select(&robots, &["bot"], Star::Honoured);
+    let mut scratch = Vec::new();
+    let path = prepare(path.as_bytes(), Dialect::Google, &mut scratch);
+    let decision = reference::decide(&selection.rules, Dialect::Google, path.as_bytes());
+    let verdict = selection.verdict(decision);
+    let name = if verdict.allowed { "allowed" } else { "disallowed" };
+    (name.to_owned(), verdict.by.map_or_else(String::new, |line| line.to_string()))
+}
+
+/// Small numbers, always the same ones.
+fn dice(state: &mut u64, sides: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    usize::try_from(*state >> 33).unwrap() % sides
+}
+
+fn urls(state: &mut u64, origin: impl Fn(&mut u64, usize) -> usize) -> Vec<String> {
+    const PIECES: [&str; 9] = ["a", "b", "c", "x", "/", "?a=", "&b", "index.html", "%41"];
+    let mut urls = Vec::new();
+    for number in 0..3000 {
+        let mut url = format!("https://h{}.example/", origin(state, number));
+        for _ in 0..dice(state, 6) {
+            url.push_str(PIECES[dice(state, PIECES.len())]);
+        }
+        urls.push(url);
+    }
+    urls
+}
+
+/// Origins shuffled, sorted and most often the same, with all the memory there is and with none.
+#[test]
+fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
+    let sandbox = sandbox();
+    let state = &mut 9309;
+    let shuffled = urls(state, |state, _| dice(state, 10));
+    let sorted = urls(state, |_, number| number / 300);
+    let zipf = urls(state, |state, _| {
+        let sides = 1 << dice(state, 4);
+        9 - dice(state, sides).min(9)
+    });
+    for urls in [shuffled, sorted, zipf] {
+        let input = urls.join("\n");
+        let mut printed = Vec::new();
+        for options in ["", "--memory 0 --threads 3", "--threads 1"] {
+            let ran = classify(&sandbox, &format!("--token bot -q {options} -"), &input).exits(0);
+            printed.push(ran.stdout);
+        }
+        assert!(printed.iter().all(|text| *text == printed[0]));
+        let table = Table::parse(&printed[0]);
+        let cells = table.cells("url verdict rule_line");
+        assert_eq!(cells.len(), urls.len());
+        for (url, cells) in urls.iter().zip(cells) {
+            let (verdict, line) = expected(url);
+            assert_eq!(cells, format!("{url} | {verdict} | {line}"));
+        }
+    }
+}
+
+#[test]
+fn junk_is_told_and_never_fatal() {
+    let sandbox = sandbox();
+    let input = "HTTPS://u:p@H0.EXAMPLE.:443/a\n h0.example/a\n/a\nmailto:a@b\nhttp://\n\n\
+                 https://h9.example/\nhttps://h0.example/robots.txt\nhttps://h0.example\n";
+    let ran = classify(&sandbox, "--token bot -q -", input).exits(0);
+    let expected = [
+        "https://h0.example | disallowed | rule",
+        " | invalid-url | no-scheme",
+        " | invalid-url | relative",
+        " | invalid-url | no-host",
+        " | invalid-url | bad-host",
+        "https://h9.example | unknown | nothing-known",
+        "https://h0.example | allowed | robots-txt",
+        "https://h0.example | allowed | no-rule-matches",
+    ];
+    assert_eq!(Table::parse(&ran.stdout).cells("origin verdict reason"), expected);
+    let ran =
+        classify(&sandbox, "--token bot -q --default-scheme https --only disallowed -", input);
+    assert_eq!(Table::parse(&ran.stdout).cells("url").len(), 2);
+}
+
+#[test]
+fn tables_carry_their_columns_through() {
+    let sandbox = sandbox();
+    let text = "id,page,verdict\n1,https://h0.example/a,x\n\"2\",\"https://h0.example/\n,\"\"b\",\"=1\"\n3\n";
+    sandbox.write("pages.csv", text);
+    let ran = classify(&sandbox, "--token bot -q --column page pages.csv", "").exits(0);
+    let table = Table::parse(&ran.stdout);
+    let expected = [
+        "1 | x | https://h0.example/a | disallowed",
+        "2 | '=1 | https://h0.example/\\x0A,\"b | allowed",
+        "3 |  |  | invalid-url",
+    ];
+    assert_eq!(table.cells("id input_verdict url verdict"), expected);
+
+    let wide =
+        "--crawler GPTBot --token bot -q --wide --column 2 --columns id,bot,GPTBot pages.csv";
+    let ran = classify(&sandbox, wide, "").exits(0);
+    assert_eq!(ran.stdout.lines().nth(1), Some("1,disallowed,disallowed"));
+}
+
+#[test]
+fn a_record_may_span_batches() {
+    let sandbox = sandbox();
+    let mut text = "url,note\n".to_owned();
+    for number in 0..4000 {
+        let note = "line\n, \"\"quoted\"\"\r\n".repeat(number % 7);
+        writeln!(text, "https://h0.example/{number},\"{note}\"").unwrap();
+    }
+    sandbox.write("many.csv", text);
+    let options = "--token bot -q --memory 0 --columns url,verdict many.csv";
+    let ran = classify(&sandbox, options, "").exits(0);
+    let rows = Table::parse(&ran.stdout).cells("url");
+    let expected: Vec<String> =
+        (0..4000).map(|number| format!("https://h0.example/{number}")).collect();
+    let differs = rows.iter().zip(&expected).position(|(row, expected)| row != expected);
+    assert_eq!((rows.len(), differs), (4000, None), "{:?}", differs.map(|at| &rows[at]));
+}
+
+#[test]
+fn json_lines_go_in_and_out() {
+    let sandbox = sandbox();
+    let input = "{\"id\":1,\"link\":\"https:\\/\\/h0.example/a\"}\nbroken\n{\"link\":null}\n";
+    let options = "--token bot -q --field link --format jsonl -";
+    let ran = classify(&sandbox, options, input).exits(0);
+    let lines: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["input"]["id"], 1);
+    assert_eq!((&lines[0]["verdict"], &lines[0]["rule_line"]), (&"disallowed".into(), &2.into()));
+    assert_eq!(
+        (&lines[1]["input"], &lines[1]["verdict"]),
+        (&"broken".into(), &"invalid-url".into())
+    );
+    assert_eq!(lines[2]["reason"], "empty");
+}
+
+#[test]
+fn each_row_may_name_who_asks() {
+    let sandbox = sandbox();
+    let input =
+        "url,ua\nhttps://h1.example/x,Mozilla/5.0 GPTBot/1.2\nhttps://h1.example/x,Firefox\n";
+    let options = "-q --input-format csv --user-agent-column ua -";
+    let ran = classify(&sandbox, options, input).exits(0);
+    assert_eq!(
+        Table::parse(&ran.stdout).cells("crawler verdict"),
+        ["GPTBot | disallowed", "* | disallowed"]
+    );
+    let options = "-q --input-format csv --crawler-column ua -";
+    let ran = classify(&sandbox, options, input).exits(0);
+    assert_eq!(Table::parse(&ran.stdout).cells("verdict reason")[0], "unknown | no-such-crawler");
+}
+
+#[test]
+fn rows_may_be_judged_at_a_time() {
+    let sandbox = Sandbox::new();
+    for (day, rule) in [("2026-01-01", "/a"), ("2026-02-01", "/b")] {
+        let text = format!("User-agent: *\nDisallow: {rule}\n");
+        sandbox.write(&format!("dated/h.example/{day}T00:00:00Z.txt"), text);
+    }
+    sandbox.run("robots import -q -a h.sqlite dated").exits(0);
+    let input = "url,t\nhttps://h.example/a,2026-01-15\nhttps://h.example/b,2026-02-01T12:00:00Z\n\
+                 https://h.example/b,2026-02-03\nhttps://h.example/b,1735689600\nhttps://h.example/b,x\n";
+    let options = "classify --robots h.sqlite --token bot -q --input-format csv --time-column t -";
+    let ran = sandbox.run_with_input(options, input.as_bytes()).exits(0);
+    let expected = [
+        "disallowed | rule | /a",
+        "grace | rule | /b",
+        "disallowed | rule | /b",
+        "unknown | before-first-snapshot | ",
+        "unknown | bad-time | ",
+    ];
+    assert_eq!(Table::parse(&ran.stdout).cells("verdict reason pattern"), expected);
+}
+
+#[test]
+fn a_summary_adds_up() {
+    let sandbox = sandbox();
+    let state = &mut 7;
+    let urls = urls(state, |state, _| dice(state, 10));
+    let ran = classify(&sandbox, "--token bot --summary -q -", &urls.join("\n")).exits(0);
+    let mut expected_counts: BTreeMap<String, u64> = BTreeMap::new();
+    urls.iter().for_each(|url| *expected_counts.entry(expected(url).0).or_default() += 1);
+    let table = Table::parse(&ran.stdout);
+    let total = &table.cells("by urls allowed disallowed unknown")[0];
+    let count = |name: &str| expected_counts[name];
+    let counts = [count("allowed"), count("disallowed"), count("unknown")].map(|n| n.to_string());
+    assert_eq!(*total, format!("crawler | 3000 | {}", counts.join(" | ")));
+    for by in ["origin", "rule"] {
+        let rows = table.cells("by disallowed");
+        let rows = rows.iter().filter_map(|row| row.strip_prefix(&format!("{by} | ")));
+        assert_eq!(rows.map(|n| n.parse::<u64>().unwrap()).sum::<u64>(), count("disallowed"));
+    }
+}
+
+#[test]
+fn exit_codes_and_files() {
+    let sandbox = sandbox();
+    sandbox.write("u.txt", "https://h0.example/a\n");
+    sandbox.write("broken.gz", &crate::program::gzip(b"https://h0.example/a\n")[..20]);
+    let run = |options: &str| classify(&sandbox, options, "");
+    run("--token bot -q u.txt --fail-on-disallowed").exits(1);
+    run("--token bot -q broken.gz u.txt").exits(3).complains("broken.gz");
+    run("--token bot -q missing").exits(2).complains("missing");
+    run("-q u.txt").exits(2).complains("--token");
+    run("--token bot --column url u.txt --input-format csv").exits(2).complains("no column 'url'");
+    run("--token bot --columns x u.txt").exits(2).complains("there is no column 'x'");
+    run("--token bot -q u.txt -o out.csv.gz").exits(0);
+    run("--token bot -q u.txt -o robots").exits(2);
+    assert!(sandbox.names(".").contains(&"out.csv.gz".to_owned()));
+    assert!(sandbox.names(".").iter().all(|name| !name.contains(".botaudit-")));
+}

@@ -19,6 +19,8 @@ use crate::input::source::{Source, expand};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::report::directory::{MARKER, Staging};
+use crate::report::facts::Facts;
+use crate::report::html::{PAGE, page};
 use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
@@ -52,7 +54,7 @@ Exit codes:
   0 done   1 violations found and --fail-on-violations given
   2 could not run, nothing written   3 reports written, but some input was damaged";
 
-/// Judge the requests of access logs by robots.txt and write CSV reports.
+/// Judge the requests of access logs by robots.txt; write CSV tables and a page that shows them.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit audit --help")]
 pub struct AuditArgs {
@@ -244,9 +246,17 @@ impl AuditArgs {
         );
         let written = staging.create(MARKER)?.write_all(&json);
         written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
+        self.write_page(staging)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
         Ok(audit)
+    }
+
+    /// Draws the page from the tables as they were written.
+    fn write_page(&self, staging: &Staging) -> Result<()> {
+        let facts = Facts::read(staging.staged_directory())?;
+        let written = staging.create(PAGE)?.write_all(page(&facts).as_bytes());
+        written.map_err(|err| Error::io("cannot write", &self.output.join(PAGE), err))
     }
 
     fn audit(
@@ -312,8 +322,11 @@ impl AuditArgs {
         let Some(name) = self.requests.as_ref().and_then(|path| staging.name_within(path)) else {
             return Ok(None);
         };
-        let taken =
-            TABLES.iter().map(|(table, _)| table.file).chain([MARKER]).any(|file| name == file);
+        let taken = TABLES
+            .iter()
+            .map(|(table, _)| table.file)
+            .chain([MARKER, PAGE])
+            .any(|file| name == file);
         match name.to_str() {
             Some(name) if !taken => Ok(Some(name.to_owned())),
             _ => Err(Error::usage(format!(

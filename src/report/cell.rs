@@ -32,6 +32,21 @@ pub fn visible(bytes: &[u8]) -> String {
     text
 }
 
+/// The text of a cell as people read it, without the mark that disarms a formula. Written by us
+/// nothing in it is hidden any more; whatever a changed file hides is spelled out all the same.
+pub fn shown(cell: &str) -> String {
+    let text = cell.strip_prefix('\'').unwrap_or(cell);
+    let mut shown = String::with_capacity(text.len());
+    for (at, character) in text.char_indices() {
+        if is_hidden(character) {
+            escape(&text.as_bytes()[at..at + character.len_utf8()], &mut shown);
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
 /// What spreadsheets take for the beginning of a formula, and our own mark. A lone `-` is none.
 fn is_formula(text: &str) -> bool {
     let first = text.chars().next();
@@ -109,6 +124,14 @@ mod tests {
         check("a\u{202e}b".as_bytes(), "a\\xE2\\x80\\xAEb");
         check(b"\\x41", "\\x5Cx41");
         check(b"\\\\x41\xff", "\\\\x5Cx41\\xFF");
+    }
+
+    #[test]
+    fn a_cell_reads_as_what_was_visible() {
+        for bytes in [&b"=1+1"[..], b"'quoted", b"\\x41", b"a\x00\xff", b"-", b""] {
+            assert_eq!(shown(&csv_cell(bytes)), visible(bytes));
+        }
+        assert_eq!(shown("a\u{202e}\0b"), "a\\xE2\\x80\\xAE\\x00b");
     }
 
     #[test]

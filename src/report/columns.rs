@@ -240,6 +240,23 @@ pub const VIOLATION: Table = Table {
     ],
 };
 
+/// The rules that were broken, among their neighbours in robots.txt.
+pub const ROBOTS_RULES: Table = Table {
+    file: "robots-rules.csv",
+    row: "each line of a robots.txt that is a broken rule, a User-agent line of its group, or a rule near it",
+    columns: &[
+        column("robots_digest", "sha256:hex", "which version of a robots.txt holds it"),
+        column("line", "line number from 1", "where it stands there"),
+        column("field", "user-agent, allow, disallow", "what kind of line it is"),
+        column("value", "product token, `*` or path pattern", "its value as written in the file"),
+        column(
+            "requests",
+            "count",
+            "requests that broke it, of crawlers that are not spoofed; empty where none did",
+        ),
+    ],
+};
+
 /// Who read robots.txt, and what was asked for before.
 pub const ROBOTS_FETCHES: Table = Table {
     file: "robots-fetches.csv",
@@ -469,6 +486,7 @@ pub const REQUESTS_EVIDENCE: Table = Table {
 pub const TABLES: &[Table] = &[
     SUMMARY,
     VIOLATION,
+    ROBOTS_RULES,
     ROBOTS_FETCHES,
     CRAWL_DELAY,
     DAILY,

@@ -14,6 +14,7 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::time::UtcTime;
 
+use super::html::PAGE;
 use super::tables::TABLES;
 
 /// Grows by one when a field changes its meaning or goes away.
@@ -156,7 +157,7 @@ pub fn run_json(
             .collect(),
         warnings: &audit.warnings,
         notes: &audit.notes,
-        files: TABLES.iter().map(|(table, _)| table.file).chain(evidence).collect(),
+        files: TABLES.iter().map(|(table, _)| table.file).chain([PAGE]).chain(evidence).collect(),
     };
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');

@@ -10,9 +10,11 @@ use crate::audit::unknown::UnknownCrawler;
 use crate::crawlers::registry::Registry;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, SUMMARY, Table, UNKNOWN_CRAWLERS, VIOLATION,
+    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, Table, UNKNOWN_CRAWLERS,
+    VIOLATION,
 };
 use super::csv::{CsvTable, Row};
+use super::robots_rules::robots_rules;
 
 /// Writes one table.
 type WriteTable = fn(&Audit, &Registry, &mut dyn Write) -> io::Result<()>;
@@ -21,6 +23,7 @@ type WriteTable = fn(&Audit, &Registry, &mut dyn Write) -> io::Result<()>;
 pub const TABLES: &[(Table, WriteTable)] = &[
     (SUMMARY, write_summary),
     (VIOLATION, write_violations),
+    (ROBOTS_RULES, write_robots_rules),
     (ROBOTS_FETCHES, write_robots_fetches),
     (CRAWL_DELAY, write_crawl_delay),
     (DAILY, write_daily),
@@ -68,6 +71,22 @@ fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> 
             .rule_not_bound_reason(crawler, rule)
             .snapshot(tally.example.snapshot, tally.example.time);
         csv.row(row)?;
+    }
+    csv.finish().map(drop)
+}
+
+fn write_robots_rules(audit: &Audit, _: &Registry, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = CsvTable::with_header(out, &ROBOTS_RULES)?;
+    for (digest, lines) in robots_rules(audit) {
+        for (line, near) in lines {
+            let row = Row::default()
+                .text(&digest)
+                .counts([u64::from(line)])
+                .text(near.field)
+                .bytes(near.value)
+                .maybe_counts(near.requests.map(|requests| [requests]));
+            csv.row(row)?;
+        }
     }
     csv.finish().map(drop)
 }

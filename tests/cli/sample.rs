@@ -26,7 +26,10 @@ fn check(expected: &str, arguments: &str) {
             String::from_utf8_lossy(&ours)
         );
     }
-    assert_eq!(names(&report), names(&expected));
+    // The page is drawn from the tables, and its looks may change with any version.
+    let names_but_page: Vec<String> =
+        names(&report).into_iter().filter(|name| name != "report.html").collect();
+    assert_eq!(names_but_page, names(&expected));
 }
 
 fn names(directory: &Path) -> Vec<String> {

@@ -1,0 +1,49 @@
+//! Numbers as people read them.
+
+/// `part` of `whole` in percent with one decimal; `-` where there is no whole.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+}
+
+/// `1 line`, `2 lines`.
+pub fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(number))
+}
+
+/// Groups of three digits: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn shares_and_plurals() {
+        assert_eq!(percent(1, 0), "-");
+        assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(counted(1, "line"), "1 line");
+        assert_eq!(counted(2_000, "line"), "2,000 lines");
+    }
+}

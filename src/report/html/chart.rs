@@ -1,0 +1,141 @@
+//! Charts as inline SVG. They hold shapes only: words and numbers stand in
+//! HTML around them, so that they stay legible at any width.
+
+use std::fmt::Write;
+
+use super::super::figures::grouped;
+use super::markup::escape;
+
+/// Width and height of a drawing in its own units; it is stretched to its frame.
+const WIDTH: f64 = 1_000.0;
+const HEIGHT: f64 = 200.0;
+
+/// What a colour means: its class, its name.
+pub type Series = (&'static str, &'static str);
+
+/// One column of a chart: its name, and a number for each series.
+pub type Column = (String, Vec<u64>);
+
+/// One bar, `parts` of `whole`: classes, names and numbers.
+pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> String {
+    let mut svg = String::from(
+        "<svg class=\"rowbar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">",
+    );
+    let mut x = 0.0;
+    for (class, name, number) in parts {
+        let width = share(*number, whole) * WIDTH;
+        if *number > 0 {
+            write!(
+                svg,
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"10\"><title>{name}: {}</title></rect>",
+                grouped(*number)
+            )
+            .expect("writing to a string cannot fail");
+        }
+        x += width;
+    }
+    svg + "</svg>"
+}
+
+/// Columns that stand side by side, each of one or more numbers on top of each other. `title`
+/// says what is seen; the numbers are to follow as a table.
+pub fn columns(id: &str, title: &str, series: &[Series], columns: &[Column]) -> String {
+    let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
+    let top = ceiling(most);
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 1000 200\" preserveAspectRatio=\"none\" role=\"img\" aria-labelledby=\"{id}-title\" focusable=\"false\">"
+    );
+    for y in [0.5, 0.5 * HEIGHT, HEIGHT - 0.5] {
+        write!(svg, "<line class=\"grid\" x1=\"0\" x2=\"1000\" y1=\"{y}\" y2=\"{y}\"/>")
+            .expect("writing to a string cannot fail");
+    }
+    let step = WIDTH / columns.len().max(1) as f64;
+    let width = (step * 0.72).min(90.0);
+    for (at, (name, numbers)) in columns.iter().enumerate() {
+        let x = step * (at as f64 + 0.5) - width / 2.0;
+        let mut y = HEIGHT;
+        for ((class, what), number) in series.iter().zip(numbers) {
+            let height = share(*number, top) * HEIGHT;
+            y -= height;
+            if *number > 0 {
+                write!(
+                    svg,
+                    "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{}, {what}: {}</title></rect>",
+                    escape(name),
+                    grouped(*number)
+                )
+                .expect("writing to a string cannot fail");
+            }
+        }
+    }
+    svg.push_str("</svg>");
+    format!(
+        "<figure class=\"columns\">\n<figcaption id=\"{id}-title\">{}</figcaption>\n{}\
+         <div class=\"plot\"><div class=\"scale\" aria-hidden=\"true\"><span>{}</span><span>{}</span><span>0</span></div>{svg}</div>\n\
+         <div class=\"names\" aria-hidden=\"true\">{}</div>\n</figure>\n",
+        escape(title),
+        legend(series),
+        grouped(top),
+        if top > 1 { grouped(top / 2) } else { String::new() },
+        names(columns)
+    )
+}
+
+/// What the colours mean.
+pub fn legend(series: &[Series]) -> String {
+    let items = series.iter().map(|(class, name)| {
+        format!("<li><svg class=\"swatch\" viewBox=\"0 0 10 10\" aria-hidden=\"true\" focusable=\"false\"><rect class=\"{class}\" width=\"10\" height=\"10\" rx=\"2\"/></svg>{name}</li>")
+    });
+    format!("<ul class=\"legend\">{}</ul>\n", items.collect::<String>())
+}
+
+/// The names of all columns, where there are few; else of some, evenly spaced.
+fn names(columns: &[Column]) -> String {
+    const NAMES_MAX: usize = 4;
+    let last = columns.len().saturating_sub(1);
+    let shown: Vec<usize> = match columns.len() {
+        0..=NAMES_MAX => (0..columns.len()).collect(),
+        _ => vec![0, last / 2, last],
+    };
+    let is_all = shown.len() == columns.len();
+    let spans = shown.iter().map(|&at| format!("<span>{}</span>", escape(&columns[at].0)));
+    let class = if is_all { "each" } else { "some" };
+    format!("<div class=\"{class}\">{}</div>", spans.collect::<String>())
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) }
+}
+
+/// The least of 2, 4, 10, 20, 40, 100, ... that is not below `most`.
+fn ceiling(most: u64) -> u64 {
+    let mut power = 1u64;
+    loop {
+        for factor in [2, 4, 10] {
+            let top = power.saturating_mul(factor);
+            if top >= most {
+                return top;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_ends_at_a_round_number() {
+        let cases = [(0, 2), (2, 2), (3, 4), (5, 10), (11, 20), (166, 200), (u64::MAX, u64::MAX)];
+        for (most, expected) in cases {
+            assert_eq!(ceiling(most), expected, "{most}");
+        }
+    }
+
+    #[test]
+    fn empty_charts_are_drawn() {
+        assert!(columns("c", "t", &[("a", "A")], &[]).contains("<svg"));
+        assert!(bar(&[("a", "A", 0)], 0).ends_with("</svg>"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Violations by crawler, and how they were answered.
+
+use crate::crawlers::identity::Identity;
+
+use super::super::facts::crawler::CrawlerFacts;
+use super::super::facts::{Facts, ROWS_MAX, Who, is_itself};
+use super::chart::{Series, legend};
+use super::markup::{cut, escape};
+use super::table::{Cell, Kind, Table};
+
+/// What the colours of identities mean.
+pub const IDENTITIES: [Series; 3] =
+    [("verified", "verified"), ("unverified", "unverified"), ("spoofed", "spoofed")];
+
+/// The identities in the order in which they are drawn.
+pub const DRAWN: [Identity; 3] = [Identity::Verified, Identity::Unverified, Identity::Spoofed];
+
+const ANSWERS: [Series; 5] = [
+    ("s2", "2xx: served"),
+    ("s3", "3xx: sent elsewhere, or not changed"),
+    ("s4", "4xx: refused"),
+    ("s5", "5xx: failed"),
+    ("s0", "anything else"),
+];
+
+const COLUMNS: &[(&str, Kind)] = &[
+    ("Crawler", Kind::Text),
+    ("Identity", Kind::Text),
+    ("Violations", Kind::Number),
+    ("", Kind::Drawing),
+    ("Of judged", Kind::Number),
+    ("Requests", Kind::Number),
+    ("Operator", Kind::Text),
+    ("Purpose", Kind::Text),
+    ("Promise", Kind::Text),
+];
+
+/// The section, as HTML.
+pub fn violations(facts: &Facts) -> String {
+    let offenders = facts.offenders();
+    if offenders.is_empty() {
+        return "<p>No violation was found.</p>\n".to_owned();
+    }
+    let most = offenders[0].1.sums.violations;
+    let (own, spoofed): (Vec<_>, Vec<_>) =
+        offenders.into_iter().partition(|((_, identity), _)| is_itself(*identity));
+    let mut html = String::new();
+    if facts.is_identity_known() {
+        html += "<p><b>Verified</b>: the address is the operator’s. <b>Unverified</b>: nothing tells. \
+                 <b>Spoofed</b>: the address is somebody else’s.</p>\n";
+        html += &legend(&IDENTITIES);
+    }
+    if !own.is_empty() {
+        html += &by_crawler("by-crawler", "Crawlers by violations", &own, most);
+    }
+    if !spoofed.is_empty() {
+        let caption = "In a crawler’s name, by somebody else (spoofed)";
+        html += &by_crawler("by-spoofed", caption, &spoofed, most);
+    }
+    html + &by_origin(facts)
+}
+
+fn by_crawler(id: &str, caption: &str, rows: &[(&Who, &CrawlerFacts)], most: u64) -> String {
+    let total = rows.len() as u64;
+    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+        let sums = &crawler.sums;
+        let class = identity.as_str();
+        vec![
+            Cell::Text(name.clone()),
+            Cell::Badge(class, class.to_owned()),
+            Cell::Number(sums.violations),
+            Cell::Bar(vec![(class, class, sums.violations)], most),
+            Cell::Share(sums.violations, sums.allowed + sums.violations),
+            Cell::Number(sums.requests),
+            Cell::Text(crawler.operator.clone()),
+            Cell::Text(crawler.purpose.clone()),
+            Cell::Text(crawler.promise.clone()),
+        ]
+    };
+    let rows = rows.iter().take(ROWS_MAX).map(row).collect();
+    Table { id, caption, columns: COLUMNS, rows, total, file: "summary.csv" }.html()
+}
+
+fn by_origin(facts: &Facts) -> String {
+    if facts.origins < 2 {
+        return String::new();
+    }
+    let columns = &[
+        ("Origin", Kind::Text),
+        ("Crawler", Kind::Text),
+        ("Identity", Kind::Text),
+        ("Violations", Kind::Number),
+        ("Of judged", Kind::Number),
+        ("Requests", Kind::Number),
+        ("First seen, UTC", Kind::Number),
+        ("Last seen, UTC", Kind::Number),
+    ];
+    let broke = |kept: &&super::super::facts::line::KeptLine| kept.line().count("violations") > 0;
+    let rows = facts.summary.rows.iter().filter(broke).map(|kept| {
+        let line = kept.line();
+        let (sums, identity) = (line.sums(), line.identity().as_str());
+        vec![
+            Cell::Code(line.text("origin")),
+            Cell::Text(line.text("crawler")),
+            Cell::Badge(identity, identity.to_owned()),
+            Cell::Number(sums.violations),
+            Cell::Share(sums.violations, sums.allowed + sums.violations),
+            Cell::Number(sums.requests),
+            Cell::Time(line.text("first_seen_utc")),
+            Cell::Time(line.text("last_seen_utc")),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    let is_cut = rows.len() == facts.summary.rows.len();
+    let total = if is_cut { facts.summary.total } else { rows.len() as u64 };
+    let caption = "Violations by origin and crawler";
+    Table { id: "by-origin", caption, columns, rows, total, file: "summary.csv" }.html()
+}
+
+/// How violators were answered, as HTML.
+pub fn answers(facts: &Facts) -> String {
+    let offenders = facts.offenders();
+    if offenders.is_empty() {
+        return "<p>Nobody broke a rule.</p>\n".to_owned();
+    }
+    let columns = &[
+        ("Crawler", Kind::Text),
+        ("Identity", Kind::Text),
+        ("", Kind::Drawing),
+        ("2xx", Kind::Number),
+        ("3xx", Kind::Number),
+        ("4xx", Kind::Number),
+        ("5xx", Kind::Number),
+        ("Other", Kind::Number),
+        ("Served", Kind::Number),
+    ];
+    let total = offenders.len() as u64;
+    let served: u64 = own(&offenders).map(|crawler| crawler.statuses.status_2xx).sum();
+    let all: u64 = own(&offenders).map(|crawler| crawler.statuses.total()).sum();
+    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+        let statuses = &crawler.statuses;
+        let numbers = [
+            statuses.status_2xx,
+            statuses.status_3xx,
+            statuses.status_4xx,
+            statuses.status_5xx,
+            statuses.status_other,
+        ];
+        let parts =
+            ANSWERS.iter().zip(numbers).map(|((class, what), number)| (*class, *what, number));
+        let mut row = vec![
+            Cell::Text(name.clone()),
+            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Bar(parts.collect(), statuses.total()),
+        ];
+        row.extend(numbers.map(Cell::Number));
+        row.push(Cell::Share(statuses.status_2xx, statuses.total()));
+        row
+    };
+    let rows = offenders.iter().take(ROWS_MAX).map(row).collect();
+    let caption = "Status of the answers to violations";
+    let sentence = format!(
+        "<p>{} of the disallowed requests were served: robots.txt asks, and the server decides. \
+         {}</p>\n",
+        escape(&cut(&super::super::figures::percent(served, all))),
+        "A crawler that is refused with 403 or 429 has still broken the rule."
+    );
+    sentence
+        + &legend(&ANSWERS)
+        + &Table { id: "by-status", caption, columns, rows, total, file: "violations.csv" }.html()
+}
+
+fn own<'a>(offenders: &'a [(&'a Who, &'a CrawlerFacts)]) -> impl Iterator<Item = &'a CrawlerFacts> {
+    offenders.iter().filter(|((_, identity), _)| is_itself(*identity)).map(|(_, crawler)| *crawler)
+}

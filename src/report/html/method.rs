@@ -1,0 +1,130 @@
+//! How the numbers were made: what was read, by which rules, and what the words mean.
+
+use serde_json::Value;
+
+use super::super::cell::shown;
+use super::super::facts::{Facts, ROWS_MAX};
+use super::super::figures::grouped;
+use super::markup::{code, escape};
+use super::table::{Cell, Kind, Table};
+
+const WORDS: &[(&str, &str)] = &[
+    (
+        "Violation",
+        "A request for a path that the deciding rule of robots.txt disallowed to that crawler, \
+         whatever the method and the answer. The longest matching rule decides; of equally long ones Allow wins.",
+    ),
+    ("Judged", "Requests that the rules allowed, and violations."),
+    (
+        "Known crawler",
+        "A user agent that a row of the registry recognises. Anybody can send it, which is what identity is about.",
+    ),
+    (
+        "Identity",
+        "Whether the client’s address is the operator’s, by the lists that it publishes or by DNS: verified, \
+         spoofed, or unverified where nothing tells. Spoofed requests count for nobody.",
+    ),
+    (
+        "Promise",
+        "What the operator’s own documentation says of following robots.txt: documented, partial, declined; \
+         unknown where it says nothing.",
+    ),
+    (
+        "Reading",
+        "A GET of /robots.txt that was answered 200 or 304. Times are compared by the minute.",
+    ),
+];
+
+/// The section, as HTML.
+pub fn method(facts: &Facts) -> String {
+    let words: String =
+        WORDS.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>")).collect();
+    format!(
+        "<p>Each line of each log is counted once. A request of one of {} known crawlers is judged by \
+         the robots.txt of the origin that it was addressed to.</p>\n<dl class=\"about words\">{words}</dl>\n",
+        grouped(facts.run.crawlers_known)
+    ) + &inputs(facts)
+        + &robots(facts)
+        + &options(facts)
+        + &files(facts)
+}
+
+fn inputs(facts: &Facts) -> String {
+    let columns = &[
+        ("Log", Kind::Text),
+        ("Format", Kind::Text),
+        ("Bytes", Kind::Number),
+        ("Lines", Kind::Number),
+        ("Of crawlers", Kind::Number),
+        ("Of others", Kind::Number),
+        ("Unreadable", Kind::Number),
+        ("Passed over", Kind::Number),
+        ("Damage", Kind::Text),
+    ];
+    let rows = facts.run.inputs.iter().take(ROWS_MAX).map(|input| {
+        vec![
+            Cell::Code(shown(&input.name)),
+            Cell::Text(input.format.clone().unwrap_or_default()),
+            Cell::Number(input.size_bytes),
+            Cell::Number(input.lines),
+            Cell::Number(input.crawler),
+            Cell::Number(input.other),
+            Cell::Number(input.rejected),
+            Cell::Number(input.skipped),
+            Cell::Text(shown(input.damage.as_deref().unwrap_or("none"))),
+        ]
+    });
+    let (rows, total) = (rows.collect(), facts.run.inputs.len() as u64);
+    Table { id: "inputs", caption: "Logs that were read", columns, rows, total, file: "run.json" }
+        .html()
+}
+
+fn robots(facts: &Facts) -> String {
+    let columns = &[("robots.txt", Kind::Text), ("Bytes", Kind::Number), ("Digest", Kind::Text)];
+    let rows = facts.run.robots.iter().take(ROWS_MAX).map(|robots| {
+        vec![
+            Cell::Code(shown(&robots.source)),
+            Cell::Number(robots.size_bytes),
+            Cell::Code(shown(&robots.digest)),
+        ]
+    });
+    let (rows, total) = (rows.collect(), facts.run.robots.len() as u64);
+    let caption = "robots.txt files by which requests were judged";
+    Table { id: "robots", caption, columns, rows, total, file: "run.json" }.html()
+}
+
+fn options(facts: &Facts) -> String {
+    let columns = &[("Option", Kind::Text), ("Value", Kind::Text)];
+    let rows: Vec<_> = facts
+        .run
+        .options
+        .iter()
+        .filter_map(|(name, value)| {
+            let value = match value {
+                Value::Null => return None,
+                Value::Array(all) if all.is_empty() => return None,
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            Some(vec![Cell::Code(shown(name)), Cell::Code(shown(&value))])
+        })
+        .collect();
+    let total = rows.len() as u64;
+    let caption = "Options of the run that could change the numbers";
+    Table { id: "options", caption, columns, rows, total, file: "run.json" }.html()
+}
+
+fn files(facts: &Facts) -> String {
+    let items: String = facts
+        .run
+        .files
+        .iter()
+        .filter(|file| *file != super::PAGE)
+        .map(|file| format!("<li>{}</li>", code(&shown(file))))
+        .collect();
+    format!(
+        "<h3>The numbers themselves</h3>\n<p>This page is drawn from these tables beside it, and holds nothing that is \
+         not in them; {}: inputs, options and sums.</p>\n<ul class=\"files\">{items}</ul>\n",
+        escape("run.json tells the run")
+    )
+}

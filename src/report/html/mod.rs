@@ -1,0 +1,43 @@
+//! `report.html`: one file that tells what a report's tables say.
+//!
+//! Drawn from [`Facts`] alone. It needs nothing from elsewhere, reads without
+//! the script, and everything that strangers wrote is text.
+
+mod chart;
+mod crawlers;
+mod delay;
+mod markup;
+mod method;
+mod overview;
+mod reading;
+mod rules;
+mod shell;
+mod table;
+mod timeline;
+mod unjudged;
+mod unknown;
+
+use super::facts::Facts;
+
+use shell::{Section, document};
+
+/// The name of the page in the report directory.
+pub const PAGE: &str = "report.html";
+
+/// The page. Equal facts give equal bytes.
+pub fn page(facts: &Facts) -> String {
+    let sections = [
+        ("overview", "At a glance", overview::overview(facts)),
+        ("crawlers", "Violations by crawler", crawlers::violations(facts)),
+        ("timeline", "Day by day", timeline::timeline(facts)),
+        ("rules", "The rules most broken", rules::rules(facts)),
+        ("answers", "How violators were answered", crawlers::answers(facts)),
+        ("reading", "Who read robots.txt", reading::reading(facts)),
+        ("delay", "Crawl-delay", delay::delay(facts)),
+        ("unknown", "Unknown crawlers", unknown::unknown(facts)),
+        ("unjudged", "What could not be judged", unjudged::unjudged(facts)),
+        ("method", "How the numbers were made", method::method(facts)),
+    ];
+    let sections = sections.map(|(id, title, body)| Section { id, title, body });
+    document(&overview::title(facts), &overview::header(facts), &sections)
+}

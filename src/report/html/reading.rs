@@ -1,0 +1,145 @@
+//! Who read robots.txt, who never did in these logs, and what was known before violations.
+
+use super::super::facts::crawler::CrawlerFacts;
+use super::super::facts::{Facts, ROWS_MAX, Who, is_itself};
+use super::chart::{Series, legend};
+use super::markup::strongly_counted;
+use super::table::{Cell, Kind, Table};
+
+const KNOWLEDGE: [Series; 4] = [
+    ("k1", "it had read robots.txt itself"),
+    ("k2", "another crawler of its operator had"),
+    ("k3", "nobody had, as far as these logs show"),
+    ("k4", "not known"),
+];
+
+/// The section, as HTML.
+pub fn reading(facts: &Facts) -> String {
+    let (read, never): (Vec<_>, Vec<_>) = facts
+        .crawlers
+        .iter()
+        .filter(|((_, identity), crawler)| {
+            is_itself(*identity) && crawler.not_bound_reason.is_empty()
+        })
+        .partition(|(_, crawler)| crawler.readings.readings > 0);
+    format!(
+        "<p>{} that robots.txt binds read it in these logs, {} did not. A log that begins today does \
+         not know what was read yesterday.</p>\n",
+        strongly_counted(read.len() as u64, "crawler"),
+        strongly_counted(never.len() as u64, "crawler"),
+    ) + &before_violations(facts)
+        + &readers(&read)
+        + &never_read(&never)
+}
+
+fn before_violations(facts: &Facts) -> String {
+    let columns = &[
+        ("Crawler", Kind::Text),
+        ("", Kind::Drawing),
+        ("Read by itself", Kind::Number),
+        ("By its operator", Kind::Number),
+        ("Not in these logs", Kind::Number),
+        ("Not known", Kind::Number),
+    ];
+    let offenders = facts.offenders();
+    let own = offenders.iter().filter(|((_, identity), _)| is_itself(*identity));
+    let rows: Vec<_> = own
+        .map(|((name, identity), crawler)| {
+            let known = &crawler.knowledge;
+            let numbers = [
+                known.read_by_itself,
+                known.read_by_operator,
+                known.not_read_in_logs,
+                known.reading_unknown,
+            ];
+            let parts = KNOWLEDGE
+                .iter()
+                .zip(numbers)
+                .map(|((class, what), number)| (*class, *what, number));
+            let mut row = vec![
+                Cell::Text(format!("{name} ({})", identity.as_str())),
+                Cell::Bar(parts.collect(), known.total()),
+            ];
+            row.extend(numbers.map(Cell::Number));
+            row
+        })
+        .take(ROWS_MAX)
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let (id, caption) = ("by-knowledge", "Violations by what had been read before them");
+    let total = rows.len() as u64;
+    legend(&KNOWLEDGE)
+        + &Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }.html()
+}
+
+fn readers(rows: &[(&Who, &CrawlerFacts)]) -> String {
+    let columns = &[
+        ("Crawler", Kind::Text),
+        ("Identity", Kind::Text),
+        ("Readings", Kind::Number),
+        ("Origins read", Kind::Number),
+        ("Origins asked", Kind::Number),
+        ("First reading, UTC", Kind::Number),
+        ("Last reading, UTC", Kind::Number),
+        ("Requests before", Kind::Number),
+        ("Violations", Kind::Number),
+    ];
+    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+        let readings = &crawler.readings;
+        vec![
+            Cell::Text(name.clone()),
+            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Number(readings.readings),
+            Cell::Number(readings.origins_read),
+            Cell::Number(readings.origins),
+            Cell::Time(readings.first.clone()),
+            Cell::Time(readings.last.clone()),
+            Cell::Number(readings.before_first),
+            Cell::Number(crawler.sums.violations),
+        ]
+    };
+    listing("readers", "Crawlers that read robots.txt", columns, rows, row)
+}
+
+fn never_read(rows: &[(&Who, &CrawlerFacts)]) -> String {
+    let columns = &[
+        ("Crawler", Kind::Text),
+        ("Identity", Kind::Text),
+        ("Asked for it in vain", Kind::Number),
+        ("Other requests", Kind::Number),
+        ("Origins asked", Kind::Number),
+        ("Violations", Kind::Number),
+    ];
+    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+        let readings = &crawler.readings;
+        vec![
+            Cell::Text(name.clone()),
+            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Number(readings.requests),
+            Cell::Number(readings.other_requests),
+            Cell::Number(readings.origins),
+            Cell::Number(crawler.sums.violations),
+        ]
+    };
+    listing("never-read", "Crawlers that never read robots.txt in these logs", columns, rows, row)
+}
+
+/// Those with most violations first.
+fn listing(
+    id: &str,
+    caption: &str,
+    columns: &[(&str, Kind)],
+    rows: &[(&Who, &CrawlerFacts)],
+    row: impl Fn(&(&Who, &CrawlerFacts)) -> Vec<Cell>,
+) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut sorted = rows.to_vec();
+    sorted.sort_by_key(|(_, crawler)| std::cmp::Reverse(crawler.sums.violations));
+    let total = rows.len() as u64;
+    let rows = sorted.iter().take(ROWS_MAX).map(row).collect();
+    Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }.html()
+}

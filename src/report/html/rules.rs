@@ -1,0 +1,212 @@
+//! The rules most broken, shown among the lines of their robots.txt.
+
+use super::super::facts::Facts;
+use super::super::facts::rule::{RobotsLine, RuleFacts};
+use super::super::figures::{counted, grouped, percent};
+use super::markup::{code, cut, escape, listed, minute};
+use super::table::{Cell, Kind, Table};
+
+/// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
+const LINES_AROUND: u64 = 5;
+
+/// User-agent lines that are shown of a group.
+const TOKENS_SHOWN: usize = 6;
+
+/// Crawlers and origins that are named.
+const NAMES_SHOWN: usize = 4;
+
+const COLUMNS: &[(&str, Kind)] = &[
+    ("Rule", Kind::Text),
+    ("Line", Kind::Number),
+    ("Group", Kind::Text),
+    ("Crawler", Kind::Text),
+    ("Identity", Kind::Text),
+    ("Requests", Kind::Number),
+    ("Origin", Kind::Text),
+    ("First seen, UTC", Kind::Number),
+    ("Example", Kind::Text),
+    ("In the logs", Kind::Text),
+];
+
+/// The section, as HTML.
+pub fn rules(facts: &Facts) -> String {
+    if facts.violations.rows.is_empty() {
+        return "<p>No rule was broken.</p>\n".to_owned();
+    }
+    let shown = facts.rules.len() as u64;
+    let mut html = format!(
+        "<p>{} broken by crawlers that are not spoofed; here {}, with the lines around it as they stand in \
+         robots.txt (comments left out).</p>\n<ol class=\"rules\">\n",
+        counted(facts.rules_broken as u64, "rule")
+            + if facts.rules_broken == 1 { " was" } else { " were" },
+        if shown == 1 {
+            "it is".to_owned()
+        } else {
+            format!("are the {} broken most", grouped(shown))
+        },
+    );
+    for ((digest, line), rule) in &facts.rules {
+        let near = facts.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
+        html += &rule_html(facts, digest, *line, rule, near);
+    }
+    html + "</ol>\n" + &table(facts)
+}
+
+fn rule_html(
+    facts: &Facts,
+    digest: &str,
+    line: u64,
+    rule: &RuleFacts,
+    near: &[RobotsLine],
+) -> String {
+    let mut by: Vec<_> = rule.by.iter().collect();
+    by.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
+    let more = by.len().saturating_sub(NAMES_SHOWN);
+    let mut by: Vec<String> = by
+        .into_iter()
+        .take(NAMES_SHOWN)
+        .map(|((name, _), requests)| format!("{} ({})", escape(&cut(name)), grouped(*requests)))
+        .collect();
+    if more > 0 {
+        by.push(format!("{more} more"));
+    }
+    let origins: Vec<String> =
+        rule.origins.iter().take(NAMES_SHOWN).map(|origin| code(origin)).collect();
+    let more = rule.origins.len().saturating_sub(NAMES_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let example = rule.example.as_ref().map_or_else(String::new, |example| {
+        format!(
+            "<dt>First request</dt><dd>{} on {} UTC, line {} of {}</dd>",
+            code(&example.target),
+            escape(&minute(&example.time_utc)),
+            grouped(example.line),
+            code(&example.file)
+        )
+    });
+    format!(
+        "<li><h3>{} <span class=\"count\">{}</span></h3>\n{}<dl class=\"about\"><dt>Broken by</dt><dd>{}</dd>\
+         <dt>At</dt><dd>{}{more}</dd><dt>Served</dt><dd>{} of these requests got a 2xx</dd>{example}<dt>In</dt><dd>{}</dd></dl></li>\n",
+        code(&format!("{}: {}", field_name(&rule.directive), rule.pattern)),
+        counted(rule.requests, "request"),
+        excerpt(line, rule, near),
+        listed(&by),
+        origins.join(", "),
+        percent(rule.statuses.status_2xx, rule.requests),
+        source(facts, digest),
+    )
+}
+
+/// The name of the robots.txt of that digest, and the digest's beginning.
+fn source(facts: &Facts, digest: &str) -> String {
+    let short = code(digest.get(..19).unwrap_or(digest));
+    match facts.run.robots.iter().find(|robots| robots.digest == digest) {
+        Some(robots) => format!("{} ({short}…)", code(&robots.source)),
+        None => format!("{short}…"),
+    }
+}
+
+/// The lines around the rule, with the rule marked. Gaps of lines that say something else or
+/// nothing are shown as such.
+fn excerpt(line: u64, rule: &RuleFacts, near: &[RobotsLine]) -> String {
+    let marked = RobotsLine { line, field: rule.directive.clone(), value: rule.pattern.clone() };
+    let mut lines: Vec<&RobotsLine> = group_of(line, near);
+    if !lines.iter().any(|shown| shown.line == line) {
+        lines.push(&marked);
+    }
+    let mut html = String::from(
+        "<table class=\"robots\"><caption class=\"unseen\">Lines of robots.txt</caption><tbody>\n",
+    );
+    let mut before = None;
+    for shown in lines {
+        if before.is_some_and(|before| before + 1 < shown.line) {
+            html += "<tr class=\"gap\" aria-hidden=\"true\"><td></td><td>⋮</td></tr>\n";
+        }
+        before = Some(shown.line);
+        let text = code(&format!("{}: {}", field_name(&shown.field), shown.value));
+        let (class, text) = if shown.line == line {
+            (" class=\"broken\"", format!("<mark>{text}</mark>"))
+        } else {
+            ("", text)
+        };
+        html += &format!("<tr{class}><th scope=\"row\">{}</th><td>{text}</td></tr>\n", shown.line);
+    }
+    html + "</tbody></table>\n"
+}
+
+/// The User-agent lines above `line`, and the rules around it.
+fn group_of(line: u64, near: &[RobotsLine]) -> Vec<&RobotsLine> {
+    let is_token = |shown: &&RobotsLine| shown.field == "user-agent";
+    let at = near.partition_point(|shown| shown.line < line);
+    let last_token = near[..at].iter().rposition(|shown| is_token(&shown));
+    let Some(last_token) = last_token else {
+        return near.iter().filter(|shown| shown.line == line).collect();
+    };
+    let is_rule_before = |shown: &RobotsLine| !is_token(&shown);
+    let first_token = near[..last_token].iter().rposition(is_rule_before).map_or(0, |at| at + 1);
+    let tokens = &near[first_token..=last_token];
+    let tokens = tokens[tokens.len().saturating_sub(TOKENS_SHOWN)..].iter();
+    let rules = near[last_token + 1..].iter().take_while(|shown| !is_token(shown));
+    let around = rules.filter(|shown| shown.line.abs_diff(line) <= LINES_AROUND);
+    tokens.chain(around).collect()
+}
+
+/// As it is usually written.
+fn field_name(field: &str) -> &str {
+    match field {
+        "user-agent" => "User-agent",
+        "allow" => "Allow",
+        "disallow" => "Disallow",
+        other => other,
+    }
+}
+
+fn table(facts: &Facts) -> String {
+    let rows = facts.violations.rows.iter().map(|kept| {
+        let line = kept.line();
+        let identity = line.identity().as_str();
+        let rule = format!("{}: {}", field_name(line.raw("directive")), line.text("pattern"));
+        let place = format!("{}:{}", line.text("example_file"), line.raw("example_line"));
+        vec![
+            Cell::Code(rule),
+            Cell::Number(line.count("rule_line")),
+            Cell::Text(line.text("group")),
+            Cell::Text(line.text("crawler")),
+            Cell::Badge(identity, identity.to_owned()),
+            Cell::Number(line.count("requests")),
+            Cell::Code(line.text("origin")),
+            Cell::Time(line.text("first_seen_utc")),
+            Cell::Code(line.text("example_target")),
+            Cell::Code(place),
+        ]
+    });
+    let (rows, total) = (rows.collect(), facts.violations.total);
+    let caption = "Every rule that was broken, by whom";
+    Table { id: "by-rule", caption, columns: COLUMNS, rows, total, file: "violations.csv" }.html()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_shown_with_its_own_group() {
+        let line = |line: u64, field: &str| RobotsLine {
+            line,
+            field: field.to_owned(),
+            value: String::new(),
+        };
+        let near = [
+            line(1, "user-agent"),
+            line(2, "disallow"),
+            line(4, "user-agent"),
+            line(5, "user-agent"),
+            line(6, "disallow"),
+            line(7, "allow"),
+            line(30, "disallow"),
+            line(40, "user-agent"),
+        ];
+        let lines: Vec<u64> = group_of(6, &near).iter().map(|line| line.line).collect();
+        assert_eq!(lines, [4, 5, 6, 7]);
+        assert!(group_of(6, &[]).is_empty());
+    }
+}

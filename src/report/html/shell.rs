@@ -1,0 +1,105 @@
+//! The document around the sections: head, policy, navigation.
+//!
+//! A content security policy that names the hashes of the one style sheet and
+//! the one script lets nothing else run or load, whatever strangers wrote.
+
+use sha2::{Digest, Sha256};
+
+use super::markup::escape;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// A part of the page.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What links to it.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// What stands under the heading; HTML.
+    pub body: String,
+}
+
+/// The whole document. `title` is text, `header` is HTML.
+pub fn document(title: &str, header: &str, sections: &[Section]) -> String {
+    let links: String = sections
+        .iter()
+        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title))
+        .collect();
+    let parts: String = sections.iter().map(section_html).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"robots\" content=\"noindex\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
+         <header>{header}</header>\n\
+         <nav aria-label=\"Contents\"><ul>{links}</ul></nav>\n\
+         <main id=\"main\">\n{parts}</main>\n\
+         <footer><p>Made by botaudit from the tables beside this file. \
+         It loads nothing from elsewhere.</p></footer>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n",
+        policy(),
+        escape(title),
+    )
+}
+
+fn section_html(section: &Section) -> String {
+    let Section { id, title, body } = section;
+    format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n"
+    )
+}
+
+fn policy() -> String {
+    format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    )
+}
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+}
+
+/// RFC 4648 section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at > three.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_the_standard() {
+        let cases =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        for (text, expected) in cases {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn style_and_script_stand_in_the_page_as_they_were_hashed() {
+        for text in [STYLE, SCRIPT] {
+            assert!(!text.contains("</") && !text.contains('\r'));
+            assert!(document("", "", &[]).contains(text));
+        }
+    }
+}

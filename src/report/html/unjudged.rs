@@ -1,0 +1,129 @@
+//! What could not be judged, and why; lines that could not be read.
+
+use std::collections::BTreeMap;
+
+use super::super::facts::Facts;
+use super::table::{Cell, Kind, Table};
+
+/// The section, as HTML.
+pub fn unjudged(facts: &Facts) -> String {
+    outcomes(facts) + &not_bound(facts) + &rejects(facts) + &skipped(facts)
+}
+
+fn outcomes(facts: &Facts) -> String {
+    let sums = facts.not_spoofed();
+    let columns = &[
+        ("What", Kind::Text),
+        ("Requests", Kind::Number),
+        ("Of all", Kind::Number),
+        ("Why", Kind::Text),
+    ];
+    let all = [
+        ("robots.txt itself", sums.robots_txt_requests, "always allowed"),
+        ("Not bound", sums.not_bound, "robots.txt does not bind the crawler: never an accusation"),
+        ("No robots.txt known", sums.unknown, "none was given for the origin that was asked"),
+        ("Grace", sums.grace, "disallowed only by rules that the crawler need not have seen yet"),
+        ("Unreachable", sums.unreachable, "robots.txt could not be fetched at that time"),
+        ("No path", sums.no_path, "*, CONNECT or an empty request: nothing to compare with a rule"),
+    ];
+    let rows: Vec<_> = all
+        .into_iter()
+        .filter(|(_, requests, _)| *requests > 0)
+        .map(|(what, requests, why)| {
+            vec![
+                Cell::Text(what.to_owned()),
+                Cell::Number(requests),
+                Cell::Share(requests, sums.requests),
+                Cell::Text(why.to_owned()),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return "<p>Every request of a known crawler was judged.</p>\n".to_owned();
+    }
+    let (total, file) = (rows.len() as u64, "summary.csv");
+    let caption = "Requests of known crawlers that were not judged (spoofed ones left out)";
+    Table { id: "by-outcome", caption, columns, rows, total, file }.html()
+}
+
+fn not_bound(facts: &Facts) -> String {
+    let mut by: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    for crawler in facts.crawlers.values().filter(|crawler| crawler.sums.not_bound > 0) {
+        let sum = by.entry(crawler.not_bound_reason.as_str()).or_default();
+        sum.0 += 1;
+        sum.1 += crawler.sums.not_bound;
+        sum.2 += crawler.sums.not_bound_disallowed;
+    }
+    if by.is_empty() {
+        return String::new();
+    }
+    let columns = &[
+        ("Why", Kind::Text),
+        ("Crawlers", Kind::Number),
+        ("Requests", Kind::Number),
+        ("The rules would disallow", Kind::Number),
+    ];
+    let rows: Vec<_> = by
+        .into_iter()
+        .map(|(why, (crawlers, requests, disallowed))| {
+            vec![
+                Cell::Text(reason(why).to_owned()),
+                Cell::Number(crawlers),
+                Cell::Number(requests),
+                Cell::Number(disallowed),
+            ]
+        })
+        .collect();
+    let (total, file) = (rows.len() as u64, "summary.csv");
+    let caption = "Crawlers that robots.txt does not bind";
+    Table { id: "by-binding", caption, columns, rows, total, file }.html()
+}
+
+fn reason(name: &str) -> &str {
+    match name {
+        "user-triggered" => "a person asked for the page (user-triggered)",
+        "declined" => "its operator says that it does not follow robots.txt (declined)",
+        "reported-not-following" => "others report that it does not follow robots.txt",
+        other => other,
+    }
+}
+
+fn rejects(facts: &Facts) -> String {
+    if facts.rejects.rows.is_empty() {
+        return "<p>Every line of the logs could be read.</p>\n".to_owned();
+    }
+    let columns = &[
+        ("File", Kind::Text),
+        ("Reason", Kind::Text),
+        ("Lines", Kind::Number),
+        ("First at line", Kind::Number),
+        ("Its beginning", Kind::Text),
+    ];
+    let rows = facts.rejects.rows.iter().map(|kept| {
+        let line = kept.line();
+        vec![
+            Cell::Code(line.text("file")),
+            Cell::Text(line.text("reason")),
+            Cell::Number(line.count("lines")),
+            Cell::Number(line.count("example_line")),
+            Cell::Code(line.text("example")),
+        ]
+    });
+    let (rows, total) = (rows.collect(), facts.rejects.total);
+    let caption = "Lines that are no records of a request";
+    Table { id: "by-reject", caption, columns, rows, total, file: "rejects.csv" }.html()
+}
+
+fn skipped(facts: &Facts) -> String {
+    let columns = &[("Reason", Kind::Text), ("Lines", Kind::Number)];
+    let reasons = facts.run.lines.skipped_by_reason.iter();
+    let rows: Vec<_> = reasons
+        .map(|(reason, lines)| vec![Cell::Text(reason.clone()), Cell::Number(*lines)])
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let total = rows.len() as u64;
+    let caption = "Lines that were passed over";
+    Table { id: "by-skip", caption, columns, rows, total, file: "run.json" }.html()
+}

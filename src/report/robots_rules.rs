@@ -1,0 +1,93 @@
+//! The rules that were broken, as they stand in their robots.txt among their neighbours.
+
+use std::collections::BTreeMap;
+
+use crate::audit::finish::Audit;
+use crate::crawlers::identity::Identity;
+use crate::robots::model::{Directive, Group, RobotsTxt};
+
+/// Rules that are shown before a broken rule, and after it.
+const NEIGHBOURS: usize = 3;
+
+/// User-agent lines of one group that are shown.
+const TOKENS_MAX: usize = 20;
+
+/// A line near a broken rule.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NearLine<'a> {
+    /// `user-agent`, `allow` or `disallow`.
+    pub field: &'static str,
+    /// As written in the file.
+    pub value: &'a [u8],
+    /// Requests that broke it; `None` of its neighbours.
+    pub requests: Option<u64>,
+}
+
+/// The lines near the rules that `audit` found broken, by digest and line.
+pub fn robots_rules(audit: &Audit) -> BTreeMap<String, BTreeMap<u32, NearLine<'_>>> {
+    let mut broken: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (_, (_, identity), rule) in audit.broken_rules() {
+        let lines = broken.entry(rule.rule.digest.to_string()).or_default();
+        let is_itself = identity != Identity::Spoofed;
+        *lines.entry(rule.rule.line).or_default() +=
+            if is_itself { rule.tally.requests } else { 0 };
+    }
+    let mut texts: BTreeMap<String, &RobotsTxt> = BTreeMap::new();
+    for (_, robots) in &audit.robots {
+        texts.insert(robots.digest.to_string(), &robots.text);
+    }
+    let known = broken.into_iter().filter_map(|(digest, lines)| {
+        let near = near_lines(texts.get(&digest)?, &lines);
+        Some((digest, near))
+    });
+    known.collect()
+}
+
+fn near_lines<'a>(text: &'a RobotsTxt, broken: &BTreeMap<u32, u64>) -> BTreeMap<u32, NearLine<'a>> {
+    let mut near = BTreeMap::new();
+    for &line in broken.keys() {
+        let Some((group, _)) = text.rule_at(line) else { continue };
+        for token in group.product_tokens.iter().take(TOKENS_MAX) {
+            let (field, value) = ("user-agent", &*token.written);
+            near.insert(token.line, NearLine { field, value, requests: None });
+        }
+        near.extend(neighbours(group, line, broken));
+    }
+    near
+}
+
+/// The rule on `line` of `group`, with those around it.
+fn neighbours<'a>(
+    group: &'a Group,
+    line: u32,
+    broken: &BTreeMap<u32, u64>,
+) -> impl Iterator<Item = (u32, NearLine<'a>)> {
+    let at = group.rules.partition_point(|rule| rule.line < line);
+    let end = group.rules.len().min(at + NEIGHBOURS + 1);
+    group.rules[at.saturating_sub(NEIGHBOURS)..end].iter().map(|rule| {
+        let field = match rule.directive {
+            Directive::Allow => "allow",
+            Directive::Disallow => "disallow",
+        };
+        let requests = broken.get(&rule.line).copied();
+        (rule.line, NearLine { field, value: rule.written(), requests })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robots::parse::parse;
+
+    #[test]
+    fn a_broken_rule_stands_among_its_neighbours() {
+        let (text, _) = parse(
+            b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\nDisallow: /2\nDisallow: /3\nDisallow: /4\nDisallow: /5\nAllow: /6\nDisallow: /7\nDisallow: /8\nDisallow: /9\nDisallow: /10\n",
+        );
+        let near = near_lines(&text, &BTreeMap::from([(10, 7)]));
+        let lines: Vec<u32> = near.keys().copied().collect();
+        assert_eq!(lines, [4, 5, 7, 8, 9, 10, 11, 12, 13]);
+        let rule = NearLine { field: "allow", value: b"/6", requests: Some(7) };
+        assert_eq!(near[&10], rule);
+    }
+}

@@ -9,6 +9,7 @@
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `crawlers`: the registry, shown and checked.
 //! - `history`: each request by what was in force when it was made.
+//! - `html`: the page of a report, in a real browser.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
@@ -27,6 +28,7 @@ mod conduct;
 mod crawlers;
 mod formats;
 mod history;
+mod html;
 mod identity;
 mod intake;
 mod lint;

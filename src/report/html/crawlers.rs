@@ -25,11 +25,11 @@ const ANSWERS: [Series; 5] = [
 
 const COLUMNS: &[(&str, Kind)] = &[
     ("Crawler", Kind::Text),
-    ("Identity", Kind::Text),
     ("Violations", Kind::Number),
     ("", Kind::Drawing),
     ("Of judged", Kind::Number),
     ("Requests", Kind::Number),
+    ("Identity", Kind::Text),
     ("Operator", Kind::Text),
     ("Purpose", Kind::Text),
     ("Promise", Kind::Text),
@@ -67,11 +67,11 @@ fn by_crawler(id: &str, caption: &str, rows: &[(&Who, &CrawlerFacts)], most: u64
         let class = identity.as_str();
         vec![
             Cell::Text(name.clone()),
-            Cell::Badge(class, class.to_owned()),
             Cell::Number(sums.violations),
             Cell::Bar(vec![(class, class, sums.violations)], most),
             Cell::Share(sums.violations, sums.allowed + sums.violations),
             Cell::Number(sums.requests),
+            Cell::Badge(class, class.to_owned()),
             Cell::Text(crawler.operator.clone()),
             Cell::Text(crawler.purpose.clone()),
             Cell::Text(crawler.promise.clone()),
@@ -88,10 +88,10 @@ fn by_origin(facts: &Facts) -> String {
     let columns = &[
         ("Origin", Kind::Text),
         ("Crawler", Kind::Text),
-        ("Identity", Kind::Text),
         ("Violations", Kind::Number),
         ("Of judged", Kind::Number),
         ("Requests", Kind::Number),
+        ("Identity", Kind::Text),
         ("First seen, UTC", Kind::Number),
         ("Last seen, UTC", Kind::Number),
     ];
@@ -102,10 +102,10 @@ fn by_origin(facts: &Facts) -> String {
         vec![
             Cell::Code(line.text("origin")),
             Cell::Text(line.text("crawler")),
-            Cell::Badge(identity, identity.to_owned()),
             Cell::Number(sums.violations),
             Cell::Share(sums.violations, sums.allowed + sums.violations),
             Cell::Number(sums.requests),
+            Cell::Badge(identity, identity.to_owned()),
             Cell::Time(line.text("first_seen_utc")),
             Cell::Time(line.text("last_seen_utc")),
         ]

@@ -27,17 +27,17 @@ pub const PAGE: &str = "report.html";
 /// The page. Equal facts give equal bytes.
 pub fn page(facts: &Facts) -> String {
     let sections = [
-        ("overview", "At a glance", overview::overview(facts)),
-        ("crawlers", "Violations by crawler", crawlers::violations(facts)),
-        ("timeline", "Day by day", timeline::timeline(facts)),
-        ("rules", "The rules most broken", rules::rules(facts)),
-        ("answers", "How violators were answered", crawlers::answers(facts)),
-        ("reading", "Who read robots.txt", reading::reading(facts)),
-        ("delay", "Crawl-delay", delay::delay(facts)),
-        ("unknown", "Unknown crawlers", unknown::unknown(facts)),
-        ("unjudged", "What could not be judged", unjudged::unjudged(facts)),
-        ("method", "How the numbers were made", method::method(facts)),
+        ("overview", "Overview", "At a glance", overview::overview(facts)),
+        ("crawlers", "Crawlers", "Violations by crawler", crawlers::violations(facts)),
+        ("timeline", "Days", "Day by day", timeline::timeline(facts)),
+        ("rules", "Rules", "The rules most broken", rules::rules(facts)),
+        ("answers", "Answers", "How violators were answered", crawlers::answers(facts)),
+        ("reading", "Readers", "Who read robots.txt", reading::reading(facts)),
+        ("delay", "Crawl-delay", "Crawl-delay", delay::delay(facts)),
+        ("unknown", "Unknown", "Unknown crawlers", unknown::unknown(facts)),
+        ("unjudged", "Not judged", "What could not be judged", unjudged::unjudged(facts)),
+        ("method", "Method", "How the numbers were made", method::method(facts)),
     ];
-    let sections = sections.map(|(id, title, body)| Section { id, title, body });
+    let sections = sections.map(|(id, short, title, body)| Section { id, short, title, body });
     document(&overview::title(facts), &overview::header(facts), &sections)
 }

@@ -142,7 +142,10 @@ fn figures(facts: &Facts) -> String {
         (
             "Not judged",
             grouped(sums.requests - judged.min(sums.requests)),
-            "robots.txt itself, not bound, or not known".to_owned(),
+            format!(
+                "{} of these requests",
+                percent(sums.requests - judged.min(sums.requests), sums.requests)
+            ),
         ),
     ];
     let tiles = tiles.map(|(name, number, note)| {

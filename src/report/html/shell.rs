@@ -15,6 +15,8 @@ const SCRIPT: &str = include_str!("script.js");
 pub struct Section {
     /// What links to it.
     pub id: &'static str,
+    /// What stands in the contents.
+    pub short: &'static str,
     /// Its heading.
     pub title: &'static str,
     /// What stands under the heading; HTML.
@@ -25,7 +27,7 @@ pub struct Section {
 pub fn document(title: &str, header: &str, sections: &[Section]) -> String {
     let links: String = sections
         .iter()
-        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.title))
+        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.short))
         .collect();
     let parts: String = sections.iter().map(section_html).collect();
     format!(
@@ -49,7 +51,7 @@ pub fn document(title: &str, header: &str, sections: &[Section]) -> String {
 }
 
 fn section_html(section: &Section) -> String {
-    let Section { id, title, body } = section;
+    let Section { id, title, body, .. } = section;
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n"
     )

@@ -1,0 +1,291 @@
+//! `report.html`, in a real browser where there is one.
+//!
+//! A page of the test's own holds the report in a frame, does what a reader
+//! would do, and writes what came of it where the browser dumps it. Both are
+//! served from this machine, so every request that is made is seen.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use crate::program::{Sandbox, line, repository};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+/// What reads, sorts and filters; then writes what it saw.
+const HARNESS: &str = r#"<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="seen"></pre>
+<iframe id="frame" width="1200" height="900"></iframe>
+<script>
+const frame = document.getElementById("frame");
+let blocked = 0;
+frame.addEventListener("load", () => {
+  const page = frame.contentDocument, seen = {};
+  const table = (id) => page.getElementById(id);
+  const first = (id) => [...table(id).tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.cells[0].textContent);
+  const heading = (id, text) => [...table(id).tHead.rows[0].cells].find((th) => th.textContent.startsWith(text));
+  page.addEventListener("securitypolicyviolation", () => { blocked += 1; });
+  seen.headings = [...page.querySelectorAll("h2")].map((h) => h.textContent);
+  seen.captioned = [...page.querySelectorAll("table")].every((t) => t.caption && t.caption.textContent);
+  seen.scoped = [...page.querySelectorAll("th")].every((th) => th.scope);
+  seen.ids = page.querySelectorAll("[id]").length === new Set([...page.querySelectorAll("[id]")].map((e) => e.id)).size;
+  seen.links = [...page.querySelectorAll("a")].every((a) => page.querySelector(a.getAttribute("href")));
+  seen.scripts = page.scripts.length;
+  seen.foreign = page.querySelectorAll("img, iframe, object, embed, link, form, [style], [onclick], [onerror], [onload], main a").length;
+  seen.pwned = frame.contentWindow.pwned === true;
+  seen.text = page.body.innerText;
+  seen.wide = page.documentElement.scrollWidth > page.documentElement.clientWidth;
+  frame.width = 380;
+  seen.wide_when_narrow = page.documentElement.scrollWidth > 380;
+  frame.width = 1200;
+  seen.loaded = frame.contentWindow.performance.getEntriesByType("resource").length;
+  const sorted = ID;
+  if (table(sorted)) {
+    seen.rows = table(sorted).tBodies[0].rows.length;
+    const start = performance.now();
+    const column = heading(sorted, "Requests");
+    column.querySelector("button").click();
+    seen.descending = [...table(sorted).tBodies[0].rows].map((row) => Number(row.cells[column.cellIndex].dataset.v));
+    seen.sort = column.getAttribute("aria-sort");
+    column.querySelector("button").click();
+    seen.ascending = [...table(sorted).tBodies[0].rows].map((row) => Number(row.cells[column.cellIndex].dataset.v));
+    const input = page.getElementById(sorted + "-filter");
+    if (input) {
+      input.value = "WORD";
+      input.dispatchEvent(new frame.contentWindow.Event("input"));
+      seen.filtered = first(sorted);
+      seen.count = input.parentElement.querySelector("output").textContent;
+    }
+    seen.milliseconds = performance.now() - start;
+  }
+  seen.blocked = blocked;
+  frame.remove();
+  document.getElementById("seen").textContent = JSON.stringify(seen);
+});
+frame.src = "/report.html";
+</script>"#;
+
+fn browser() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = std::env::split_paths(&path)
+        .flat_map(|directory| names.map(|name| directory.join(name)))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("skipped: no chromium here to show the page");
+    }
+    found
+}
+
+/// What the browser saw of the page, and which paths it asked for.
+struct Shown {
+    seen: Value,
+    asked: Vec<String>,
+}
+
+/// Shows the report `page`; sorts the table `id` by requests and filters it by `word`.
+fn show(browser: &Path, page: String, id: &str, word: &str) -> Shown {
+    let harness = HARNESS.replace("ID;", &format!("{id:?};")).replace("WORD", word);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            log.lock().unwrap().extend(answer(stream.unwrap(), &harness, &page));
+        }
+    });
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--disable-dev-shm-usage", "--enable-logging=stderr", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+        .arg(format!("http://{address}/harness.html"))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let console: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(console.is_empty(), "{console:?}");
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let seen = dom.split("<pre id=\"seen\">").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let seen = seen.unwrap_or_else(|| panic!("nothing shown:\n{dom}\n{said}"));
+    let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let seen = serde_json::from_str(&seen).unwrap_or_else(|err| panic!("{err}: {seen}\n{said}"));
+    let asked = asked.lock().unwrap().clone();
+    Shown { seen, asked }
+}
+
+/// Answers one request; gives the path that was asked for.
+fn answer(mut stream: TcpStream, harness: &str, page: &str) -> Option<String> {
+    let mut request = Vec::new();
+    let mut buffer = [0; 4096];
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return None,
+            Ok(count) => request.extend_from_slice(&buffer[..count]),
+        }
+    }
+    let path = String::from_utf8_lossy(&request).split(' ').nth(1)?.to_owned();
+    let (status, body) = match path.as_str() {
+        "/harness.html" => ("200 OK", harness),
+        "/report.html" => ("200 OK", page),
+        _ => ("404 Not Found", ""),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    // A browser may go away whenever it likes.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    Some(path)
+}
+
+impl Shown {
+    /// What is true of every page.
+    #[track_caller]
+    fn is_sound(&self) {
+        let seen = &self.seen;
+        for (what, expected) in [
+            ("captioned", Value::Bool(true)),
+            ("scoped", Value::Bool(true)),
+            ("ids", Value::Bool(true)),
+            ("links", Value::Bool(true)),
+            ("scripts", 1.into()),
+            ("foreign", 0.into()),
+            ("pwned", Value::Bool(false)),
+            ("wide", Value::Bool(false)),
+            ("wide_when_narrow", Value::Bool(false)),
+            ("loaded", 0.into()),
+            ("blocked", 0.into()),
+        ] {
+            assert_eq!(seen[what], expected, "{what}");
+        }
+        assert_eq!(seen["headings"].as_array().unwrap().len(), 10);
+        let mut asked = self.asked.clone();
+        asked.sort();
+        assert_eq!(asked, ["/harness.html", "/report.html"]);
+    }
+
+    fn numbers(&self, what: &str) -> Vec<u64> {
+        let numbers = self.seen[what].as_array().unwrap();
+        numbers.iter().map(|number| number.as_u64().unwrap()).collect()
+    }
+
+    #[track_caller]
+    fn says(&self, what: &str) {
+        let text = self.seen["text"].as_str().unwrap();
+        assert!(text.contains(what), "{what:?} is not in:\n{text}");
+    }
+}
+
+/// The page of an audit of the sample data.
+fn sample_page(sandbox: &Sandbox, arguments: &str) -> String {
+    let report = sandbox.path("report");
+    let mut command = sandbox.command(&format!("audit -q {arguments} -o {}", report.display()));
+    assert!(command.current_dir(repository()).status().unwrap().success());
+    sandbox.text("report/report.html")
+}
+
+#[test]
+fn a_page_sorts_and_filters_and_asks_for_nothing() {
+    let Some(browser) = browser() else { return };
+    let sandbox = Sandbox::new();
+    let page = sample_page(&sandbox, "--robots sample-data/robots sample-data/logs");
+    let shown = show(&browser, page, "by-crawler", "google SEARCH");
+    shown.is_sound();
+    let (mut sorted, descending) = (shown.numbers("descending"), shown.numbers("descending"));
+    sorted.sort_unstable();
+    assert_eq!(shown.numbers("ascending"), sorted);
+    sorted.reverse();
+    assert_eq!(descending, sorted);
+    assert_eq!(shown.seen["sort"], "descending");
+    let filtered: Vec<&str> =
+        shown.seen["filtered"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(filtered, ["Googlebot-Image", "Googlebot"]);
+    assert_eq!(shown.seen["count"], "2 of 10 rows");
+    shown.says("10 crawlers made 166 requests that robots.txt disallowed");
+}
+
+#[test]
+fn what_strangers_write_is_text() {
+    let Some(browser) = browser() else { return };
+    let attacks = [
+        "<script>pwned=true</script>",
+        "</script><img src=x onerror=pwned=true>",
+        "'><svg onload=pwned=true>",
+        "javascript:pwned=true",
+        "\\x22><style>*{display:none}</style>",
+        "\u{202e}txt.stobor\u{202c}",
+        "nul\0nul",
+        "&lt;b&gt;&amp;#x3c;",
+        "{{7*7}}${7*7}",
+    ];
+    let mut log = String::new();
+    for (at, attack) in attacks.iter().enumerate() {
+        let (second, target) = (at as u32, attack.replace(' ', "%20"));
+        log += &line(second, &format!("/private/{target}"), 200, BINGBOT);
+        log += &line(second, "/private", 200, &format!("{attack} EvilBot/{at}"));
+    }
+    log += &line(60, &format!("/private/{}", "a".repeat(1 << 20)), 200, BINGBOT);
+    log += &line(61, "/", 200, &format!("LongBot/{}", "b".repeat(1 << 20)));
+    let sandbox = Sandbox::new();
+    sandbox.write("a<script>pwned=true<b>.log", log);
+    let rules = "User-agent: *\nDisallow: /private/<script>pwned=true\nDisallow: /private\n";
+    sandbox.write("robots.txt", rules);
+    let name = "a<script>pwned=true<b>.log";
+    sandbox.run(&format!("audit -q --robots robots.txt -o report {name}")).exits(0);
+    let page = sandbox.text("report/report.html");
+    assert!(page.len() < 200_000, "{}", page.len());
+    assert!(!page.contains('\0') && !page.contains('\u{202e}'));
+    let shown = show(&browser, page, "by-user-agent", "evilbot/0");
+    shown.is_sound();
+    shown.says("<script>pwned=true</script> EvilBot/0");
+    shown.says("</script><img src=x onerror=pwned=true>");
+    shown.says("Disallow: /private/<script>pwned=true");
+    shown.says("javascript:pwned=true");
+    shown.says("\\xE2\\x80\\xAEtxt.stobor");
+    shown.says("nul\\x00nul");
+    shown.says("&lt;b&gt;&amp;#x3c;");
+    assert_eq!(shown.seen["filtered"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn ten_thousand_rows_stay_quick() {
+    let Some(browser) = browser() else { return };
+    let sandbox = Sandbox::new();
+    let log: String = (0..10_000)
+        .map(|at| line(at, "/", 200, &format!("Crawler{at}bot/1.0")).repeat(1 + at as usize % 7))
+        .collect();
+    sandbox.write("access.log", log);
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    let page = sandbox.text("report/report.html");
+    let shown = show(&browser, page, "by-user-agent", "crawler6bot");
+    shown.is_sound();
+    shown.says("The first 1,000 of 10,000 rows; unknown-crawlers.csv has all.");
+    assert_eq!(shown.seen["rows"], 1_000);
+    assert_eq!(shown.seen["filtered"].as_array().unwrap().len(), 1);
+    // Two sorts and a filter; generous, as other tests run beside it.
+    assert!(shown.seen["milliseconds"].as_f64().unwrap() < 3_000.0);
+}
+
+#[test]
+fn the_page_is_whole_and_its_policy_lets_nothing_in() {
+    let sandbox = Sandbox::new();
+    let page = sample_page(
+        &sandbox,
+        "--robots sample-data/single/robots.txt --origin https://example.com sample-data/single/access.log.gz",
+    );
+    assert!(page.contains("content=\"default-src 'none'; style-src 'sha256-"));
+    assert!(page.contains("<h1>https://example.com</h1>"));
+    for loaded in ["src=", "url(", "@import", "<link", "fetch(", "http-equiv=\"refresh\""] {
+        assert!(!page.contains(loaded), "{loaded}");
+    }
+    assert!(page.contains("<mark><code>Disallow: /</code></mark>"));
+}

@@ -202,7 +202,8 @@ impl AuditArgs {
         let audit = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        self.tell(&audit, &registry)
+        let (audit, facts) = audit;
+        self.tell(&audit, &facts)
     }
 
     /// Audits, and writes all that is to be written, at once and at the end.
@@ -214,7 +215,7 @@ impl AuditArgs {
         judge: &Judge,
         registry: &Registry,
         privacy: &Privacy,
-    ) -> Result<Audit> {
+    ) -> Result<(Audit, Facts)> {
         let evidence = self.evidence_within(staging)?;
         let evidence_path = evidence
             .as_ref()
@@ -246,17 +247,18 @@ impl AuditArgs {
         );
         let written = staging.create(MARKER)?.write_all(&json);
         written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
-        self.write_page(staging)?;
+        let facts = self.write_page(staging)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
-        Ok(audit)
+        Ok((audit, facts))
     }
 
     /// Draws the page from the tables as they were written.
-    fn write_page(&self, staging: &Staging) -> Result<()> {
+    fn write_page(&self, staging: &Staging) -> Result<Facts> {
         let facts = Facts::read(staging.staged_directory())?;
         let written = staging.create(PAGE)?.write_all(page(&facts).as_bytes());
-        written.map_err(|err| Error::io("cannot write", &self.output.join(PAGE), err))
+        written.map_err(|err| Error::io("cannot write", &self.output.join(PAGE), err))?;
+        Ok(facts)
     }
 
     fn audit(
@@ -296,7 +298,7 @@ impl AuditArgs {
         self.fetch.robots(self.robots.as_deref())
     }
 
-    fn tell(&self, audit: &Audit, registry: &Registry) -> Result<Outcome> {
+    fn tell(&self, audit: &Audit, facts: &Facts) -> Result<Outcome> {
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
                 complain(&damage_text(input, damage));
@@ -304,7 +306,7 @@ impl AuditArgs {
         }
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if !self.quiet {
-            print(&summary_text(audit, registry))?;
+            print(&summary_text(facts))?;
             print(&format!(
                 "\nreport: {}\n",
                 crate::report::cell::visible(self.output.display().to_string().as_bytes())

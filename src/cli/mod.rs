@@ -16,6 +16,7 @@ mod network;
 mod origins;
 mod privacy;
 mod progress;
+mod report;
 mod robots;
 mod shared;
 
@@ -38,6 +39,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Audit(Box<audit::AuditArgs>),
+    Report(report::ReportArgs),
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
     Crawlers(crawlers::CrawlersArgs),
@@ -67,6 +69,7 @@ enum Outcome {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
+        Command::Report(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
         Command::Crawlers(args) => args.run(),

@@ -15,11 +15,16 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 
+use super::html::PAGE;
+
 /// The file that makes a directory a report of ours.
 pub const MARKER: &str = "run.json";
 
 /// A leftover without a lock is cleared when it is older than this.
 const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
+
+/// What the name of a file begins with that is to replace the page.
+const REPLACING: &str = ".botaudit-page-";
 
 /// Held while the directory is being written; gone before it is exchanged.
 const LOCK: &str = ".lock";
@@ -128,6 +133,19 @@ impl Drop for Staging {
     }
 }
 
+/// Writes `text` to `path` in one step: what stands there stays until all is written.
+///
+/// # Errors
+/// Where that is refused.
+pub fn replace_file(path: &Path, text: &[u8]) -> Result<()> {
+    let hidden = path.with_file_name(format!("{REPLACING}{}", std::process::id()));
+    let written = fs::write(&hidden, text).and_then(|()| fs::rename(&hidden, path));
+    written.map_err(|err| {
+        let _ = fs::remove_file(&hidden);
+        Error::io("cannot write", path, err)
+    })
+}
+
 /// Symbolic links resolved, so that what is exchanged stands on one file system.
 fn resolved(target: &Path) -> Result<PathBuf> {
     match fs::canonicalize(target) {
@@ -177,8 +195,12 @@ fn check_replaceable(target: &Path) -> Result<()> {
             "is not a report of botaudit and will not be replaced; choose another -o, or empty it";
         return Err(Error::invalid_file(target, why));
     };
-    let is_ours =
-        |name: &OsString| *name == *MARKER || marker.files.iter().any(|file| *name == **file);
+    let is_ours = |name: &OsString| {
+        name.as_encoded_bytes().starts_with(REPLACING.as_bytes())
+            || *name == *MARKER
+            || *name == *PAGE
+            || marker.files.iter().any(|file| *name == **file)
+    };
     match names.iter().find(|name| !is_ours(name)) {
         None => Ok(()),
         Some(name) => {

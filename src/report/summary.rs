@@ -2,59 +2,50 @@
 
 use std::fmt::Write;
 
-use crate::audit::awareness::Awareness;
-use crate::audit::finish::Audit;
-use crate::audit::row::ActorRow;
 use crate::audit::sums::Sums;
-use crate::crawlers::crawler::{Binding, Crawler};
 use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
 
-use super::cell::visible;
-
-/// Rows of the table.
-const OFFENDERS_SHOWN: usize = 10;
+use super::cell::shown;
+use super::facts::Facts;
+use super::facts::crawler::Knowledge;
+use super::facts::line::Line;
+use super::figures::{counted, grouped, percent};
 
 /// Widest cell of a text column, in characters.
 const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
-pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
-    let mut text = headline(audit) + &identity_lines(audit);
-    let is_accused =
-        |row: &&ActorRow| row.actor.1 != Identity::Spoofed && row.tally.total().violations > 0;
-    let mut offenders: Vec<_> = audit.rows().iter().filter(is_accused).collect();
-    // The rows come in order, and the sort is stable: ties stay in order.
-    offenders.sort_by_key(|row| std::cmp::Reverse(row.tally.total().violations));
-    if offenders.is_empty() {
+pub fn summary_text(facts: &Facts) -> String {
+    let mut text = headline(facts) + &identity_lines(facts);
+    if facts.offenders.is_empty() {
         return text;
     }
     let mut rows = vec![
         ["violations", "of judged", "crawler", "operator", "promise", "origin"].map(str::to_owned),
     ];
     let mut known = Vec::new();
-    for row in offenders.iter().take(OFFENDERS_SHOWN) {
-        let ActorRow { origin, actor: (crawler, identity), tally, awareness, .. } = row;
-        let (sums, crawler) = (tally.total(), registry.crawler(*crawler));
-        known.push(what_was_known(awareness, crawler));
-        let mut name = format!("{} ({})", crawler.name, identity.as_str());
-        if crawler.binding() != Binding::Bound {
-            name =
-                format!("{} ({}, {})", crawler.name, identity.as_str(), crawler.binding().as_str());
-        }
+    for (row, knowledge) in &facts.offenders {
+        let line = row.line();
+        let sums = line.sums();
+        known.push(what_was_known(knowledge, line));
+        let identity = line.identity().as_str();
+        let name = match line.text("not_bound_reason").as_str() {
+            "" => format!("{} ({identity})", line.text("crawler")),
+            reason => format!("{} ({identity}, {reason})", line.text("crawler")),
+        };
         rows.push([
             grouped(sums.violations),
             percent(sums.violations, sums.allowed + sums.violations),
             cell(&name),
-            cell(&crawler.operator),
-            crawler.promise().as_str().to_owned(),
-            cell(origin),
+            cell(&line.text("operator")),
+            cell(&line.text("promise")),
+            cell(&line.text("origin")),
         ]);
     }
     text.push('\n');
     write_aligned(&rows, &known, &mut text);
-    if offenders.len() > OFFENDERS_SHOWN {
-        let more = offenders.len() - OFFENDERS_SHOWN;
+    let more = facts.offenders_total - facts.offenders.len() as u64;
+    if more > 0 {
         writeln!(text, "... and {more} more, see summary.csv")
             .expect("writing to a string cannot fail");
     }
@@ -62,31 +53,30 @@ pub fn summary_text(audit: &Audit, registry: &Registry) -> String {
 }
 
 /// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
-fn headline(audit: &Audit) -> String {
-    let total = audit.total_not_spoofed();
-    let lines: u64 = audit.inputs.iter().map(|input| input.tally.lines()).sum();
-    let rejected: u64 = audit.inputs.iter().map(|input| input.tally.rejected_lines()).sum();
+fn headline(facts: &Facts) -> String {
+    let total = facts.not_spoofed();
     format!(
         "{}, {} of known crawlers, {} ({} of those judged), {} rejected\n",
-        counted(lines, "line"),
+        counted(facts.run.lines.lines, "line"),
         counted(total.requests, "request"),
         counted(total.violations, "violation"),
         percent(total.violations, total.allowed + total.violations),
-        counted(rejected, "line"),
+        counted(facts.run.lines.rejected, "line"),
     )
 }
 
-/// Whether robots.txt had been read before the violations.
-fn what_was_known(awareness: &Awareness, crawler: &Crawler) -> String {
-    let Awareness { read_by_itself, read_by_operator, not_read_in_logs, reading_unknown, .. } =
-        *awareness;
-    let of = format!(" of {} came", counted(awareness.total(), "violation"));
-    let operator = cell(&crawler.operator);
+/// Whether robots.txt had been read before the violations of the row `line`.
+fn what_was_known(knowledge: &Knowledge, line: Line<'_>) -> String {
+    let of = format!(" of {} came", counted(knowledge.total(), "violation"));
+    let operator = cell(&line.text("operator"));
     let parts = [
-        (read_by_itself, "after it had read robots.txt".to_owned()),
-        (read_by_operator, format!("after another crawler of {operator} had read robots.txt")),
-        (not_read_in_logs, "after no reading of robots.txt in these logs".to_owned()),
-        (reading_unknown, "after it is not known what".to_owned()),
+        (knowledge.read_by_itself, "after it had read robots.txt".to_owned()),
+        (
+            knowledge.read_by_operator,
+            format!("after another crawler of {operator} had read robots.txt"),
+        ),
+        (knowledge.not_read_in_logs, "after no reading of robots.txt in these logs".to_owned()),
+        (knowledge.reading_unknown, "after it is not known what".to_owned()),
     ];
     let parts = parts.iter().filter(|(violations, _)| *violations > 0);
     let told = parts.enumerate().map(|(at, (violations, what))| {
@@ -97,10 +87,10 @@ fn what_was_known(awareness: &Awareness, crawler: &Crawler) -> String {
 }
 
 /// What is known of who asked; nothing where nobody was checked, which a note says.
-fn identity_lines(audit: &Audit) -> String {
-    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| audit.total_of(identity));
+fn identity_lines(facts: &Facts) -> String {
+    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| facts.of(identity));
     let mut text = String::new();
-    if verified.requests + spoofed.requests > 0 {
+    if facts.is_identity_known() {
         let line = |what: &str, sums: &Sums| {
             format!(
                 "  {what:<11} {}, {} ({} of those judged)\n",
@@ -114,7 +104,7 @@ fn identity_lines(audit: &Audit) -> String {
         text +=
             &format!("  {:<11} {}, left out\n", "spoofed:", counted(spoofed.requests, "request"));
     }
-    audit.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
+    facts.run.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
     text
 }
 
@@ -142,50 +132,18 @@ fn write_aligned<const N: usize>(rows: &[[String; N]], below: &[String], text: &
     }
 }
 
-fn cell(stranger: &str) -> String {
-    let text = visible(stranger.as_bytes());
+/// The beginning of what a table tells.
+fn cell(text: &str) -> String {
+    let text = shown(text);
     if text.chars().count() <= CELL_CHARS_MAX {
         return text;
     }
     text.chars().take(CELL_CHARS_MAX - 1).chain(['…']).collect()
 }
 
-fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "-".to_owned();
-    }
-    format!("{:.1} %", part as f64 * 100.0 / whole as f64)
-}
-
-fn counted(number: u64, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(number))
-}
-
-/// Groups of three digits: `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-    }
 
     #[test]
     fn a_stranger_cannot_write_to_the_terminal() {

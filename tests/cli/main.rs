@@ -13,6 +13,7 @@
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
+//! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
 //! - `sample`: the sample data and its expected reports.
 //! - `readme`: what the README says is what the program does.
@@ -36,5 +37,6 @@ mod output;
 mod program;
 mod readme;
 mod regression;
+mod report;
 mod robots;
 mod sample;

@@ -1,7 +1,7 @@
 //! What one crawler of one identity did, at all origins together.
 
-use crate::audit::merge::Merge;
 use crate::audit::sums::{Statuses, Sums};
+use crate::merge::Merge;
 
 use super::line::Line;
 

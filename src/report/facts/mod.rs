@@ -13,15 +13,15 @@ pub mod top;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::audit::{merge::Merge, sums::Sums};
 use crate::crawlers::identity::Identity;
 use crate::error::Result;
+use crate::{audit::sums::Sums, merge::Merge};
 
 use super::columns::{
     CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, VIOLATION,
 };
 
-use crawler::CrawlerFacts;
+use crawler::{CrawlerFacts, Knowledge};
 use line::{KeptLine, Line, each_line};
 use rule::{RobotsLine, RuleFacts, RuleKey};
 use run::RunFacts;
@@ -32,6 +32,9 @@ pub const ROWS_MAX: usize = 1_000;
 
 /// Rules that are shown among the lines of their robots.txt.
 pub const RULES_SHOWN: usize = 10;
+
+/// Rows of the short table of a summary.
+pub const OFFENDERS_SHOWN: usize = 10;
 
 /// A crawler, and the class of its identity.
 pub type Who = (String, Identity);
@@ -59,6 +62,11 @@ pub struct Facts {
     pub rules_broken: usize,
     /// Lines near `rules`, by digest, in the order of the file.
     pub robots_lines: BTreeMap<String, Vec<RobotsLine>>,
+    /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed, with what was
+    /// known before these.
+    pub offenders: Vec<(KeptLine, Knowledge)>,
+    /// Rows from which these were taken.
+    pub offenders_total: u64,
     /// Rows of `summary.csv`.
     pub summary: Kept,
     /// Rows of `violations.csv`.
@@ -88,7 +96,13 @@ impl Facts {
     pub fn read(directory: &Path) -> Result<Facts> {
         let mut facts = Facts { run: RunFacts::read(directory)?, ..Facts::default() };
         facts.read_summary(directory)?;
-        each_line(directory, ROBOTS_FETCHES.file, |line| facts.crawler(line).add_fetches(line))?;
+        each_line(directory, ROBOTS_FETCHES.file, |line| {
+            facts.crawler(line).add_fetches(line);
+            let same = facts.offenders.iter_mut().find(|(kept, _)| is_same_row(kept.line(), line));
+            if let Some((_, knowledge)) = same {
+                *knowledge = Knowledge::of(line);
+            }
+        })?;
         each_line(directory, DAILY.file, |line| {
             let day = facts.days.entry(line.raw("day").to_owned()).or_default();
             day.entry(line.identity()).or_default().absorb(line.sums());
@@ -134,10 +148,13 @@ impl Facts {
 
     fn read_summary(&mut self, directory: &Path) -> Result<()> {
         let mut origins = BTreeSet::new();
-        let mut top = Top::new(ROWS_MAX);
+        let (mut top, mut offenders) = (Top::new(ROWS_MAX), Top::new(OFFENDERS_SHOWN));
         each_line(directory, SUMMARY.file, |line| {
             let (sums, (first, last)) = (line.sums(), &mut self.period);
             top.offer(sums.violations, || line.keep());
+            if is_itself(line.identity()) && sums.violations > 0 {
+                offenders.offer(sums.violations, || (line.keep(), Knowledge::default()));
+            }
             origins.insert(line.text("origin"));
             let (from, to) = (line.raw("first_seen_utc"), line.raw("last_seen_utc"));
             if !from.is_empty() && (first.is_empty() || *from < **first) {
@@ -150,6 +167,8 @@ impl Facts {
             self.crawler(line).add_summary(line);
         })?;
         self.summary = Kept::of(top);
+        self.offenders_total = offenders.offered;
+        self.offenders = offenders.into_rows();
         self.origins = origins.len();
         self.only_origin = if origins.len() == 1 { origins.pop_first() } else { None };
         Ok(())
@@ -201,6 +220,11 @@ impl Kept {
 /// What a crawler of that identity did may be held against it.
 pub fn is_itself(identity: Identity) -> bool {
     identity != Identity::Spoofed
+}
+
+/// Whether both rows are of the same origin, crawler and identity.
+fn is_same_row(left: Line<'_>, right: Line<'_>) -> bool {
+    ["origin", "crawler", "identity"].iter().all(|name| left.raw(name) == right.raw(name))
 }
 
 fn kept(directory: &Path, file: &str, column: &'static str) -> Result<Kept> {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::merge::Merge;
 use crate::audit::sums::Statuses;
 use crate::crawlers::identity::Identity;
+use crate::merge::Merge;
 
 use super::line::Line;
 

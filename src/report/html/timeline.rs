@@ -1,6 +1,6 @@
 //! Requests and violations by day.
 
-use crate::audit::{merge::Merge, sums::Sums};
+use crate::{audit::sums::Sums, merge::Merge};
 
 use super::super::facts::{Facts, is_itself};
 use super::chart::columns;

@@ -1,0 +1,84 @@
+//! The tables of a report as JSON Lines: an object a row, with the name of its table.
+//!
+//! Numbers are numbers, an empty cell is `null`, and text is as people read
+//! it: hidden bytes as `\xHH`, without the mark that disarms formulas.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+use super::cell::shown;
+use super::columns::Table;
+use super::facts::line::{Line, each_line};
+
+/// Writes the rows of `tables` of the report in `directory`.
+///
+/// # Errors
+/// Where a table cannot be read, or `out` fails.
+pub fn json_lines(directory: &Path, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
+    for table in tables {
+        let mut failed: Option<io::Error> = None;
+        each_line(directory, table.file, |line| {
+            if failed.is_none() {
+                failed = writeln!(out, "{}", object(table, line)).err();
+            }
+        })?;
+        if let Some(err) = failed {
+            return Err(Error::io("cannot write to", Path::new("standard output"), err));
+        }
+    }
+    out.flush().map_err(|err| Error::io("cannot write to", Path::new("standard output"), err))
+}
+
+/// The name of a table, as in the objects.
+pub fn name(table: &Table) -> &'static str {
+    table.file.trim_end_matches(".csv")
+}
+
+fn object(table: &Table, line: Line<'_>) -> String {
+    let mut json = format!("{{\"table\":{}", quoted(name(table)));
+    for (column, cell) in line.cells() {
+        json += &format!(",{}:{}", quoted(column), value(table, column, cell));
+    }
+    json + "}"
+}
+
+fn value(table: &Table, column: &str, cell: &str) -> String {
+    let unit = table.columns.iter().find(|known| known.name == column).map(|known| known.unit);
+    match cell.parse::<f64>() {
+        _ if cell.is_empty() => "null".to_owned(),
+        Ok(number) if number.is_finite() && unit.is_some_and(is_numeric) => cell.to_owned(),
+        _ => quoted(&shown(cell)),
+    }
+}
+
+/// Whether cells of that unit are decimal numbers, as [`super::csv::Row`] writes them.
+fn is_numeric(unit: &str) -> bool {
+    const UNITS: [&str; 4] = ["count", "bytes", "minutes", "line number from 1"];
+    UNITS.contains(&unit) || unit.ends_with("decimals")
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("text is JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::SUMMARY;
+    use super::*;
+
+    #[test]
+    fn numbers_text_and_nothing() {
+        let check = |column: &str, cell: &str, expected: &str| {
+            assert_eq!(value(&SUMMARY, column, cell), expected);
+        };
+        check("requests", "12", "12");
+        check("violation_rate", "0.500000", "0.500000");
+        check("violation_rate", "", "null");
+        check("crawler", "12", "\"12\"");
+        check("crawler", "'=\"x", "\"=\\\"x\"");
+        check("added_later", "12", "\"12\"");
+        check("requests", "NaN", "\"NaN\"");
+    }
+}

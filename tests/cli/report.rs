@@ -1,0 +1,104 @@
+//! A report shown again, without the logs.
+
+use serde_json::Value;
+
+use crate::program::{Sandbox, line, repository};
+
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+/// An audit of the sample data in `report/`; gives what it printed.
+fn audited(sandbox: &Sandbox) -> String {
+    let report = sandbox.path("report");
+    let mut command = sandbox.command(&format!(
+        "audit --robots sample-data/robots -o {} sample-data/logs",
+        report.display()
+    ));
+    let output = command.current_dir(repository()).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn page_and_summary_come_again_from_the_tables() {
+    let sandbox = Sandbox::new();
+    let printed = audited(&sandbox);
+    let page = sandbox.text("report/report.html");
+    let names = sandbox.names("report");
+    std::fs::remove_file(sandbox.path("report/report.html")).unwrap();
+    let ran = sandbox.run("report report").exits(0);
+    assert_eq!(sandbox.text("report/report.html"), page);
+    assert_eq!(sandbox.names("report"), names);
+    let summary = printed.split("\nreport: ").next().unwrap();
+    assert_eq!(ran.stdout, format!("{summary}\npage: report/report.html\n"));
+    assert_eq!(sandbox.run("report report --format text").exits(0).stdout, summary);
+    sandbox.run("report report -o page.html").exits(0);
+    assert_eq!(sandbox.text("page.html"), page);
+}
+
+#[test]
+fn columns_that_are_added_do_no_harm() {
+    let sandbox = Sandbox::new();
+    audited(&sandbox);
+    let page = sandbox.text("report/report.html");
+    for name in ["summary.csv", "violations.csv", "daily.csv"] {
+        let text = sandbox.text(&format!("report/{name}"));
+        let wider: String = text.lines().map(|line| format!("new,{line}\r\n")).collect();
+        sandbox.write(&format!("report/{name}"), wider);
+    }
+    sandbox.run("report report").exits(0);
+    assert_eq!(sandbox.text("report/report.html"), page);
+    // A report of a version that knew fewer tables.
+    std::fs::remove_file(sandbox.path("report/robots-rules.csv")).unwrap();
+    sandbox.run("report report").exits(0);
+    assert!(sandbox.text("report/report.html").contains("<mark><code>Disallow: /</code></mark>"));
+}
+
+#[test]
+fn tables_as_json_lines() {
+    let sandbox = Sandbox::new();
+    audited(&sandbox);
+    let ran = sandbox.run("report report --format json").exits(0);
+    let rows: Vec<Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |table: &str| rows.iter().filter(|row| row["table"] == table).count();
+    for table in ["summary", "violations", "daily", "rejects", "unknown-crawlers", "robots-rules"] {
+        assert_eq!(of(table), sandbox.table(&format!("report/{table}.csv")).rows.len(), "{table}");
+    }
+    let violations: Vec<u64> = rows
+        .iter()
+        .filter(|row| row["table"] == "summary")
+        .map(|row| row["violations"].as_u64().unwrap())
+        .collect();
+    assert_eq!(violations.iter().sum::<u64>(), 166);
+    let one = sandbox.run("report report --format json --table rejects").exits(0);
+    assert_eq!(one.stdout.lines().count(), sandbox.table("report/rejects.csv").rows.len());
+    let formula = rows.iter().find(|row| row["token"] == "FormulaCrawler").unwrap();
+    assert_eq!(formula["user_agent"], "=cmd|' /C calc'!A0 FormulaCrawler/1.0");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let sandbox = Sandbox::new();
+    audited(&sandbox);
+    sandbox.run("report gone").exits(2).complains("cannot read the report gone/run.json");
+    sandbox.run("report report --format json -o x").exits(2).complains("-o is for the page");
+    sandbox
+        .run("report report --format json --table violation")
+        .exits(2)
+        .complains("unknown table 'violation'; the tables are summary, violations,");
+    sandbox.write("report/summary.csv", "a,b\n1\n");
+    sandbox.run("report report").exits(2).complains("report/summary.csv:2: is no table");
+    sandbox.write("report/run.json", "{}");
+    sandbox.run("report report").exits(2).complains("is not a report of botaudit");
+}
+
+#[test]
+fn a_page_in_the_making_stands_in_no_ones_way() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", line(1, "/private", 200, BINGBOT));
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    sandbox.write("report/.botaudit-page-123", "half");
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    assert!(!sandbox.names("report").contains(&".botaudit-page-123".to_owned()));
+}

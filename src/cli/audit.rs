@@ -72,7 +72,7 @@ pub struct AuditArgs {
     /// In a directory the names decide: `example.com`, `example.com.txt` and
     /// `example.com/robots.txt` govern that host on its default port under any scheme;
     /// `https_example.com_8443.txt` governs exactly that origin, and wins.
-    #[arg(long, value_name = "PATH")]
+    #[arg(help_heading = "By which rules", long, value_name = "PATH")]
     robots: Option<PathBuf>,
 
     #[command(flatten)]
@@ -82,11 +82,17 @@ pub struct AuditArgs {
     origins: OriginArgs,
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
-    #[arg(short, long, value_name = "DIR", default_value = "botaudit-report")]
+    #[arg(
+        help_heading = "What comes out",
+        short,
+        long,
+        value_name = "DIR",
+        default_value = "botaudit-report"
+    )]
     output: PathBuf,
 
     /// Write every violating request to FILE, gzipped if its name ends in .gz.
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "What comes out", long, value_name = "FILE")]
     requests: Option<PathBuf>,
 
     #[command(flatten)]
@@ -98,22 +104,22 @@ pub struct AuditArgs {
     /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
     ///
     /// A date begins at midnight in the zone of --timezone, and so does a time without an offset.
-    #[arg(long, value_name = "TIME")]
+    #[arg(help_heading = "How logs are read", long, value_name = "TIME")]
     since: Option<String>,
 
     /// Pass over requests made at TIME or later; written as for --since.
-    #[arg(long, value_name = "TIME")]
+    #[arg(help_heading = "How logs are read", long, value_name = "TIME")]
     until: Option<String>,
 
     /// Lines of a file that must be records, in percent of those that are not skipped.
     ///
     /// A file that falls short fails the run, as its format was mistaken; a file with fewer than
     /// five rejected lines does not, unless no line of any file is a record. 0 accepts anything.
-    #[arg(long, value_name = "PERCENT", default_value = "90", value_parser = percent)]
+    #[arg(help_heading = "How logs are read", long, value_name = "PERCENT", default_value = "90", value_parser = percent)]
     min_parse_rate: f64,
 
     /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "By which rules", long, value_name = "FILE")]
     crawlers: Option<PathBuf>,
 
     /// Whom to hold to the rules.
@@ -121,7 +127,7 @@ pub struct AuditArgs {
     /// `bound`: all but fetchers that a person triggered, and crawlers that are known not to
     /// follow robots.txt; `*` does not bind crawlers that are documented to ignore it.
     /// `everyone`: all of them, as if the rules bound everybody.
-    #[arg(long, value_enum, default_value_t = JudgeArg::Bound)]
+    #[arg(help_heading = "By which rules", long, value_enum, default_value_t = JudgeArg::Bound)]
     judge: JudgeArg,
 
     /// Count requests from before the first snapshot of an archive as unknown.
@@ -131,22 +137,22 @@ pub struct AuditArgs {
     strict_history: bool,
 
     /// How percent-encodings and wildcards are read.
-    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
+    #[arg(help_heading = "By which rules", long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
 
     #[command(flatten)]
     identity: IdentityArgs,
 
     /// Exit with 1 if there are violations (of crawlers that are not spoofed).
-    #[arg(long)]
+    #[arg(help_heading = "What comes out", long)]
     fail_on_violations: bool,
 
     /// Say nothing but warnings and errors.
-    #[arg(short, long)]
+    #[arg(help_heading = "What comes out", short, long)]
     quiet: bool,
 
     /// Threads that parse and judge; 0 for one a core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(help_heading = "How the work is done", long, value_name = "N", default_value_t = 0)]
     threads: usize,
 
     /// Bytes of lines that a thread takes at once.

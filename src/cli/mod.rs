@@ -12,6 +12,7 @@ mod fetching;
 mod formats;
 mod identity;
 mod lint;
+mod manual;
 mod network;
 mod origins;
 mod privacy;
@@ -28,9 +29,22 @@ use crate::error::Result;
 
 use shared::complain;
 
+const START: &str = "\
+Start here:
+  Who broke the rules of your site? A page and tables in botaudit-report/:
+    botaudit audit --robots robots.txt --origin https://example.com /var/log/nginx/access.log*
+
+  May a crawler request a URL, and why?
+    botaudit check https://example.com/private/ --crawler GPTBot --robots robots.txt
+
+  What is odd about a robots.txt?
+    botaudit lint robots.txt
+
+More, with examples: botaudit audit --help, and so for each command";
+
 /// Which crawler broke which rule of robots.txt, how often and when.
 #[derive(Debug, Parser)]
-#[command(name = "botaudit", version, about, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "botaudit", version, about, arg_required_else_help = true, max_term_width = 100, after_help = START)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -46,6 +60,8 @@ enum Command {
     Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
     Robots(robots::RobotsArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 /// How a run ended that could be carried out.
@@ -76,6 +92,8 @@ pub fn main() -> ExitCode {
         Command::Classify(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Robots(args) => args.run(),
+        Command::Completions(args) => args.run(),
+        Command::Man(args) => args.run(),
     };
     exit_code(result)
 }

@@ -11,6 +11,7 @@ use super::shared::origin;
 
 /// Whose log it is, and by whom it was reached.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Whose log it is")]
 pub struct OriginArgs {
     /// Origin of records whose log names no host, as https://example.com.
     #[arg(long, value_name = "URL")]

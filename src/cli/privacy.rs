@@ -7,6 +7,7 @@ use crate::report::privacy::{Addresses, Privacy, Queries};
 
 /// What may leave in a report.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What may leave in a report")]
 pub struct PrivacyArgs {
     /// How clients' addresses are written in reports; not at all, unless something else is asked for.
     #[arg(long, value_enum, default_value_t = IpArg::None, value_name = "HOW")]

@@ -12,6 +12,7 @@
 //! - `html`: the page of a report, in a real browser.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
+//! - `manual`: how to start, completions and manual pages.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
@@ -33,6 +34,7 @@ mod html;
 mod identity;
 mod intake;
 mod lint;
+mod manual;
 mod output;
 mod program;
 mod readme;

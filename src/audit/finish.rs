@@ -21,6 +21,7 @@ use super::file::{FileTally, RejectTally};
 use super::place::Place;
 use super::places::TIME_BUCKETS_MAX;
 use super::row::{ActorRow, Broken, Delayed};
+use super::simulate::Simulation;
 use super::snapshots::Snapshots;
 use super::sums::Sums;
 use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
@@ -47,6 +48,8 @@ pub struct Audit {
     pub warnings: Vec<String>,
     /// What the user should know to read the report rightly, though nothing is wrong.
     pub notes: Vec<String>,
+    /// What a draft would change, where one is given.
+    pub simulation: Option<Simulation>,
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
@@ -170,6 +173,7 @@ impl Audit {
             robots_failures: failures.len(),
             warnings: Vec::new(),
             notes: Vec::new(),
+            simulation: None,
             rows,
         };
         audit.check_requests()?;
@@ -186,6 +190,10 @@ impl Audit {
     /// Each origin, crawler and identity with all that is known, by the names of these.
     pub fn rows(&self) -> &[ActorRow] {
         &self.rows
+    }
+
+    pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut ActorRow> {
+        self.rows.iter_mut()
     }
 
     /// Each delay that a crawler was asked to keep, with its requests.
@@ -215,9 +223,11 @@ impl Audit {
         })
     }
 
-    /// The examples of broken rules, for whoever must shorten them.
+    /// The examples of broken and of simulated rules, for whoever must shorten them.
     pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
-        self.rows.iter_mut().flat_map(|row| &mut row.broken).map(|broken| &mut broken.tally.example)
+        let broken = self.rows.iter_mut().flat_map(|row| &mut row.broken);
+        let simulated = self.simulation.iter_mut().flat_map(Simulation::examples_mut);
+        broken.map(|broken| &mut broken.tally.example).chain(simulated)
     }
 
     /// Sums over all crawlers.

@@ -21,6 +21,7 @@ pub mod places;
 pub mod readings;
 pub mod row;
 pub mod series;
+pub mod simulate;
 pub mod sites;
 pub mod snapshots;
 pub mod sums;
@@ -56,6 +57,7 @@ use finish::{Audit, InputEnd};
 use identities::Identities;
 use identity_warnings::{identity_note, identity_warnings};
 use naming::Naming;
+use simulate::{Draft, Simulation};
 use sites::Sites;
 use suspects::Suspects;
 use tally::Tally;
@@ -89,6 +91,8 @@ pub struct Options {
     pub judged: Judged,
     /// What is made of requests from before the first snapshot of a robots.txt.
     pub before_first: BeforeFirst,
+    /// A draft of a robots.txt by which requests are judged besides.
+    pub draft: Option<Arc<Draft>>,
 }
 
 impl Options {
@@ -104,6 +108,7 @@ impl Options {
             window: Window::ALWAYS,
             judged: Judged::Bound,
             before_first: BeforeFirst::AsFirst,
+            draft: None,
         }
     }
 }
@@ -150,6 +155,9 @@ pub fn run(
     let (tally, ends) = add_up(sources, options, &context, progress, evidence)?;
     let judge = (judge, options.before_first);
     let mut audit = Audit::new(sources, ends, tally, judge, registry)?;
+    if let Some(draft) = &options.draft {
+        audit.simulation = Some(Simulation::new(&mut audit, draft, judge.0)?);
+    }
     audit.warnings.extend(identity_warnings(&audit, identities, registry));
     audit.notes.extend(identity_note(identities));
     Ok(audit)
@@ -197,6 +205,7 @@ fn context<'a>(
         trusted_proxies: &options.trusted_proxies,
         bindings: registry.iter().map(|(_, crawler)| binding(crawler)).collect(),
         identities,
+        draft: options.draft.as_deref(),
         pass,
     }
 }

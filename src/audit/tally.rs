@@ -13,6 +13,7 @@ use super::pace::PaceTally;
 use super::places::Places;
 use super::readings::ReadingTally;
 use super::series::Series;
+use super::simulate::SimulatedTally;
 use super::sums::{Span, Statuses, Sums};
 use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
 use crate::bounded::Bounded;
@@ -88,6 +89,8 @@ pub struct CrawlerTally {
     pub before_first: u64,
     /// Whether minutes and hours are known.
     pub times: Times,
+    /// What a draft would change, where one is given.
+    pub simulated: SimulatedTally,
 }
 
 /// Whether the minutes and hours of a crawler's requests are known.
@@ -134,6 +137,7 @@ impl Merge for CrawlerTally {
         self.readings.absorb(other.readings);
         self.paces.absorb(other.paces);
         self.before_first += other.before_first;
+        self.simulated.absorb(other.simulated);
         if other.times == Times::GivenUp {
             self.give_up_times();
         }

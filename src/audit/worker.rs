@@ -32,7 +32,9 @@ use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::identities::Identities;
 use super::naming::Captured;
+use super::place::Place;
 use super::series::Series;
+use super::simulate::{Compared, Draft};
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
 use super::suspects::{Requests, Suspect};
@@ -66,6 +68,8 @@ pub struct Context<'a> {
     pub bindings: Box<[Binding]>,
     /// Who is who they say they are.
     pub identities: &'a Identities,
+    /// A draft of a robots.txt by which requests are judged besides.
+    pub draft: Option<&'a Draft>,
     /// What to do with the requests of crawlers.
     pub pass: Pass,
 }
@@ -220,6 +224,8 @@ impl<'a> Worker<'a> {
         let (target, site) = self.address(record);
         let ruled = self.judge(crawler, target, record.time, &site);
         let outcome = ruled.judged.outcome(self.context.bindings[crawler.index()]);
+        let robots = ruled.robots.map(|robots| &**robots);
+        let simulated = self.simulate(crawler, target, &site.place, robots, outcome);
         let identity = self.identity(crawler, record);
         let place = self.tally.places.entry(&site.place, site.standing);
         let tally = place.entry((crawler, identity)).or_default();
@@ -237,6 +243,9 @@ impl<'a> Worker<'a> {
             && self.context.judge.asks_for_delay(robots, crawler)
         {
             tally.paces.entry(robots.id).or_default().count(record.time);
+        }
+        if let Some(compared) = simulated {
+            tally.simulated.count(compared, || example(record, position, ruled.snapshot));
         }
         if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, ruled.judged) {
             add_violation(key, record, position, ruled.snapshot, tally);
@@ -329,6 +338,34 @@ impl<'a> Worker<'a> {
             }
         }
     }
+
+    /// What a draft would do to a request that `robots`, then in force, decided as `outcome`.
+    fn simulate(
+        &mut self,
+        crawler: CrawlerId,
+        target: Target<'_>,
+        place: &Place,
+        robots: Option<&Robots>,
+        outcome: Outcome,
+    ) -> Option<Compared> {
+        let Context { draft, judge, .. } = *self.context;
+        let in_force = draft?.in_force(place, outcome)?;
+        let (Target::Path(path) | Target::Absolute { path, .. }) = target else { return None };
+        let path = prepare(path, judge.dialect(), &mut self.path_scratch);
+        let present = || {
+            let robots = robots?;
+            let line = judge.verdict(robots, crawler, path).by?;
+            Some(RuleKey { robots: robots.id, line })
+        };
+        Some(draft?.compare(crawler, path, in_force, present))
+    }
+}
+
+fn example(record: &Record<'_>, position: Position, snapshot: Option<UtcTime>) -> Example {
+    let Position { file, line } = position;
+    let target = record.target.unwrap_or_default();
+    let target = target[..target.len().min(EXAMPLE_BYTES_MAX)].into();
+    Example { time: record.time, file, line, target, snapshot }
 }
 
 /// Asked of every line that has fields, whoever sent it, so that what is skipped does not depend on
@@ -411,16 +448,7 @@ fn add_violation(
     let Position { file, line } = position;
     let is_earliest =
         |example: &Example| (record.time, file, line) < (example.time, example.file, example.line);
-    let example = || {
-        let target = record.target.unwrap_or_default();
-        Example {
-            time: record.time,
-            file,
-            line,
-            target: target[..target.len().min(EXAMPLE_BYTES_MAX)].into(),
-            snapshot,
-        }
-    };
+    let example = || example(record, position, snapshot);
     match tally.violations.get_mut(&key) {
         Some(sum) => {
             sum.requests += 1;

@@ -25,7 +25,7 @@ use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
 use crate::report::summary::summary_text;
-use crate::report::tables::TABLES;
+use crate::report::tables::{TABLES, tables_of};
 use crate::store::Store;
 use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
@@ -38,6 +38,7 @@ use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
 use super::shared::{DialectArg, complain, print, registry};
+use super::simulate::SimulateArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,6 +81,9 @@ pub struct AuditArgs {
 
     #[command(flatten)]
     origins: OriginArgs,
+
+    #[command(flatten)]
+    simulate: SimulateArgs,
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
     #[arg(
@@ -186,7 +190,7 @@ impl JudgeArg {
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
-        let options = self.options()?;
+        let mut options = self.options()?;
         let privacy = self.privacy.privacy()?;
         let robots = self.robots_path().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
@@ -198,6 +202,10 @@ impl AuditArgs {
         let judge = || make(Store::open(&robots)?, &registry, self.dialect.dialect());
         // What is there already should be readable before anything is written.
         let ready = if self.fetch.is_wanted() { None } else { Some(judge()?) };
+        let is_one_file = ready.as_ref().is_some_and(Judge::is_by_hand);
+        let judge_draft = |draft| make(draft, &registry, self.dialect.dialect());
+        options.draft =
+            self.simulate.draft(&options.naming, is_one_file, judge_draft)?.map(Arc::new);
         let staging = Arc::new(Staging::open(&self.output)?);
         let fetched = self.fetch.run(&robots, &sources, &options, &registry, self.show());
         let judge = fetched.and_then(|()| ready.map_or_else(judge, Ok));
@@ -239,7 +247,7 @@ impl AuditArgs {
             return Err(Error::usage(why));
         }
         privacy.apply(&mut audit);
-        for (table, write) in TABLES {
+        for (table, write) in tables_of(&audit) {
             let mut file = std::io::BufWriter::new(staging.create(table.file)?);
             let written = write(&audit, registry, &mut file).and_then(|()| file.flush());
             written.map_err(|err| Error::io("cannot write", &self.output.join(table.file), err))?;
@@ -361,6 +369,7 @@ impl AuditArgs {
                 true => BeforeFirst::Unknown,
                 false => BeforeFirst::AsFirst,
             },
+            draft: None,
         })
     }
 
@@ -389,6 +398,8 @@ impl AuditArgs {
             origin: options.naming.origin.as_ref().map(Origin::to_string),
             origin_from_path: self.origins.origin_from_path.clone(),
             aliases: self.origins.alias.clone(),
+            simulate: self.simulate.name(),
+            simulate_for: self.simulate.simulate_for.clone(),
             trusted_proxies: self.origins.trusted_proxy.clone(),
             haproxy_captures: self.hints.haproxy_captures.clone(),
             json_fields: self.hints.json_fields.clone(),

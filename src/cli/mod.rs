@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod robots;
 mod shared;
+mod simulate;
 
 use std::process::ExitCode;
 

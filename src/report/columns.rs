@@ -141,6 +141,14 @@ const PATTERN: Column =
     column("pattern", "path pattern", "the deciding rule as written in the file");
 const GROUP: Column =
     column("group", "product token or `*`", "the token that bound the crawler to the rule's group");
+const EXAMPLE_TARGET: Column = column(
+    "example_target",
+    "request target",
+    "what the earliest of them asked for, cut to 2,048 bytes",
+);
+const EXAMPLE_FILE: Column =
+    column("example_file", "path", "the input that holds the earliest of them");
+const EXAMPLE_LINE: Column = column("example_line", "line number from 1", "its line there");
 
 /// A row for each origin, crawler and identity.
 pub const SUMMARY: Table = Table {
@@ -197,13 +205,9 @@ pub const VIOLATION: Table = Table {
         BYTES,
         FIRST_SEEN,
         LAST_SEEN,
-        column(
-            "example_target",
-            "request target",
-            "what the earliest of them asked for, cut to 2,048 bytes",
-        ),
-        column("example_file", "path", "the input that holds the earliest of them"),
-        column("example_line", "line number from 1", "its line there"),
+        EXAMPLE_TARGET,
+        EXAMPLE_FILE,
+        EXAMPLE_LINE,
         READ_BY_ITSELF,
         READ_BY_OPERATOR,
         NOT_READ_IN_LOGS,
@@ -440,6 +444,56 @@ pub const REJECTS: Table = Table {
     ],
 };
 
+/// What a draft of a robots.txt would change, where one is given.
+pub const SIMULATION: Table = Table {
+    file: "simulation.csv",
+    row: "each origin, crawler, identity, change, deciding rule of the draft and rule that decided",
+    columns: &[
+        ORIGIN,
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        column(
+            "change",
+            "newly-disallowed, newly-allowed",
+            "what the draft would do to requests that the rules in force allowed or disallowed",
+        ),
+        column(
+            "draft_line",
+            "line number from 1",
+            "line of the rule of the draft that would decide; empty where none would, which allows",
+        ),
+        column("draft_directive", "allow, disallow", "kind of that rule"),
+        column("draft_pattern", "path pattern", "that rule as written in the draft"),
+        column(
+            "draft_group",
+            "product token or `*`",
+            "the token that would bind the crawler to that rule's group",
+        ),
+        column(
+            "present_digest",
+            "sha256:hex",
+            "which version of a robots.txt decided; empty where no rule did, which allowed",
+        ),
+        column("present_line", "line number from 1", "line of the rule that decided, in it"),
+        column("present_directive", "allow, disallow", "kind of the rule that decided"),
+        column("present_pattern", "path pattern", "the rule that decided as written in the file"),
+        column(
+            "present_group",
+            "product token or `*`",
+            "the token that bound the crawler to the group of the rule that decided",
+        ),
+        REQUESTS,
+        FIRST_SEEN,
+        LAST_SEEN,
+        EXAMPLE_TARGET,
+        EXAMPLE_FILE,
+        EXAMPLE_LINE,
+    ],
+};
+
 /// Every violating request: the evidence behind an accusation.
 pub const REQUESTS_EVIDENCE: Table = Table {
     file: "--requests FILE",
@@ -492,5 +546,6 @@ pub const TABLES: &[Table] = &[
     DAILY,
     UNKNOWN_CRAWLERS,
     REJECTS,
+    SIMULATION,
     REQUESTS_EVIDENCE,
 ];

@@ -158,11 +158,19 @@ impl Row {
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
     pub fn rule(self, rule: &DecidingRule) -> Row {
-        self.text(&rule.digest.to_string())
-            .counts([u64::from(rule.line)])
-            .text(rule.directive)
-            .bytes(&rule.pattern)
-            .bytes(&rule.group)
+        self.text(&rule.digest.to_string()).rule_without_digest(Some(rule))
+    }
+
+    /// Line, directive, pattern and group of a rule, or four empty cells.
+    pub fn rule_without_digest(self, rule: Option<&DecidingRule>) -> Row {
+        match rule {
+            None => self.maybe_counts(None::<[u64; 4]>),
+            Some(rule) => self
+                .counts([u64::from(rule.line)])
+                .text(rule.directive)
+                .bytes(&rule.pattern)
+                .bytes(&rule.group),
+        }
     }
 }
 

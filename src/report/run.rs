@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::audit::finish::{Audit, Input};
+use crate::audit::simulate::{SimulatedSums, Simulation};
 use crate::audit::snapshots::UsedSnapshot;
 use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
+use crate::judge::robots::Robots;
 use crate::time::UtcTime;
 
 use super::html::PAGE;
-use super::tables::TABLES;
+use super::tables::tables_of;
 
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;
@@ -28,6 +30,10 @@ pub struct RunOptions {
     pub origin: Option<String>,
     pub origin_from_path: Option<String>,
     pub aliases: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulate: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub simulate_for: Vec<String>,
     pub trusted_proxies: Vec<String>,
     pub log_format: Option<String>,
     pub haproxy_captures: Option<String>,
@@ -63,6 +69,8 @@ struct RunJson<'a> {
     lines: LinesJson,
     requests: BTreeMap<&'static str, u64>,
     requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulation: Option<SimulationJson<'a>>,
     warnings: &'a [String],
     notes: &'a [String],
     files: Vec<&'a str>,
@@ -123,6 +131,24 @@ struct SnapshotJson {
     robots_digest: Option<String>,
 }
 
+#[derive(Serialize)]
+struct SimulationJson<'a> {
+    draft: RobotsJson<'a>,
+    #[serde(flatten)]
+    all: SimulatedJson,
+    /// Those who would read the draft.
+    not_spoofed: SimulatedJson,
+}
+
+/// `judged = newly_disallowed + newly_allowed + unchanged`.
+#[derive(Serialize)]
+struct SimulatedJson {
+    judged: u64,
+    newly_disallowed: u64,
+    newly_allowed: u64,
+    unchanged: u64,
+}
+
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(
     audit: &Audit,
@@ -131,12 +157,7 @@ pub fn run_json(
     registry: &Registry,
     made_at: UtcTime,
 ) -> Vec<u8> {
-    let robots = audit.robots.iter().map(|(source, robots)| RobotsJson {
-        source,
-        digest: robots.digest.to_string(),
-        size_bytes: robots.size_bytes,
-        parsed_bytes: robots.parsed_bytes,
-    });
+    let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, robots));
     let json = RunJson {
         program: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
@@ -155,9 +176,14 @@ pub fn run_json(
             .iter()
             .map(|&identity| (identity.as_str(), requests_json(&audit.total_of(identity))))
             .collect(),
+        simulation: audit.simulation.as_ref().map(simulation_json),
         warnings: &audit.warnings,
         notes: &audit.notes,
-        files: TABLES.iter().map(|(table, _)| table.file).chain([PAGE]).chain(evidence).collect(),
+        files: tables_of(audit)
+            .map(|(table, _)| table.file)
+            .chain([PAGE])
+            .chain(evidence)
+            .collect(),
     };
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
@@ -180,6 +206,28 @@ fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {
         requests_before_first_snapshot: audit.requests_before_first(),
         in_force: in_force.collect(),
     })
+}
+
+fn robots_json<'a>(source: &'a str, robots: &Robots) -> RobotsJson<'a> {
+    RobotsJson {
+        source,
+        digest: robots.digest.to_string(),
+        size_bytes: robots.size_bytes,
+        parsed_bytes: robots.parsed_bytes,
+    }
+}
+
+fn simulation_json(simulation: &Simulation) -> SimulationJson<'_> {
+    SimulationJson {
+        draft: robots_json(&simulation.draft, &simulation.robots),
+        all: simulated_json(simulation.total()),
+        not_spoofed: simulated_json(simulation.total_not_spoofed()),
+    }
+}
+
+fn simulated_json(sums: SimulatedSums) -> SimulatedJson {
+    let SimulatedSums { judged, newly_disallowed, newly_allowed, unchanged } = sums;
+    SimulatedJson { judged, newly_disallowed, newly_allowed, unchanged }
 }
 
 fn input_json(input: &Input) -> InputJson<'_> {

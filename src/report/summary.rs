@@ -9,14 +9,18 @@ use super::cell::shown;
 use super::facts::Facts;
 use super::facts::crawler::Knowledge;
 use super::facts::line::Line;
+use super::facts::simulation::{NEWLY_ALLOWED, NEWLY_DISALLOWED};
 use super::figures::{counted, grouped, percent};
+
+/// Crawlers that are named where a draft would change something.
+const CHANGED_SHOWN: usize = 3;
 
 /// Widest cell of a text column, in characters.
 const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
 pub fn summary_text(facts: &Facts) -> String {
-    let mut text = headline(facts) + &identity_lines(facts);
+    let mut text = headline(facts) + &identity_lines(facts) + &simulation_lines(facts);
     if facts.offenders.is_empty() {
         return text;
     }
@@ -63,6 +67,36 @@ fn headline(facts: &Facts) -> String {
         percent(total.violations, total.allowed + total.violations),
         counted(facts.run.lines.rejected, "line"),
     )
+}
+
+/// What a draft would change, in two lines. Who is spoofed reads no draft.
+fn simulation_lines(facts: &Facts) -> String {
+    let Some(run) = &facts.run.simulation else { return String::new() };
+    let total = &run.not_spoofed;
+    let who = |change| most_changed(facts.changes.by_crawler(change));
+    format!(
+        "  what if {} were in force: {} newly disallowed{}, {} newly allowed{}\n\
+         \x20 and {} of {} judged as before; see simulation.csv\n",
+        cell(&shown(&run.draft.source)),
+        counted(total.newly_disallowed, "request"),
+        who(NEWLY_DISALLOWED),
+        grouped(total.newly_allowed),
+        who(NEWLY_ALLOWED),
+        grouped(total.unchanged),
+        counted(total.judged, "request"),
+    )
+}
+
+/// Whose requests would change most: ` (GPTBot 12, bingbot 3 and 2 more)`.
+fn most_changed(crawlers: Vec<(&str, u64)>) -> String {
+    let first = crawlers.iter().take(CHANGED_SHOWN);
+    let first: Vec<String> =
+        first.map(|(name, requests)| format!("{} {}", cell(name), grouped(*requests))).collect();
+    match crawlers.len().saturating_sub(CHANGED_SHOWN) {
+        _ if crawlers.is_empty() => String::new(),
+        0 => format!(" ({})", first.join(", ")),
+        more => format!(" ({} and {more} more)", first.join(", ")),
+    }
 }
 
 /// Whether robots.txt had been read before the violations of the row `line`.

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use crate::audit::finish::Audit;
 use crate::audit::pace::Excess;
 use crate::audit::row::{ActorRow, Broken, Delayed};
+use crate::audit::simulate::{Changed, Simulation};
 use crate::audit::tally::{CrawlerTally, UserAgentTally};
 use crate::audit::unknown::UnknownCrawler;
 use crate::crawlers::registry::Registry;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, Table, UNKNOWN_CRAWLERS,
-    VIOLATION,
+    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY, Table,
+    UNKNOWN_CRAWLERS, VIOLATION,
 };
 use super::csv::{CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -29,7 +30,14 @@ pub const TABLES: &[(Table, WriteTable)] = &[
     (DAILY, write_daily),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
+    (SIMULATION, write_simulation),
 ];
+
+/// Those of [`TABLES`] that the report of `audit` has.
+pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (Table, WriteTable)> {
+    let is_simulated = audit.simulation.is_some();
+    TABLES.iter().filter(move |(table, _)| is_simulated || table.file != SIMULATION.file)
+}
 
 fn write_summary(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &SUMMARY)?;
@@ -197,6 +205,29 @@ fn write_rejects(audit: &Audit, _: &Registry, out: &mut dyn Write) -> io::Result
                 .bytes(example);
             csv.row(row)?;
         }
+    }
+    csv.finish().map(drop)
+}
+
+fn write_simulation(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = CsvTable::with_header(out, &SIMULATION)?;
+    for (origin, (crawler, identity), changed) in
+        audit.simulation.iter().flat_map(Simulation::changes)
+    {
+        let Changed { change, draft, present, tally } = changed;
+        let row = Row::default()
+            .text(origin)
+            .crawler(registry.crawler(crawler), identity)
+            .text(change.as_str())
+            .rule_without_digest(draft.as_ref())
+            .text(&present.as_ref().map_or_else(String::new, |rule| rule.digest.to_string()))
+            .rule_without_digest(present.as_ref())
+            .counts([tally.requests])
+            .span(Some(tally.span))
+            .bytes(&tally.example.target)
+            .text(audit.input_name(tally.example.file))
+            .counts([tally.example.line]);
+        csv.row(row)?;
     }
     csv.finish().map(drop)
 }

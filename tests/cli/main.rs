@@ -16,6 +16,7 @@
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
+//! - `simulate`: what a draft of a robots.txt would change.
 //! - `sample`: the sample data and its expected reports.
 //! - `readme`: what the README says is what the program does.
 //! - `regression`: one test a bug.
@@ -42,3 +43,4 @@ mod regression;
 mod report;
 mod robots;
 mod sample;
+mod simulate;

@@ -8,6 +8,7 @@ pub mod crawler;
 pub mod line;
 pub mod rule;
 pub mod run;
+pub mod simulation;
 pub mod top;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +19,15 @@ use crate::error::Result;
 use crate::{audit::sums::Sums, merge::Merge};
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS, VIOLATION,
+    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY,
+    UNKNOWN_CRAWLERS, VIOLATION,
 };
 
 use crawler::{CrawlerFacts, Knowledge};
 use line::{KeptLine, Line, each_line};
 use rule::{RobotsLine, RuleFacts, RuleKey};
 use run::RunFacts;
+use simulation::ChangeFacts;
 use top::Top;
 
 /// Rows of a table that are kept.
@@ -77,6 +80,8 @@ pub struct Facts {
     pub unknown_crawlers: Kept,
     /// Rows of `rejects.csv`.
     pub rejects: Kept,
+    /// Rows of `simulation.csv`.
+    pub changes: ChangeFacts,
 }
 
 /// The rows of a table that weigh most.
@@ -112,6 +117,8 @@ impl Facts {
         facts.delays = kept(CRAWL_DELAY.file, "over_hourly")?;
         facts.unknown_crawlers = kept(UNKNOWN_CRAWLERS.file, "requests")?;
         facts.rejects = kept(REJECTS.file, "lines")?;
+        facts.changes.kept = kept(SIMULATION.file, "requests")?;
+        each_line(directory, SIMULATION.file, |line| facts.changes.add(line))?;
         facts.read_robots_lines(directory)?;
         Ok(facts)
     }

@@ -22,6 +22,7 @@ pub struct RunFacts {
     pub robots: Vec<RobotsFacts>,
     pub crawlers_known: u64,
     pub lines: LineFacts,
+    pub simulation: Option<SimulationFacts>,
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub files: Vec<String>,
@@ -64,6 +65,26 @@ pub struct RobotsFacts {
     pub source: String,
     pub digest: String,
     pub size_bytes: u64,
+}
+
+/// What a draft would change.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "each is the field of `run.json`, described in report/run.rs")]
+pub struct SimulationFacts {
+    pub draft: RobotsFacts,
+    pub not_spoofed: SimulatedFacts,
+}
+
+/// Requests by what a draft would do to them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "each is the field of `run.json`, described in report/run.rs")]
+pub struct SimulatedFacts {
+    pub judged: u64,
+    pub newly_disallowed: u64,
+    pub newly_allowed: u64,
+    pub unchanged: u64,
 }
 
 impl RunFacts {

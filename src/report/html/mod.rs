@@ -12,6 +12,7 @@ mod overview;
 mod reading;
 mod rules;
 mod shell;
+mod simulation;
 mod table;
 mod timeline;
 mod unjudged;
@@ -26,7 +27,7 @@ pub const PAGE: &str = "report.html";
 
 /// The page. Equal facts give equal bytes.
 pub fn page(facts: &Facts) -> String {
-    let sections = [
+    let mut sections = vec![
         ("overview", "Overview", "At a glance", overview::overview(facts)),
         ("crawlers", "Crawlers", "Violations by crawler", crawlers::violations(facts)),
         ("timeline", "Days", "Day by day", timeline::timeline(facts)),
@@ -38,6 +39,10 @@ pub fn page(facts: &Facts) -> String {
         ("unjudged", "Not judged", "What could not be judged", unjudged::unjudged(facts)),
         ("method", "Method", "How the numbers were made", method::method(facts)),
     ];
-    let sections = sections.map(|(id, short, title, body)| Section { id, short, title, body });
+    if let Some(body) = simulation::simulation(facts) {
+        sections.insert(1, ("simulation", "What if", "What the draft would change", body));
+    }
+    let section = |(id, short, title, body)| Section { id, short, title, body };
+    let sections: Vec<Section> = sections.into_iter().map(section).collect();
     document(&overview::title(facts), &overview::header(facts), &sections)
 }

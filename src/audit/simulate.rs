@@ -1,0 +1,420 @@
+//! What if: past requests judged by a draft of a robots.txt, beside the rules that were in force.
+//!
+//! Only requests that rules in force decided are compared: of those the draft either says the same,
+//! or it newly disallows or newly allows them. What names robots.txt itself, or nobody could be held
+//! to, is the same under any rules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::error::{Error, Result};
+use crate::judge::Judge;
+use crate::judge::robots::{DecidingRule, Robots};
+use crate::merge::Merge;
+use crate::url::origin::Origin;
+use crate::url::path::PathQuery;
+
+use super::finish::Audit;
+use super::place::Place;
+use super::row::ActorRow;
+use super::sums::{Outcome, Span};
+use super::tally::{Actor, Example, RuleKey};
+
+/// Origins that an error names.
+const ORIGINS_NAMED: usize = 5;
+
+/// A draft of a robots.txt.
+#[derive(Debug)]
+pub struct Draft {
+    judge: Judge,
+    robots: Arc<Robots>,
+    name: String,
+    governs: Governs,
+}
+
+/// Which requests a draft is for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Governs {
+    /// Those that one file in force governs, whatever their origin.
+    Everything,
+    /// Those addressed to these origins.
+    Origins(Vec<Origin>),
+    /// Those of the only origin of the logs of which a robots.txt is known.
+    TheOnlyOne,
+}
+
+/// What the rules in force said of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum InForce {
+    /// They allowed it.
+    Allowed,
+    /// They disallowed it, maybe with a time of grace.
+    Disallowed,
+}
+
+/// What a draft would do to a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Compared {
+    /// Nothing.
+    Same,
+    /// What this says.
+    Changes(ChangeKey),
+}
+
+/// A change, and the rules that make it.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct ChangeKey {
+    /// Which way.
+    pub change: Change,
+    /// Line of the draft that would decide; `None` where no rule of it does.
+    pub draft_line: Option<u32>,
+    /// The rule that decided; `None` where none did.
+    pub present: Option<RuleKey>,
+}
+
+/// Which way a request would change.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Change {
+    /// It was allowed, and would be disallowed.
+    NewlyDisallowed,
+    /// It was disallowed, and would be allowed.
+    NewlyAllowed,
+}
+
+impl Change {
+    /// As tables write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Change::NewlyDisallowed => "newly-disallowed",
+            Change::NewlyAllowed => "newly-allowed",
+        }
+    }
+}
+
+/// What a draft would change for one crawler at one place.
+#[derive(Clone, Debug, Default)]
+pub struct SimulatedTally {
+    /// Requests that were compared.
+    pub judged: u64,
+    /// Those of which the draft says the same.
+    pub unchanged: u64,
+    /// The others: at most one sum for each rule in force with each rule of the draft.
+    pub changes: BTreeMap<ChangeKey, ChangeTally>,
+}
+
+/// Requests that change by the same rules.
+#[derive(Clone, Debug)]
+pub struct ChangeTally {
+    /// How many.
+    pub requests: u64,
+    /// When.
+    pub span: Span,
+    /// The earliest of them.
+    pub example: Example,
+}
+
+/// All that a draft would change.
+#[derive(Debug)]
+pub struct Simulation {
+    /// The name of the draft.
+    pub draft: String,
+    /// Its text.
+    pub robots: Arc<Robots>,
+    /// In the order of the rows of a report: whose requests were compared.
+    pub rows: Vec<SimulatedRow>,
+}
+
+/// What a draft would change for one crawler of one identity at one origin.
+#[derive(Debug)]
+pub struct SimulatedRow {
+    /// The `origin` column.
+    pub origin: String,
+    /// Who.
+    pub actor: Actor,
+    /// Requests that were compared.
+    pub judged: u64,
+    /// Those of which the draft says the same.
+    pub unchanged: u64,
+    /// The others.
+    pub changed: Vec<Changed>,
+}
+
+/// A change, with the rules that make it.
+#[derive(Debug)]
+pub struct Changed {
+    /// Which way.
+    pub change: Change,
+    /// The rule of the draft; `None` where none of it would decide.
+    pub draft: Option<DecidingRule>,
+    /// The rule that decided; `None` where none did.
+    pub present: Option<DecidingRule>,
+    /// The requests.
+    pub tally: ChangeTally,
+}
+
+/// Compared requests by what a draft would do to them.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SimulatedSums {
+    /// All of them.
+    pub judged: u64,
+    /// Allowed so far.
+    pub newly_disallowed: u64,
+    /// Disallowed so far.
+    pub newly_allowed: u64,
+    /// As they are.
+    pub unchanged: u64,
+}
+
+impl Draft {
+    /// The draft that was given to `judge` by hand, as one file.
+    ///
+    /// # Errors
+    /// Where it was given something else.
+    pub fn new(judge: Judge, governs: Governs) -> Result<Draft> {
+        let name = judge.source(None).unwrap_or_default();
+        let robots = judge.unnamed().ok_or_else(|| {
+            Error::usage("--simulate takes one file, the draft of a robots.txt; name that")
+        })?;
+        Ok(Draft { judge, robots, name, governs })
+    }
+
+    /// What the rules in force said of a request to `place` with `outcome`; `None` where it is not
+    /// to be compared.
+    pub fn in_force(&self, place: &Place, outcome: Outcome) -> Option<InForce> {
+        let is_governed = match (&self.governs, place) {
+            (Governs::Everything | Governs::TheOnlyOne, _) => true,
+            (Governs::Origins(origins), Place::Origin(origin)) => origins.contains(origin),
+            (Governs::Origins(_), _) => false,
+        };
+        match outcome {
+            Outcome::Allowed | Outcome::GoesFree if is_governed => Some(InForce::Allowed),
+            Outcome::Violation | Outcome::Grace if is_governed => Some(InForce::Disallowed),
+            _ => None,
+        }
+    }
+
+    /// What the draft would do to a request for `path`. `present` finds the rule that decided it.
+    pub fn compare(
+        &self,
+        crawler: CrawlerId,
+        path: PathQuery<'_>,
+        in_force: InForce,
+        present: impl FnOnce() -> Option<RuleKey>,
+    ) -> Compared {
+        let verdict = self.judge.verdict(&self.robots, crawler, path);
+        let change = match (in_force, verdict.allowed) {
+            (InForce::Allowed, false) => Change::NewlyDisallowed,
+            (InForce::Disallowed, true) => Change::NewlyAllowed,
+            (InForce::Allowed, true) | (InForce::Disallowed, false) => return Compared::Same,
+        };
+        Compared::Changes(ChangeKey { change, draft_line: verdict.by, present: present() })
+    }
+}
+
+impl SimulatedTally {
+    /// Counts a request that was compared; `example` is that request.
+    pub fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
+        self.judged += 1;
+        match compared {
+            Compared::Same => self.unchanged += 1,
+            Compared::Changes(key) => {
+                let example = example();
+                let change = ChangeTally { requests: 1, span: Span::at(example.time), example };
+                match self.changes.get_mut(&key) {
+                    Some(sum) => sum.absorb(change),
+                    None => drop(self.changes.insert(key, change)),
+                }
+            }
+        }
+    }
+}
+
+impl Merge for SimulatedTally {
+    fn absorb(&mut self, other: SimulatedTally) {
+        self.judged += other.judged;
+        self.unchanged += other.unchanged;
+        self.changes.absorb(other.changes);
+    }
+}
+
+impl Merge for ChangeTally {
+    fn absorb(&mut self, other: ChangeTally) {
+        self.requests += other.requests;
+        self.span.absorb(other.span);
+        if other.example < self.example {
+            self.example = other.example;
+        }
+    }
+}
+
+impl Simulation {
+    /// Takes what was added up out of `audit`, whose requests were judged by `judge`.
+    ///
+    /// # Errors
+    /// Where it must be said which origin the draft is for, or sums that must hold do not.
+    pub(super) fn new(audit: &mut Audit, draft: &Draft, judge: &Judge) -> Result<Simulation> {
+        let mut rows = Vec::new();
+        for row in audit.rows_mut() {
+            let tally = std::mem::take(&mut row.tally.simulated);
+            if tally.judged > 0 {
+                rows.push(SimulatedRow::new(row, tally, draft, judge)?);
+            }
+        }
+        let simulation =
+            Simulation { draft: draft.name.clone(), robots: Arc::clone(&draft.robots), rows };
+        match draft.governs {
+            Governs::TheOnlyOne => simulation.check_origins()?,
+            Governs::Origins(_) | Governs::Everything => {}
+        }
+        audit.warnings.extend(simulation.warnings(draft));
+        Ok(simulation)
+    }
+
+    /// Sums over all crawlers that are not spoofed: those that would read the draft.
+    pub fn total_not_spoofed(&self) -> SimulatedSums {
+        let mut total = SimulatedSums::default();
+        let rows = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
+        rows.for_each(|row| total.absorb(row.total()));
+        total
+    }
+
+    /// Sums over all crawlers.
+    pub fn total(&self) -> SimulatedSums {
+        let mut total = SimulatedSums::default();
+        self.rows.iter().for_each(|row| total.absorb(row.total()));
+        total
+    }
+
+    /// Each change of each origin, crawler and identity.
+    pub fn changes(&self) -> impl Iterator<Item = (&str, Actor, &Changed)> {
+        self.rows.iter().flat_map(|row| {
+            row.changed.iter().map(move |changed| (row.origin.as_str(), row.actor, changed))
+        })
+    }
+
+    /// The examples, for whoever must shorten them.
+    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+        self.rows
+            .iter_mut()
+            .flat_map(|row| &mut row.changed)
+            .map(|changed| &mut changed.tally.example)
+    }
+
+    /// The origins whose requests were compared; rows stand in their order.
+    fn origins(&self) -> Vec<&str> {
+        let mut origins: Vec<&str> = self.rows.iter().map(|row| row.origin.as_str()).collect();
+        origins.dedup();
+        origins
+    }
+
+    fn check_origins(&self) -> Result<()> {
+        let origins = self.origins();
+        if origins.len() < 2 {
+            return Ok(());
+        }
+        let named = origins[..origins.len().min(ORIGINS_NAMED)].join(", ");
+        let more = match origins.len().saturating_sub(ORIGINS_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Err(Error::usage(format!(
+            "--simulate: the logs have {} origins with a robots.txt of their own ({named}{more}); \
+             only where there is one is it plain which the draft is for, so say it, as in: \
+             --simulate-for {}",
+            origins.len(),
+            origins[0]
+        )))
+    }
+
+    /// A draft with which nothing could be compared says nothing.
+    fn warnings(&self, draft: &Draft) -> Vec<String> {
+        let nothing = "the rules in force decided no request of a known crawler";
+        match &draft.governs {
+            Governs::Origins(origins) => {
+                let compared = self.origins();
+                let is_missing = |origin: &&Origin| !compared.contains(&origin.as_str());
+                let missing = origins.iter().filter(is_missing);
+                missing.map(|origin| format!("--simulate-for {origin}: {nothing} there")).collect()
+            }
+            Governs::Everything | Governs::TheOnlyOne if self.rows.is_empty() => {
+                vec![format!("--simulate: {nothing}, so that there is nothing to compare")]
+            }
+            Governs::Everything | Governs::TheOnlyOne => Vec::new(),
+        }
+    }
+}
+
+impl SimulatedRow {
+    fn new(
+        row: &ActorRow,
+        tally: SimulatedTally,
+        draft: &Draft,
+        judge: &Judge,
+    ) -> Result<SimulatedRow> {
+        let crawler = row.actor.0;
+        let SimulatedTally { judged, unchanged, changes } = tally;
+        let changed = changes.into_iter().map(|(key, tally)| Changed {
+            change: key.change,
+            draft: key.draft_line.map(|line| draft.robots.deciding_rule(line, crawler)),
+            present: key.present.map(|rule| judge.rule(rule.robots, rule.line, crawler)),
+            tally,
+        });
+        let mut changed: Vec<Changed> = changed.collect();
+        // Not as they were kept: versions are numbered as threads came upon them.
+        changed.sort_by_key(|changed| {
+            let place =
+                |rule: &Option<DecidingRule>| rule.as_ref().map(|rule| (rule.digest, rule.line));
+            (changed.change, place(&changed.draft), place(&changed.present))
+        });
+        let (origin, actor) = (row.origin.clone(), row.actor);
+        let simulated = SimulatedRow { origin, actor, judged, unchanged, changed };
+        simulated.check(row)?;
+        Ok(simulated)
+    }
+
+    fn total(&self) -> SimulatedSums {
+        let of = |change| {
+            let changed = self.changed.iter().filter(|changed| changed.change == change);
+            changed.map(|changed| changed.tally.requests).sum()
+        };
+        SimulatedSums {
+            judged: self.judged,
+            newly_disallowed: of(Change::NewlyDisallowed),
+            newly_allowed: of(Change::NewlyAllowed),
+            unchanged: self.unchanged,
+        }
+    }
+
+    /// Nothing may be lost between what the rules in force decided and what was compared.
+    fn check(&self, row: &ActorRow) -> Result<()> {
+        let (sums, total) = (row.tally.total(), self.total());
+        let disallowed = sums.violations + sums.grace;
+        let judged = sums.allowed + disallowed;
+        // Only some of the origins that are one row there may have been compared.
+        let is_whole = total.judged == judged
+            || (row.origin == Place::Others.to_string() && total.judged < judged);
+        let compared = total.newly_disallowed + total.newly_allowed + total.unchanged;
+        if is_whole
+            && compared == total.judged
+            && total.newly_disallowed <= sums.allowed
+            && total.newly_allowed <= disallowed
+        {
+            return Ok(());
+        }
+        Err(Error::inconsistent(format!(
+            "{}, {:?}: {total:?} of a draft, {sums:?}",
+            row.origin, row.actor
+        )))
+    }
+}
+
+impl Merge for SimulatedSums {
+    fn absorb(&mut self, other: SimulatedSums) {
+        self.judged += other.judged;
+        self.newly_disallowed += other.newly_disallowed;
+        self.newly_allowed += other.newly_allowed;
+        self.unchanged += other.unchanged;
+    }
+}

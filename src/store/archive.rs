@@ -10,7 +10,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, Entry, outcome, time};
-use super::rows::{ENTRIES, entry, sane};
+use super::rows::{HISTORY, NEWEST, entry, sane};
 use super::snapshot::{Fetch, Outcome, Snapshot};
 use super::sqlite::{failed, open_to_read};
 use super::writer::Writer;
@@ -41,6 +41,19 @@ pub struct OriginSummary {
     pub last: UtcTime,
     /// What came of the latest.
     pub outcome: Outcome,
+}
+
+/// An archive that does not change for as long as this lives.
+#[derive(Debug)]
+pub struct Held<'a> {
+    archive: &'a Archive,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Nothing was written, so that nothing can be lost.
+        let _ = self.archive.connection().execute_batch("RELEASE held");
+    }
 }
 
 impl Archive {
@@ -82,13 +95,9 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn history(&self, origin: &Origin) -> Result<Vec<Entry>> {
-        let sql = format!(
-            "{ENTRIES} WHERE snapshots.origin = ?1
-             ORDER BY snapshots.fetched_at, snapshots.outcome, snapshots.body"
-        );
         let connection = self.connection();
         let entries = connection
-            .prepare_cached(&sql)
+            .prepare_cached(HISTORY)
             .and_then(|mut find| find.query_map([origin.as_str()], entry)?.collect());
         entries.map_err(|err| self.failed(&err))
     }
@@ -98,14 +107,10 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<Entry>> {
-        let sql = format!(
-            "{ENTRIES} WHERE snapshots.origin = ?1 AND snapshots.fetched_at <= ?2
-             ORDER BY snapshots.fetched_at DESC, snapshots.outcome DESC, snapshots.body DESC LIMIT 1"
-        );
         let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
         let connection = self.connection();
         let entry = connection
-            .prepare_cached(&sql)
+            .prepare_cached(NEWEST)
             .and_then(|mut find| find.query_row(params![origin.as_str(), until], entry).optional());
         entry.map_err(|err| self.failed(&err))
     }
@@ -132,6 +137,18 @@ impl Archive {
         let source = format!("{}: {origin} at {fetched_at}", self.path.display());
         let fetched_at = Some(fetched_at);
         Ok(Snapshot { source, fetched_at, outcome, max_age_seconds, chain, body })
+    }
+
+    /// Holds the archive as it is for as long as the answer lives: all that is read meanwhile is of
+    /// one moment, and its lock is not taken anew for each question, which is most of the time that
+    /// a question takes. Whoever wants to add to the archive waits, so it is for many questions in a
+    /// row, not for a whole run.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn hold(&self) -> Result<Held<'_>> {
+        let begun = self.connection().execute_batch("SAVEPOINT held");
+        begun.map(|()| Held { archive: self }).map_err(|err| self.failed(&err))
     }
 
     /// Gives `take` each origin, in order of its text.

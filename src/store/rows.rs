@@ -5,23 +5,48 @@ use rusqlite::Row;
 use super::entry::{BodyKey, Entry, chain, outcome, time};
 use super::snapshot::{Digest, Fetch};
 
-/// What an [`Entry`] is made of, in the order in which [`entry`] reads it.
-pub const ENTRIES: &str = "
-SELECT snapshots.fetched_at, snapshots.outcome, snapshots.max_age, snapshots.chain, sources.name,
-       bodies.id, bodies.digest, length(bodies.body), snapshots.origin
-FROM snapshots JOIN sources ON sources.id = snapshots.source
-LEFT JOIN bodies ON bodies.id = snapshots.body";
+/// A statement that selects what an [`Entry`] is made of, in the order in which [`entry`] reads it.
+/// A literal, as it is looked up by its text each time.
+macro_rules! entries {
+    ($rest:literal) => {
+        concat!(
+            "SELECT fetched_at, outcome, max_age, chain, name, body, digest, size, origin ",
+            "FROM snapshots CROSS JOIN sources ON sources.id = snapshots.source ",
+            $rest
+        )
+    };
+}
 
-/// Where [`ENTRIES`] has the origin.
+/// Of an origin, the earliest first.
+pub const HISTORY: &str = entries!("WHERE origin = ?1 ORDER BY fetched_at, outcome, body");
+
+/// Of an origin, the last that is no later than a time.
+pub const NEWEST: &str = entries!(
+    "WHERE origin = ?1 AND fetched_at <= ?2
+     ORDER BY fetched_at DESC, outcome DESC, body DESC LIMIT 1"
+);
+
+/// Of an origin, the one nearest to a time and at most so many seconds from it.
+pub const NEAREST: &str = entries!(
+    "WHERE origin = ?1 AND fetched_at BETWEEN ?2 - ?3 AND ?2 + ?3
+     ORDER BY abs(fetched_at - ?2), fetched_at, outcome DESC LIMIT 1"
+);
+
+/// Redirects that were not followed, past an origin and a time, at most so many.
+pub const UNFOLLOWED: &str = entries!(
+    "WHERE outcome = 0 AND (origin, fetched_at) > (?1, ?2) ORDER BY origin, fetched_at LIMIT ?3"
+);
+
+/// Where they have the origin.
 pub const ORIGIN_COLUMN: usize = 8;
 
-/// Reads a row of [`ENTRIES`].
+/// Reads a row of one of them.
 pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let max_age: Option<i64> = row.get(2)?;
     let chain_text: Option<String> = row.get(3)?;
-    let body = match row.get::<_, Option<i64>>(5)? {
-        None => None,
-        Some(id) => {
+    let body = match row.get(5)? {
+        0 => None,
+        id => {
             let digest: [u8; 32] = row.get(6)?;
             let size_bytes = row.get::<_, i64>(7)?.unsigned_abs();
             Some(BodyKey { id, digest: Digest::from(digest), size_bytes })

@@ -23,9 +23,11 @@ const APPLICATION_ID: i32 = 0x626f_7461;
 /// The newest schema, which is the only one that was ever published.
 const SCHEMA_VERSION: i32 = 1;
 
-/// A snapshot is found by its origin and time in one tree. `outcome` is a status from 100 to 999,
-/// 0 for a redirect that was not followed, or a failure below 0; `body` is 0 where there was none;
-/// `chain` has a line `status location` for each redirect that was followed.
+/// A snapshot is found by its origin and time in one tree, with all that a ruling depends on: what
+/// `bodies` has of a body but for its bytes stands there again, as to look for that among the bytes
+/// took longer than all else. `outcome` is a status from 100 to 999, 0 for a redirect that was not
+/// followed, or a failure below 0; `body` is 0 and `digest` null where there was none; `chain` has a
+/// line `status location` for each redirect that was followed.
 const SCHEMA: &str = "
 CREATE TABLE bodies (
     id INTEGER PRIMARY KEY,
@@ -41,6 +43,8 @@ CREATE TABLE snapshots (
     fetched_at INTEGER NOT NULL,
     outcome INTEGER NOT NULL,
     body INTEGER NOT NULL,
+    digest BLOB,
+    size INTEGER NOT NULL,
     max_age INTEGER,
     chain TEXT,
     source INTEGER NOT NULL REFERENCES sources (id),

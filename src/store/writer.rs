@@ -3,27 +3,27 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::error::Result;
 use crate::robots::parse::BODY_BYTES_MAX;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{Entry, chain_text, outcome_code};
-use super::rows::{ENTRIES, ORIGIN_COLUMN, entry, sane};
+use super::entry::{BodyKey, Entry, chain_text, outcome_code};
+use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, entry, sane};
 use super::snapshot::{Digest, Fetch};
 use super::sqlite::{failed, open_to_write};
 
 /// A batch is full at so many snapshots, or at so many bytes of bodies.
-const BATCH_SNAPSHOTS: usize = 1 << 14;
-const BATCH_BYTES: usize = 32 << 20;
+const BATCH_SNAPSHOTS: usize = 1 << 16;
+const BATCH_BYTES: usize = 64 << 20;
 
 /// Names of sources that are remembered; past it, all are forgotten and looked up anew.
 const SOURCES_REMEMBERED_MAX: usize = 1 << 12;
 
 /// Redirects that were not followed, read at once.
-const UNFOLLOWED_AT_ONCE: usize = 1 << 12;
+const UNFOLLOWED_AT_ONCE: i64 = 1 << 12;
 
 /// Bytes of a body that are kept: one more than count, which tells that it was longer.
 pub const KEPT_BYTES_MAX: usize = BODY_BYTES_MAX + 1;
@@ -144,12 +144,10 @@ impl Writer {
         if batch.is_empty() {
             return Ok(());
         }
-        // Neighbours in the tree are written together, and bodies before what refers to them.
+        // Neighbours in the tree are written together.
         batch.sort_by(|(a, _), (b, _)| {
-            let refers = |new: &NewSnapshot| matches!(new.body, Body::Known(_));
             let by_origin = a.origin.cmp(&b.origin);
-            let by_time = a.fetch.fetched_at.cmp(&b.fetch.fetched_at);
-            refers(a).cmp(&refers(b)).then(by_origin).then(by_time)
+            by_origin.then(a.fetch.fetched_at.cmp(&b.fetch.fetched_at))
         });
         let written = write(&mut self.connection, &batch, &mut self.sources);
         let added = written.map_err(|err| failed(&self.path, "write to", &err))?;
@@ -172,12 +170,7 @@ impl Writer {
         time: UtcTime,
         apart_seconds: i64,
     ) -> Result<Option<Entry>> {
-        let sql = format!(
-            "{ENTRIES} WHERE snapshots.origin = ?1 AND snapshots.fetched_at BETWEEN ?2 - ?3 AND ?2 + ?3
-             ORDER BY abs(snapshots.fetched_at - ?2), snapshots.fetched_at, snapshots.outcome DESC
-             LIMIT 1"
-        );
-        let found = self.connection.prepare_cached(&sql).and_then(|mut find| {
+        let found = self.connection.prepare_cached(NEAREST).and_then(|mut find| {
             let parameters = params![origin.as_str(), time.unix_seconds(), apart_seconds];
             find.query_row(parameters, entry).optional()
         });
@@ -189,17 +182,12 @@ impl Writer {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn unfollowed(&self, after: Option<&(Origin, UtcTime)>) -> Result<Vec<(Origin, Entry)>> {
-        let sql = format!(
-            "{ENTRIES} WHERE snapshots.outcome = 0
-             AND (snapshots.origin, snapshots.fetched_at) > (?1, ?2)
-             ORDER BY snapshots.origin, snapshots.fetched_at LIMIT {UNFOLLOWED_AT_ONCE}"
-        );
         let (origin, seconds) = match after {
             Some((origin, time)) => (origin.as_str(), time.unix_seconds()),
             None => ("", 0),
         };
-        let page = self.connection.prepare_cached(&sql).and_then(|mut find| {
-            let rows = find.query_map(params![origin, seconds], |row| {
+        let page = self.connection.prepare_cached(UNFOLLOWED).and_then(|mut find| {
+            let rows = find.query_map(params![origin, seconds, UNFOLLOWED_AT_ONCE], |row| {
                 let origin = row.get_ref(ORIGIN_COLUMN)?.as_bytes().unwrap_or_default();
                 Ok((sane(ORIGIN_COLUMN, Origin::parse(origin))?, entry(row)?))
             })?;
@@ -221,13 +209,13 @@ fn write(
 ) -> rusqlite::Result<Added> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = Added::default();
-    let written = batch.iter().try_for_each(|(new, place)| {
-        if *place == Place::InsteadOfUnfollowed {
-            let (origin, at) = (new.origin.as_str(), new.fetch.fetched_at.unix_seconds());
-            let sql = "DELETE FROM snapshots WHERE origin = ?1 AND fetched_at = ?2 AND outcome = 0";
-            transaction.prepare_cached(sql)?.execute(params![origin, at])?;
-        }
-        add(&transaction, new, sources, &mut added)
+    let written = add_bodies(&transaction, batch, &mut added).and_then(|bodies| {
+        batch.iter().zip(&bodies).try_for_each(|((new, place), body)| {
+            if *place == Place::InsteadOfUnfollowed {
+                remove_unfollowed(&transaction, new)?;
+            }
+            add(&transaction, new, body.as_ref(), sources, &mut added)
+        })
     });
     if written.is_err() {
         // They may name rows that are about to be taken back.
@@ -238,53 +226,90 @@ fn write(
     Ok(added)
 }
 
+/// Adds what `batch` gives that is not known yet, and tells which body each of its snapshots has.
+fn add_bodies(
+    transaction: &Transaction<'_>,
+    batch: &[(NewSnapshot, Place)],
+    added: &mut Added,
+) -> rusqlite::Result<Vec<Option<BodyKey>>> {
+    let successes = batch.iter().enumerate().filter(|(_, (new, _))| new.fetch.outcome.is_success());
+    let mut digests: Vec<(Digest, Option<&[u8]>, usize)> = successes
+        .map(|(index, (new, _))| match &new.body {
+            Body::Bytes(bytes) => (Digest::of(bytes), Some(&**bytes), index),
+            Body::Known(digest) => (*digest, None, index),
+        })
+        .collect();
+    // In the order of the tree of digests, whose pages are then written to once; of equal ones,
+    // those that bring the bytes first.
+    digests.sort_unstable_by_key(|(digest, bytes, index)| (*digest, bytes.is_none(), *index));
+    let mut keys = vec![None; batch.len()];
+    for same in digests.chunk_by(|(left, ..), (right, ..)| left == right) {
+        let key = body_key(transaction, same[0].0, same[0].1, added)?;
+        same.iter().for_each(|(_, _, index)| keys[*index] = Some(key));
+    }
+    Ok(keys)
+}
+
+fn body_key(
+    transaction: &Transaction<'_>,
+    digest: Digest,
+    bytes: Option<&[u8]>,
+    added: &mut Added,
+) -> rusqlite::Result<BodyKey> {
+    let sql = "SELECT id, length(body) FROM bodies WHERE digest = ?1";
+    let mut find = transaction.prepare_cached(sql)?;
+    let known = |row: &Row<'_>| {
+        let size_bytes = row.get::<_, i64>(1)?.unsigned_abs();
+        Ok(BodyKey { id: row.get(0)?, digest, size_bytes })
+    };
+    match (find.query_row([digest.as_bytes()], known).optional()?, bytes) {
+        (Some(key), _) => Ok(key),
+        (None, None) => Err(rusqlite::Error::QueryReturnedNoRows),
+        (None, Some(bytes)) => {
+            added.bodies += 1;
+            let sql = "INSERT INTO bodies (digest, body) VALUES (?1, ?2)";
+            let id = transaction.prepare_cached(sql)?.insert(params![digest.as_bytes(), bytes])?;
+            Ok(BodyKey { id, digest, size_bytes: bytes.len() as u64 })
+        }
+    }
+}
+
+fn remove_unfollowed(transaction: &Transaction<'_>, new: &NewSnapshot) -> rusqlite::Result<()> {
+    let (origin, at) = (new.origin.as_str(), new.fetch.fetched_at.unix_seconds());
+    let sql = "DELETE FROM snapshots WHERE origin = ?1 AND fetched_at = ?2 AND outcome = 0";
+    transaction.prepare_cached(sql)?.execute(params![origin, at]).map(drop)
+}
+
 fn add(
     transaction: &Transaction<'_>,
     new: &NewSnapshot,
+    body: Option<&BodyKey>,
     sources: &mut HashMap<String, i64>,
     added: &mut Added,
 ) -> rusqlite::Result<()> {
-    let body = match new.fetch.outcome.is_success() {
-        true => body_id(transaction, &new.body, added)?,
-        false => 0,
-    };
     let chain = Some(chain_text(&new.fetch.chain)).filter(|text| !text.is_empty());
     let max_age =
         new.fetch.max_age_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX));
-    let sql = "INSERT INTO snapshots (origin, fetched_at, outcome, body, max_age, chain, source)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO snapshots
+                   (origin, fetched_at, outcome, body, digest, size, max_age, chain, source)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
+    let source = source_id(transaction, &new.source, sources)?;
     let count = transaction.prepare_cached(sql)?.execute(params![
         new.origin.as_str(),
         new.fetch.fetched_at.unix_seconds(),
         outcome_code(new.fetch.outcome),
-        body,
+        body.map_or(0, |body| body.id),
+        body.map(|body| body.digest.as_bytes()),
+        body.map_or(0, |body| i64::try_from(body.size_bytes).unwrap_or(i64::MAX)),
         max_age,
         chain,
-        source_id(transaction, &new.source, sources)?,
+        source,
     ])?;
     match count {
         0 => added.known += 1,
         _ => added.snapshots += 1,
     }
     Ok(())
-}
-
-fn body_id(transaction: &Transaction<'_>, body: &Body, added: &mut Added) -> rusqlite::Result<i64> {
-    let digest = match body {
-        Body::Bytes(bytes) => Digest::of(bytes),
-        Body::Known(digest) => *digest,
-    };
-    let mut find = transaction.prepare_cached("SELECT id FROM bodies WHERE digest = ?1")?;
-    let known = find.query_row([digest.as_bytes()], |row| row.get(0)).optional()?;
-    match (known, body) {
-        (Some(id), _) => Ok(id),
-        (None, Body::Known(_)) => Err(rusqlite::Error::QueryReturnedNoRows),
-        (None, Body::Bytes(bytes)) => {
-            added.bodies += 1;
-            let sql = "INSERT INTO bodies (digest, body) VALUES (?1, ?2)";
-            transaction.prepare_cached(sql)?.insert(params![digest.as_bytes(), bytes])
-        }
-    }
 }
 
 fn source_id(

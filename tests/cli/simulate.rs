@@ -138,7 +138,7 @@ fn the_draft_is_for_the_origins_that_are_named() {
     };
     let (a, b) = ("https://a.example | 1".to_owned(), "https://b.example | 1".to_owned());
     let (named, _) = origins("--simulate-for https://b.example access.log");
-    assert_eq!(named, [b.clone()]);
+    assert_eq!(named, std::slice::from_ref(&b));
     let (named, _) = origins(
         "--simulate-for https://b.example --simulate-for https://a.example:443/ access.log",
     );

@@ -157,6 +157,9 @@ fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
     connection.busy_timeout(WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Else some statements are compiled anew each time that something is bound to them, in the hope
+    // of a better plan: 15 microseconds for a lookup that takes two.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", -cache_kib)
 }
 

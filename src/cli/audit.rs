@@ -26,6 +26,7 @@ use crate::report::requests::RequestsFile;
 use crate::report::run::{RunOptions, run_json};
 use crate::report::summary::summary_text;
 use crate::report::tables::{TABLES, tables_of};
+use crate::report::threshold::Threshold;
 use crate::store::Store;
 use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
@@ -52,7 +53,7 @@ Examples:
     zcat access.log.gz | botaudit audit --robots robots.txt --requests evidence.csv.gz --fail-on-violations -
 
 Exit codes:
-  0 done   1 violations found and --fail-on-violations given
+  0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
   2 could not run, nothing written   3 reports written, but some input was damaged";
 
 /// Judge the requests of access logs by robots.txt; write CSV tables and a page that shows them.
@@ -151,6 +152,14 @@ pub struct AuditArgs {
     #[arg(help_heading = "What comes out", long)]
     fail_on_violations: bool,
 
+    /// Exit with 1 if a row of summary.csv meets CONDITION; can be repeated.
+    ///
+    /// Columns, numbers, percentages and quoted text, with = != < <= > >=, and, or, not, where:
+    /// "violation_rate > 5% and requests >= 100 where purpose = 'ai-training'". Rows of spoofed
+    /// crawlers count only where it names identity.
+    #[arg(help_heading = "What comes out", long, value_name = "CONDITION")]
+    fail_on: Vec<String>,
+
     /// Say nothing but warnings and errors.
     #[arg(help_heading = "What comes out", short, long)]
     quiet: bool,
@@ -195,6 +204,7 @@ impl AuditArgs {
         let robots = self.robots_path().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
         let registry = registry(self.crawlers.as_deref())?;
+        let thresholds = self.thresholds(&registry)?;
         let make = match options.judged {
             Judged::Bound => Judge::new,
             Judged::Everyone => Judge::of_everyone,
@@ -217,7 +227,7 @@ impl AuditArgs {
             staging.discard();
         })?;
         let (audit, facts) = audit;
-        self.tell(&audit, &facts)
+        self.tell(&audit, &facts, &registry, &thresholds)
     }
 
     /// Audits, and writes all that is to be written, at once and at the end.
@@ -312,7 +322,21 @@ impl AuditArgs {
         self.fetch.robots(self.robots.as_deref())
     }
 
-    fn tell(&self, audit: &Audit, facts: &Facts) -> Result<Outcome> {
+    fn thresholds(&self, registry: &Registry) -> Result<Vec<Threshold>> {
+        let parse = |text: &String| {
+            Threshold::parse(text, registry)
+                .map_err(|why| Error::usage(format!("--fail-on \"{text}\": {why}")))
+        };
+        self.fail_on.iter().map(parse).collect()
+    }
+
+    fn tell(
+        &self,
+        audit: &Audit,
+        facts: &Facts,
+        registry: &Registry,
+        thresholds: &[Threshold],
+    ) -> Result<Outcome> {
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
                 complain(&damage_text(input, damage));
@@ -326,7 +350,11 @@ impl AuditArgs {
                 crate::report::cell::visible(self.output.display().to_string().as_bytes())
             ))?;
         }
-        Ok(match (audit.is_complete(), self.fail_on_violations && audit.has_violations()) {
+        let met: Vec<String> =
+            thresholds.iter().flat_map(|threshold| threshold.met(audit, registry)).collect();
+        met.iter().for_each(|line| complain(line));
+        let is_met = !met.is_empty() || (self.fail_on_violations && audit.has_violations());
+        Ok(match (audit.is_complete(), is_met) {
             (false, _) => Outcome::Incomplete,
             (true, true) => Outcome::Violations,
             (true, false) => Outcome::Done,

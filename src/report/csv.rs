@@ -60,6 +60,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// What they hold, as it is written.
+    pub fn cells(&self) -> &[String] {
+        &self.cells
+    }
+
     /// Bytes that strangers wrote.
     pub fn bytes(mut self, bytes: &[u8]) -> Row {
         self.cells.push(csv_cell(bytes));

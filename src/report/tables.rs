@@ -41,21 +41,24 @@ pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (Table, WriteTa
 
 fn write_summary(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &SUMMARY)?;
-    for (origin, (crawler, identity), tally) in audit.actors() {
+    summary_rows(audit, registry).try_for_each(|row| csv.row(row))?;
+    csv.finish().map(drop)
+}
+
+/// The rows of `summary.csv`.
+pub fn summary_rows(audit: &Audit, registry: &Registry) -> impl Iterator<Item = Row> {
+    audit.actors().map(|(origin, (crawler, identity), tally)| {
         let (sums, crawler) = (tally.total(), registry.crawler(crawler));
         let row = Row::default().text(origin).crawler(crawler, identity);
-        let row = row
-            .counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
+        row.counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
             .counts([sums.grace, sums.unreachable, sums.unknown])
             .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
             .fraction(sums.violations, sums.allowed + sums.violations)
             .counts([sums.bytes])
             .span(tally.span)
             .not_bound_reason(crawler)
-            .counts([sums.allowed_ignoring_star]);
-        csv.row(row)?;
-    }
-    csv.finish().map(drop)
+            .counts([sums.allowed_ignoring_star])
+    })
 }
 
 fn write_violations(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {

@@ -20,6 +20,7 @@
 //! - `sample`: the sample data and its expected reports.
 //! - `readme`: what the README says is what the program does.
 //! - `regression`: one test a bug.
+//! - `threshold`: conditions on which a run fails.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -44,3 +45,4 @@ mod report;
 mod robots;
 mod sample;
 mod simulate;
+mod threshold;

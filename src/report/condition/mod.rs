@@ -1,0 +1,262 @@
+//! Conditions over the columns of a table, asked of its rows one by one.
+//!
+//! ```text
+//! condition   = any [ "where" any ]
+//! any         = all { "or" all }
+//! all         = part { "and" part }
+//! part        = "not" part | "(" any ")" | comparison
+//! comparison  = column operator ( number | text | column )
+//! operator    = "=" | "!=" | "<" | "<=" | ">" | ">="
+//! number      = digits [ "." digits ] [ "%" ]
+//! text        = "'" characters "'" | '"' characters '"'     a quote inside is written twice
+//! ```
+//!
+//! `where` is an `and` that binds last. Words are read in any case; text is compared as it stands
+//! in the table. A comparison with an empty cell is false, but for those that ask whether it is
+//! empty (`= ''`, `!= ''`).
+
+mod parse;
+mod token;
+
+use std::cmp::Ordering;
+
+use super::columns::{Column, Table};
+
+/// A condition that was understood.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As it was written.
+    pub text: String,
+    /// The columns that it names, by their place in the table, each once.
+    pub columns: Vec<usize>,
+    /// The words that text columns are compared with.
+    pub words: Vec<Word>,
+    expression: Expression,
+}
+
+/// A word that a column is compared with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Word {
+    /// The column, by its place in the table.
+    pub column: usize,
+    /// The word.
+    pub text: String,
+}
+
+/// Why a condition was not understood.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Misread {
+    /// Characters before the place.
+    pub at: usize,
+    /// What is wrong there, and what was expected.
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Expression {
+    Compare { column: usize, operator: Operator, with: Operand },
+    Not(Box<Expression>),
+    All(Vec<Expression>),
+    Any(Vec<Expression>),
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Operand {
+    Number(f64),
+    Text(String),
+    Column(usize),
+}
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Number,
+    /// Has an order, which is that of its letters.
+    Time,
+    /// Is equal or not.
+    Text,
+}
+
+impl Condition {
+    /// Reads a condition over the columns of `table`.
+    ///
+    /// # Errors
+    /// Where it is not understood, and what was expected there.
+    pub fn parse(text: &str, table: &Table) -> Result<Condition, Misread> {
+        let expression = parse::parse(text, table)?;
+        let (mut columns, mut words) = (Vec::new(), Vec::new());
+        expression.walk(&mut |column, with| {
+            let other = if let Operand::Column(other) = with { Some(*other) } else { None };
+            for column in [Some(column), other].into_iter().flatten() {
+                if !columns.contains(&column) {
+                    columns.push(column);
+                }
+            }
+            if let Operand::Text(text) = with {
+                words.push(Word { column, text: text.clone() });
+            }
+        });
+        Ok(Condition { text: text.to_owned(), columns, words, expression })
+    }
+
+    /// Whether the row with these cells meets it.
+    pub fn is_met(&self, cells: &[String]) -> bool {
+        self.expression.is_met(cells)
+    }
+}
+
+impl Expression {
+    fn is_met(&self, cells: &[String]) -> bool {
+        match self {
+            Expression::Not(inner) => !inner.is_met(cells),
+            Expression::All(parts) => parts.iter().all(|part| part.is_met(cells)),
+            Expression::Any(parts) => parts.iter().any(|part| part.is_met(cells)),
+            Expression::Compare { column, operator, with } => {
+                let cell = cells[*column].as_str();
+                let order = match with {
+                    Operand::Text(text) if text.is_empty() => Some(cell.cmp("")),
+                    _ if cell.is_empty() => None,
+                    Operand::Text(text) => Some(cell.cmp(text)),
+                    Operand::Number(number) => number_of(cell).partial_cmp(number),
+                    Operand::Column(other) => compare_cells(cell, &cells[*other]),
+                };
+                order.is_some_and(|order| operator.holds(order))
+            }
+        }
+    }
+
+    fn walk(&self, visit: &mut dyn FnMut(usize, &Operand)) {
+        match self {
+            Expression::Not(inner) => inner.walk(visit),
+            Expression::All(parts) | Expression::Any(parts) => {
+                parts.iter().for_each(|part| part.walk(visit));
+            }
+            Expression::Compare { column, with, .. } => visit(*column, with),
+        }
+    }
+}
+
+impl Operator {
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Operator::Equal => order.is_eq(),
+            Operator::NotEqual => order.is_ne(),
+            Operator::Less => order.is_lt(),
+            Operator::AtMost => order.is_le(),
+            Operator::Greater => order.is_gt(),
+            Operator::AtLeast => order.is_ge(),
+        }
+    }
+}
+
+/// Columns of one kind: numbers, if both can be read as such.
+fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
+    if right.is_empty() {
+        return None;
+    }
+    match number_of(left).partial_cmp(&number_of(right)) {
+        Some(order) => Some(order),
+        None => Some(left.cmp(right)),
+    }
+}
+
+/// No number compares with anything.
+fn number_of(cell: &str) -> f64 {
+    cell.parse().unwrap_or(f64::NAN)
+}
+
+fn kind(column: &Column) -> Kind {
+    match column.unit {
+        "count" | "bytes" | "fraction, 6 decimals" => Kind::Number,
+        "RFC 3339, UTC" => Kind::Time,
+        _ => Kind::Text,
+    }
+}
+
+/// The only words that the cells of `column` can hold; `None` where they can hold any.
+fn words_of(column: &Column) -> Option<Vec<&'static str>> {
+    let is_closed = ["identity", "promise", "not_bound_reason"].contains(&column.name);
+    is_closed.then(|| column.unit.split(", ").collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::columns::SUMMARY;
+
+    const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,documented,unverified,\
+        10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";
+
+    #[track_caller]
+    fn check(condition: &str, expected: bool) {
+        let cells: Vec<String> = CELLS.split(',').map(str::to_owned).collect();
+        let parsed = Condition::parse(condition, &SUMMARY);
+        let parsed = parsed.unwrap_or_else(|err| panic!("{condition}: {err:?}"));
+        assert_eq!(parsed.is_met(&cells), expected, "{condition}");
+    }
+
+    #[test]
+    fn numbers_percentages_text_and_times_are_compared() {
+        check("violations > 0", true);
+        check("violations>=3", true);
+        check("violations < 3", false);
+        check("violations <= 2.9", false);
+        check("requests = 10.0", true);
+        check("violation_rate > 33.3%", true);
+        check("violation_rate = 33.3333%", true);
+        check("violation_rate > 34%", false);
+        check("violation_rate > 0.3", true);
+        check("purpose = 'ai-training'", true);
+        check("purpose = \"ai-training\"", true);
+        check("purpose != 'search'", true);
+        check("crawler = 'gptbot'", false);
+        check("crawler = 'it''s'", false);
+        check("first_seen_utc >= '2026-03-01'", true);
+        check("last_seen_utc < '2026-03-02'", false);
+        check("violations < allowed", true);
+        check("first_seen_utc < last_seen_utc", true);
+    }
+
+    #[test]
+    fn an_empty_cell_compares_with_nothing() {
+        check("not_bound_reason = 'declined'", false);
+        check("not_bound_reason != 'declined'", false);
+        check("not_bound_reason = ''", true);
+        check("not_bound_reason != ''", false);
+        check("purpose != ''", true);
+    }
+
+    #[test]
+    fn where_binds_last_and_then_or_and_not() {
+        check("violations > 0 where purpose = 'ai-training' AND identity = 'unverified'", true);
+        check("violations > 0 WHERE identity = 'verified'", false);
+        check("violations > 0 or requests > 100 where identity = 'verified'", false);
+        check("requests > 100 and violations > 0 or violations > 0", true);
+        check("violations > 0 or violations > 0 and requests > 100", true);
+        check("(violations > 0 or violations > 0) and requests > 100", false);
+        check("not requests > 100 and violations > 0", true);
+        check("not (requests > 5 and violations > 0)", false);
+        check("not not requests > 5", true);
+    }
+
+    #[test]
+    fn columns_and_words_are_known() {
+        let text = "violations > grace where purpose = 'seo' or purpose = 'x'";
+        let condition = Condition::parse(text, &SUMMARY).unwrap();
+        let names: Vec<&str> =
+            condition.columns.iter().map(|&column| SUMMARY.columns[column].name).collect();
+        assert_eq!(names, ["violations", "grace", "purpose"]);
+        let words: Vec<&str> = condition.words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!(words, ["seo", "x"]);
+    }
+}

@@ -1,0 +1,220 @@
+//! The parts of a condition put together.
+
+use super::token::{Placed, Token, tokens};
+use super::{Expression, Kind, Misread, Operand, Operator, kind, words_of};
+use crate::report::columns::{Column, Table};
+
+/// Parentheses and `not`s inside each other, so that nobody's stack overflows.
+const DEPTH_MAX: usize = 64;
+
+const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
+
+/// Reads all of `text`.
+pub fn parse(text: &str, table: &Table) -> Result<Expression, Misread> {
+    let end = text.chars().count();
+    let mut parser = Parser { tokens: tokens(text)?, next: 0, end, depth: 0, table };
+    let mut expression = parser.any()?;
+    if parser.takes_word("where") {
+        expression = Expression::All(vec![expression, parser.any()?]);
+    }
+    match parser.tokens.get(parser.next) {
+        None => Ok(expression),
+        Some(_) => Err(parser.expected("'and', 'or', 'where' or the end")),
+    }
+}
+
+struct Parser<'a> {
+    tokens: Vec<Placed>,
+    next: usize,
+    /// Characters in all.
+    end: usize,
+    depth: usize,
+    table: &'a Table,
+}
+
+impl Parser<'_> {
+    fn any(&mut self) -> Result<Expression, Misread> {
+        let mut parts = vec![self.all()?];
+        while self.takes_word("or") {
+            parts.push(self.all()?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::Any(parts) })
+    }
+
+    fn all(&mut self) -> Result<Expression, Misread> {
+        let mut parts = vec![self.part()?];
+        while self.takes_word("and") {
+            parts.push(self.part()?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::All(parts) })
+    }
+
+    fn part(&mut self) -> Result<Expression, Misread> {
+        if self.depth == DEPTH_MAX {
+            return Err(self.misread(format!("more than {DEPTH_MAX} parts inside each other")));
+        }
+        self.depth += 1;
+        let part = if self.takes_word("not") {
+            Expression::Not(Box::new(self.part()?))
+        } else if self.takes(&Token::Open) {
+            let inner = self.any()?;
+            if !self.takes(&Token::Close) {
+                return Err(self.expected("'and', 'or' or ')'"));
+            }
+            inner
+        } else {
+            self.comparison()?
+        };
+        self.depth -= 1;
+        Ok(part)
+    }
+
+    fn comparison(&mut self) -> Result<Expression, Misread> {
+        let Some(column) = self.column("a column, 'not' or '('")? else {
+            return Err(self.expected("a column, 'not' or '('"));
+        };
+        let Some(Token::Compare(operator)) = self.peek().cloned() else {
+            return Err(self.expected("=, !=, <, <=, > or >="));
+        };
+        let operator_place = self.next;
+        self.next += 1;
+        let kind = kind(&self.table.columns[column]);
+        let with = self.operand(column)?;
+        let is_ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
+        if kind == Kind::Text && is_ordered {
+            let name = self.table.columns[column].name;
+            let why = format!("{name} is text; compare it by = or !=");
+            return Err(Misread { at: self.tokens[operator_place].at, why });
+        }
+        Ok(Expression::Compare { column, operator, with })
+    }
+
+    /// What `column` is compared with.
+    fn operand(&mut self, column: usize) -> Result<Operand, Misread> {
+        let Column { name, .. } = self.table.columns[column];
+        let kind = kind(&self.table.columns[column]);
+        let wanted = match kind {
+            Kind::Number => "a number, a percentage or a column",
+            Kind::Time => "a time in quotes, as '2026-01-31', or a column",
+            Kind::Text => "text in quotes, as 'seo', or a column",
+        };
+        let operand = match (self.peek().cloned(), kind) {
+            (Some(Token::Number(number)), Kind::Number) => Operand::Number(number),
+            (Some(Token::Text(text)), Kind::Time | Kind::Text) => {
+                self.check_word(column, &text)?;
+                Operand::Text(text)
+            }
+            (Some(Token::Text(text)), Kind::Number) if text.is_empty() => Operand::Text(text),
+            (Some(Token::Word(_)), _) => {
+                let place = self.next;
+                let Some(other) = self.column(wanted)? else { return Err(self.expected(wanted)) };
+                if self::kind(&self.table.columns[other]) != kind {
+                    let why = format!("{name} cannot be compared with that; expected {wanted}");
+                    return Err(Misread { at: self.tokens[place].at, why });
+                }
+                return Ok(Operand::Column(other));
+            }
+            _ => return Err(self.expected(&format!("{wanted}, to compare {name} with"))),
+        };
+        self.next += 1;
+        Ok(operand)
+    }
+
+    fn check_word(&self, column: usize, text: &str) -> Result<(), Misread> {
+        let Some(words) = words_of(&self.table.columns[column]) else { return Ok(()) };
+        if text.is_empty() || words.contains(&text) {
+            return Ok(());
+        }
+        let name = self.table.columns[column].name;
+        Err(self.misread(format!("{name} is never '{text}'; it is one of {}", words.join(", "))))
+    }
+
+    /// The column that is named next; `None` where that is no word, or a keyword.
+    fn column(&mut self, expected: &str) -> Result<Option<usize>, Misread> {
+        let Some(Token::Word(word)) = self.peek() else { return Ok(None) };
+        if KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword)) {
+            return Ok(None);
+        }
+        let columns = self.table.columns;
+        let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(word));
+        if found.is_none() {
+            let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+            return Err(self.misread(format!(
+                "unknown column '{word}'; expected {expected}; the columns are {}",
+                names.join(", ")
+            )));
+        }
+        self.next += 1;
+        Ok(found)
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|placed| &placed.token)
+    }
+
+    fn takes(&mut self, token: &Token) -> bool {
+        let is_it = self.peek() == Some(token);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn takes_word(&mut self, keyword: &str) -> bool {
+        let is_it =
+            matches!(self.peek(), Some(Token::Word(word)) if word.eq_ignore_ascii_case(keyword));
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn expected(&self, what: &str) -> Misread {
+        let found = if self.peek().is_some() { "" } else { ", but it ends here" };
+        self.misread(format!("expected {what}{found}"))
+    }
+
+    fn misread(&self, why: String) -> Misread {
+        Misread { at: self.tokens.get(self.next).map_or(self.end, |placed| placed.at), why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::columns::SUMMARY;
+
+    #[track_caller]
+    fn check(text: &str, at: usize, why: &str) {
+        let misread = parse(text, &SUMMARY).unwrap_err();
+        assert!(misread.why.contains(why), "{text}: {}", misread.why);
+        assert_eq!(misread.at, at, "{text}: {}", misread.why);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place_and_what_was_expected() {
+        check("", 0, "expected a column, 'not' or '(', but it ends here");
+        check("violation > 0", 0, "unknown column 'violation'; expected a column");
+        check("violation > 0", 0, "the columns are origin, crawler, operator, purpose");
+        check("violations", 10, "expected =, !=, <, <=, > or >=, but it ends here");
+        check("violations 5", 11, "expected =, !=");
+        check("violations >", 12, "expected a number, a percentage or a column, to compare viol");
+        check("violations > 'a'", 13, "expected a number");
+        check("violations > 1,000", 13, "'1,000' is no number; write 1000");
+        check("violations > 1.", 13, "'1.' is no number");
+        check("violations > 1e400", 13, "'1e400' is no number");
+        check("purpose = ai-training", 10, "unknown column 'ai-training'; expected text in quotes");
+        check("purpose = 5", 10, "expected text in quotes, as 'seo', or a column");
+        check("purpose > 'a'", 8, "purpose is text; compare it by = or !=");
+        check("purpose = violations", 10, "purpose cannot be compared with that");
+        check("identity = 'verifed'", 11, "it is one of verified, spoofed, unverified");
+        check("first_seen_utc > 5", 17, "expected a time in quotes, as '2026-01-31'");
+        check("crawler = 'GPTBot", 10, "this quote is not closed by another '");
+        check("violations > 0 requests > 5", 15, "expected 'and', 'or', 'where' or the end");
+        check("violations > 0 where", 20, "expected a column");
+        check("a where b where c", 0, "unknown column 'a'");
+        check("violations > 0 where requests > 0 where requests > 0", 34, "or the end");
+        check("(violations > 0", 15, "expected 'and', 'or' or ')', but it ends here");
+        check("violations > 0)", 14, "or the end");
+        check("violations > 0 and and", 19, "expected a column, 'not' or '('");
+        check("größe ; 5", 6, "';' means nothing here");
+        check(&"(".repeat(100_000), DEPTH_MAX, "more than 64 parts");
+        check(&"not ".repeat(100), 4 * DEPTH_MAX, "more than 64 parts");
+    }
+}

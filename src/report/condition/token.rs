@@ -1,0 +1,110 @@
+//! A condition cut into words, numbers, texts and signs, each with its place.
+
+use super::{Misread, Operator};
+
+/// A part of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Token {
+    /// A keyword or the name of a column.
+    Word(String),
+    /// A percentage is a hundredth of what is written.
+    Number(f64),
+    /// What stood between quotes.
+    Text(String),
+    /// How to compare.
+    Compare(Operator),
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+}
+
+/// A part, and the characters before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The part.
+    pub token: Token,
+    /// Characters before it.
+    pub at: usize,
+}
+
+/// Cuts `text`.
+pub fn tokens(text: &str) -> Result<Vec<Placed>, Misread> {
+    let characters: Vec<char> = text.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(&first) = characters.get(at) {
+        if first.is_whitespace() {
+            at += 1;
+            continue;
+        }
+        let (token, length) = token(&characters[at..]).map_err(|why| Misread { at, why })?;
+        found.push(Placed { token, at });
+        at += length;
+    }
+    Ok(found)
+}
+
+/// The part with which `rest` begins, and how many characters it takes.
+fn token(rest: &[char]) -> Result<(Token, usize), String> {
+    match (rest[0], rest.get(1)) {
+        ('(', _) => Ok((Token::Open, 1)),
+        (')', _) => Ok((Token::Close, 1)),
+        ('=', Some('=')) => Ok((Token::Compare(Operator::Equal), 2)),
+        ('=', _) => Ok((Token::Compare(Operator::Equal), 1)),
+        ('!', Some('=')) | ('<', Some('>')) => Ok((Token::Compare(Operator::NotEqual), 2)),
+        ('<', Some('=')) => Ok((Token::Compare(Operator::AtMost), 2)),
+        ('<', _) => Ok((Token::Compare(Operator::Less), 1)),
+        ('>', Some('=')) => Ok((Token::Compare(Operator::AtLeast), 2)),
+        ('>', _) => Ok((Token::Compare(Operator::Greater), 1)),
+        (quote @ ('\'' | '"'), _) => quoted(rest, quote),
+        (first, _) if first.is_ascii_digit() => number(rest),
+        (first, _) if is_of_word(first) => {
+            let word: String = rest.iter().take_while(|&&next| is_of_word(next)).collect();
+            let length = word.chars().count();
+            Ok((Token::Word(word), length))
+        }
+        (first, _) => Err(format!(
+            "'{}' means nothing here; text stands in quotes, as in purpose = 'seo'",
+            first.escape_default()
+        )),
+    }
+}
+
+fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '-'
+}
+
+fn quoted(rest: &[char], quote: char) -> Result<(Token, usize), String> {
+    let mut text = String::new();
+    let mut at = 1;
+    loop {
+        match (rest.get(at), rest.get(at + 1)) {
+            (Some(&end), Some(&again)) if end == quote && again == quote => {
+                text.push(quote);
+                at += 2;
+            }
+            (Some(&end), _) if end == quote => return Ok((Token::Text(text), at + 1)),
+            (Some(&other), _) => {
+                text.push(other);
+                at += 1;
+            }
+            (None, _) => return Err(format!("this quote is not closed by another {quote}")),
+        }
+    }
+}
+
+fn number(rest: &[char]) -> Result<(Token, usize), String> {
+    let is_of_number = |next: &&char| next.is_alphanumeric() || matches!(next, '.' | '_' | ',');
+    let written: String = rest.iter().take_while(is_of_number).collect();
+    let length = written.chars().count();
+    let is_percent = rest.get(length) == Some(&'%');
+    let is_plain =
+        written.chars().all(|next| next.is_ascii_digit() || next == '.') && !written.ends_with('.');
+    // Moving the point is exact where a division by a hundred would not be.
+    let moved = if is_percent { format!("{written}e-2") } else { written.clone() };
+    match moved.parse() {
+        Ok(number) if is_plain => Ok((Token::Number(number), length + usize::from(is_percent))),
+        _ => Err(format!("'{written}' is no number; write 1000, 0.05 or 5%")),
+    }
+}

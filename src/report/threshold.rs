@@ -1,0 +1,155 @@
+//! Which rows of `summary.csv` meet a condition that a run must not meet.
+//!
+//! A row counts as it is written. What somebody did in a crawler's name is not
+//! held against it: rows of spoofed crawlers count only where the condition
+//! names `identity`.
+
+use crate::audit::finish::Audit;
+use crate::crawlers::identity::Identity;
+use crate::crawlers::registry::Registry;
+
+use super::columns::{Column, SUMMARY};
+use super::condition::{Condition, Misread};
+use super::tables::summary_rows;
+
+/// Rows that are shown of each condition.
+const ROWS_SHOWN: usize = 5;
+
+/// Columns by which a row is told from others.
+const WHO: [&str; 3] = ["origin", "crawler", "identity"];
+
+/// Columns whose words are those of the registry.
+const OF_THE_REGISTRY: [&str; 3] = ["crawler", "operator", "purpose"];
+
+/// Characters of a condition that are shown from where it was not understood.
+const PLACE_CHARS_MAX: usize = 40;
+
+/// A condition on which a run fails.
+#[derive(Clone, Debug)]
+pub struct Threshold(Condition);
+
+impl Threshold {
+    /// Reads a condition over the columns of `summary.csv`.
+    ///
+    /// # Errors
+    /// Where it is not understood, or compares with a word that `registry` does not know.
+    pub fn parse(text: &str, registry: &Registry) -> Result<Threshold, String> {
+        let condition =
+            Condition::parse(text, &SUMMARY).map_err(|misread| placed(text, &misread))?;
+        for word in &condition.words {
+            let name = SUMMARY.columns[word.column].name;
+            if !word.text.is_empty() && !is_known(name, &word.text, registry) {
+                return Err(unknown_word(name, &word.text, registry));
+            }
+        }
+        Ok(Threshold(condition))
+    }
+
+    /// The lines to say where rows of `audit` meet it; none where no row does.
+    pub fn met(&self, audit: &Audit, registry: &Registry) -> Vec<String> {
+        let Threshold(condition) = self;
+        let identity = place("identity");
+        let names_identity = condition.columns.contains(&identity);
+        let rows = summary_rows(audit, registry).filter(|row| {
+            let counts = names_identity || row.cells()[identity] != Identity::Spoofed.as_str();
+            counts && condition.is_met(row.cells())
+        });
+        let rows: Vec<_> = rows.collect();
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let what = if rows.len() == 1 { "row meets" } else { "rows meet" };
+        let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), condition.text)];
+        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.told(row.cells())));
+        if rows.len() > ROWS_SHOWN {
+            lines.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
+        }
+        lines
+    }
+
+    /// Who a row is about, and what the condition asks of it.
+    fn told(&self, cells: &[String]) -> String {
+        let [origin, crawler, identity] = WHO.map(|name| &cells[place(name)]);
+        let mut told = format!("{crawler} ({identity}) at {origin}");
+        for &column in &self.0.columns {
+            let Column { name, .. } = SUMMARY.columns[column];
+            if !WHO.contains(&name) {
+                told += &format!(", {name} {}", cells[column]);
+            }
+        }
+        told
+    }
+}
+
+fn place(name: &str) -> usize {
+    let found = SUMMARY.columns.iter().position(|column| column.name == name);
+    found.expect("summary.csv has this column")
+}
+
+/// What the crawlers of `registry` have in `column`.
+fn words<'a>(column: &'a str, registry: &'a Registry) -> impl Iterator<Item = &'a str> {
+    registry.iter().map(move |(_, crawler)| match column {
+        "crawler" => crawler.name.as_str(),
+        "operator" => crawler.operator.as_str(),
+        _ => crawler.purpose.as_str(),
+    })
+}
+
+fn is_known(column: &str, word: &str, registry: &Registry) -> bool {
+    !OF_THE_REGISTRY.contains(&column) || words(column, registry).any(|known| known == word)
+}
+
+fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
+    let all: std::collections::BTreeSet<&str> = words(column, registry).collect();
+    let is_near = |known: &&str| {
+        let (known, word) = (known.to_ascii_lowercase(), word.to_ascii_lowercase());
+        known.contains(&word) || word.contains(&known)
+    };
+    let near: Vec<&str> = match column {
+        "purpose" => all.into_iter().collect(),
+        _ => all.into_iter().filter(is_near).take(5).collect(),
+    };
+    let near = match near.as_slice() {
+        [] => "`botaudit crawlers` lists all".to_owned(),
+        near => format!("is it one of {}?", near.join(", ")),
+    };
+    format!("no crawler that is known has the {column} '{word}'; {near}")
+}
+
+/// What was not understood, and where.
+fn placed(text: &str, Misread { at, why }: &Misread) -> String {
+    let rest: String = text.chars().skip(*at).take(PLACE_CHARS_MAX).collect();
+    let place = if rest.is_empty() { String::new() } else { format!(", before {rest}") };
+    format!("at character {}{place}: {why}", at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(condition: &str, expected: &str) {
+        let told = Threshold::parse(condition, &Registry::builtin()).map(drop).unwrap_err();
+        assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        check("violations >", "at character 13: expected a number");
+        check(
+            "violations > 0 requests > 5",
+            "at character 16, before requests > 5: expected 'and'",
+        );
+    }
+
+    #[test]
+    fn words_that_no_row_can_hold_are_mistakes() {
+        let none = "no crawler that is known has the";
+        check("purpose = 'ai-trainig'", &format!("{none} purpose 'ai-trainig'; is it one of "));
+        check("crawler != 'gptbot'", &format!("{none} crawler 'gptbot'; is it one of GPTBot?"));
+        check("operator = 'zzz'", &format!("{none} operator 'zzz'; `botaudit crawlers` lists all"));
+        for fine in ["operator = 'OpenAI'", "origin = 'https://anything'", "purpose != ''"] {
+            assert!(Threshold::parse(fine, &Registry::builtin()).is_ok(), "{fine}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Conditions on which a run fails.
+
+use crate::program::{Ran, Sandbox, line};
+
+const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+
+/// GPTBot breaks a rule once in four requests and bingbot never.
+fn audited(arguments: &[&str]) -> Ran {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let mut lines: Vec<String> = (0..3).map(|at| line(at, "/open", 200, GPTBOT)).collect();
+    lines.push(line(9, "/private", 200, GPTBOT));
+    lines.push(line(9, "/open", 200, BINGBOT));
+    sandbox.write("access.log", lines.concat());
+    let words = ["audit", "-q", "--robots", "robots.txt", "--origin", "https://a.example"];
+    let all: Vec<&str> = words.iter().chain(arguments).chain(&["access.log"]).copied().collect();
+    let ran = sandbox.run_words(&all, b"");
+    assert_eq!(sandbox.path("botaudit-report").exists(), ran.code != 2, "{}", ran.stderr);
+    ran
+}
+
+#[test]
+fn a_row_that_meets_a_condition_fails_the_run_and_is_named() {
+    let condition = "violation_rate > 5% where purpose = 'ai-training'";
+    let ran = audited(&["--fail-on", "violations > 5", "--fail-on", condition]).exits(1);
+    let expected = "botaudit: 1 row meets --fail-on \"violation_rate > 5% where purpose = 'ai-training'\"\n\
+         botaudit: GPTBot (unverified) at https://a.example, violation_rate 0.250000, purpose ai-training\n";
+    assert_eq!(ran.stderr, expected);
+    audited(&["--fail-on", "requests > 0"]).exits(1).complains("2 rows meet");
+}
+
+#[test]
+fn a_condition_that_no_row_meets_is_silent() {
+    let ran = audited(&["--fail-on", "violations > 0 where identity = 'verified'"]).exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn a_condition_that_is_not_understood_stops_the_run_before_it_begins() {
+    let told = "--fail-on \"violation > 0\": at character 1, before violation > 0: unknown column";
+    audited(&["--fail-on", "violation > 0"]).exits(2).complains(told);
+    audited(&["--fail-on", "purpose = 'ai'"]).exits(2).complains("is it one of");
+}
+
+#[test]
+fn what_others_did_in_a_crawlers_name_counts_only_where_identity_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", line(9, "/private", 200, GPTBOT));
+    sandbox.write("ranges/gptbot.json", r#"{"prefixes":[{"ipv4Prefix":"198.51.100.0/24"}]}"#);
+    let run = |condition: &str| {
+        let words = ["audit", "-q", "--robots", "robots.txt", "--ip-ranges", "ranges", "--fail-on"];
+        let words: Vec<&str> = words.into_iter().chain([condition, "access.log"]).collect();
+        sandbox.run_words(&words, b"")
+    };
+    run("violations > 0").exits(0);
+    run("violations > 0 and identity = 'spoofed'").exits(1).complains("GPTBot (spoofed) at -");
+}

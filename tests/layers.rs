@@ -14,6 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["judge"],
     &["audit", "classify", "explain", "lint"],
     &["report"],
+    &["nightly"],
     &["cli"],
 ];
 
@@ -27,6 +28,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "store", "classify"]),
     ("ureq", &["net"]),
+    ("toml", &["nightly"]),
 ];
 
 #[test]

@@ -57,4 +57,6 @@ pub mod explain;
 
 pub mod report;
 
+pub mod nightly;
+
 pub mod cli;

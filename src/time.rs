@@ -48,6 +48,21 @@ impl fmt::Display for UtcTime {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Day(i32);
 
+impl Day {
+    /// Reads `2026-01-31`, and nothing else.
+    pub fn parse(text: &str) -> Option<Day> {
+        let date: Date = text.parse().ok()?;
+        let days = Date::constant(1970, 1, 1).until(date).ok()?.get_days();
+        // Nothing else: the parser knows more ways to write a date.
+        Some(Day(days)).filter(|day| day.to_string() == text)
+    }
+
+    /// `days` later, or earlier where it is negative; the last day that can be written, past it.
+    pub fn plus(self, days: i32) -> Day {
+        Day(self.0.saturating_add(days).clamp(-4_371_587, 2_932_896))
+    }
+}
+
 /// `2026-01-31`.
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

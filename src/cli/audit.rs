@@ -230,6 +230,15 @@ impl AuditArgs {
         self.tell(&audit, &facts, &registry, &thresholds)
     }
 
+    /// Whether it could be run, as far as that can be told without reading a log.
+    pub fn check(&self) -> Result<()> {
+        self.options()?;
+        self.privacy.privacy()?;
+        let registry = registry(self.crawlers.as_deref())?;
+        self.thresholds(&registry)?;
+        Store::open(self.robots.as_ref().ok_or_else(no_robots)?).map(drop)
+    }
+
     /// Audits, and writes all that is to be written, at once and at the end.
     fn report(
         &self,

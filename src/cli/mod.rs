@@ -14,6 +14,7 @@ mod identity;
 mod lint;
 mod manual;
 mod network;
+mod nightly;
 mod origins;
 mod privacy;
 mod progress;
@@ -60,6 +61,7 @@ enum Command {
     Crawlers(crawlers::CrawlersArgs),
     Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
+    Nightly(nightly::NightlyArgs),
     Robots(robots::RobotsArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -78,11 +80,13 @@ enum Outcome {
     Disallowed,
     /// Of a URL that was asked about nothing can be said.
     Undecided,
+    /// Another run is at work; nothing was done.
+    Locked,
 }
 
 /// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
 /// that was asked for, a disallowed URL, or faults; 2 could not run, nothing was written, or a URL
-/// of which nothing can be said; 3 some input was damaged.
+/// of which nothing can be said; 3 some input was damaged; 4 another run is at work.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
@@ -92,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::Crawlers(args) => args.run(),
         Command::Classify(args) => args.run(),
         Command::Lint(args) => args.run(),
+        Command::Nightly(args) => args.run(),
         Command::Robots(args) => args.run(),
         Command::Completions(args) => args.run(),
         Command::Man(args) => args.run(),
@@ -105,6 +110,7 @@ fn exit_code(result: Result<Outcome>) -> ExitCode {
         Ok(Outcome::Violations | Outcome::Disallowed) => ExitCode::from(1),
         Ok(Outcome::Undecided) => ExitCode::from(2),
         Ok(Outcome::Incomplete) => ExitCode::from(3),
+        Ok(Outcome::Locked) => ExitCode::from(4),
         // Whoever read our output has seen enough (`| head`).
         Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
         Err(err) => {

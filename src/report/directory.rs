@@ -146,6 +146,15 @@ pub fn replace_file(path: &Path, text: &[u8]) -> Result<()> {
     })
 }
 
+/// Removes the report that stands at `directory`.
+///
+/// # Errors
+/// Where something stands there that is not ours, which is then left as it is.
+pub fn remove_report(directory: &Path) -> Result<()> {
+    check_replaceable(directory)?;
+    fs::remove_dir_all(directory).map_err(|err| Error::io("cannot remove", directory, err))
+}
+
 /// Symbolic links resolved, so that what is exchanged stands on one file system.
 fn resolved(target: &Path) -> Result<PathBuf> {
     match fs::canonicalize(target) {

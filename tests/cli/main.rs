@@ -13,6 +13,7 @@
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
 //! - `manual`: how to start, completions and manual pages.
+//! - `nightly`: a day of each site, night after night.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
@@ -37,6 +38,7 @@ mod identity;
 mod intake;
 mod lint;
 mod manual;
+mod nightly;
 mod output;
 mod program;
 mod readme;

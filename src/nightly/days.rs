@@ -1,0 +1,113 @@
+//! Where the reports of a site's days stand: `2026-11-20/`, and `latest`, which leads to the last.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::report::directory::remove_report;
+use crate::time::Day;
+
+/// The symbolic link to the report of the last day.
+pub const LATEST: &str = "latest";
+
+/// The directory of `day` below `reports`.
+pub fn day_directory(reports: &Path, day: Day) -> PathBuf {
+    reports.join(day.to_string())
+}
+
+/// Lets `latest` lead to the last day below `reports`, at once; does nothing where there is none.
+///
+/// # Errors
+/// Where that is refused.
+pub fn point_to_latest(reports: &Path) -> Result<()> {
+    let cannot = |err| Error::io("cannot write", &reports.join(LATEST), err);
+    let Some(last) = days(reports).map_err(cannot)?.pop() else { return Ok(()) };
+    let staged = reports.join(format!(".{LATEST}"));
+    match fs::remove_file(&staged) {
+        Err(err) if err.kind() != ErrorKind::NotFound => return Err(cannot(err)),
+        _ => {}
+    }
+    symlink(&last.to_string(), &staged).map_err(cannot)?;
+    fs::rename(&staged, reports.join(LATEST)).map_err(cannot)
+}
+
+/// Removes the reports of days before `first_kept`. What is no report of ours, or holds anything
+/// that is not part of it, stays and is named.
+///
+/// # Errors
+/// Where the directory cannot be listed.
+pub fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
+    let days = days(reports).map_err(|err| Error::io("cannot list", reports, err))?;
+    let old = days.into_iter().filter(|&day| day < first_kept);
+    let removed = old.map(|day| remove_report(&day_directory(reports, day)));
+    Ok(removed.filter_map(|removed| removed.err().map(|err| err.to_string())).collect())
+}
+
+/// The days whose reports stand below `reports`, in order.
+fn days(reports: &Path) -> io::Result<Vec<Day>> {
+    let mut days = Vec::new();
+    for entry in fs::read_dir(reports)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if let Some(day) = name.to_str().and_then(Day::parse)
+            && entry.file_type()?.is_dir()
+        {
+            days.push(day);
+        }
+    }
+    days.sort_unstable();
+    Ok(days)
+}
+
+#[cfg(unix)]
+fn symlink(target: &str, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(not(unix))]
+fn symlink(_: &str, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(reports: &Path, day: &str) {
+        let directory = reports.join(day);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("summary.csv"), "").unwrap();
+        let marker = r#"{"program":"botaudit","files":["summary.csv"]}"#;
+        fs::write(directory.join("run.json"), marker).unwrap();
+    }
+
+    #[test]
+    fn latest_leads_to_the_last_day_whichever_was_made_last() {
+        let dir = tempfile::tempdir().unwrap();
+        point_to_latest(dir.path()).unwrap();
+        for day in ["2026-11-20", "2026-11-19", "2026-11-9x"] {
+            report(dir.path(), day);
+            point_to_latest(dir.path()).unwrap();
+            let latest = fs::read_link(dir.path().join(LATEST)).unwrap();
+            assert_eq!(latest, Path::new("2026-11-20"));
+        }
+    }
+
+    #[test]
+    fn old_reports_go_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for day in ["2026-11-18", "2026-11-19", "2026-11-20"] {
+            report(dir.path(), day);
+        }
+        fs::create_dir(dir.path().join("2026-11-01")).unwrap();
+        fs::write(dir.path().join("2026-11-01/photo.jpg"), "").unwrap();
+        fs::create_dir(dir.path().join("other")).unwrap();
+        let stays = tidy(dir.path(), Day::parse("2026-11-20").unwrap()).unwrap();
+        assert!(stays.len() == 1 && stays[0].contains("2026-11-01"), "{stays:?}");
+        let mut left: Vec<_> =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["2026-11-01", "2026-11-20", "other"]);
+    }
+}

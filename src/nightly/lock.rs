@@ -1,0 +1,77 @@
+//! Who may write the reports of a site: one run at a time.
+//!
+//! The system holds the lock and drops it when the process ends, however it ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+
+/// The file that is locked, in the directory of a site's reports.
+pub const LOCK: &str = ".lock";
+
+/// What is read of who holds a lock.
+const HOLDER_BYTES_MAX: u64 = 200;
+
+/// What came of asking for a lock.
+#[derive(Debug)]
+pub enum Locked {
+    /// It is ours until the file is dropped.
+    Ours(File),
+    /// Another run holds it; who, as far as it says so.
+    Theirs(String),
+}
+
+/// Locks `directory`, which is made where there is none.
+///
+/// # Errors
+/// Where that cannot be tried.
+pub fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
+    let cannot = |err| Error::io("cannot lock", directory, err);
+    fs::create_dir_all(directory).map_err(cannot)?;
+    let path = directory.join(LOCK);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let mut file = options.open(&path).map_err(cannot)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::Error(err)) => return Err(cannot(err)),
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // It may be writing just now.
+            let _ = file.take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
+            let holder = match holder.trim() {
+                "" => "another run",
+                holder => holder,
+            };
+            return Ok(Locked::Theirs(format!("{} is held by {holder}", path.display())));
+        }
+    }
+    let holder = format!("process {} since {now}\n", std::process::id());
+    let written = file
+        .set_len(0)
+        .and_then(|()| file.seek(SeekFrom::Start(0)))
+        .and_then(|_| file.write_all(holder.as_bytes()));
+    written.map_err(cannot)?;
+    Ok(Locked::Ours(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_told_who_was_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let reports = dir.path().join("a/b");
+        let now = UtcTime::from_unix_seconds(0).unwrap();
+        let Locked::Ours(first) = lock(&reports, now).unwrap() else { panic!("nobody was first") };
+        let Locked::Theirs(who) = lock(&reports, now).unwrap() else { panic!("both have it") };
+        let expected = format!("process {} since 1970-01-01T00:00:00Z", std::process::id());
+        assert!(who.ends_with(&expected), "{who}");
+        drop(first);
+        assert!(matches!(lock(&reports, now).unwrap(), Locked::Ours(_)));
+    }
+}

@@ -1,0 +1,200 @@
+//! A day of each site, night after night: nothing twice, nothing half.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use crate::program::{Ran, Sandbox, gzip, line};
+
+const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
+const CONFIG: &str = "[sites.shop]\nlogs = [\"shop.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
+
+/// `line` is of 2026-03-01; this one of the days about it, too.
+fn on(day: &str, second: u32, target: &str) -> String {
+    line(second, target, 200, GPTBOT).replace("01/Mar/2026", day)
+}
+
+/// Three days of a site.
+fn log() -> String {
+    let day = |day: &str, requests: u32| -> String {
+        (0..requests).map(|at| on(day, 60 * at, ["/open", "/private"][at as usize % 2])).collect()
+    };
+    [day("28/Feb/2026", 5), day("01/Mar/2026", 8), day("02/Mar/2026", 3)].concat()
+}
+
+fn site(config: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("etc/botaudit.toml", config);
+    sandbox.write("etc/robots.txt", ROBOTS);
+    sandbox.write("etc/shop.log", log());
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, arguments: &str) -> Ran {
+    sandbox.run(&format!("nightly --config etc/botaudit.toml -q {arguments}"))
+}
+
+const DAY: &str = "--day 2026-03-01";
+const REPORT: &str = "etc/reports/shop/2026-03-01";
+
+#[track_caller]
+fn check_counts(sandbox: &Sandbox) {
+    let rows = sandbox.table(&format!("{REPORT}/summary.csv")).cells("origin requests violations");
+    assert_eq!(rows, ["https://shop.example | 8 | 4"]);
+}
+
+/// All files of a report, but for when it was made.
+fn bytes(report: &Path) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = fs::read_dir(report)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let lines = text.lines().filter(|line| !line.contains("\"made_at_utc\""));
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, lines.collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_day_is_audited_and_latest_leads_to_the_last() {
+    let sandbox = site(CONFIG);
+    let ran = run(&sandbox, DAY).exits(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    check_counts(&sandbox);
+    run(&sandbox, "--day 2026-02-28").exits(0);
+    let latest = fs::read_link(sandbox.path("etc/reports/shop/latest")).unwrap();
+    assert_eq!(latest, Path::new("2026-03-01"));
+    let before = bytes(&sandbox.path(REPORT));
+    run(&sandbox, DAY).exits(0);
+    assert_eq!(bytes(&sandbox.path(REPORT)), before);
+}
+
+#[test]
+fn what_lies_in_two_files_while_logs_rotate_is_counted_once() {
+    let half = gzip(log().as_bytes());
+    let half = &half[..half.len() - 12];
+    for (name, copy) in [
+        ("shop.log.1", log().as_bytes()),
+        ("shop.log.1.gz", &gzip(log().as_bytes())),
+        ("shop.log.1.gz", half),
+    ] {
+        let sandbox = site(CONFIG);
+        sandbox.write(&format!("etc/{name}"), copy);
+        run(&sandbox, DAY).exits(0);
+        check_counts(&sandbox);
+    }
+    let sandbox = site(CONFIG);
+    let lines: Vec<String> = log().split_inclusive('\n').map(str::to_owned).collect();
+    sandbox.write_gz("etc/shop.log.1.gz", lines[..9].concat());
+    sandbox.write("etc/shop.log", lines[9..].concat());
+    run(&sandbox, DAY).exits(0);
+    check_counts(&sandbox);
+}
+
+#[test]
+fn every_mistake_is_named_with_file_line_and_key() {
+    let sandbox = site(
+        "keep_days = 0\n[sites.shop]\nlogs = \"shop.log\"\nrobots = \"robots.txt\"\ntimezone = \"Mars\"\n\
+         [sites.blog]\nlogs = \"shop.log\"\n[sites.api]\nlogs = \"x\"\nrobots = \"gone.txt\"\nrobts = 1\n\
+         [sites.www]\nlogs = \"shop.log\"\nrobots = \"robots.txt\"\nfail_on = \"violation > 0\"\n",
+    );
+    let ran = run(&sandbox, "--check-config").exits(2);
+    for expected in [
+        "etc/botaudit.toml:1: keep_days: expected a number of days",
+        "etc/botaudit.toml:5: sites.shop.timezone: ",
+        "etc/botaudit.toml:6: sites.blog.robots: missing; write robots = ",
+        "etc/botaudit.toml:10: sites.api.robots: cannot read --robots gone.txt",
+        "etc/botaudit.toml:11: sites.api.robts: unknown key; the keys are logs, output, robots",
+        "etc/botaudit.toml:15: sites.www.fail_on: --fail-on \"violation > 0\": at character 1",
+        "etc/botaudit.toml has mistakes; nothing was read",
+    ] {
+        assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);
+    }
+    assert!(!sandbox.path("etc/reports").exists());
+}
+
+#[test]
+fn what_would_be_read_is_told_and_not_read() {
+    let sandbox = site(CONFIG);
+    sandbox.write("etc/shop.log.1", log());
+    let ran = run(&sandbox, &format!("{DAY} --check-config")).exits(0);
+    let expected = "shop on 2026-03-01, report in reports/shop/2026-03-01\n  shop.log\n  \
+                    (shop.log.1 is not read: shop.log holds all of it)\n";
+    assert_eq!(ran.stdout, expected);
+    assert!(!sandbox.path("etc/reports").exists());
+}
+
+#[test]
+fn a_second_run_is_told_who_is_at_work() {
+    let sandbox = site(CONFIG);
+    fs::create_dir_all(sandbox.path("etc/reports/shop")).unwrap();
+    let lock = fs::File::create(sandbox.path("etc/reports/shop/.lock")).unwrap();
+    lock.lock().unwrap();
+    fs::write(sandbox.path("etc/reports/shop/.lock"), "process 7 since then\n").unwrap();
+    run(&sandbox, DAY).exits(4).complains("is held by process 7 since then");
+    drop(lock);
+    run(&sandbox, DAY).exits(0);
+}
+
+#[test]
+fn the_worst_of_all_sites_is_the_exit_code_and_none_keeps_another_from_being_read() {
+    let threshold = "fail_on = \"violations > 3\"\n";
+    let sandbox = site(&format!("{CONFIG}{threshold}"));
+    let ran = run(&sandbox, DAY).exits(1).complains("1 row meets --fail-on \"violations > 3\"");
+    assert_eq!(ran.stdout, "");
+    let api = "[sites.api]\nlogs = \"gone.log\"\nrobots = \"robots.txt\"\n";
+    sandbox.write("etc/botaudit.toml", format!("{CONFIG}{threshold}{api}"));
+    run(&sandbox, DAY).exits(2).complains("api: ");
+    sandbox.write("etc/cut.log.gz", &gzip(log().as_bytes())[..80]);
+    let api = "[sites.api]\nlogs = \"cut.log.gz\"\nrobots = \"robots.txt\"\n";
+    sandbox.write("etc/botaudit.toml", format!("{CONFIG}{threshold}{api}"));
+    run(&sandbox, DAY).exits(3).complains("cut.log.gz").complains("api on 2026-03-01: see");
+    sandbox.write("etc/shop.log", "");
+    sandbox.write("etc/botaudit.toml", CONFIG);
+    run(&sandbox, DAY).exits(0);
+}
+
+#[test]
+fn reports_of_old_days_are_removed() {
+    let sandbox = site(&format!("keep_days = 2\n{CONFIG}requests = \"evidence.csv\"\n"));
+    for day in ["2026-02-27", "2026-02-28", "2026-03-01"] {
+        run(&sandbox, &format!("--day {day}")).exits(0);
+    }
+    let names = sandbox.names("etc/reports/shop");
+    assert_eq!(names, [".lock", "2026-02-28", "2026-03-01", "latest"]);
+    assert!(sandbox.names(REPORT).contains(&"evidence.csv".to_owned()));
+}
+
+/// A run that is killed at any moment leaves whole reports only, and the next gives what an
+/// undisturbed one gives.
+#[test]
+fn a_run_may_be_killed_at_any_moment() {
+    let sandbox = site(CONFIG);
+    sandbox.write("etc/shop.log", log().repeat(2_000));
+    let started = std::time::Instant::now();
+    run(&sandbox, DAY).exits(0);
+    let whole = u32::try_from(started.elapsed().as_micros()).unwrap();
+    let expected = bytes(&sandbox.path(REPORT));
+    fs::remove_dir_all(sandbox.path("etc/reports")).unwrap();
+    let mut state = 7_u32;
+    for _ in 0..40 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let arguments = format!("nightly --config etc/botaudit.toml -q {DAY}");
+        let mut child = sandbox.command(&arguments).spawn().unwrap();
+        thread::sleep(Duration::from_micros(u64::from(state >> 8) % u64::from(whole)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if sandbox.path(REPORT).exists() {
+            assert_eq!(bytes(&sandbox.path(REPORT)), expected);
+        }
+    }
+    run(&sandbox, DAY).exits(0);
+    assert_eq!(bytes(&sandbox.path(REPORT)), expected);
+    assert_eq!(sandbox.names("etc/reports/shop").last().unwrap(), "latest");
+}

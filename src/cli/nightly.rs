@@ -13,6 +13,7 @@ use crate::nightly::config::{self, Config, Key, Mistake, Site, Takes, Value};
 use crate::nightly::copies::without_copies;
 use crate::nightly::days::{day_directory, point_to_latest, tidy};
 use crate::nightly::lock::{Locked, lock};
+use crate::nightly::rotation::Standing;
 use crate::time::{Day, UtcTime, Zone};
 
 use super::Outcome;
@@ -24,6 +25,9 @@ const NOT_KEYS: [&str; 6] = ["output", "since", "until", "quiet", "help", "versi
 
 /// A log that was last written to so long before a day holds nothing of it, however clocks differ.
 const CLOCKS_DIFFER_MAX: Duration = Duration::from_secs(86_400);
+
+/// How often logs are read that are rotated each time meanwhile.
+const READINGS_MAX: usize = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,6 +80,9 @@ struct Job<'a> {
     audit: AuditArgs,
     /// What is read.
     sources: Vec<Source>,
+    /// All that its names led to, and to what, when they were listed.
+    listed: Vec<Source>,
+    standing: Standing,
     /// Sentences on what is not.
     passed_over: Vec<String>,
 }
@@ -120,7 +127,7 @@ impl NightlyArgs {
                 }
             }
         }
-        let outcomes = jobs.into_iter().map(|job| self.audit(job, config));
+        let outcomes = jobs.into_iter().map(|job| self.audit(job, config, now));
         let worst = outcomes.max_by_key(|outcome| match outcome {
             Outcome::Done => 0,
             Outcome::Violations => 1,
@@ -131,31 +138,48 @@ impl NightlyArgs {
     }
 
     /// One site; what goes wrong with it keeps no other from being audited.
-    fn audit(&self, job: Job<'_>, config: &Config) -> Outcome {
-        let Job { site, day, audit, passed_over, .. } = job;
-        let all = || -> Result<Outcome> {
-            if !self.quiet {
-                print(&format!("{} on {day}\n", site.name))?;
-                passed_over.iter().try_for_each(|what| print(&format!("  {what}\n")))?;
+    fn audit(&self, mut job: Job<'_>, config: &Config, now: UtcTime) -> Outcome {
+        let (site, day) = (job.site, job.day);
+        let tell = |what: &str| complain(&format!("{} on {day}: {what}", site.name));
+        for reading in 1.. {
+            let (listed, standing) = (job.listed.clone(), job.standing.clone());
+            let outcome = self.audit_once(job, config).unwrap_or_else(|err| {
+                tell(&err.to_string());
+                Outcome::Undecided
+            });
+            if !standing.is_rotated(&Standing::of(&listed)) {
+                if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
+                    tell(&format!("see {}", day_directory(&site.reports, day).display()));
+                }
+                return outcome;
             }
-            let outcome = audit.run()?;
-            point_to_latest(&site.reports)?;
-            if let Some(days) = config.keep_days {
-                let days = i32::try_from(days).unwrap_or(i32::MAX);
-                let stays = tidy(&site.reports, day.plus(1).plus(-days))?;
-                stays.iter().for_each(|why| complain(&format!("{}: {why}", site.name)));
+            match self.job(site, now) {
+                Ok(again) if reading < READINGS_MAX => job = again,
+                _ if outcome == Outcome::Undecided => return outcome,
+                _ => {
+                    tell("its logs were rotated each time they were read; lines may be missing");
+                    return Outcome::Incomplete;
+                }
             }
-            Ok(outcome)
-        };
-        let outcome = all().unwrap_or_else(|err| {
-            complain(&format!("{}: {err}", site.name));
-            Outcome::Undecided
-        });
-        if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
-            let report = day_directory(&site.reports, day);
-            complain(&format!("{} on {day}: see {}", site.name, report.display()));
+            tell("its logs were rotated while they were read; reading them again");
         }
-        outcome
+        unreachable!("there is no last reading but those above")
+    }
+
+    fn audit_once(&self, job: Job<'_>, config: &Config) -> Result<Outcome> {
+        let Job { site, day, audit, passed_over, .. } = job;
+        if !self.quiet {
+            print(&format!("{} on {day}\n", site.name))?;
+            passed_over.iter().try_for_each(|what| print(&format!("  {what}\n")))?;
+        }
+        let outcome = audit.run()?;
+        point_to_latest(&site.reports)?;
+        if let Some(days) = config.keep_days {
+            let days = i32::try_from(days).unwrap_or(i32::MAX);
+            let stays = tidy(&site.reports, day.plus(1).plus(-days))?;
+            stays.iter().for_each(|why| complain(&format!("{}: {why}", site.name)));
+        }
+        Ok(outcome)
     }
 
     fn job<'a>(&self, site: &'a Site, now: UtcTime) -> std::result::Result<Job<'a>, Vec<Mistake>> {
@@ -171,7 +195,9 @@ impl NightlyArgs {
         // A zone that is unknown is a mistake that the flags of the audit tell.
         let day = self.day.unwrap_or_else(|| zone.unwrap_or(Zone::UTC).day_of(now).plus(-1));
         let logs: Vec<OsString> = site.logs.iter().map(OsString::from).collect();
-        let (sources, mut passed_over) = written_since(expand(&logs), day);
+        let listed = expand(&logs);
+        let standing = Standing::of(&listed);
+        let (sources, mut passed_over) = written_since(listed.clone(), day);
         let (sources, copies) = without_copies(sources);
         passed_over.extend(
             copies
@@ -179,7 +205,7 @@ impl NightlyArgs {
                 .map(|copy| format!("{} is not read: {} holds all of it", copy.name, copy.of)),
         );
         let audit = site_args(site, day, &sources, self.quiet)?;
-        Ok(Job { site, day, audit, sources, passed_over })
+        Ok(Job { site, day, audit, sources, listed, standing, passed_over })
     }
 }
 
@@ -266,7 +292,13 @@ fn mistake(site: &Site, report: &Path, why: String) -> Mistake {
         let is_named = |key: &str| why.contains(&format!("--{} ", key.replace('_', "-")));
         site.settings.iter().find(|(key, _)| is_named(key))
     };
-    let (line, key) = match alone.or_else(named) {
+    let quoted = || {
+        site.settings.iter().find(|(_, setting)| match &setting.value {
+            Value::Words(words) => words.iter().any(|word| why.starts_with(word.as_str())),
+            Value::Switch(_) => false,
+        })
+    };
+    let (line, key) = match alone.or_else(named).or_else(quoted) {
         Some((key, setting)) => (setting.line, format!("sites.{}.{key}", site.name)),
         None => (site.line, format!("sites.{}", site.name)),
     };

@@ -8,3 +8,4 @@ pub mod config;
 pub mod copies;
 pub mod days;
 pub mod lock;
+pub mod rotation;

@@ -150,7 +150,7 @@ fn the_worst_of_all_sites_is_the_exit_code_and_none_keeps_another_from_being_rea
     assert_eq!(ran.stdout, "");
     let api = "[sites.api]\nlogs = \"gone.log\"\nrobots = \"robots.txt\"\n";
     sandbox.write("etc/botaudit.toml", format!("{CONFIG}{threshold}{api}"));
-    run(&sandbox, DAY).exits(2).complains("api: ");
+    run(&sandbox, DAY).exits(2).complains("api on 2026-03-01: cannot open gone.log");
     sandbox.write("etc/cut.log.gz", &gzip(log().as_bytes())[..80]);
     let api = "[sites.api]\nlogs = \"cut.log.gz\"\nrobots = \"robots.txt\"\n";
     sandbox.write("etc/botaudit.toml", format!("{CONFIG}{threshold}{api}"));

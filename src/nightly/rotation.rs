@@ -1,0 +1,79 @@
+//! Whether logs were rotated while they were read.
+//!
+//! A name is looked up twice: when the logs are listed and when they are opened. In between it may
+//! come to lead to another file, and then the lines of the first are in no report. A log may
+//! grow meanwhile, for what is added is of a later day.
+
+use std::fs::{self, Metadata};
+
+use crate::input::source::{Place, Source};
+
+/// What the names of some sources led to, when this was asked.
+#[derive(Clone, Debug)]
+pub struct Standing(Vec<Option<Metadata>>);
+
+impl Standing {
+    /// As they are now.
+    pub fn of(sources: &[Source]) -> Standing {
+        let metadata = |source: &Source| match &source.place {
+            Place::File(path) => fs::metadata(path).ok(),
+            _ => None,
+        };
+        Standing(sources.iter().map(metadata).collect())
+    }
+
+    /// Whether since then, for `now` is of the same sources, a name came to lead elsewhere or
+    /// nowhere, or a file was cut.
+    pub fn is_rotated(&self, now: &Standing) -> bool {
+        self.0.iter().zip(&now.0).any(|(before, now)| match (before, now) {
+            (Some(before), Some(now)) => {
+                is_other_file(before, now) || (now.is_file() && now.len() < before.len())
+            }
+            (Some(_), None) => true,
+            (None, _) => false,
+        })
+    }
+}
+
+#[cfg(unix)]
+fn is_other_file(before: &Metadata, now: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (before.dev(), before.ino()) != (now.dev(), now.ino())
+}
+
+#[cfg(not(unix))]
+fn is_other_file(before: &Metadata, now: &Metadata) -> bool {
+    before.created().ok() != now.created().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::input::source::expand;
+
+    #[track_caller]
+    fn check(change: fn(&Path), expected: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("access.log");
+        fs::write(&log, "one\n").unwrap();
+        let sources = expand(&[log.as_os_str().to_owned(), dir.path().join("gone").into()]);
+        let before = Standing::of(&sources);
+        change(&log);
+        assert_eq!(before.is_rotated(&Standing::of(&sources)), expected);
+    }
+
+    #[test]
+    fn a_log_may_grow_but_not_go() {
+        check(|_| {}, false);
+        check(|log| fs::write(log, "one\ntwo\n").unwrap(), false);
+        check(|log| fs::write(log, "").unwrap(), true);
+        check(|log| fs::remove_file(log).unwrap(), true);
+        let rotate = |log: &Path| {
+            fs::rename(log, log.with_extension("1")).unwrap();
+            fs::write(log, "three\nfour\n").unwrap();
+        };
+        check(rotate, true);
+    }
+}

@@ -20,7 +20,7 @@ use crate::judge::dated::{Dated, Judgement};
 use crate::judge::robots::Robots;
 use crate::judge::timeline::{BeforeFirst, Standing};
 use crate::logs::Line;
-use crate::logs::format::{Format, Reader};
+use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::reject::Skip;
 use crate::time::{UtcTime, Window, Zone};
@@ -125,10 +125,15 @@ impl<'a> Worker<'a> {
         let mut reader = format.reader();
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
         let mut position = Position { file: chunk.file, line: chunk.first_line };
+        // Out of here once a chunk: it is large, and lines are many.
+        let mut scratch = std::mem::take(&mut self.scratch);
         for line in lines(&chunk.bytes) {
-            self.audit_line(line, &mut reader, position, &mut tally, evidence.as_deref_mut());
+            let read = reader.line(line);
+            let evidence = evidence.as_deref_mut();
+            self.audit_line(line, &read, &mut scratch, position, &mut tally, evidence);
             position.line += 1;
         }
+        self.scratch = scratch;
         self.tally.places.bound_times(tally.crawler);
         self.tally.files.entry(chunk.file).or_default().absorb(tally);
         position.line - chunk.first_line
@@ -142,28 +147,28 @@ impl<'a> Worker<'a> {
     fn audit_line(
         &mut self,
         line: &[u8],
-        reader: &mut Reader,
+        read: &Line<'_>,
+        scratch: &mut Scratch,
         position: Position,
         tally: &mut FileTally,
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let context = self.context;
-        let mut scratch = std::mem::take(&mut self.scratch);
-        match reader.line(line) {
-            Line::Skip(reason) => tally.skip(reason),
-            Line::Reject(reason) => tally.reject(reason, position.line, line),
-            Line::Fields(fields) if is_outside(&fields, context.window) => {
+        match read {
+            Line::Skip(reason) => tally.skip(*reason),
+            Line::Reject(reason) => tally.reject(*reason, position.line, line),
+            Line::Fields(fields) if is_outside(fields, context.window) => {
                 tally.skip(Skip::OutsideTime);
             }
             Line::Fields(fields) => {
-                let user_agent = fields.user_agent(&mut scratch);
+                let user_agent = fields.user_agent(scratch);
                 match identify_cached(context.registry, user_agent, &mut self.user_agents) {
                     Identified::Generic if context.pass == Pass::Judge => {
                         tally.other += 1;
-                        self.count_unknown_crawler(&fields, &mut scratch);
+                        self.count_unknown_crawler(fields, scratch);
                     }
                     Identified::Other | Identified::Generic => tally.other += 1,
-                    Identified::Crawler(crawler) => match fields.record(&mut scratch) {
+                    Identified::Crawler(crawler) => match fields.record(scratch) {
                         Err(reason) => tally.reject(reason, position.line, line),
                         Ok(record) if context.pass == Pass::CollectSuspects => {
                             self.collect_suspect(crawler, &record);
@@ -176,7 +181,6 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        self.scratch = scratch;
     }
 
     /// A line that cannot be read past the user agent has no path, but is not lost.

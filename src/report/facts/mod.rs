@@ -14,9 +14,10 @@ pub mod top;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 use crate::error::Result;
-use crate::{audit::sums::Sums, merge::Merge};
+use crate::merge::Merge;
 
 use super::columns::{
     CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY,

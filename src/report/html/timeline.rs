@@ -1,6 +1,7 @@
 //! Requests and violations by day.
 
-use crate::{audit::sums::Sums, merge::Merge};
+use crate::audit::sums::Sums;
+use crate::merge::Merge;
 
 use super::super::facts::{Facts, is_itself};
 use super::chart::columns;

@@ -218,6 +218,18 @@ fn what_is_no_access_log_is_not_detected() {
 }
 
 #[test]
+fn a_file_that_names_its_columns_is_known_though_no_line_keeps_to_them() {
+    for (text, expected) in [
+        ("#Fields: date time cs-method cs-uri-stem\n2026-11-20 00:00:01 GET /a - 80 x y\n", "w3c"),
+        ("#Version: 1.0\n#Fields: date time x-edge-location\n1 2\n", "cloudfront"),
+    ] {
+        let detection = detect(lines(text.as_bytes()), &Hints::default());
+        assert_eq!(detection.format.unwrap().name(), expected);
+        assert_eq!((detection.lines_tried, detection.lines_parsed), (1, 0));
+    }
+}
+
+#[test]
 fn a_format_that_was_asked_for_is_taken_however_little_it_reads() {
     for entry in ENTRIES {
         let hints = Hints::default();

@@ -45,7 +45,7 @@ impl Default for Hints {
 /// What the first lines say.
 #[derive(Clone, Debug)]
 pub struct Detection {
-    /// `None` where no format reads any line.
+    /// `None` where no format reads any line, and the file names none.
     pub format: Option<Format>,
     /// Lines that were tried; 0 where there is nothing but blanks and comments.
     pub lines_tried: usize,
@@ -88,10 +88,16 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
             break;
         }
     }
-    best.format = best.format.or_else(|| hints.format.clone());
+    best.format =
+        best.format.or_else(|| hints.format.clone()).or_else(|| declared(head, hints));
     best.why = why(&best, hints);
     best.format = best.format.map(|format| with_what_is_missing(format, head));
     best
+}
+
+/// A file that names its columns has that format, even if no line keeps to them.
+fn declared(head: &[&[u8]], hints: &Hints) -> Option<Format> {
+    bare_candidates(head, hints).into_iter().find(|format| format.is_declared_in(head))
 }
 
 /// What the file may be within wrappers that most of its lines have.
@@ -174,6 +180,9 @@ fn why(detection: &Detection, hints: &Hints) -> String {
                 "{} was asked for; it reads {lines_parsed} of {lines_tried} lines",
                 format.name()
             )
+        }
+        Some(format) if *lines_parsed == 0 => {
+            format!("the file says so; {} reads 0 of {lines_tried} lines", format.name())
         }
         Some(format) => {
             format!("{} reads {lines_parsed} of {lines_tried} lines", format.name())

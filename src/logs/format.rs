@@ -97,6 +97,11 @@ impl Format {
         &self.name
     }
 
+    /// Whether a file that begins with the lines of `head` says itself that it has this format.
+    pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
+        self.layout.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
+    }
+
     /// What it cannot tell, in order and each once.
     pub fn caveats(&self) -> &Arc<[Caveat]> {
         &self.caveats

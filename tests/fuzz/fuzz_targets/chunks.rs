@@ -66,14 +66,13 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
-    let is_like_gzip = data.starts_with(&[0x1F, 0x8B]);
     match kind & 7 {
-        0 | 1 if is_like_gzip => (data.to_vec(), Expected::Unknown),
+        0 | 1 if Compression::of(data).is_some() => (data.to_vec(), Expected::Unknown),
         0 => (data.to_vec(), Expected::Text(data.to_vec())),
         1 => ([&[0x1F, 0x8B, 8], data].concat(), Expected::Unknown),
         2 => {
             let text = with_runs(data);
-            if text.starts_with(&[0x1F, 0x8B]) {
+            if Compression::of(&text).is_some() {
                 return (text, Expected::Unknown);
             }
             (text.clone(), Expected::Text(text))

@@ -27,8 +27,11 @@ fuzz_target!(|data: &[u8]| {
 
 fn check_detection(data: &[u8]) {
     let detection = detect(lines(data), &Hints::default());
-    assert!(detection.lines_parsed <= detection.lines_tried && detection.lines_tried <= 100);
-    assert_eq!(detection.format.is_some(), detection.lines_parsed > 0);
+    assert!(detection.lines_parsed <= detection.lines_tried && detection.lines_tried <= 2_000);
+    // Without reading a line, it is believed only of a file that names its columns.
+    let is_declared = lines(data).any(|line| line.starts_with(b"#Fields:"));
+    assert!(detection.format.is_some() || detection.lines_parsed == 0);
+    assert!(detection.format.is_none() || detection.lines_parsed > 0 || is_declared);
     if let Some(format) = detection.format {
         let mut reader = format.reader();
         let is_read = |line: &&[u8]| matches!(reader.line(line), Line::Fields(_));

@@ -13,17 +13,20 @@ use crate::url::path::PathQuery;
 
 use super::history::History;
 use super::robots::Robots;
-use super::timeline::{BeforeFirst, Ruling, Standing, Timeline, Version};
+use super::silence::{Silence, Silences};
+use super::timeline::{AllowAll, BeforeFirst, Ruling, Standing, Timeline, Version};
 use super::{Claim, Judge};
 
 /// All that is known of one origin over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dated {
     timeline: Timeline,
     /// By [`Version`].
     versions: Box<[Arc<Robots>]>,
     /// By the place that a [`Standing`] names; empty for a file given by hand.
     seen: Box<[Seen]>,
+    /// What logs show besides.
+    silences: Option<Arc<Silences>>,
 }
 
 /// A snapshot, as reports name it.
@@ -67,17 +70,12 @@ impl Dated {
     /// One file that counts at all times.
     pub fn always(robots: Arc<Robots>) -> Dated {
         let timeline = Timeline::always(Version(0));
-        Dated { timeline, versions: [robots].into(), seen: Box::default() }
+        Dated { timeline, versions: [robots].into(), seen: Box::default(), silences: None }
     }
 
-    /// The snapshot that decided; `None` for a file given by hand.
+    /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
     pub fn seen(&self, standing: &Standing) -> Option<Seen> {
         self.seen.get(standing.decided_by).copied()
-    }
-
-    /// Whether a file was given by hand, which has no history.
-    pub fn is_always(&self) -> bool {
-        self.seen.is_empty()
     }
 
     /// The newest snapshot; `None` for a file given by hand.
@@ -87,7 +85,19 @@ impl Dated {
 
     /// What is in force at `time`; `None` where nothing is known.
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<Standing> {
-        self.timeline.at(time, before)
+        let standing = self.timeline.at(time, before);
+        let Some(silence) = self.silences.as_ref().and_then(|silences| silences.at(time)) else {
+            return standing;
+        };
+        // A run of failures that the archive knows of goes on, and counts from its own first.
+        let is_failing = standing.is_some_and(|standing| standing.unreachable_since.is_some());
+        match silence {
+            Silence::Closes if !is_failing => Some(Standing::by_logs(Ruling::Unreachable)),
+            Silence::Outlasted if standing.is_none() => {
+                Some(Standing::by_logs(Ruling::AllowAll(AllowAll::UnreachableWithoutCopy)))
+            }
+            Silence::Closes | Silence::Outlasted => standing,
+        }
     }
 
     /// The snapshots that decide at any time from `first` to `last`, the earliest first, and what
@@ -104,7 +114,7 @@ impl Dated {
         let changes = changes
             .flat_map(|at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
         let standings = std::iter::once(first).chain(changes).chain([last]);
-        let standings = standings.filter_map(|time| self.at(time, before));
+        let standings = standings.filter_map(|time| self.timeline.at(time, before));
         let by_place: BTreeMap<usize, Standing> =
             standings.map(|standing| (standing.decided_by, standing)).collect();
         let deciding = by_place.into_values();
@@ -131,6 +141,28 @@ impl Judge {
     /// asked once an origin, not once a request. What cannot be read is among the
     /// [failures](Judge::failures).
     pub fn known(&self, origin: &Origin, claim: Claim) -> Option<Arc<Dated>> {
+        let known = self.known_of_store(origin, claim);
+        match claim {
+            Claim::Own => self.with_silences(Some(origin), known),
+            // What our log shows of a foreign host is what we answered in its place.
+            Claim::Foreign => known,
+        }
+    }
+
+    /// `known` of `origin`, or of a log that names no host, with what logs show besides.
+    pub(super) fn with_silences(
+        &self,
+        origin: Option<&Origin>,
+        known: Option<Arc<Dated>>,
+    ) -> Option<Arc<Dated>> {
+        let Some(silences) = self.heeded().and_then(|heeded| heeded.silences(origin)) else {
+            return known;
+        };
+        let known = known.map_or_else(Dated::default, |known| (*known).clone());
+        Some(Arc::new(Dated { silences: Some(Arc::clone(silences)), ..known }))
+    }
+
+    fn known_of_store(&self, origin: &Origin, claim: Claim) -> Option<Arc<Dated>> {
         let Store::Archive(archive) = &self.store else {
             return self.site(origin, claim).map(|robots| Arc::new(Dated::always(robots)));
         };
@@ -190,7 +222,7 @@ impl Judge {
         let seen = entries
             .iter()
             .map(|entry| Seen { fetched_at: entry.fetch.fetched_at, outcome: entry.fetch.outcome });
-        Ok(Some(Dated { timeline, versions, seen: seen.collect() }))
+        Ok(Some(Dated { timeline, versions, seen: seen.collect(), silences: None }))
     }
 
     /// What `dated` says of `path` to `crawler` at `time`. A file given by hand costs no more than
@@ -203,7 +235,7 @@ impl Judge {
         time: UtcTime,
         before: BeforeFirst,
     ) -> Judgement<'a> {
-        let Some(standing) = dated.timeline.at(time, before) else { return Judgement::Unknown };
+        let Some(standing) = dated.at(time, before) else { return Judgement::Unknown };
         let version = match standing.ruling {
             Ruling::Unreachable => return Judgement::Unreachable(standing),
             Ruling::AllowAll(_) => return Judgement::AllowedByAbsence(standing),
@@ -332,6 +364,5 @@ mod tests {
         check(150, 300, BeforeFirst::Unknown, &[20, 200]);
         // Just before the last one the failures had lasted for more than 30 days.
         check(300, 2000, BeforeFirst::Unknown, &[20, 200, 2000]);
-        assert!(Dated::always(judge.loaded().versions[0].clone()).is_always());
     }
 }

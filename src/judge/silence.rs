@@ -1,0 +1,188 @@
+//! What logs show of origins whose robots.txt nobody could get, and how that enters their timelines.
+//!
+//! An archive knows better: hours near one of its snapshots are not heeded. What is left closes the
+//! origin as failures of fetching do, for as long as an unbroken run of such hours may.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::store::Store;
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::Judge;
+use super::timeline::UNREACHABLE_SECONDS_MAX;
+
+/// Seconds of an hour, the unit in which logs are looked at.
+pub const HOUR_SECONDS: i64 = 3600;
+
+/// Logs count for nothing within so many seconds of a snapshot, before it or after.
+pub const SNAPSHOT_COUNTS_SECONDS: i64 = 86_400;
+
+/// Hours since 1970 in which nobody got a robots.txt, in order, by origin; `None`: that of a log
+/// which names no host.
+pub type SilentHours = BTreeMap<Option<Origin>, Vec<i64>>;
+
+/// When nobody got the robots.txt of one origin.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Silences {
+    /// In order, and apart from each other: the first second, and the first one after.
+    stretches: Box<[(i64, i64)]>,
+}
+
+/// What a silence says of a time in it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Silence {
+    /// The origin is closed for the time being.
+    Closes,
+    /// It has lasted too long for that.
+    Outlasted,
+}
+
+/// What a judge has heeded of what logs show.
+#[derive(Clone, Debug, Default)]
+pub struct Heeded {
+    by_origin: HashMap<Origin, Arc<Silences>>,
+    unnamed: Option<Arc<Silences>>,
+    /// Hours in which robots.txt of some origin could not be got.
+    pub hours: u64,
+    /// Those origins.
+    pub origins: u64,
+    /// Hours that were not heeded, as an archive has a snapshot near them.
+    pub hours_passed_over: u64,
+}
+
+impl Silences {
+    /// Of `hours` since 1970 in order, but for those near `snapshots`, which are in order too.
+    fn new(hours: &[i64], snapshots: &[UtcTime]) -> Silences {
+        let mut stretches: Vec<(i64, i64)> = Vec::new();
+        for hour in hours {
+            let (from, until) = (hour * HOUR_SECONDS, (hour + 1) * HOUR_SECONDS);
+            if is_near(from, until, snapshots) {
+                continue;
+            }
+            match stretches.last_mut() {
+                Some((_, end)) if *end == from => *end = until,
+                _ => stretches.push((from, until)),
+            }
+        }
+        Silences { stretches: stretches.into() }
+    }
+
+    /// What is to be said of `time`; `None` outside of all silences.
+    pub fn at(&self, time: UtcTime) -> Option<Silence> {
+        let seconds = time.unix_seconds();
+        let started = self.stretches.partition_point(|&(from, _)| from <= seconds);
+        let &(from, until) = self.stretches[..started].last()?;
+        if seconds >= until {
+            None
+        } else if seconds - from > UNREACHABLE_SECONDS_MAX {
+            Some(Silence::Outlasted)
+        } else {
+            Some(Silence::Closes)
+        }
+    }
+
+    fn hours(&self) -> u64 {
+        let seconds: i64 = self.stretches.iter().map(|(from, until)| until - from).sum();
+        u64::try_from(seconds / HOUR_SECONDS).unwrap_or_default()
+    }
+}
+
+fn is_near(from: i64, until: i64, snapshots: &[UtcTime]) -> bool {
+    let seconds = |at: &UtcTime| at.unix_seconds();
+    let next = snapshots.partition_point(|at| seconds(at) <= from - SNAPSHOT_COUNTS_SECONDS);
+    snapshots.get(next).is_some_and(|at| seconds(at) < until + SNAPSHOT_COUNTS_SECONDS)
+}
+
+impl Heeded {
+    /// When nobody got the robots.txt of `origin`.
+    pub(super) fn silences(&self, origin: Option<&Origin>) -> Option<&Arc<Silences>> {
+        match origin {
+            Some(origin) => self.by_origin.get(origin),
+            None => self.unnamed.as_ref(),
+        }
+    }
+}
+
+impl Judge {
+    /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin
+    /// of ours. An archive wins that has a snapshot within a day of such an hour.
+    pub fn heed(&mut self, hours: SilentHours) {
+        let mut heeded = Heeded::default();
+        for (origin, hours) in hours {
+            // What is known of it cannot be read, and its requests will count as unknown.
+            let Some(snapshots) = self.snapshot_times(origin.as_ref()) else { continue };
+            let silences = Silences::new(&hours, &snapshots);
+            let heeded_hours = silences.hours();
+            heeded.hours_passed_over += hours.len() as u64 - heeded_hours;
+            if heeded_hours == 0 {
+                continue;
+            }
+            heeded.hours += heeded_hours;
+            heeded.origins += 1;
+            match origin {
+                Some(origin) => drop(heeded.by_origin.insert(origin, Arc::new(silences))),
+                None => heeded.unnamed = Some(Arc::new(silences)),
+            }
+        }
+        self.heeded = Some(heeded);
+    }
+
+    /// What was heeded of what logs show; `None` where nobody asked for it.
+    pub fn heeded(&self) -> Option<&Heeded> {
+        self.heeded.as_ref()
+    }
+
+    fn snapshot_times(&self, origin: Option<&Origin>) -> Option<Vec<UtcTime>> {
+        match (&self.store, origin) {
+            (Store::Archive(archive), Some(origin)) => {
+                let history = archive.history(origin).ok()?;
+                Some(history.iter().map(|entry| entry.fetch.fetched_at).collect())
+            }
+            _ => Some(Vec::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(hours: i64) -> UtcTime {
+        UtcTime::from_unix_seconds(hours * HOUR_SECONDS).unwrap()
+    }
+
+    #[track_caller]
+    fn check(hours: &[i64], snapshots: &[i64], expected: &[(i64, i64)]) {
+        let snapshots: Vec<UtcTime> = snapshots.iter().map(|&hours| time(hours)).collect();
+        let silences = Silences::new(hours, &snapshots);
+        let found = silences.stretches.iter();
+        let found = found.map(|(from, until)| (from / HOUR_SECONDS, until / HOUR_SECONDS));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{hours:?} near {snapshots:?}");
+    }
+
+    #[test]
+    fn hours_join_and_those_near_a_snapshot_are_left_out() {
+        check(&[100, 101, 103], &[], &[(100, 102), (103, 104)]);
+        // A day before the hour begins is no longer near; a second less is.
+        check(&[100], &[76], &[(100, 101)]);
+        check(&[100], &[77], &[]);
+        check(&[100], &[100], &[]);
+        check(&[100], &[124], &[]);
+        check(&[100], &[125], &[(100, 101)]);
+        check(&[100], &[0, 50, 200], &[(100, 101)]);
+        check(&[10, 40, 100], &[0, 90], &[(40, 41)]);
+    }
+
+    #[test]
+    fn a_silence_closes_for_thirty_days_at_most() {
+        let hours: Vec<i64> = (1000..1000 + 24 * 31).collect();
+        let silences = Silences::new(&hours, &[]);
+        assert_eq!(silences.at(time(999)), None);
+        assert_eq!(silences.at(time(1000)), Some(Silence::Closes));
+        assert_eq!(silences.at(time(1000 + 24 * 30)), Some(Silence::Closes));
+        assert_eq!(silences.at(time(1001 + 24 * 30)), Some(Silence::Outlasted));
+        assert_eq!(silences.at(time(1000 + 24 * 31)), None);
+    }
+}

@@ -27,6 +27,7 @@ use super::sums::Sums;
 use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
 use super::unknown::{self, UnknownCrawler};
 use super::warnings::warnings;
+use super::witness::LogEvidence;
 use crate::merge::Merge;
 
 /// Everything that a report says.
@@ -44,6 +45,8 @@ pub struct Audit {
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
+    /// What was heeded of what the logs themselves show, where that was asked for.
+    pub log_evidence: Option<LogEvidence>,
     /// What the user should know before acting on the report; no line of a log makes one each.
     pub warnings: Vec<String>,
     /// What the user should know to read the report rightly, though nothing is wrong.
@@ -171,12 +174,14 @@ impl Audit {
             unknown_crawlers,
             other_unknown_crawlers,
             robots_failures: failures.len(),
+            log_evidence: judge.heeded().map(LogEvidence::of),
             warnings: Vec::new(),
             notes: Vec::new(),
             simulation: None,
             rows,
         };
         audit.check_requests()?;
+        audit.tell_log_evidence();
         audit.warnings = warnings(&audit, judge, failures);
         audit.warnings.extend(audit.times_given_up());
         Ok(audit)

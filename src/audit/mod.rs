@@ -29,8 +29,10 @@ pub mod suspects;
 pub mod tally;
 pub mod unknown;
 mod warnings;
+pub mod witness;
 pub mod worker;
 
+use std::hash::RandomState;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,6 +63,7 @@ use simulate::{Draft, Simulation};
 use sites::Sites;
 use suspects::Suspects;
 use tally::Tally;
+use witness::Silent;
 use worker::{Context, Pass, Worker};
 
 /// Chunks that wait for each worker: enough that none waits for a reader, few
@@ -181,6 +184,24 @@ pub fn suspects(
     Ok(Suspects::new(tally.suspects))
 }
 
+/// The hours in which nobody got the robots.txt of an origin of ours, as `sources` show, to be
+/// [heeded](Judge::heed) before [`run`]. Reads all of `sources`.
+///
+/// # Errors
+/// Where threads cannot be started.
+pub fn silent_hours(
+    sources: &[Source],
+    options: &Options,
+    judge: &Judge,
+    registry: &Registry,
+    progress: &Progress,
+) -> Result<Silent> {
+    let nobody = Identities::default();
+    let context = context(sources, options, judge, registry, &nobody, Pass::CollectWitness);
+    let (tally, _) = add_up(sources, options, &context, progress, None)?;
+    Ok(tally.witness.into_silent())
+}
+
 fn context<'a>(
     sources: &[Source],
     options: &'a Options,
@@ -207,6 +228,7 @@ fn context<'a>(
         identities,
         draft: options.draft.as_deref(),
         pass,
+        client_key: RandomState::new(),
     }
 }
 

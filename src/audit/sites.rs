@@ -29,6 +29,8 @@ pub struct Site {
     pub standing: Standing,
     /// What governs it, and when; `None` where nothing is known.
     pub known: Option<Arc<Dated>>,
+    /// Who says that the request was addressed there.
+    pub claim: Claim,
 }
 
 /// One worker's memory of hosts.
@@ -52,6 +54,7 @@ impl<'a> Sites<'a> {
             place: Arc::new(Place::Unnamed),
             standing: Standing::Named,
             known: judge.unnamed_known(),
+            claim: Claim::Own,
         };
         let mut sites = Sites {
             judge,
@@ -132,6 +135,7 @@ impl<'a> Sites<'a> {
                 place: Arc::new(Place::Invalid),
                 standing: Standing::Named,
                 known: None,
+                claim,
             };
         };
         let Naming { origin: named, aliases, .. } = self.naming;
@@ -143,7 +147,7 @@ impl<'a> Sites<'a> {
         let place = Place::Origin(origin);
         let standing =
             if is_named { Standing::Named } else { Standing::Stranger(place.stable_hash()) };
-        Site { place: Arc::new(place), standing, known }
+        Site { place: Arc::new(place), standing, known, claim }
     }
 
     /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else

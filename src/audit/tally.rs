@@ -16,6 +16,7 @@ use super::series::Series;
 use super::simulate::SimulatedTally;
 use super::sums::{Span, Statuses, Sums};
 use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
+use super::witness::Witness;
 use crate::bounded::Bounded;
 use crate::merge::Merge;
 
@@ -33,6 +34,8 @@ pub struct Tally {
     pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
     /// Addresses to be looked up, where these are collected.
     pub suspects: Bounded<Suspect, Requests>,
+    /// How requests for robots.txt were answered, where that is collected.
+    pub witness: Witness,
 }
 
 impl Default for Tally {
@@ -43,6 +46,7 @@ impl Default for Tally {
             places: Places::default(),
             unknown_crawlers,
             suspects: Bounded::new(SUSPECTS_MAX),
+            witness: Witness::default(),
         }
     }
 }
@@ -53,6 +57,7 @@ impl Merge for Tally {
         self.places.absorb(other.places);
         self.unknown_crawlers.absorb(other.unknown_crawlers);
         self.suspects.absorb(other.suspects);
+        self.witness.absorb(other.witness);
     }
 }
 
@@ -87,6 +92,8 @@ pub struct CrawlerTally {
     pub paces: BTreeMap<RobotsId, PaceTally>,
     /// Requests from before the first snapshot of robots.txt.
     pub before_first: u64,
+    /// Requests that are unreachable by what the logs themselves show.
+    pub unreachable_by_logs: u64,
     /// Whether minutes and hours are known.
     pub times: Times,
     /// What a draft would change, where one is given.
@@ -137,6 +144,7 @@ impl Merge for CrawlerTally {
         self.readings.absorb(other.readings);
         self.paces.absorb(other.paces);
         self.before_first += other.before_first;
+        self.unreachable_by_logs += other.unreachable_by_logs;
         self.simulated.absorb(other.simulated);
         if other.times == Times::GivenUp {
             self.give_up_times();

@@ -3,9 +3,13 @@
 //! The cheapest question comes first. Most lines are browsers' and end after
 //! the user agent; only what a crawler asked for is read to its end and judged.
 
+mod collect;
+
+use std::hash::RandomState;
 use std::sync::Arc;
 
 use ipnet::IpNet;
+use memchr::memmem::Finder;
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
 use crate::crawlers::crawler::{Binding, CrawlerId};
@@ -37,7 +41,6 @@ use super::series::Series;
 use super::simulate::{Compared, Draft};
 use super::sites::{Site, Sites};
 use super::sums::{Outcome, Span, Statuses};
-use super::suspects::{Requests, Suspect};
 use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
 use crate::merge::Merge;
 
@@ -72,6 +75,8 @@ pub struct Context<'a> {
     pub draft: Option<&'a Draft>,
     /// What to do with the requests of crawlers.
     pub pass: Pass,
+    /// Makes of clients what is kept of them while logs are read: nobody can tell them from it.
+    pub client_key: RandomState,
 }
 
 /// What is done with the requests of crawlers.
@@ -81,6 +86,8 @@ pub enum Pass {
     Judge,
     /// Their addresses are collected, to be looked up before anything is judged.
     CollectSuspects,
+    /// How requests for robots.txt were answered is collected, whoever made them.
+    CollectWitness,
 }
 
 /// One thread's share of an audit.
@@ -90,6 +97,8 @@ pub struct Worker<'a> {
     user_agents: UserAgentCache,
     scratch: Scratch,
     path_scratch: Vec<u8>,
+    /// Looks for what a request for robots.txt is written with in any format.
+    robots_txt: Finder<'static>,
     tally: Tally,
 }
 
@@ -109,6 +118,7 @@ impl<'a> Worker<'a> {
             user_agents: UserAgentCache::default(),
             scratch: Scratch::default(),
             path_scratch: Vec::new(),
+            robots_txt: Finder::new(b"robots.txt"),
             tally: Tally::default(),
         }
     }
@@ -159,6 +169,10 @@ impl<'a> Worker<'a> {
             Line::Reject(reason) => tally.reject(*reason, position.line, line),
             Line::Fields(fields) if is_outside(fields, context.window) => {
                 tally.skip(Skip::OutsideTime);
+            }
+            Line::Fields(fields) if context.pass == Pass::CollectWitness => {
+                tally.other += 1;
+                self.collect_witness(line, fields, scratch);
             }
             Line::Fields(fields) => {
                 let user_agent = fields.user_agent(scratch);
@@ -243,6 +257,7 @@ impl<'a> Worker<'a> {
             _ => tally.readings.count_other(record.time),
         }
         tally.before_first += u64::from(ruled.is_before_first);
+        tally.unreachable_by_logs += u64::from(ruled.is_by_logs && outcome == Outcome::Unreachable);
         if let Some(robots) = ruled.robots.filter(|_| outcome.is_paced())
             && self.context.judge.asks_for_delay(robots, crawler)
         {
@@ -273,16 +288,6 @@ impl<'a> Worker<'a> {
             return Identity::Unverified;
         }
         identities.of(crawler, client_address(record, self.context.trusted_proxies))
-    }
-
-    fn collect_suspect(&mut self, crawler: CrawlerId, record: &Record<'_>) {
-        let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
-        if let Some(address) =
-            client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
-            && self.context.identities.is_suspect(crawler, address)
-        {
-            self.tally.suspects.add(&Suspect { crawler, address }, Requests(1));
-        }
     }
 
     /// What was asked for, and of whom.
@@ -388,11 +393,13 @@ struct Ruled<'a> {
     snapshot: Option<UtcTime>,
     /// The request was made before the first snapshot.
     is_before_first: bool,
+    /// No snapshot decided, but what the logs themselves show.
+    is_by_logs: bool,
 }
 
 impl<'a> Ruled<'a> {
     fn not_judged(judged: Judged) -> Ruled<'a> {
-        Ruled { judged, robots: None, snapshot: None, is_before_first: false }
+        Ruled { judged, robots: None, snapshot: None, is_before_first: false, is_by_logs: false }
     }
 
     fn new(
@@ -403,7 +410,8 @@ impl<'a> Ruled<'a> {
     ) -> Ruled<'a> {
         let snapshot = known.seen(&standing).map(|seen| seen.fetched_at);
         let is_before_first = standing.age_seconds.is_some_and(|age| age < 0);
-        Ruled { judged, robots, snapshot, is_before_first }
+        let is_by_logs = standing.is_by_logs();
+        Ruled { judged, robots, snapshot, is_before_first, is_by_logs }
     }
 }
 

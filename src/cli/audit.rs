@@ -35,10 +35,12 @@ use super::Outcome;
 use super::fetch_first::FetchFirstArgs;
 use super::formats::HintArgs;
 use super::identity::IdentityArgs;
+use super::log_evidence::LogEvidenceArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
 use super::shared::{DialectArg, complain, print, registry};
+use super::signals::{also_remove_on_signals, give_up_on_signals};
 use super::simulate::SimulateArgs;
 
 const EXAMPLES: &str = "\
@@ -141,6 +143,9 @@ pub struct AuditArgs {
     #[arg(long)]
     strict_history: bool,
 
+    #[command(flatten)]
+    log_evidence: LogEvidenceArgs,
+
     /// How percent-encodings and wildcards are read.
     #[arg(help_heading = "By which rules", long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
@@ -217,10 +222,11 @@ impl AuditArgs {
         options.draft =
             self.simulate.draft(&options.naming, is_one_file, judge_draft)?.map(Arc::new);
         let staging = Arc::new(Staging::open(&self.output)?);
+        give_up_on_signals(&staging);
         let fetched = self.fetch.run(&robots, &sources, &options, &registry, self.show());
         let judge = fetched.and_then(|()| ready.map_or_else(judge, Ok));
-        let audit = judge.and_then(|judge| {
-            self.report(&staging, &sources, &options, &judge, &registry, &privacy)
+        let audit = judge.and_then(|mut judge| {
+            self.report(&staging, &sources, &options, &mut judge, &registry, &privacy)
         });
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let audit = audit.inspect_err(|_| {
@@ -245,7 +251,7 @@ impl AuditArgs {
         staging: &Arc<Staging>,
         sources: &[Source],
         options: &Options,
-        judge: &Judge,
+        judge: &mut Judge,
         registry: &Registry,
         privacy: &Privacy,
     ) -> Result<(Audit, Facts)> {
@@ -256,7 +262,8 @@ impl AuditArgs {
             .or_else(|| self.requests.clone());
         let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
         let requests = requests.transpose()?;
-        give_up_on_signals(staging, requests.as_ref());
+        let staged_requests = requests.as_ref().map(|requests| requests.staged().to_owned());
+        also_remove_on_signals(staged_requests);
 
         let mut audit = self.audit(sources, options, judge, registry, requests.as_ref())?;
         if let Some(err) = nothing_read(&audit) {
@@ -298,14 +305,15 @@ impl AuditArgs {
         &self,
         sources: &[Source],
         options: &Options,
-        judge: &Judge,
+        judge: &mut Judge,
         registry: &Registry,
         requests: Option<&RequestsFile>,
     ) -> Result<Audit> {
         let progress = Progress::default();
         let identity = &self.identity;
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
-        let bytes_total = bytes_total.map(|bytes| bytes * identity.passes());
+        let bytes_total =
+            bytes_total.map(|bytes| bytes * (identity.passes() + self.log_evidence.passes()));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         follow(
             self.show(),
@@ -314,6 +322,7 @@ impl AuditArgs {
             || progress.lines.load(Ordering::Relaxed),
             || {
                 let bytes_read = &progress.bytes_read;
+                self.log_evidence.heed(sources, options, judge, registry, bytes_read)?;
                 let identities =
                     &identity.identities(sources, options, judge, registry, bytes_read)?;
                 let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
@@ -454,6 +463,7 @@ impl AuditArgs {
             dialect: self.dialect.as_str(),
             judge: self.judge.as_str(),
             strict_history: self.strict_history,
+            log_evidence: self.log_evidence.is_wanted(),
             fetch: self.fetch.is_wanted(),
         }
     }
@@ -484,22 +494,4 @@ fn nothing_read(audit: &Audit) -> Option<Error> {
     let unopened = audit.inputs.iter().all(|input| input.is_unopened());
     let first = audit.inputs.first().filter(|_| unopened)?;
     Some(Error::usage(first.damage.clone().unwrap_or_default()))
-}
-
-/// Ctrl-C, and the signals by which a system stops programs, leave the previous report as it was.
-fn give_up_on_signals(staging: &Arc<Staging>, requests: Option<&RequestsFile>) {
-    let staging = Arc::clone(staging);
-    let staged_requests = requests.map(|requests| requests.staged().to_owned());
-    let handler = move || {
-        let was_open = staging.discard();
-        if let Some(path) = &staged_requests {
-            let _ = std::fs::remove_file(path);
-        }
-        if was_open {
-            complain("stopped; the previous report, if there was one, is as it was");
-        }
-        std::process::exit(130);
-    };
-    // Without a handler the run is stopped all the same, and the next one clears what it leaves.
-    let _ = ctrlc::set_handler(handler);
 }

@@ -12,6 +12,7 @@ mod fetching;
 mod formats;
 mod identity;
 mod lint;
+mod log_evidence;
 mod manual;
 mod network;
 mod nightly;
@@ -21,6 +22,7 @@ mod progress;
 mod report;
 mod robots;
 mod shared;
+mod signals;
 mod simulate;
 
 use std::process::ExitCode;

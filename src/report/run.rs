@@ -11,6 +11,7 @@ use crate::audit::finish::{Audit, Input};
 use crate::audit::simulate::{SimulatedSums, Simulation};
 use crate::audit::snapshots::UsedSnapshot;
 use crate::audit::sums::Sums;
+use crate::audit::witness::LogEvidence;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::judge::robots::Robots;
@@ -51,6 +52,8 @@ pub struct RunOptions {
     pub dialect: &'static str,
     pub judge: &'static str,
     pub strict_history: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub log_evidence: bool,
     pub fetch: bool,
 }
 
@@ -65,6 +68,8 @@ struct RunJson<'a> {
     inputs: Vec<InputJson<'a>>,
     robots: Vec<RobotsJson<'a>>,
     archive: Option<ArchiveJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_evidence: Option<LogEvidenceJson>,
     crawlers_known: usize,
     lines: LinesJson,
     requests: BTreeMap<&'static str, u64>,
@@ -131,6 +136,15 @@ struct SnapshotJson {
     robots_digest: Option<String>,
 }
 
+/// What was heeded of what the logs themselves show of robots.txt.
+#[derive(Serialize)]
+struct LogEvidenceJson {
+    origins: u64,
+    hours: u64,
+    hours_near_a_snapshot: u64,
+    requests_unreachable: u64,
+}
+
 #[derive(Serialize)]
 struct SimulationJson<'a> {
     draft: RobotsJson<'a>,
@@ -168,6 +182,7 @@ pub fn run_json(
         inputs: audit.inputs.iter().map(input_json).collect(),
         robots: robots.collect(),
         archive: archive_json(audit),
+        log_evidence: audit.log_evidence.map(log_evidence_json),
         // The last row is no crawler but the test of what looks automated.
         crawlers_known: registry.iter().count() - 1,
         lines: lines_json(&audit.inputs),
@@ -206,6 +221,16 @@ fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {
         requests_before_first_snapshot: audit.requests_before_first(),
         in_force: in_force.collect(),
     })
+}
+
+fn log_evidence_json(evidence: LogEvidence) -> LogEvidenceJson {
+    let LogEvidence { hours, origins, hours_passed_over, requests } = evidence;
+    LogEvidenceJson {
+        origins,
+        hours,
+        hours_near_a_snapshot: hours_passed_over,
+        requests_unreachable: requests,
+    }
 }
 
 fn robots_json<'a>(source: &'a str, robots: &Robots) -> RobotsJson<'a> {

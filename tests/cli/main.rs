@@ -12,6 +12,7 @@
 //! - `html`: the page of a report, in a real browser.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
+//! - `log_evidence`: what the logs themselves show of robots.txt.
 //! - `manual`: how to start, completions and manual pages.
 //! - `nightly`: a day of each site, night after night.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
@@ -37,6 +38,7 @@ mod html;
 mod identity;
 mod intake;
 mod lint;
+mod log_evidence;
 mod manual;
 mod nightly;
 mod output;

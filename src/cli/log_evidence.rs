@@ -1,0 +1,65 @@
+//! `audit --log-evidence`: first what the logs themselves show of robots.txt.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use clap::Args;
+
+use crate::audit::witness::{DAYS_MAX, Silent};
+use crate::audit::{Options, Progress, silent_hours};
+use crate::crawlers::registry::Registry;
+use crate::error::Result;
+use crate::input::source::Source;
+use crate::judge::Judge;
+
+use super::identity::check_can_be_read_twice;
+use super::shared::complain;
+
+/// The flag.
+#[derive(Args, Debug)]
+pub struct LogEvidenceArgs {
+    /// Count requests as unreachable in hours in which nobody got robots.txt, as the logs show.
+    ///
+    /// That is an hour of UTC in which at least three clients asked for the robots.txt of an origin
+    /// and every one got 429 or 5xx, unless an archive has a snapshot of that origin from less than
+    /// a day before or after. The logs are read twice: once for the answers, once to judge.
+    #[arg(help_heading = "By which rules", long)]
+    log_evidence: bool,
+}
+
+impl LogEvidenceArgs {
+    /// Whether the logs are asked.
+    pub fn is_wanted(&self) -> bool {
+        self.log_evidence
+    }
+
+    /// How often the logs are read for it, beside the reading that judges.
+    pub fn passes(&self) -> u64 {
+        u64::from(self.log_evidence)
+    }
+
+    /// Lets `judge` heed what `sources` show, if that is wanted. `bytes_read` counts what is read.
+    pub fn heed(
+        &self,
+        sources: &[Source],
+        options: &Options,
+        judge: &mut Judge,
+        registry: &Registry,
+        bytes_read: &Arc<AtomicU64>,
+    ) -> Result<()> {
+        if !self.log_evidence {
+            return Ok(());
+        }
+        check_can_be_read_twice("--log-evidence", sources)?;
+        let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
+        let Silent { hours, is_cut } = silent_hours(sources, options, judge, registry, &progress)?;
+        if is_cut {
+            complain(&format!(
+                "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
+                 days --log-evidence says nothing; audit fewer days or origins at once"
+            ));
+        }
+        judge.heed(hours);
+        Ok(())
+    }
+}

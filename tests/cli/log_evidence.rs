@@ -1,0 +1,205 @@
+//! What the logs themselves show of robots.txt: hours in which nobody got it (`--log-evidence`).
+
+use std::fmt::Write;
+
+use crate::program::Sandbox;
+
+const CRAWLER: &str = "GPTBot/1.2";
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/// `day hour:minute client status target`, by a crawler if it asks for a page.
+fn line(text: &str) -> String {
+    let parts: Vec<&str> = text.split(' ').collect();
+    let [day, time, client, status, target] = parts[..] else { panic!("{text}") };
+    let user_agent = if target.starts_with("/robots.txt") { BROWSER } else { CRAWLER };
+    format!(
+        "192.0.2.{client} - - [{day}/Mar/2026:{time}:00 +0000] \"GET {target} HTTP/1.1\" {status} 5 \"-\" \"{user_agent}\"\n"
+    )
+}
+
+/// In the hour from 10 three clients ask in vain, in the one from 12 two do, in the one from 14 a
+/// fourth is answered; a request is made in each.
+const DAY: &[&str] = &[
+    "05 09:59 9 200 /x",
+    "05 10:00 1 503 /robots.txt",
+    "05 10:10 9 200 /x",
+    "05 10:20 2 429 /robots.txt?a=b",
+    "05 10:30 9 200 /open",
+    "05 10:59 3 500 /robots.txt",
+    "05 11:00 9 200 /x",
+    "05 12:00 1 503 /robots.txt",
+    "05 12:10 9 200 /x",
+    "05 12:20 2 503 /robots.txt",
+    "05 12:30 1 503 /robots.txt",
+    "05 14:00 1 503 /robots.txt",
+    "05 14:01 2 503 /robots.txt",
+    "05 14:02 3 503 /robots.txt",
+    "05 14:10 9 200 /x",
+    "05 14:30 4 304 /robots.txt",
+];
+
+const VERDICTS: &str = "allowed violations grace unreachable unknown robots_txt_requests";
+
+fn log(lines: &[&str]) -> String {
+    lines.iter().fold(String::new(), |mut log, text| {
+        write!(log, "{}", line(text)).unwrap();
+        log
+    })
+}
+
+fn sandbox(lines: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /x\n");
+    sandbox.write("access.log", log(lines));
+    sandbox
+}
+
+/// An archive of the rows `time,status`.
+fn with_archive(lines: &[&str], rows: &[&str]) -> Sandbox {
+    let sandbox = sandbox(lines);
+    let rows = rows.iter().map(|row| {
+        let path = if row.ends_with(",200") { "robots.txt" } else { "" };
+        format!("https://a.example,{row},{path}\n")
+    });
+    let rows: String = rows.collect();
+    sandbox.write("manifest.csv", format!("origin,fetched_at,status,path\n{rows}"));
+    sandbox.run("robots import -q -a db manifest.csv").exits(0);
+    sandbox
+}
+
+#[track_caller]
+fn check(sandbox: &Sandbox, flags: &str, expected: &str) {
+    let command = format!("audit -q --origin https://a.example -o out {flags} access.log");
+    sandbox.run(&command).exits(0);
+    assert_eq!(sandbox.table("out/summary.csv").cells(VERDICTS), [expected], "{flags}");
+}
+
+#[test]
+fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
+    let sandbox = sandbox(DAY);
+    check(&sandbox, "--robots robots.txt", "1 | 5 | 0 | 0 | 0 | 0");
+    let all = "--robots robots.txt --log-evidence --requests out/all.csv";
+    check(&sandbox, all, "0 | 4 | 0 | 2 | 0 | 0");
+    assert_eq!(sandbox.table("out/all.csv").cells("line"), ["1", "7", "9", "15"]);
+    assert_eq!(sandbox.table("out/violations.csv").sum("requests"), 4);
+    let run = sandbox.json("out/run.json");
+    assert_eq!(run["options"]["log_evidence"], true);
+    let evidence = &run["log_evidence"];
+    assert_eq!((&evidence["hours"], &evidence["origins"]), (&1.into(), &1.into()));
+    assert_eq!(evidence["requests_unreachable"], 2);
+    let told = "by these logs nobody got robots.txt in 1 hours (of 1 origins): 2 requests";
+    let audit = "audit --robots robots.txt --origin https://a.example -o out --log-evidence";
+    let ran = sandbox.run(&format!("{audit} access.log")).exits(0);
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+}
+
+#[test]
+fn a_snapshot_within_the_day_wins() {
+    let before = "2026-03-01T00:00:00Z,200";
+    let evidence = "--robots db --log-evidence";
+    for (rows, expected) in [
+        (&[before][..], "0 | 4 | 0 | 2 | 0 | 0"),
+        // A second more than a day before the hour begins, or a day after it ends.
+        (&["2026-03-04T10:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
+        (&["2026-03-04T10:00:01Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
+        (&[before, "2026-03-05T10:30:00Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
+        (&[before, "2026-03-06T10:59:59Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
+        (&[before, "2026-03-06T11:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
+        // By the only snapshot, which is later.
+        (&["2026-04-01T00:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
+        // The archive knew it already.
+        (&["2026-03-01T00:00:00Z,503"], "0 | 0 | 0 | 6 | 0 | 0"),
+        (&["2026-03-01T00:00:00Z,404"], "4 | 0 | 0 | 2 | 0 | 0"),
+    ] {
+        let sandbox = with_archive(DAY, rows);
+        check(&sandbox, evidence, expected);
+    }
+    let strict = with_archive(DAY, &["2026-04-01T00:00:00Z,200"]);
+    check(&strict, "--robots db --log-evidence --strict-history", "0 | 0 | 0 | 2 | 4 | 0");
+    // Of this origin the archive has nothing, but the user named it.
+    strict
+        .run("robots import -q -a other --origin https://b.example --at 2026-03-01 robots.txt")
+        .exits(0);
+    check(&strict, "--robots other --log-evidence", "0 | 0 | 0 | 2 | 4 | 0");
+    let near = with_archive(DAY, &[before, "2026-03-05T10:30:00Z,200"]);
+    check(&near, evidence, "1 | 5 | 0 | 0 | 0 | 0");
+    let evidence = &near.json("out/run.json")["log_evidence"];
+    assert_eq!((&evidence["hours"], &evidence["hours_near_a_snapshot"]), (&0.into(), &1.into()));
+}
+
+/// A run of failures that the archive knows of has lasted for 30 days, and the last copy counts:
+/// that the log shows the same does not close the origin anew.
+#[test]
+fn it_makes_no_run_of_failures_younger() {
+    let lines: Vec<String> = DAY.iter().map(|line| line.replacen("05", "25", 1)).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let rows = ["2026-02-10T00:00:00Z,200", "2026-02-12T00:00:00Z,503"];
+    let sandbox = with_archive(&lines, &rows);
+    check(&sandbox, "--robots db --log-evidence", "1 | 5 | 0 | 0 | 0 | 0");
+}
+
+#[test]
+fn neither_order_nor_files_nor_threads_nor_chunks_show() {
+    let tables = ["summary.csv", "violations.csv", "daily.csv", "robots-fetches.csv", "all.csv"];
+    let sandbox = sandbox(DAY);
+    let report = |flags: &str| {
+        let command = format!(
+            "audit -q --robots robots.txt --origin https://a.example -o out --log-evidence \
+             --requests out/all.csv {flags}"
+        );
+        sandbox.run(&command).exits(0);
+        tables.map(|name| sandbox.text(&format!("out/{name}")))
+    };
+    let expected = report("access.log");
+    for flags in ["--threads 1", "--threads 3 --chunk-bytes 150", "--threads 2 --chunk-bytes 400"] {
+        assert_eq!(report(&format!("{flags} access.log")), expected, "{flags}");
+    }
+    let backwards: Vec<&str> = DAY.iter().rev().copied().collect();
+    for (index, lines) in backwards.chunks(3).enumerate() {
+        sandbox.write(&format!("{index}.log"), log(lines));
+    }
+    report("0.log 1.log 2.log 3.log 4.log 5.log");
+    assert_eq!(sandbox.table("out/summary.csv").cells(VERDICTS), ["0 | 4 | 0 | 2 | 0 | 0"]);
+}
+
+/// Each host speaks for itself, and one that only a target names, or that nobody knows, for nobody.
+#[test]
+fn only_our_own_hosts_are_witnesses() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/a.example", "User-agent: *\nDisallow: /x\n");
+    sandbox.write("robots/b.example", "User-agent: *\nDisallow: /x\n");
+    let in_vain = ["05 10:00 1 503 /robots.txt", "05 10:01 2 503 /robots.txt"];
+    let mut log = String::new();
+    for (host, clients) in [("a.example:443", 3), ("b.example:443", 2), ("c.example:443", 3)] {
+        let third = ["05 10:02 3 503 /robots.txt"];
+        for text in in_vain.iter().chain(third.iter().filter(|_| clients == 3)) {
+            write!(log, "{host} {}", line(text)).unwrap();
+        }
+        write!(log, "{host} {}", line("05 10:30 9 200 /x")).unwrap();
+    }
+    // As a proxy is asked for another host.
+    let proxied = "05 10:05 3 503 /robots.txt";
+    let proxied = line(proxied).replace("GET /", "GET https://b.example/");
+    write!(log, "a.example:443 {proxied}").unwrap();
+    // Nobody asks for robots.txt by POST.
+    let posted = line("05 10:06 7 503 /robots.txt").replace("GET", "POST");
+    write!(log, "b.example:443 {posted}").unwrap();
+    sandbox.write("access.log", log);
+    sandbox.run("audit -q --robots robots -o out --log-evidence access.log").exits(0);
+    let rows = sandbox.table("out/summary.csv").cells("origin violations unreachable unknown");
+    let expected = [
+        "https://a.example | 0 | 1 | 0",
+        "https://b.example | 1 | 0 | 0",
+        "https://c.example | 0 | 0 | 1",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn a_pipe_cannot_be_read_twice() {
+    let sandbox = sandbox(DAY);
+    let command = "audit --robots robots.txt --origin https://a.example -o out --log-evidence -";
+    let ran = sandbox.run_with_input(command, log(DAY).as_bytes()).exits(2);
+    ran.complains("--log-evidence reads the logs twice, and '-' can be read once");
+    assert!(!sandbox.path("out").exists());
+}

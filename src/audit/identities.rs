@@ -8,9 +8,10 @@ use std::net::IpAddr;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
-use crate::crawlers::networks::{Network, is_public};
+use crate::crawlers::networks::Network;
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
 use crate::crawlers::registry::Registry;
+use crate::net::address::is_public;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
 use crate::net::reverse::{Claim, Confirmation, check_all};

@@ -206,31 +206,6 @@ fn high(bits: u128) -> u64 {
     (bits >> 64) as u64
 }
 
-/// Whether `address` is one that anybody on the internet can have: not of a private network,
-/// of the machine itself, of a link, and not one that no machine has. Addresses kept
-/// for documentation count as anybody's.
-pub fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, ..] = address.octets();
-            let is_shared = a == 100 && b & 0xc0 == 64;
-            let is_reserved = a == 0 || a >= 224;
-            !(address.is_private()
-                || address.is_loopback()
-                || address.is_link_local()
-                || is_shared
-                || is_reserved)
-        }
-        IpAddr::V6(address) => {
-            !(address.is_loopback()
-                || address.is_unspecified()
-                || address.is_unique_local()
-                || address.is_unicast_link_local()
-                || address.is_multicast())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,42 +325,6 @@ mod tests {
             assert!(Network::parse(text.as_bytes()).is_err(), "{text:?}");
         }
         assert!(Network::parse(b"192.0.2.1\xff").is_err());
-    }
-
-    #[test]
-    fn addresses_of_nobody_in_particular() {
-        for address in [
-            "127.0.0.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "172.31.255.255",
-            "192.168.1.1",
-            "169.254.1.1",
-            "100.64.0.1",
-            "100.127.255.255",
-            "0.0.0.0",
-            "224.0.0.1",
-            "255.255.255.255",
-            "::1",
-            "::",
-            "fc00::1",
-            "fd12::1",
-            "fe80::1",
-            "ff02::1",
-            "::ffff:10.0.0.1",
-        ] {
-            assert!(!is_public(address.parse().unwrap()), "{address}");
-        }
-        for address in [
-            "66.249.66.1",
-            "192.0.2.7",
-            "172.32.0.1",
-            "100.128.0.1",
-            "2001:db8::1",
-            "::ffff:8.8.8.8",
-        ] {
-            assert!(is_public(address.parse().unwrap()), "{address}");
-        }
     }
 
     #[test]

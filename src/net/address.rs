@@ -14,7 +14,7 @@ pub const ADDRESSES_MAX: usize = 8;
 ///
 /// The system's resolver cannot be told to stop: past `timeout` its thread is left behind to
 /// end on its own.
-pub fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, Problem> {
+pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, Problem> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
@@ -46,8 +46,9 @@ fn is_never_a_host(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("invalid"))
 }
 
-/// Whether an address can be reached from anywhere: not loopback, link-local, RFC 1918,
-/// RFC 6598, RFC 4193, multicast or reserved, nor IPv6 that carries such an IPv4 address.
+/// Whether an address can be reached from anywhere, and be that of anybody: not loopback, link-local,
+/// RFC 1918, RFC 6598, RFC 4193, multicast or reserved, nor IPv6 that carries such an IPv4 address.
+/// Addresses kept for documentation count as anybody's.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -101,16 +102,27 @@ mod tests {
         let check = |ip: &str, expected: bool| {
             assert_eq!(is_public(ip.parse().unwrap()), expected, "{ip}");
         };
-        for ip in ["8.8.8.8", "100.63.0.1", "172.32.0.1", "2606:4700::1", "::ffff:8.8.8.8"] {
+        for ip in [
+            "8.8.8.8",
+            "100.63.0.1",
+            "100.128.0.1",
+            "172.32.0.1",
+            "192.0.2.7",
+            "2606:4700::1",
+            "2001:db8::1",
+            "::ffff:8.8.8.8",
+        ] {
             check(ip, true);
         }
         for ip in [
             "127.0.0.1",
             "10.1.2.3",
             "172.16.0.1",
+            "172.31.255.255",
             "192.168.0.1",
             "169.254.169.254",
             "100.64.0.1",
+            "100.127.255.255",
             "0.0.0.0",
             "198.18.0.1",
             "224.0.0.1",
@@ -118,10 +130,12 @@ mod tests {
             "::1",
             "::",
             "fe80::1",
-            "fd00::1",
+            "fc00::1",
+            "fd12::1",
             "fec0::1",
             "ff02::1",
             "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
             "::127.0.0.1",
             "64:ff9b::10.0.0.1",
             "2002:7f00:1::",

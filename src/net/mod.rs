@@ -12,7 +12,7 @@
 pub mod outcome;
 pub mod settings;
 
-mod address;
+pub mod address;
 mod cache_control;
 mod coding;
 mod deadline;

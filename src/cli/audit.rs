@@ -28,7 +28,6 @@ use crate::report::summary::summary_text;
 use crate::report::tables::{TABLES, tables_of};
 use crate::report::threshold::Threshold;
 use crate::store::Store;
-use crate::time::{Window, Zone};
 use crate::url::origin::Origin;
 
 use super::Outcome;
@@ -40,8 +39,9 @@ use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
 use super::shared::{DialectArg, complain, print, registry};
-use super::signals::{also_remove_on_signals, give_up_on_signals};
+use super::signals;
 use super::simulate::SimulateArgs;
+use super::window::WindowArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -108,15 +108,8 @@ pub struct AuditArgs {
     #[command(flatten)]
     hints: HintArgs,
 
-    /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
-    ///
-    /// A date begins at midnight in the zone of --timezone, and so does a time without an offset.
-    #[arg(help_heading = "How logs are read", long, value_name = "TIME")]
-    since: Option<String>,
-
-    /// Pass over requests made at TIME or later; written as for --since.
-    #[arg(help_heading = "How logs are read", long, value_name = "TIME")]
-    until: Option<String>,
+    #[command(flatten)]
+    window: WindowArgs,
 
     /// Lines of a file that must be records, in percent of those that are not skipped.
     ///
@@ -222,7 +215,9 @@ impl AuditArgs {
         options.draft =
             self.simulate.draft(&options.naming, is_one_file, judge_draft)?.map(Arc::new);
         let staging = Arc::new(Staging::open(&self.output)?);
-        give_up_on_signals(&staging);
+        signals::begin();
+        let open = Arc::clone(&staging);
+        signals::when_stopped(move || discard(&open));
         let fetched = self.fetch.run(&robots, &sources, &options, &registry, self.show());
         let judge = fetched.and_then(|()| ready.map_or_else(judge, Ok));
         let audit = judge.and_then(|mut judge| {
@@ -262,8 +257,9 @@ impl AuditArgs {
             .or_else(|| self.requests.clone());
         let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
         let requests = requests.transpose()?;
-        let staged_requests = requests.as_ref().map(|requests| requests.staged().to_owned());
-        also_remove_on_signals(staged_requests);
+        if let Some(staged) = requests.as_ref().map(|requests| requests.staged().to_owned()) {
+            signals::when_stopped(move || drop(std::fs::remove_file(&staged)));
+        }
 
         let mut audit = self.audit(sources, options, judge, registry, requests.as_ref())?;
         if let Some(err) = nothing_read(&audit) {
@@ -408,7 +404,7 @@ impl AuditArgs {
             hints,
             naming: self.origins.naming()?,
             trusted_proxies: self.origins.trusted_proxies()?,
-            window: self.window(&zone)?,
+            window: self.window.window(&zone)?,
             zone,
             judged: self.judge.judged(),
             before_first: match self.strict_history {
@@ -417,25 +413,6 @@ impl AuditArgs {
             },
             draft: None,
         })
-    }
-
-    fn window(&self, zone: &Zone) -> Result<Window> {
-        let bound = |flag: &str, text: &Option<String>| match text {
-            Some(text) => zone.parse(text).map(Some).ok_or_else(|| {
-                Error::usage(format!(
-                    "'{text}' is no time; write {flag} 2026-01-31T12:00:00Z or {flag} 2026-01-31"
-                ))
-            }),
-            None => Ok(None),
-        };
-        let window =
-            Window { since: bound("--since", &self.since)?, until: bound("--until", &self.until)? };
-        match window {
-            Window { since: Some(since), until: Some(until) } if since >= until => Err(
-                Error::usage(format!("no time lies between --since {since} and --until {until}")),
-            ),
-            _ => Ok(window),
-        }
     }
 
     fn run_options(&self, options: &Options) -> RunOptions {
@@ -494,4 +471,11 @@ fn nothing_read(audit: &Audit) -> Option<Error> {
     let unopened = audit.inputs.iter().all(|input| input.is_unopened());
     let first = audit.inputs.first().filter(|_| unopened)?;
     Some(Error::usage(first.damage.clone().unwrap_or_default()))
+}
+
+/// A run that is stopped leaves the previous report as it was.
+fn discard(staging: &Staging) {
+    if staging.discard() {
+        complain("stopped; the previous report, if there was one, is as it was");
+    }
 }

@@ -25,6 +25,7 @@ use crate::store::Store;
 use super::Outcome;
 use super::progress::{Show, follow};
 use super::shared::{DialectArg, complain, registry};
+use super::signals;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -362,11 +363,7 @@ impl Output {
         };
         let file = OutputFile::create(path)?;
         let staged = file.staged().to_owned();
-        // Without a handler the run is stopped all the same, and leaves a hidden file.
-        let _ = ctrlc::set_handler(move || {
-            let _ = std::fs::remove_file(&staged);
-            std::process::exit(130);
-        });
+        signals::when_stopped(move || drop(std::fs::remove_file(&staged)));
         Ok(Output::File(Box::new(file)))
     }
 

@@ -77,7 +77,7 @@ impl FetchFirstArgs {
                 "--fetch adds to an archive, and {path} is none; name another with --robots"
             )));
         }
-        let mut writer = Archive::writer(path)?;
+        let writer = Archive::writer(path)?;
         let judge = Judge::new(known, registry, Dialect::Google)?;
         let progress = Progress::default();
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
@@ -101,7 +101,7 @@ impl FetchFirstArgs {
         }
         let reach = if self.private { Reach::AsAsked } else { Reach::Public };
         let gates = Gates::new(Duration::ZERO);
-        let told = origins.fetch(&mut writer, &Settings::default(), &gates, reach, JOBS, show)?;
+        let told = origins.fetch(writer, &Settings::default(), &gates, reach, JOBS, show)?;
         match show {
             Show::Nothing => Ok(()),
             Show::OnTerminal => print(&(told.text() + "\n")),

@@ -1,7 +1,9 @@
 //! Fetching robots.txt files into an archive: whom logs make us ask, and what came of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::audit::{self, identities::Identities};
@@ -18,6 +20,8 @@ use crate::store::writer::Writer;
 use crate::url::origin::Origin;
 
 use super::progress::{Show, follow_items};
+use super::shared::complain;
+use super::signals;
 
 /// So many origins are told one by one, and so many problems.
 pub const TOLD_MAX: usize = 20;
@@ -68,10 +72,11 @@ pub fn is_fetchable(origin: &Origin) -> bool {
 }
 
 impl Origins {
-    /// Asks them all, those of logs only within `reach`; each outcome goes to `writer`.
+    /// Asks them all, those of logs only within `reach`; each outcome goes to `writer`, and those
+    /// that have come in stay there where the run is stopped.
     pub fn fetch(
         self,
-        writer: &mut Writer,
+        writer: Writer,
         settings: &Settings,
         gates: &Gates,
         reach: Reach,
@@ -79,17 +84,20 @@ impl Origins {
         show: Show,
     ) -> Result<Told> {
         let mut told = Told::default();
+        let writer = Arc::new(Mutex::new(writer));
+        let kept = Arc::downgrade(&writer);
+        signals::when_stopped(move || keep(&kept));
         let progress = Progress::default();
         let total = (self.named.len() + self.logged.len()) as u64;
         let done = || progress.done.load(Ordering::Relaxed);
         follow_items(show, total, done, || {
-            let mut sink = Sink { writer, told: &mut told, flushed: Instant::now() };
+            let mut sink = Sink { writer: &writer, told: &mut told, flushed: Instant::now() };
             let wary = Settings { reach, ..settings.clone() };
             for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
                 let take = |origin: &Origin, fetched| sink.take(origin, fetched);
                 fetch_all(origins.into_iter(), settings, gates, jobs, &progress, take)?;
             }
-            sink.writer.flush().map(drop)
+            locked(&writer).flush()
         })?;
         Ok(told)
     }
@@ -97,7 +105,7 @@ impl Origins {
 
 /// Where what comes in goes.
 struct Sink<'a> {
-    writer: &'a mut Writer,
+    writer: &'a Mutex<Writer>,
     told: &'a mut Told,
     flushed: Instant,
 }
@@ -107,14 +115,30 @@ impl Sink<'_> {
         self.told.take(origin, &fetched);
         let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
         if let Some(snapshot) = snapshot_of(origin, fetched, source) {
-            self.writer.push(snapshot)?;
+            locked(self.writer).push(snapshot)?;
         }
         if self.flushed.elapsed() >= FLUSH_INTERVAL {
-            self.writer.flush()?;
+            locked(self.writer).flush()?;
             self.flushed = Instant::now();
         }
         Ok(())
     }
+}
+
+fn locked(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
+    writer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes what has come in, where a run is stopped. The lock is never given back: nothing begins to
+/// be written that the end of the process would cut short.
+fn keep(writer: &Weak<Mutex<Writer>>) {
+    let Some(writer) = writer.upgrade() else { return };
+    let mut held = locked(&writer);
+    match held.flush() {
+        Ok(()) => complain("stopped; the answers that had come in are in the archive"),
+        Err(err) => complain(&err.to_string()),
+    }
+    mem::forget(held);
 }
 
 impl Told {

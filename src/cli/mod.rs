@@ -24,6 +24,7 @@ mod robots;
 mod shared;
 mod signals;
 mod simulate;
+mod window;
 
 use std::process::ExitCode;
 

@@ -1,49 +1,37 @@
 //! Ctrl-C, and the signals by which a system stops programs.
 //!
-//! A process has one handler, and may do several jobs one after the other: what the handler does is
-//! said anew for each job.
+//! A process has one handler and may do several jobs, one after the other: each says anew what is
+//! to be put in order where it is stopped.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::process::exit;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::report::directory::Staging;
+/// What is done before the process ends, in the order in which it was said.
+type Steps = Vec<Box<dyn FnOnce() + Send>>;
 
-use super::shared::complain;
+/// Of the job at hand.
+static STEPS: Mutex<Steps> = Mutex::new(Steps::new());
 
-/// What the job at hand must not leave behind where it is stopped.
-static LEAVINGS: Mutex<Leavings> = Mutex::new(Leavings { staging: None, staged: None });
+/// The exit code of a run that was stopped.
+const STOPPED: i32 = 130;
 
-struct Leavings {
-    staging: Option<Arc<Staging>>,
-    /// A file that is renamed once it is whole.
-    staged: Option<PathBuf>,
+/// A new job begins: there is nothing to be put in order yet.
+pub fn begin() {
+    steps().clear();
 }
 
-/// From now on a run that is stopped leaves the previous report as it was.
-pub fn give_up_on_signals(staging: &Arc<Staging>) {
-    *leavings() = Leavings { staging: Some(Arc::clone(staging)), staged: None };
-    // There is one already where this is not the first job. Without any the run is stopped all the
-    // same, and the next one clears what it leaves.
-    let _ = ctrlc::set_handler(stop);
+/// From now on `step` is taken, after those that were said before, where the job is stopped.
+pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
+    steps().push(Box::new(step));
+    // There is a handler already where this is not the first step. Without any the run is stopped
+    // all the same, and leaves hidden files that the next one clears.
+    let _ = ctrlc::set_handler(|| {
+        let mut steps = steps();
+        std::mem::take(&mut *steps).into_iter().for_each(|step| step());
+        exit(STOPPED);
+    });
 }
 
-/// And removes `staged`, which stands outside of the report.
-pub fn also_remove_on_signals(staged: Option<PathBuf>) {
-    leavings().staged = staged;
-}
-
-fn stop() {
-    let leavings = leavings();
-    let was_open = leavings.staging.as_ref().is_some_and(|staging| staging.discard());
-    if let Some(path) = &leavings.staged {
-        let _ = std::fs::remove_file(path);
-    }
-    if was_open {
-        complain("stopped; the previous report, if there was one, is as it was");
-    }
-    std::process::exit(130);
-}
-
-fn leavings() -> MutexGuard<'static, Leavings> {
-    LEAVINGS.lock().unwrap_or_else(PoisonError::into_inner)
+fn steps() -> MutexGuard<'static, Steps> {
+    STEPS.lock().unwrap_or_else(PoisonError::into_inner)
 }

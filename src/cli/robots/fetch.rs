@@ -41,7 +41,8 @@ times; of a body 500 KiB are read. A host is asked by one at a time. No proxy is
 environment says. Over FTP a guest asks, in passive mode.
 
 Exit codes:
-  0 all asked, whatever they answered   2 could not run   3 some lines or logs could not be read";
+  0 all asked, whatever they answered   2 could not run   3 some lines or logs could not be read
+  130 stopped by Ctrl-C or a signal; the answers that had come in are in the archive";
 
 /// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive; it is made where there is none.
 #[derive(Args, Debug)]
@@ -100,11 +101,11 @@ impl FetchArgs {
             return Err(Error::usage(format!("--jobs {} is not from 1 to {JOBS_MAX}", self.jobs)));
         }
         let asked = self.asked()?;
-        let mut writer = Archive::writer(&self.archive.path)?;
+        let writer = Archive::writer(&self.archive.path)?;
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let Asked { named, logged, problems } = asked;
         let origins = Origins { named, logged };
-        let told = origins.fetch(&mut writer, &settings, &gates, self.reach(), self.jobs, show)?;
+        let told = origins.fetch(writer, &settings, &gates, self.reach(), self.jobs, show)?;
         if !self.quiet {
             print(&told.text())?;
         }

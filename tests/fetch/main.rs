@@ -7,6 +7,8 @@
 //! - `ftp`: the dialogue, and the replies that end it.
 //! - `batch`: many origins, politely.
 //! - `program`: the command, run as its users run it.
+//! - `ranges`: the address lists of operators.
+//! - `stopped`: runs that are stopped while they fetch.
 //!
 //! No test asks the outside network.
 
@@ -17,6 +19,9 @@ mod ftp;
 mod hostile;
 mod http;
 mod program;
+mod ranges;
 mod redirects;
 mod server;
+#[cfg(unix)]
+mod stopped;
 mod tls;

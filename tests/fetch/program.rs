@@ -15,7 +15,7 @@ fn run(directory: &Path, arguments: &[&str], input: &str) -> Output {
     run_words(directory, &[&command, arguments].concat(), input)
 }
 
-fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
+pub fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
     command.current_dir(directory);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -28,7 +28,7 @@ fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
 }
 
 /// Exit code, standard output, standard error.
-fn said(output: &Output) -> (i32, String, String) {
+pub fn said(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }

@@ -1,0 +1,137 @@
+//! `botaudit crawlers fetch-ranges`, from servers on loopback in place of the operators'.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use botaudit::crawlers::registry::Registry;
+
+use super::program::{run_words, said};
+use super::server::{Server, path_of, response, send};
+
+const GOOD: &str = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#;
+const LATER: &str = r#"{"prefixes": [{"ipv4Prefix": "198.51.100.0/24"}]}"#;
+
+/// One list is there, one is behind a redirect, one is gone, and two are no lists.
+fn operators(good: &'static str) -> Server {
+    Server::http(move |head, stream| {
+        let say = match path_of(head) {
+            "/good.json" => response("200 OK", "", good.as_bytes()),
+            "/moved.json" => response("301 Moved", "Location: /good.json\r\n", b""),
+            "/sorry.json" => response("200 OK", "", b"<html>We are sorry</html>"),
+            "/huge.json" => {
+                send(stream, b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
+                while std::io::Write::write_all(stream, &[b' '; 65_536]).is_ok() {}
+                return;
+            }
+            _ => response("404 No", "", b""),
+        };
+        send(stream, &say);
+    })
+}
+
+/// A registry in which only crawlers of ours publish lists: no test asks the outside network.
+fn registry(directory: &Path, port: u16, lists: &[&str]) {
+    let mut csv = "name,user_agent_regex,ip_list_urls\n".to_owned();
+    let builtin = Registry::builtin();
+    for (_, crawler) in builtin.iter().filter(|(_, crawler)| !crawler.ip_list_urls.is_empty()) {
+        csv.push_str(&format!("\"{}\",nobody-calls-himself-so,\n", crawler.name));
+    }
+    for (index, list) in lists.iter().enumerate() {
+        csv.push_str(&format!("Our{index}bot,our{index}bot,http://127.0.0.1:{port}/{list}\n"));
+    }
+    std::fs::write(directory.join("crawlers.csv"), csv).unwrap();
+}
+
+fn fetch(directory: &Path, more: &[&str]) -> (i32, String, String) {
+    let command = ["crawlers", "--crawlers", "crawlers.csv", "fetch-ranges", "lists"];
+    said(&run_words(directory, &[&command, more].concat(), ""))
+}
+
+fn names(directory: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(directory.join("lists")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// What a file of `lists` says, by the list's place at its server.
+fn list(directory: &Path, port: u16, name: &str) -> String {
+    std::fs::read_to_string(directory.join(format!("lists/127.0.0.1_{port}_{name}"))).unwrap()
+}
+
+#[test]
+fn lists_are_put_in_place_and_one_that_fails_keeps_no_other_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = operators(GOOD);
+    let lists = ["good.json", "moved.json", "gone.json", "sorry.json", "huge.json"];
+    registry(dir.path(), server.port, &lists);
+    let (code, stdout, stderr) = fetch(dir.path(), &[]);
+    assert_eq!((code, stdout.as_str()), (3, "2 of 5 lists in lists\n"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 3, "{stderr}");
+    assert!(stderr.contains("/gone.json: not got: 404"), "{stderr}");
+    assert!(stderr.contains("/sorry.json: no list of addresses"), "{stderr}");
+    assert!(stderr.contains("/huge.json: has 16777216 bytes or more"), "{stderr}");
+    let (good, moved) = ("good.json", "moved.json");
+    assert_eq!([good, moved].map(|name| list(dir.path(), server.port, name)), [GOOD, GOOD]);
+    let prefix = format!("127.0.0.1_{}_", server.port);
+    let expected = [format!("{prefix}{good}"), format!("{prefix}{moved}"), "manifest.json".into()];
+    assert_eq!(names(dir.path()), expected.into());
+    let manifest = std::fs::read_to_string(dir.path().join("lists/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let listed = manifest["lists"].as_array().unwrap();
+    assert_eq!(listed.len(), 2);
+    let url = format!("http://127.0.0.1:{}/good.json", server.port);
+    assert_eq!((&listed[0]["url"], &listed[0]["size_bytes"]), (&url.into(), &GOOD.len().into()));
+}
+
+/// The lists verify a crawler, stay where a later run cannot get them, and are replaced where it can.
+#[test]
+fn lists_are_used_kept_and_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = operators(GOOD);
+    registry(dir.path(), server.port, &["good.json"]);
+    assert_eq!(fetch(dir.path(), &["-q"]), (0, String::new(), String::new()));
+    let verified = |client: &str| {
+        let log = format!(
+            "{client} - - [05/Mar/2026:10:00:00 +0000] \"GET /x HTTP/1.1\" 200 5 \"-\" \"Our0bot\"\n"
+        );
+        std::fs::write(dir.path().join("access.log"), log).unwrap();
+        std::fs::write(dir.path().join("robots.txt"), "User-agent: *\nDisallow: /x\n").unwrap();
+        let command = "audit -q --robots robots.txt --origin https://a.example --crawlers \
+                       crawlers.csv --ip-ranges lists access.log -o out";
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        let (code, _, stderr) = said(&run_words(dir.path(), &arguments, ""));
+        assert_eq!(code, 0, "{stderr}");
+        let summary = std::fs::read_to_string(dir.path().join("out/summary.csv")).unwrap();
+        ["verified", "spoofed"].map(|word| summary.contains(&format!(",{word},")))
+    };
+    assert_eq!(verified("192.0.2.7"), [true, false]);
+    assert_eq!(verified("198.51.100.7"), [false, true]);
+    // The same port cannot be had again for sure, so the operator moves.
+    let gone = operators(LATER);
+    registry(dir.path(), gone.port, &["gone.json"]);
+    let (code, ..) = fetch(dir.path(), &[]);
+    assert_eq!((code, list(dir.path(), server.port, "good.json").as_str()), (3, GOOD));
+    let file = dir.path().join(format!("lists/127.0.0.1_{}_good.json", gone.port));
+    std::fs::write(&file, GOOD).unwrap();
+    registry(dir.path(), gone.port, &["good.json"]);
+    assert_eq!(fetch(dir.path(), &["-q"]).0, 0);
+    assert_eq!(list(dir.path(), gone.port, "good.json"), LATER);
+    assert_eq!(verified("198.51.100.7"), [true, false]);
+    assert!(names(dir.path()).iter().all(|name| !name.starts_with('.')));
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_anybody_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = operators(GOOD);
+    registry(dir.path(), server.port, &["good.json"]);
+    std::fs::write(dir.path().join("lists"), "a file").unwrap();
+    let (code, _, stderr) = fetch(dir.path(), &[]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("cannot make lists"), "{stderr}");
+    assert!(server.requests.lock().unwrap().is_empty());
+    let help = Command::new(env!("CARGO_BIN_EXE_botaudit"))
+        .args(["crawlers", "fetch-ranges", "--help"])
+        .output();
+    assert!(help.unwrap().status.success());
+}

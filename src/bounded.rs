@@ -69,6 +69,16 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.kept.iter_mut().map(|((hash, key), value)| (*hash, key, value))
     }
 
+    /// The kept keys in the order of their hashes.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.kept.keys().map(|(_, key)| key)
+    }
+
+    /// Adds `value` to what the others add up to.
+    pub fn add_to_others(&mut self, value: V) {
+        merge_into(&mut self.others, value);
+    }
+
     /// What the others add up to.
     pub fn others_mut(&mut self) -> Option<&mut V> {
         self.others.as_mut()

@@ -16,6 +16,8 @@ pub struct FileTally {
     pub other: u64,
     /// Lines that are no record, by reason.
     pub rejected: [RejectTally; Reject::ALL.len()],
+    /// Bytes of its lines, with one for the end of each; counted where days are told apart.
+    pub bytes: u64,
     /// Lines that are not meant to be records, by reason.
     pub skipped: [u64; Skip::ALL.len()],
 }
@@ -69,6 +71,7 @@ impl Merge for FileTally {
     fn absorb(&mut self, other: FileTally) {
         self.crawler += other.crawler;
         self.other += other.other;
+        self.bytes += other.bytes;
         for (sum, other) in self.skipped.iter_mut().zip(other.skipped) {
             *sum += other;
         }

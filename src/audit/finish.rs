@@ -11,8 +11,8 @@ use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
+use crate::logs::caveat::Caveat;
 use crate::logs::detect::Detection;
-use crate::logs::format::Format;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Day;
 
@@ -68,13 +68,38 @@ pub struct Input {
     /// Bytes after decompression.
     pub decompressed_bytes: u64,
     /// The log format; `None` where there was no line to tell it from.
-    pub format: Option<Format>,
+    pub format: Option<FormatUsed>,
     /// Lines from which the format was to be told.
     pub lines_tried: usize,
     /// Why its rest could not be read.
     pub damage: Option<String>,
     /// Its lines.
     pub tally: FileTally,
+}
+
+/// A log format, as reports tell it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FormatUsed {
+    /// Its name, or how it was given.
+    pub name: String,
+    /// What it cannot tell.
+    pub caveats: Vec<Caveat>,
+}
+
+/// The robots.txt files that an audit was judged by.
+#[derive(Debug)]
+pub enum InForce {
+    /// Those that its judge looked at.
+    OfJudge,
+    /// Those that were kept with its sums.
+    Kept {
+        /// By name.
+        robots: Vec<(String, Arc<Robots>)>,
+        /// Where they have a history.
+        snapshots: Snapshots,
+        /// Those that could not be read, each in a sentence.
+        failures: Vec<String>,
+    },
 }
 
 impl Input {
@@ -97,16 +122,23 @@ impl Input {
 /// How one input ended, as its reader saw it.
 #[derive(Clone, Debug)]
 pub struct InputEnd {
-    format: Option<Format>,
+    /// The log format; `None` where there was no line to tell it from.
+    pub format: Option<FormatUsed>,
+    /// Why its rest could not be read.
+    pub failure: Option<String>,
+    /// How its bytes ended.
+    pub ending: Ending,
     lines_tried: usize,
-    failure: Option<String>,
-    ending: Ending,
 }
 
 impl InputEnd {
     /// Of an input that was read.
     pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
-        let (format, lines_tried) = (detected.format.clone(), detected.lines_tried);
+        let lines_tried = detected.lines_tried;
+        let format = detected.format.as_ref().map(|format| FormatUsed {
+            name: format.name().to_owned(),
+            caveats: format.caveats().to_vec(),
+        });
         let ending = chunks.ending();
         let failure = ending.damage.map(|damage| damage.to_string());
         InputEnd { format, lines_tried, failure, ending }
@@ -116,6 +148,13 @@ impl InputEnd {
     pub fn unopened(err: &Error) -> InputEnd {
         let failure = Some(err.to_string());
         InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
+    }
+
+    /// Of the lines of one day of an input, which were added up before.
+    pub fn kept(format: Option<FormatUsed>, damage: Option<String>, tally: &FileTally) -> InputEnd {
+        let (lines, bytes) = (tally.lines(), tally.bytes);
+        let ending = Ending { lines, bytes, size_bytes: bytes, ..Ending::default() };
+        InputEnd { format, lines_tried: 0, failure: damage, ending }
     }
 }
 
@@ -130,6 +169,7 @@ impl Audit {
         mut tally: Tally,
         (judge, before_first): (&Judge, BeforeFirst),
         registry: &Registry,
+        in_force: InForce,
     ) -> Result<Audit> {
         let mut inputs = Vec::with_capacity(sources.len());
         for (index, (source, end)) in sources.iter().zip(ends).enumerate() {
@@ -149,11 +189,16 @@ impl Audit {
             });
         }
         let (unknown_crawlers, other_unknown_crawlers) = tally.unknown_crawlers.into_parts();
-        let mut robots = judge.sources();
-        let mut snapshots = Snapshots::default();
+        let of_judge = matches!(in_force, InForce::OfJudge);
+        let (mut robots, mut snapshots, failures) = match in_force {
+            InForce::OfJudge => (judge.sources(), Snapshots::default(), judge.failures()),
+            InForce::Kept { robots, snapshots, failures } => (robots, snapshots, failures),
+        };
         let mut rows = Vec::new();
         for (place, actors) in tally.places.into_map() {
-            snapshots.add(&place, &actors, (judge, before_first), &mut robots);
+            if of_judge {
+                snapshots.add(&place, &actors, (judge, before_first), &mut robots);
+            }
             let readers = Readers::new(&actors, registry);
             for (actor, tally) in actors {
                 let knowledge = readers.knowledge(actor);
@@ -165,7 +210,6 @@ impl Audit {
             left.origin.cmp(&right.origin).then_with(|| key(left).cmp(&key(right)))
         });
         let unknown_crawlers = unknown::unknown_crawlers(unknown_crawlers, &robots);
-        let failures = judge.failures();
         let mut audit = Audit {
             inputs,
             robots,

@@ -6,11 +6,13 @@
 //! can show in a report.
 
 pub mod awareness;
+pub mod by_day;
 pub mod client;
 pub mod evidence;
 pub mod examine;
 pub mod file;
 pub mod finish;
+pub mod follow;
 pub mod identities;
 mod identity_warnings;
 pub mod naming;
@@ -19,6 +21,7 @@ pub mod parse_rate;
 pub mod place;
 pub mod places;
 pub mod readings;
+pub mod record;
 pub mod row;
 pub mod series;
 pub mod simulate;
@@ -54,8 +57,10 @@ use crate::logs::format::Format;
 use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
+use by_day::ByDay;
 use evidence::{Evidence, EvidenceSink};
-use finish::{Audit, InputEnd};
+use finish::{Audit, InForce, InputEnd};
+use follow::{Extent, Following, Narrowed, Reading, ReadingEnd};
 use identities::Identities;
 use identity_warnings::{identity_note, identity_warnings};
 use naming::Naming;
@@ -64,7 +69,7 @@ use sites::Sites;
 use suspects::Suspects;
 use tally::Tally;
 use witness::Silent;
-use worker::{Context, Pass, Worker};
+use worker::{Context, Pass, Split, Worker};
 
 /// Chunks that wait for each worker: enough that none waits for a reader, few
 /// enough that memory stays small.
@@ -155,9 +160,11 @@ pub fn run(
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Audit> {
     let context = context(sources, options, judge, registry, identities, Pass::Judge);
-    let (tally, ends) = add_up(sources, options, &context, progress, evidence)?;
+    let readings = whole(sources);
+    let (tally, _, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
+    let ends = ends.into_iter().map(|end| end.input).collect();
     let judge = (judge, options.before_first);
-    let mut audit = Audit::new(sources, ends, tally, judge, registry)?;
+    let mut audit = Audit::new(sources, ends, tally, judge, registry, InForce::OfJudge)?;
     if let Some(draft) = &options.draft {
         audit.simulation = Some(Simulation::new(&mut audit, draft, judge.0)?);
     }
@@ -180,7 +187,8 @@ pub fn suspects(
     progress: &Progress,
 ) -> Result<Suspects> {
     let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
-    let (tally, _) = add_up(sources, options, &context, progress, None)?;
+    let readings = whole(sources);
+    let (tally, ..) = add_up(sources, &readings, options, &context, progress, None)?;
     Ok(Suspects::new(tally.suspects))
 }
 
@@ -198,7 +206,8 @@ pub fn silent_hours(
 ) -> Result<Silent> {
     let nobody = Identities::default();
     let context = context(sources, options, judge, registry, &nobody, Pass::CollectWitness);
-    let (tally, _) = add_up(sources, options, &context, progress, None)?;
+    let readings = whole(sources);
+    let (tally, ..) = add_up(sources, &readings, options, &context, progress, None)?;
     Ok(tally.witness.into_silent())
 }
 
@@ -219,6 +228,7 @@ fn context<'a>(
     Context {
         registry,
         judge,
+        split: Split::Whole,
         before_first: options.before_first,
         zone: &options.zone,
         window: options.window,
@@ -232,23 +242,30 @@ fn context<'a>(
     }
 }
 
+/// All of each source.
+fn whole(sources: &[Source]) -> Vec<Reading> {
+    let files = (0..sources.len()).map(FileId::from_index);
+    files.map(|file| Reading { file, extent: Extent::Whole }).collect()
+}
+
 fn add_up(
     sources: &[Source],
+    readings: &[Reading],
     options: &Options,
     context: &Context<'_>,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
-) -> Result<(Tally, Vec<InputEnd>)> {
+) -> Result<(Tally, ByDay, Vec<ReadingEnd>)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
     })?;
-    let readers = Readers::new(sources, options, progress, evidence);
+    let readers = Readers::new(sources, readings, options, progress, evidence);
     let result = thread::scope(|scope| {
         let (work_in, work) = sync_channel(options.threads * CHUNKS_WAITING_PER_WORKER);
         let (used_in, used) = channel();
         let used = Arc::new(Mutex::new(used));
-        for _ in 0..sources.len().min(options.threads) {
+        for _ in 0..readings.len().min(options.threads) {
             let (work_in, used, readers) = (work_in.clone(), Arc::clone(&used), &readers);
             scope.spawn(move || readers.read(&work_in, &used));
         }
@@ -259,12 +276,15 @@ fn add_up(
             let sites = Sites::new(context.judge, &options.naming);
             desk.serve(Worker::new(context, sites))
         });
-        tallies.into_iter().try_fold(Tally::default(), |mut sum, tally| {
-            sum.absorb(tally?);
-            Ok(sum)
+        tallies.into_iter().try_fold((Tally::default(), ByDay::default()), |mut sums, tallies| {
+            let (tally, by_day) = tallies?;
+            sums.0.absorb(tally);
+            sums.1.absorb(by_day);
+            Ok(sums)
         })
     });
-    Ok((result?, readers.into_ends()?))
+    let (tally, by_day) = result?;
+    Ok((tally, by_day, readers.into_ends()?))
 }
 
 /// Where workers take chunks and give back empty buffers.
@@ -277,12 +297,15 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    fn serve(&self, mut worker: Worker<'_>) -> Result<Tally> {
+    fn serve(&self, mut worker: Worker<'_>) -> Result<(Tally, ByDay)> {
         loop {
             let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(Work { chunk, format }) = work else { return Ok(worker.into_tally()) };
+            let Ok(Work { chunk, format }) = work else { return Ok(worker.into_tallies()) };
             let mut requests = self.evidence.map(|_| Vec::new());
-            let lines = worker.audit(&chunk, &format, requests.as_mut());
+            let lines = match worker.context.split {
+                Split::Whole => worker.audit(&chunk, &format, requests.as_mut()),
+                Split::ByDay => worker.audit_by_day(&chunk, &format),
+            };
             self.progress.lines.fetch_add(lines, Ordering::Relaxed);
             let Chunk { file, sequence, bytes, .. } = chunk;
             // As it is: a buffer that keeps its length need not be filled again. Where all
@@ -299,24 +322,27 @@ impl Desk<'_> {
 /// The threads that open, inflate and cut: each takes the next source that nobody has taken.
 struct Readers<'a> {
     sources: &'a [Source],
+    readings: &'a [Reading],
     options: &'a Options,
     progress: &'a Progress,
     evidence: Option<&'a EvidenceSink<'a>>,
     next: AtomicUsize,
-    ends: Mutex<Vec<Option<Result<InputEnd>>>>,
+    ends: Mutex<Vec<Option<Result<ReadingEnd>>>>,
     stop: AtomicBool,
 }
 
 impl<'a> Readers<'a> {
     fn new(
         sources: &'a [Source],
+        readings: &'a [Reading],
         options: &'a Options,
         progress: &'a Progress,
         evidence: Option<&'a EvidenceSink<'a>>,
     ) -> Readers<'a> {
-        let ends = Mutex::new(sources.iter().map(|_| None).collect());
+        let ends = Mutex::new(readings.iter().map(|_| None).collect());
         Readers {
             sources,
+            readings,
             options,
             progress,
             evidence,
@@ -329,35 +355,43 @@ impl<'a> Readers<'a> {
     fn read(&self, work: &SyncSender<Work>, used: &Mutex<Receiver<Vec<u8>>>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(source) = self.sources.get(index) else { return };
-            let end = self.read_source(source, FileId::from_index(index), work, used);
+            let Some(reading) = self.readings.get(index) else { return };
+            let end = self.read_source(reading, work, used);
             self.ends.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(end);
         }
     }
 
     fn read_source(
         &self,
-        source: &Source,
-        file: FileId,
+        reading: &Reading,
         work: &SyncSender<Work>,
         used: &Mutex<Receiver<Vec<u8>>>,
-    ) -> Result<InputEnd> {
-        let opened = match open(source, &self.progress.bytes_read) {
+    ) -> Result<ReadingEnd> {
+        let file = reading.file;
+        let opened = match open(&self.sources[file.index()], &self.progress.bytes_read) {
             Ok(opened) => opened,
             Err(err) => {
                 self.tell(Evidence::End { input: file, chunks: 0 })?;
-                return Ok(InputEnd::unopened(&err));
+                return Ok(ReadingEnd::unopened(file, &err));
             }
         };
         let mut chunks = Chunks::new(file, opened, self.options.chunk_bytes);
         let detected = detect(lines(chunks.head()), &self.options.hints);
         let mut format = detected.format.clone().unwrap_or_else(Format::combined);
+        let mut following = Following::new(&reading.extent);
         let mut count = 0;
         loop {
             let buffer =
                 used.lock().unwrap_or_else(PoisonError::into_inner).try_recv().unwrap_or_default();
-            let Some(chunk) = chunks.next_chunk(buffer) else { break };
+            let Some(mut chunk) = chunks.next_chunk(buffer) else { break };
             count += 1;
+            if let Some(following) = &mut following {
+                match following.narrow(&mut chunk, &mut format) {
+                    Narrowed::Read => {}
+                    Narrowed::ReadBefore => continue,
+                    Narrowed::Changed => break,
+                }
+            }
             let at_chunk = format.clone();
             format.advance(&chunk.bytes);
             let work_item = Work { chunk, format: at_chunk };
@@ -366,14 +400,15 @@ impl<'a> Readers<'a> {
             }
         }
         self.tell(Evidence::End { input: file, chunks: count })?;
-        Ok(InputEnd::new(&detected, &chunks))
+        let input = InputEnd::new(&detected, &chunks);
+        Ok(ReadingEnd { file, input, reached: following.and_then(Following::reached) })
     }
 
     fn tell(&self, news: Evidence) -> Result<()> {
         self.evidence.map_or(Ok(()), |evidence| evidence(news))
     }
 
-    fn into_ends(self) -> Result<Vec<InputEnd>> {
+    fn into_ends(self) -> Result<Vec<ReadingEnd>> {
         let ends = self.ends.into_inner().unwrap_or_else(PoisonError::into_inner);
         ends.into_iter().map(|end| end.expect("every source was taken by a reader")).collect()
     }

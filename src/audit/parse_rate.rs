@@ -53,7 +53,7 @@ fn percent(input: &Input) -> f64 {
 fn described(input: &Input) -> String {
     let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
     let tried = match &input.format {
-        Some(format) => format!("read as {}", format.name()),
+        Some(format) => format!("read as {}", format.name),
         None => "of no known format".to_owned(),
     };
     let mut text = format!(

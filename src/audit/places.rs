@@ -52,8 +52,21 @@ pub struct Places {
     times_end: Option<TimesKey>,
 }
 
+/// What tallies by place are made of.
+#[derive(Clone, Debug, Default)]
+pub struct PlacesParts {
+    /// Those that the user named.
+    pub named: Vec<(Place, PlaceTally)>,
+    /// Those that are told apart besides.
+    pub strangers: Vec<(Place, PlaceTally)>,
+    /// The sum of all others.
+    pub others: Option<PlaceTally>,
+    /// The first that goes without times.
+    pub times_end: Option<TimesKey>,
+}
+
 /// Places that the user named come first, strangers in the order in which they are folded.
-type TimesKey = (Standing, Place, Actor);
+pub type TimesKey = (Standing, Place, Actor);
 
 impl Default for Places {
     fn default() -> Places {
@@ -124,6 +137,45 @@ impl Places {
             tally.give_up_times();
         }
         self.time_buckets_at_most = buckets;
+    }
+
+    /// The places that are told apart.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.named.keys().chain(self.strangers.keys())
+    }
+
+    /// What they are made of, to be kept.
+    pub fn into_parts(mut self) -> PlacesParts {
+        self.give_up_times();
+        let (strangers, others) = self.strangers.into_parts();
+        PlacesParts {
+            named: self.named.into_iter().collect(),
+            strangers: strangers.collect(),
+            others,
+            times_end: self.times_end,
+        }
+    }
+
+    /// As they were before [`Places::into_parts`].
+    pub fn from_parts(parts: PlacesParts) -> Places {
+        let mut places = Places::default();
+        for (standing, place, mut tally) in
+            parts.named.into_iter().map(|(place, tally)| (Standing::Named, place, tally)).chain(
+                parts
+                    .strangers
+                    .into_iter()
+                    .map(|(place, tally)| (Standing::Stranger(place.stable_hash()), place, tally)),
+            )
+        {
+            let buckets: usize = tally.values_mut().map(CrawlerTally::time_buckets).sum();
+            places.time_buckets_at_most = places.time_buckets_at_most.saturating_add(buckets);
+            places.entry(&place, standing).absorb(tally);
+        }
+        if let Some(others) = parts.others {
+            places.strangers.add_to_others(others);
+        }
+        places.times_end = parts.times_end;
+        places
     }
 
     /// All places in order, `(others)` among them if there had to be any.

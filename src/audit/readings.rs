@@ -26,7 +26,7 @@ pub struct ReadingTally {
     pub read_304: Series,
     /// Other requests by minute, for minutes before the first reading that is known so far: at
     /// most 1,440 for each day.
-    waiting: Series,
+    pub waiting: Series,
 }
 
 impl ReadingTally {

@@ -59,11 +59,13 @@ fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) ->
 /// What the formats of some inputs cannot tell, with their names.
 fn about_format(audit: &Audit, caveat: Caveat) -> Option<String> {
     let has_caveat = |input: &&Input| {
-        input.format.as_ref().is_some_and(|format| format.caveats().contains(&caveat))
+        input.format.as_ref().is_some_and(|format| format.caveats.contains(&caveat))
     };
     let inputs = audit.inputs.iter().filter(has_caveat);
-    let mut names: Vec<&str> =
-        inputs.filter_map(|input| input.format.as_ref()).map(|format| format.name()).collect();
+    let mut names: Vec<&str> = inputs
+        .filter_map(|input| input.format.as_ref())
+        .map(|format| format.name.as_str())
+        .collect();
     names.sort_unstable();
     names.dedup();
     let what = format!("the log format {} {}", names.join(", "), caveat.as_str());

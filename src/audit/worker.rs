@@ -31,6 +31,7 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
+use super::by_day::ByDay;
 use super::client::{client, client_address};
 use super::evidence::ViolatingRequest;
 use super::file::FileTally;
@@ -77,6 +78,17 @@ pub struct Context<'a> {
     pub pass: Pass,
     /// Makes of clients what is kept of them while logs are read: nobody can tell them from it.
     pub client_key: RandomState,
+    /// What is added up together.
+    pub split: Split,
+}
+
+/// What is added up together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Split {
+    /// All lines.
+    Whole,
+    /// Those of each day.
+    ByDay,
 }
 
 /// What is done with the requests of crawlers.
@@ -92,21 +104,22 @@ pub enum Pass {
 
 /// One thread's share of an audit.
 pub struct Worker<'a> {
-    context: &'a Context<'a>,
+    pub(super) context: &'a Context<'a>,
     sites: Sites<'a>,
     user_agents: UserAgentCache,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
     path_scratch: Vec<u8>,
     /// Looks for what a request for robots.txt is written with in any format.
     robots_txt: Finder<'static>,
-    tally: Tally,
+    pub(super) tally: Tally,
+    pub(super) by_day: ByDay,
 }
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug)]
-struct Position {
-    file: FileId,
-    line: u64,
+pub(super) struct Position {
+    pub file: FileId,
+    pub line: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -120,6 +133,7 @@ impl<'a> Worker<'a> {
             path_scratch: Vec::new(),
             robots_txt: Finder::new(b"robots.txt"),
             tally: Tally::default(),
+            by_day: ByDay::default(),
         }
     }
 
@@ -133,7 +147,7 @@ impl<'a> Worker<'a> {
     ) -> u64 {
         let mut tally = FileTally::default();
         let mut reader = format.reader();
-        self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
+        self.turn_to(chunk.file);
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         // Out of here once a chunk: it is large, and lines are many.
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -149,12 +163,17 @@ impl<'a> Worker<'a> {
         position.line - chunk.first_line
     }
 
-    /// What was added up.
-    pub fn into_tally(self) -> Tally {
-        self.tally
+    /// What was added up, and what was added up by day.
+    pub fn into_tallies(self) -> (Tally, ByDay) {
+        (self.tally, self.by_day)
     }
 
-    fn audit_line(
+    /// Goes on to lines of `file`.
+    pub(super) fn turn_to(&mut self, file: FileId) {
+        self.sites.turn_to(self.context.from_paths[file.index()].as_ref());
+    }
+
+    pub(super) fn audit_line(
         &mut self,
         line: &[u8],
         read: &Line<'_>,

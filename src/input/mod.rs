@@ -21,3 +21,4 @@ mod zstd;
 pub mod chunks;
 pub mod damage;
 pub mod lines;
+pub mod prefix;

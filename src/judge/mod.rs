@@ -9,6 +9,7 @@ pub mod aside;
 pub mod dated;
 pub mod explained;
 pub mod history;
+pub mod kept;
 pub mod robots;
 pub mod silence;
 pub mod timeline;
@@ -254,7 +255,10 @@ impl Judge {
 
     /// The rule on `line` of version `robots`, as it bound `crawler`.
     pub fn rule(&self, robots: RobotsId, line: u32, crawler: CrawlerId) -> DecidingRule {
-        self.version(robots).deciding_rule(line, crawler)
+        let robots = self.version(robots);
+        // Nobody asked for a verdict of it where sums were added up by an earlier run.
+        robots.bindings[crawler.index()].get_or_init(|| self.bind(&robots, crawler));
+        robots.deciding_rule(line, crawler)
     }
 
     fn version(&self, robots: RobotsId) -> Arc<Robots> {

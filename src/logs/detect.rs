@@ -88,8 +88,7 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
             break;
         }
     }
-    best.format =
-        best.format.or_else(|| hints.format.clone()).or_else(|| declared(head, hints));
+    best.format = best.format.or_else(|| hints.format.clone()).or_else(|| declared(head, hints));
     best.why = why(&best, hints);
     best.format = best.format.map(|format| with_what_is_missing(format, head));
     best

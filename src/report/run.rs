@@ -260,7 +260,7 @@ fn input_json(input: &Input) -> InputJson<'_> {
         name: &input.name,
         size_bytes: input.size_bytes,
         decompressed_bytes: input.decompressed_bytes,
-        format: input.format.as_ref().map(|format| format.name()),
+        format: input.format.as_ref().map(|format| format.name.as_str()),
         lines: lines_json(std::slice::from_ref(input)),
         damage: input.damage.as_deref(),
     }

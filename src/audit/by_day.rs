@@ -1,0 +1,170 @@
+//! The sums of each day apart, for whoever keeps them.
+//!
+//! A line belongs to the day of its time. A line without one, which is no record, belongs to the day
+//! of the line before it; the first lines of a log belong to that of the first line that has one. So
+//! it does not show where chunks were cut, or how much of a log was read at once.
+
+use std::collections::BTreeMap;
+
+use crate::input::chunks::Chunk;
+use crate::input::lines::lines;
+use crate::input::source::FileId;
+use crate::logs::Line;
+use crate::logs::format::Format;
+use crate::merge::Merge;
+use crate::time::{Day, UtcTime};
+
+use super::file::FileTally;
+use super::tally::Tally;
+use super::worker::{Position, Worker};
+
+/// What workers added up, by day.
+#[derive(Clone, Debug, Default)]
+pub struct ByDay {
+    days: BTreeMap<Day, Tally>,
+    /// Of each chunk, by its place in its file.
+    edges: BTreeMap<(FileId, u64), Edge>,
+    /// Lines of days that are not asked for.
+    outside: BTreeMap<FileId, u64>,
+}
+
+/// What is known of a chunk's days.
+#[derive(Clone, Debug, Default)]
+struct Edge {
+    /// Its lines before the first that has a time.
+    leading: Option<Box<Tally>>,
+    /// The day of that line.
+    first: Option<Day>,
+    /// The day of its last line that has a time.
+    last: Option<Day>,
+}
+
+/// What became of the lines of one file.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FileDays {
+    /// The day of its last line that has a time; `None` where none has.
+    pub last: Option<Day>,
+    /// Lines that were looked at.
+    pub lines: u64,
+    /// Those that are records, as far as they were read.
+    pub parsed: u64,
+    /// Those that are none.
+    pub rejected: u64,
+}
+
+impl Merge for ByDay {
+    fn absorb(&mut self, other: ByDay) {
+        self.days.absorb(other.days);
+        // A chunk has one worker.
+        self.edges.extend(other.edges);
+        for (file, lines) in other.outside {
+            *self.outside.entry(file).or_default() += lines;
+        }
+    }
+}
+
+impl ByDay {
+    /// The sums by day, and what became of each file; `last_days` has the days that the lines
+    /// before these had. The lines of a file in which no day is known are in no sum.
+    pub fn into_days(
+        self,
+        last_days: &BTreeMap<FileId, Day>,
+    ) -> (BTreeMap<Day, Tally>, BTreeMap<FileId, FileDays>) {
+        let ByDay { mut days, edges, outside } = self;
+        let mut known: BTreeMap<FileId, FileDays> = BTreeMap::new();
+        let mut waiting: BTreeMap<FileId, Tally> = BTreeMap::new();
+        for (&file, &lines) in &outside {
+            known.entry(file).or_default().lines += lines;
+        }
+        for ((file, _), Edge { leading, first, last }) in edges {
+            let of_file = known.entry(file).or_default();
+            of_file.last = of_file.last.or_else(|| last_days.get(&file).copied());
+            if let Some(leading) = leading {
+                waiting.entry(file).or_default().absorb(*leading);
+            }
+            if let Some(day) = of_file.last.or(first)
+                && let Some(tally) = waiting.remove(&file)
+            {
+                days.entry(day).or_default().absorb(tally);
+            }
+            of_file.last = last.or(of_file.last);
+        }
+        for (file, tally) in days.values().chain(waiting.values()).flat_map(|tally| &tally.files) {
+            let of_file = known.entry(*file).or_default();
+            of_file.lines += tally.lines();
+            of_file.parsed += tally.parsed_lines();
+            of_file.rejected += tally.rejected_lines();
+        }
+        days.retain(|_, tally| !tally.files.is_empty());
+        (days, known)
+    }
+}
+
+impl Worker<'_> {
+    /// Adds up the lines of `chunk` by day, and gives how many there were.
+    pub fn audit_by_day(&mut self, chunk: &Chunk, format: &Format) -> u64 {
+        let mut reader = format.reader();
+        self.turn_to(chunk.file);
+        let mut position = Position { file: chunk.file, line: chunk.first_line };
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut edge = Edge::default();
+        let mut tally = FileTally::default();
+        let mut outside = 0;
+        for line in lines(&chunk.bytes) {
+            let read = reader.line(line);
+            match self.day_of(&read) {
+                Some(Err(OutsideTime)) => {
+                    outside += 1;
+                    position.line += 1;
+                    continue;
+                }
+                Some(Ok(day)) if edge.last != Some(day) => {
+                    self.put(&mut edge, &mut tally, chunk.file);
+                    edge.first.get_or_insert(day);
+                    edge.last = Some(day);
+                    self.tally = self.by_day.days.remove(&day).unwrap_or_default();
+                }
+                Some(Ok(_)) | None => {}
+            }
+            tally.bytes += line.len() as u64 + 1;
+            self.audit_line(line, &read, &mut scratch, position, &mut tally, None);
+            position.line += 1;
+        }
+        self.put(&mut edge, &mut tally, chunk.file);
+        self.scratch = scratch;
+        self.by_day.edges.insert((chunk.file, chunk.sequence), edge);
+        if outside > 0 {
+            *self.by_day.outside.entry(chunk.file).or_default() += outside;
+        }
+        position.line - chunk.first_line
+    }
+
+    /// Puts away what was added up since the last change of days.
+    fn put(&mut self, edge: &mut Edge, tally: &mut FileTally, file: FileId) {
+        let tally = std::mem::take(tally);
+        let mut sums = std::mem::take(&mut self.tally);
+        sums.places.bound_times(tally.crawler);
+        let has_lines = tally.lines() > 0;
+        if has_lines {
+            sums.files.entry(file).or_default().absorb(tally);
+        }
+        match edge.last {
+            Some(day) => drop(self.by_day.days.insert(day, sums)),
+            None => edge.leading = has_lines.then(|| Box::new(sums)),
+        }
+    }
+
+    /// `None` where the line has no time.
+    fn day_of(&self, line: &Line<'_>) -> Option<Result<Day, OutsideTime>> {
+        let Line::Fields(fields) = line else { return None };
+        let time: UtcTime = fields.time()?;
+        if !self.context.window.contains(time) {
+            return Some(Err(OutsideTime));
+        }
+        Some(Ok(self.context.zone.day_of(time)))
+    }
+}
+
+/// Nobody asked for the day of a line.
+#[derive(Clone, Copy, Debug)]
+struct OutsideTime;

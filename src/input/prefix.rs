@@ -1,0 +1,134 @@
+//! What is known of the beginning of a log, by which it is known again.
+//!
+//! Names and inodes tell nothing of logs that rotate: what was `access.log` yesterday is
+//! `access.log.1` today and `access.log.2.gz` tomorrow. Its content stays. So a log that was read as
+//! far as some line is known by the hash of all lines so far; and, as other logs may begin alike, or
+//! less of it may be there, by hashes of some shorter beginnings, the [`Reached::marks`].
+
+use memchr::memchr_iter;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Marks that a log has at most: one after each of the first eight lines, then one whenever an
+/// eighth more lines were read. Ten million lines have 120.
+const MARKS_MAX: usize = 400;
+
+/// How far a log was read, in whole lines, and how it is known again.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Reached {
+    /// Bytes of the lines, after decompression. Of a line over the limit those count that are kept.
+    pub bytes: u64,
+    /// Lines.
+    pub lines: u64,
+    /// Of all these bytes.
+    pub hash: u128,
+    /// Hashes of the beginnings that end with [`mark_line`] 0, 1, and so on.
+    pub marks: Vec<u128>,
+}
+
+/// The lines of a log from its first, as they are read.
+#[derive(Clone, Default)]
+pub struct Prefix {
+    hasher: Xxh3,
+    bytes: u64,
+    lines: u64,
+    marks: Vec<u128>,
+    next_mark: u64,
+}
+
+/// The line, from 1, after which the mark at `place` stands.
+pub fn mark_line(place: usize) -> u64 {
+    (0..place).fold(1, |line, _| next_mark_line(line))
+}
+
+fn next_mark_line(line: u64) -> u64 {
+    line + 1.max(line / 8)
+}
+
+impl Prefix {
+    /// Of no line at all.
+    pub fn new() -> Prefix {
+        Prefix { next_mark: 1, ..Prefix::default() }
+    }
+
+    /// Adds `bytes`, which may end within a line.
+    pub fn absorb(&mut self, mut bytes: &[u8]) {
+        loop {
+            let wanted = usize::try_from(self.next_mark - self.lines).unwrap_or(usize::MAX);
+            let mark = memchr_iter(b'\n', bytes).nth(wanted - 1);
+            let Some(lf) = mark.filter(|_| self.marks.len() < MARKS_MAX) else { break };
+            let (marked, rest) = bytes.split_at(lf + 1);
+            self.hasher.update(marked);
+            self.bytes += marked.len() as u64;
+            self.lines = self.next_mark;
+            self.marks.push(self.hasher.digest128());
+            self.next_mark = next_mark_line(self.next_mark);
+            bytes = rest;
+        }
+        self.hasher.update(bytes);
+        self.bytes += bytes.len() as u64;
+        self.lines += memchr_iter(b'\n', bytes).count() as u64;
+    }
+
+    /// Bytes so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whole lines so far.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// The hash of all bytes so far.
+    pub fn hash(&self) -> u128 {
+        self.hasher.digest128()
+    }
+
+    /// The marks that were passed.
+    pub fn marks(&self) -> &[u128] {
+        &self.marks
+    }
+
+    /// How far that is; of meaning after a whole line.
+    pub fn reached(&self) -> Reached {
+        let marks = self.marks.clone();
+        Reached { bytes: self.bytes, lines: self.lines, hash: self.hash(), marks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_bytes_are_cut_does_not_show() {
+        let text: Vec<u8> =
+            (0..3_000).flat_map(|n| format!("{}\n", "x".repeat(n % 97)).into_bytes()).collect();
+        let whole = {
+            let mut prefix = Prefix::new();
+            prefix.absorb(&text);
+            prefix.reached()
+        };
+        assert_eq!((whole.lines, whole.bytes), (3_000, text.len() as u64));
+        for size in [1, 7, 1_000] {
+            let mut prefix = Prefix::new();
+            text.chunks(size).for_each(|part| prefix.absorb(part));
+            assert_eq!(prefix.reached(), whole);
+        }
+    }
+
+    #[test]
+    fn a_mark_is_the_hash_of_the_lines_before_it() {
+        let lines: Vec<String> = (0..200).map(|n| format!("line {n}\n")).collect();
+        let mut prefix = Prefix::new();
+        prefix.absorb(lines.concat().as_bytes());
+        let Reached { marks, .. } = prefix.reached();
+        for (place, mark) in marks.iter().enumerate() {
+            let count = usize::try_from(mark_line(place)).unwrap();
+            let mut shorter = Prefix::new();
+            shorter.absorb(lines[..count].concat().as_bytes());
+            assert_eq!(shorter.hash(), *mark, "{count} lines");
+        }
+        assert!(mark_line(marks.len()) > 200);
+    }
+}

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, ffi};
 
 use crate::error::{Error, Result};
 
@@ -75,7 +75,8 @@ pub fn is_sqlite(path: &Path) -> Result<bool> {
     Ok(start == MAGIC)
 }
 
-/// Opens the archive at `path` to read it. Nothing is ever written to it.
+/// Opens the archive at `path` to read it. Nothing is ever written to it, but that a batch is taken
+/// back whose writer was killed in the middle of it.
 ///
 /// # Errors
 /// Where it cannot be read, or is no archive, or one of another version.
@@ -86,11 +87,16 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
             "is no archive; make one with: botaudit robots import",
         ));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
         prepare(&connection, READER_CACHE_KIB)?;
         let marks = marks(&connection)?;
         Ok((connection, marks))
+    };
+    let opened = open().or_else(|err| match is_cut_short(&err) {
+        true => take_back(path).and_then(|()| open()),
+        false => Err(err),
     });
     let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
     match marks {
@@ -136,6 +142,20 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Whether a writer was killed in the middle of a batch, which whoever only reads must not take back.
+fn is_cut_short(err: &rusqlite::Error) -> bool {
+    let code = err.sqlite_error().map(|err| err.extended_code);
+    code == Some(ffi::SQLITE_READONLY_ROLLBACK)
+}
+
+/// Takes back what was begun; SQLite does so for anybody who reads and may write.
+fn take_back(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    prepare(&connection, READER_CACHE_KIB)?;
+    marks(&connection).map(drop)
+}
+
 /// What SQLite says went wrong with the archive at `path` while `doing`.
 pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
     let why = match err.sqlite_error_code() {
@@ -146,6 +166,11 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
             format!("the archive is damaged ({err}); restore it, or import it anew")
         }
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        _ if is_cut_short(err) => {
+            "a writer was killed in the middle of a batch, which can be taken \
+                                   back only where it may be written to"
+                .to_owned()
+        }
         Some(ErrorCode::ReadOnly) => "it must not be written to".to_owned(),
         _ => err.to_string(),
     };
@@ -263,6 +288,29 @@ mod tests {
         bytes[100..200].fill(0xff);
         std::fs::write(&path, bytes).unwrap();
         refuses(&path, "the archive is damaged");
+    }
+
+    /// As a writer leaves it that is killed: pages of the batch in the file, the old ones beside it.
+    #[test]
+    fn what_a_killed_writer_began_is_taken_back_by_whoever_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, killed] = ["archive", "killed"].map(|name| dir.path().join(name));
+        let mut writer = open_to_write(&path).unwrap();
+        writer.execute_batch("INSERT INTO sources (name) VALUES ('whole')").unwrap();
+        writer.execute_batch("PRAGMA cache_size = 1").unwrap();
+        let batch = writer.transaction().unwrap();
+        let begun = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+                     INSERT INTO sources (name) SELECT 'begun ' || i FROM n";
+        batch.execute_batch(begun).unwrap();
+        for end in ["", "-journal"] {
+            let name = |path: &Path| format!("{}{end}", path.display());
+            std::fs::copy(name(&path), name(&killed)).unwrap();
+        }
+        drop(batch);
+        let reader = open_to_read(&killed).unwrap();
+        let sources = "SELECT count(*) FROM sources";
+        let count: i64 = reader.query_row(sources, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
     }
 
     #[test]

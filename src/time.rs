@@ -71,6 +71,22 @@ impl fmt::Display for Day {
     }
 }
 
+/// An hour as the clocks of a zone show it; one that they show twice is one.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Hour {
+    /// The day.
+    pub day: Day,
+    /// 0 to 23.
+    pub hour: u8,
+}
+
+/// `2026-01-31 23`.
+impl fmt::Display for Hour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:02}", self.day, self.hour)
+    }
+}
+
 /// The zone whose midnights part the days of a report.
 #[derive(Clone, Debug)]
 pub struct Zone(Option<TimeZone>);
@@ -113,6 +129,11 @@ impl Zone {
 
     /// The day in which `time` falls.
     pub fn day_of(&self, time: UtcTime) -> Day {
+        self.hour_of(time).day
+    }
+
+    /// The hour in which `time` falls.
+    pub fn hour_of(&self, time: UtcTime) -> Hour {
         let offset_seconds = match &self.0 {
             None => 0,
             Some(zone) => {
@@ -121,8 +142,10 @@ impl Zone {
                 i64::from(zone.to_offset(time).seconds())
             }
         };
-        let day = (time.0 + offset_seconds).div_euclid(86_400);
-        Day(i32::try_from(day).expect("20,000 years have few days"))
+        let shown = time.0 + offset_seconds;
+        let day = Day(i32::try_from(shown.div_euclid(86_400)).expect("20,000 years have few days"));
+        let hour = shown.rem_euclid(86_400) / 3_600;
+        Hour { day, hour: u8::try_from(hour).expect("a day has 24 hours") }
     }
 }
 
@@ -173,6 +196,22 @@ mod tests {
         check("Europe/Berlin", 1_774_823_400, "2026-03-30");
         check("America/New_York", 1_774_655_999, "2026-03-27");
         assert!(Zone::named("Europe/Atlantis").is_none());
+    }
+
+    #[test]
+    fn hours_are_those_that_the_clocks_show() {
+        let check = |zone: &str, seconds: i64, expected: &str| {
+            let time = UtcTime::from_unix_seconds(seconds).unwrap();
+            assert_eq!(Zone::named(zone).unwrap().hour_of(time).to_string(), expected, "{zone}");
+        };
+        check("UTC", -1, "1969-12-31 23");
+        check("UTC", 1_774_655_999, "2026-03-27 23");
+        check("Asia/Kolkata", 1_774_655_999, "2026-03-28 05");
+        // Berlin's clocks go from 2 to 3 at 01:00Z, and in autumn from 3 back to 2.
+        check("Europe/Berlin", 1_774_745_999, "2026-03-29 01");
+        check("Europe/Berlin", 1_774_746_000, "2026-03-29 03");
+        check("Europe/Berlin", 1_792_888_200, "2026-10-25 02");
+        check("Europe/Berlin", 1_792_891_800, "2026-10-25 02");
     }
 
     #[test]

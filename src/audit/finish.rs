@@ -18,6 +18,7 @@ use crate::time::Day;
 
 use super::awareness::Readers;
 use super::file::{FileTally, RejectTally};
+use super::hours::{HOURS_MAX, Hours};
 use super::place::Place;
 use super::places::TIME_BUCKETS_MAX;
 use super::row::{ActorRow, Broken, Delayed};
@@ -41,6 +42,8 @@ pub struct Audit {
     pub snapshots: Snapshots,
     /// What was made of requests from before the first snapshot of a robots.txt.
     pub before_first: BeforeFirst,
+    /// Requests of crawlers by hour.
+    pub hours: Hours,
     /// By user agent.
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
@@ -215,6 +218,7 @@ impl Audit {
             robots,
             snapshots,
             before_first,
+            hours: tally.hours,
             unknown_crawlers,
             other_unknown_crawlers,
             robots_failures: failures.len(),
@@ -228,6 +232,7 @@ impl Audit {
         audit.tell_log_evidence();
         audit.warnings = warnings(&audit, judge, failures);
         audit.warnings.extend(audit.times_given_up());
+        audit.notes.extend(audit.hours_given_up());
         Ok(audit)
     }
 
@@ -336,15 +341,29 @@ impl Audit {
         })
     }
 
+    fn hours_given_up(&self) -> Option<String> {
+        let earlier = self.hours.earlier().requests;
+        (earlier > 0).then(|| {
+            format!(
+                "only the last {HOURS_MAX} hours with requests are told apart; {earlier} requests \
+                 before them are counted by day alone"
+            )
+        })
+    }
+
     /// Nothing may be lost between the lines and the rows.
     fn check_requests(&self) -> Result<()> {
         self.rows.iter().try_for_each(ActorRow::check)?;
         let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
-        let requests = self.total().requests;
-        if lines == requests {
+        let (total, hours) = (self.total(), self.hours.total());
+        let requests = total.requests;
+        let of_hours = (hours.requests, hours.allowed, hours.violations);
+        if lines == requests && of_hours == (requests, total.allowed, total.violations) {
             Ok(())
         } else {
-            Err(Error::inconsistent(format!("{lines} lines of crawlers, but {requests} requests")))
+            Err(Error::inconsistent(format!(
+                "{lines} lines of crawlers, but {requests} requests; by hour {hours:?}"
+            )))
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod examine;
 pub mod file;
 pub mod finish;
 pub mod follow;
+pub mod hours;
 pub mod identities;
 mod identity_warnings;
 pub mod naming;

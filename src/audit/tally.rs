@@ -9,6 +9,7 @@ use crate::judge::robots::RobotsId;
 use crate::time::{Day, UtcTime};
 
 use super::file::FileTally;
+use super::hours::Hours;
 use super::pace::PaceTally;
 use super::places::Places;
 use super::readings::ReadingTally;
@@ -30,6 +31,8 @@ pub struct Tally {
     pub files: BTreeMap<FileId, FileTally>,
     /// Requests of crawlers, by where they were addressed.
     pub places: Places,
+    /// The same, by hour.
+    pub hours: Hours,
     /// Requests of user agents that look automated and are no known crawler's.
     pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
     /// Addresses to be looked up, where these are collected.
@@ -44,6 +47,7 @@ impl Default for Tally {
         Tally {
             files: BTreeMap::new(),
             places: Places::default(),
+            hours: Hours::default(),
             unknown_crawlers,
             suspects: Bounded::new(SUSPECTS_MAX),
             witness: Witness::default(),
@@ -55,6 +59,7 @@ impl Merge for Tally {
     fn absorb(&mut self, other: Tally) {
         self.files.absorb(other.files);
         self.places.absorb(other.places);
+        self.hours.absorb(other.hours);
         self.unknown_crawlers.absorb(other.unknown_crawlers);
         self.suspects.absorb(other.suspects);
         self.witness.absorb(other.witness);

@@ -264,6 +264,8 @@ impl<'a> Worker<'a> {
         let robots = ruled.robots.map(|robots| &**robots);
         let simulated = self.simulate(crawler, target, &site.place, robots, outcome);
         let identity = self.identity(crawler, record);
+        let hour = self.context.zone.hour_of(record.time);
+        self.tally.hours.count(hour, (crawler, identity), outcome, record.bytes);
         let place = self.tally.places.entry(&site.place, site.standing);
         let tally = place.entry((crawler, identity)).or_default();
         let day = self.context.zone.day_of(record.time);

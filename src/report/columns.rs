@@ -393,6 +393,26 @@ pub const DAILY: Table = Table {
     ],
 };
 
+/// Requests by hour.
+pub const HOURLY: Table = Table {
+    file: "hourly.csv",
+    row: "each hour, crawler and identity, at all origins together; of the last 1,488 hours with requests",
+    columns: &[
+        column("day", "YYYY-MM-DD", "day in UTC, or in the zone of `--timezone`"),
+        column("hour", "0 to 23", "hour that clocks show there; one that they show twice is one"),
+        CRAWLER,
+        OPERATOR,
+        PURPOSE,
+        PROMISE,
+        IDENTITY,
+        REQUESTS,
+        ALLOWED,
+        VIOLATIONS,
+        VIOLATION_RATE,
+        BYTES,
+    ],
+};
+
 /// User agents that look automated and are in no row of the registry.
 pub const UNKNOWN_CRAWLERS: Table = Table {
     file: "unknown-crawlers.csv",
@@ -544,6 +564,7 @@ pub const TABLES: &[Table] = &[
     ROBOTS_FETCHES,
     CRAWL_DELAY,
     DAILY,
+    HOURLY,
     UNKNOWN_CRAWLERS,
     REJECTS,
     SIMULATION,

@@ -55,7 +55,7 @@ fn value(table: &Table, column: &str, cell: &str) -> String {
 
 /// Whether cells of that unit are decimal numbers, as [`super::csv::Row`] writes them.
 fn is_numeric(unit: &str) -> bool {
-    const UNITS: [&str; 4] = ["count", "bytes", "minutes", "line number from 1"];
+    const UNITS: [&str; 5] = ["count", "bytes", "minutes", "0 to 23", "line number from 1"];
     UNITS.contains(&unit) || unit.ends_with("decimals")
 }
 

@@ -9,9 +9,10 @@ use crate::audit::simulate::{Changed, Simulation};
 use crate::audit::tally::{CrawlerTally, UserAgentTally};
 use crate::audit::unknown::UnknownCrawler;
 use crate::crawlers::registry::Registry;
+use crate::time::Hour;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY, Table,
+    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY, Table,
     UNKNOWN_CRAWLERS, VIOLATION,
 };
 use super::csv::{CsvTable, Row};
@@ -28,6 +29,7 @@ pub const TABLES: &[(Table, WriteTable)] = &[
     (ROBOTS_FETCHES, write_robots_fetches),
     (CRAWL_DELAY, write_crawl_delay),
     (DAILY, write_daily),
+    (HOURLY, write_hourly),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
     (SIMULATION, write_simulation),
@@ -168,6 +170,25 @@ fn write_daily(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::R
             .fraction(sums.violations, sums.allowed + sums.violations)
             .counts([sums.bytes]);
         csv.row(row)?;
+    }
+    csv.finish().map(drop)
+}
+
+fn write_hourly(audit: &Audit, registry: &Registry, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = CsvTable::with_header(out, &HOURLY)?;
+    for (Hour { day, hour }, actors) in audit.hours.kept() {
+        let mut rows: Vec<_> = actors.iter().collect();
+        rows.sort_by_key(|((crawler, identity), _)| (&registry.crawler(*crawler).name, *identity));
+        for ((crawler, identity), sums) in rows {
+            let row = Row::default()
+                .text(&day.to_string())
+                .counts([u64::from(hour)])
+                .crawler(registry.crawler(*crawler), *identity)
+                .counts([sums.requests, sums.allowed, sums.violations])
+                .fraction(sums.violations, sums.allowed + sums.violations)
+                .counts([sums.bytes]);
+            csv.row(row)?;
+        }
     }
     csv.finish().map(drop)
 }

@@ -1,6 +1,7 @@
 //! From a record to the sums of a run.
 
 use crate::audit::file::{FileTally, RejectTally};
+use crate::audit::hours::HourSums;
 use crate::audit::pace::PaceTally;
 use crate::audit::place::Place;
 use crate::audit::places::{PlaceTally, Places, PlacesParts, Standing};
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::input::source::FileId;
 use crate::judge::robots::Robots;
 use crate::logs::reject::{Reject, Skip};
-use crate::time::{Day, UtcTime};
+use crate::time::{Day, Hour, UtcTime};
 use crate::url::origin::Origin;
 
 use super::{
@@ -53,6 +54,12 @@ pub fn decode(record: &DayRecord, day: Day, ids: Ids<'_>) -> Result<Tally> {
     }
     if let Some(others) = &record.other_unknown {
         tally.unknown_crawlers.add_to_others(user_agent_tally(others)?);
+    }
+    for hour in &record.hours {
+        let actor = decoder.actor(&hour.crawler, &hour.identity)?;
+        let [requests, allowed, violations, bytes] = hour.sums;
+        let sums = HourSums { requests, allowed, violations, bytes };
+        tally.hours.add(Hour { day, hour: hour.hour }, actor, sums);
     }
     Ok(tally)
 }

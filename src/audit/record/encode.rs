@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::audit::file::FileTally;
+use crate::audit::hours::{HourSums, Hours};
 use crate::audit::places::{PlaceTally, PlacesParts, Standing};
 use crate::audit::readings::ReadingTally;
 use crate::audit::series::Series;
@@ -10,11 +11,12 @@ use crate::audit::sums::{Span, Statuses, Sums};
 use crate::audit::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
 use crate::input::source::FileId;
 use crate::logs::reject::{Reject, Skip};
+use crate::time::Hour;
 
 use super::in_force::InForceRecord;
 use super::{
-    ActorRecord, DayRecord, ExampleRecord, FileRecord, Ids, PaceRecord, PlaceRecord, ReadingRecord,
-    TimesEnd, UnknownRecord, ViolationRecord,
+    ActorRecord, DayRecord, ExampleRecord, FileRecord, HourRecord, Ids, PaceRecord, PlaceRecord,
+    ReadingRecord, TimesEnd, UnknownRecord, ViolationRecord,
 };
 
 /// Numbers of inputs by file, and the other names.
@@ -26,7 +28,7 @@ struct Encoder<'a> {
 pub fn encode(tally: Tally, in_force: InForceRecord, ids: Ids<'_>) -> DayRecord {
     let inputs = ids.files.iter().map(|(&input, &file)| (file, input)).collect();
     let encoder = Encoder { ids, inputs };
-    let Tally { files, places, unknown_crawlers, suspects: _, witness: _ } = tally;
+    let Tally { files, places, unknown_crawlers, hours, suspects: _, witness: _ } = tally;
     let PlacesParts { named, strangers, others, times_end } = places.into_parts();
     let (unknown, other_unknown) = unknown_crawlers.into_parts();
     let places = |places: Vec<_>| {
@@ -51,6 +53,7 @@ pub fn encode(tally: Tally, in_force: InForceRecord, ids: Ids<'_>) -> DayRecord 
         }),
         unknown: unknown.map(|(agent, tally)| (text(&agent), unknown_record(tally))).collect(),
         other_unknown: other_unknown.map(unknown_record),
+        hours: encoder.hours(&hours),
         in_force,
     }
 }
@@ -62,6 +65,19 @@ impl Encoder<'_> {
 
     fn actor(&self, (crawler, identity): Actor) -> (String, String) {
         (self.ids.registry.crawler(crawler).name.clone(), identity.as_str().to_owned())
+    }
+
+    fn hours(&self, hours: &Hours) -> Vec<HourRecord> {
+        let record = |(hour, actors): (Hour, &BTreeMap<Actor, HourSums>)| {
+            let of_actor = |(&actor, sums): (&Actor, &HourSums)| {
+                let HourSums { requests, allowed, violations, bytes } = *sums;
+                let (crawler, identity) = self.actor(actor);
+                let sums = [requests, allowed, violations, bytes];
+                HourRecord { hour: hour.hour, crawler, identity, sums }
+            };
+            actors.iter().map(of_actor).collect::<Vec<_>>()
+        };
+        hours.kept().flat_map(record).collect()
     }
 
     fn file(&self, file: FileId, tally: &FileTally) -> FileRecord {

@@ -35,6 +35,7 @@ pub struct DayRecord {
     times_end: Option<TimesEnd>,
     unknown: Vec<(String, UnknownRecord)>,
     other_unknown: Option<UnknownRecord>,
+    hours: Vec<HourRecord>,
     /// What was in force.
     pub in_force: InForceRecord,
 }
@@ -139,6 +140,15 @@ struct PaceRecord {
 struct UnknownRecord {
     sums: [u64; 12],
     span: Option<(i64, i64)>,
+}
+
+/// What one crawler did in an hour, wherever that was: requests, allowed, violations, bytes.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct HourRecord {
+    hour: u8,
+    crawler: String,
+    identity: String,
+    sums: [u64; 4],
 }
 
 /// The first crawler whose times are not kept.

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::merge::Merge;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY,
+    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY,
     UNKNOWN_CRAWLERS, VIOLATION,
 };
 
@@ -60,6 +60,8 @@ pub struct Facts {
     pub period: (String, String),
     /// By day as written, and identity.
     pub days: BTreeMap<String, BTreeMap<Identity, Sums>>,
+    /// By day as written and hour of the day, and identity.
+    pub hours: BTreeMap<(String, u64), BTreeMap<Identity, Sums>>,
     /// The rules broken most often by crawlers that are not spoofed.
     pub rules: Vec<(RuleKey, RuleFacts)>,
     /// Rules that were broken by them.
@@ -112,6 +114,11 @@ impl Facts {
         each_line(directory, DAILY.file, |line| {
             let day = facts.days.entry(line.raw("day").to_owned()).or_default();
             day.entry(line.identity()).or_default().absorb(line.sums());
+        })?;
+        each_line(directory, HOURLY.file, |line| {
+            let hour = (line.raw("day").to_owned(), line.count("hour"));
+            let of_it = facts.hours.entry(hour).or_default();
+            of_it.entry(line.identity()).or_default().absorb(line.sums());
         })?;
         facts.read_violations(directory)?;
         let kept = |file: &str, column: &'static str| kept(directory, file, column);
@@ -223,6 +230,27 @@ impl Kept {
     fn of(top: Top<KeptLine>) -> Kept {
         Kept { total: top.offered, rows: top.into_rows() }
     }
+}
+
+/// Requests of one stretch of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Judged {
+    /// Of crawlers that are not spoofed.
+    pub own: Sums,
+    /// Those of them that could be judged.
+    pub judged: u64,
+    /// Of others, in their name.
+    pub spoofed: Sums,
+}
+
+/// What the requests of each identity come to.
+pub fn judged_of(identities: &BTreeMap<Identity, Sums>) -> Judged {
+    let mut all = Judged::default();
+    for (identity, sums) in identities {
+        if is_itself(*identity) { all.own.absorb(*sums) } else { all.spoofed.absorb(*sums) }
+    }
+    all.judged = all.own.allowed + all.own.violations;
+    all
 }
 
 /// What a crawler of that identity did may be held against it.

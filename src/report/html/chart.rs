@@ -77,7 +77,7 @@ pub fn columns(id: &str, title: &str, series: &[Series], columns: &[Column]) -> 
         legend(series),
         grouped(top),
         if top > 1 { grouped(top / 2) } else { String::new() },
-        names(columns)
+        names(&columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
     )
 }
 
@@ -90,7 +90,7 @@ pub fn legend(series: &[Series]) -> String {
 }
 
 /// The names of all columns, where there are few; else of some, evenly spaced.
-fn names(columns: &[Column]) -> String {
+pub fn names(columns: &[&str]) -> String {
     const NAMES_MAX: usize = 4;
     let last = columns.len().saturating_sub(1);
     let shown: Vec<usize> = match columns.len() {
@@ -98,7 +98,7 @@ fn names(columns: &[Column]) -> String {
         _ => vec![0, last / 2, last],
     };
     let is_all = shown.len() == columns.len();
-    let spans = shown.iter().map(|&at| format!("<span>{}</span>", escape(&columns[at].0)));
+    let spans = shown.iter().map(|&at| format!("<span>{}</span>", escape(columns[at])));
     let class = if is_all { "each" } else { "some" };
     format!("<div class=\"{class}\">{}</div>", spans.collect::<String>())
 }

@@ -6,6 +6,8 @@
 mod chart;
 mod crawlers;
 mod delay;
+mod heat;
+mod hours;
 mod markup;
 mod method;
 mod overview;
@@ -30,7 +32,7 @@ pub fn page(facts: &Facts) -> String {
     let mut sections = vec![
         ("overview", "Overview", "At a glance", overview::overview(facts)),
         ("crawlers", "Crawlers", "Violations by crawler", crawlers::violations(facts)),
-        ("timeline", "Days", "Day by day", timeline::timeline(facts)),
+        ("timeline", "Timeline", "By day and hour", timeline::timeline(facts)),
         ("rules", "Rules", "The rules most broken", rules::rules(facts)),
         ("answers", "Answers", "How violators were answered", crawlers::answers(facts)),
         ("reading", "Readers", "Who read robots.txt", reading::reading(facts)),

@@ -1,0 +1,185 @@
+//! Requests by hour of the clock: of the last hours, however long the logs are.
+//!
+//! Which hours stay depends on the set of hours alone, so that two such sums
+//! merge exactly: an hour that one of them had to give up has enough later ones
+//! after it.
+
+use std::collections::BTreeMap;
+
+use crate::time::Hour;
+
+use super::sums::Outcome;
+use super::tally::Actor;
+use crate::merge::Merge;
+
+/// Hours that are told apart, 62 days of them: at most so many times 40 bytes for each crawler.
+pub const HOURS_MAX: usize = 62 * 24;
+
+/// Requests of one hour.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "each is the column of the same name, described in report/columns.rs"
+)]
+pub struct HourSums {
+    pub requests: u64,
+    pub allowed: u64,
+    pub violations: u64,
+    pub bytes: u64,
+}
+
+impl HourSums {
+    fn count(&mut self, outcome: Outcome, bytes: u64) {
+        self.requests += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        match outcome {
+            Outcome::Allowed | Outcome::GoesFree => self.allowed += 1,
+            Outcome::Violation => self.violations += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Merge for HourSums {
+    fn absorb(&mut self, other: HourSums) {
+        self.requests += other.requests;
+        self.allowed += other.allowed;
+        self.violations += other.violations;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// Requests by hour and crawler, at all origins together.
+#[derive(Clone, Debug)]
+pub struct Hours {
+    hours_max: usize,
+    kept: BTreeMap<Hour, BTreeMap<Actor, HourSums>>,
+    earlier: HourSums,
+}
+
+impl Default for Hours {
+    fn default() -> Hours {
+        Hours::new(HOURS_MAX)
+    }
+}
+
+impl Hours {
+    /// Tells the last `hours_max` hours apart in which there is anything.
+    pub fn new(hours_max: usize) -> Hours {
+        Hours { hours_max, kept: BTreeMap::new(), earlier: HourSums::default() }
+    }
+
+    /// Counts one request of `actor` that was answered with `bytes` bytes.
+    pub fn count(&mut self, hour: Hour, actor: Actor, outcome: Outcome, bytes: u64) {
+        self.sums(hour, actor).count(outcome, bytes);
+    }
+
+    /// Adds what is known of an hour.
+    pub fn add(&mut self, hour: Hour, actor: Actor, sums: HourSums) {
+        self.sums(hour, actor).absorb(sums);
+    }
+
+    /// Each hour that is told apart, in order, and what each crawler did in it.
+    pub fn kept(&self) -> impl Iterator<Item = (Hour, &BTreeMap<Actor, HourSums>)> {
+        self.kept.iter().map(|(hour, actors)| (*hour, actors))
+    }
+
+    /// The requests of all hours before those.
+    pub fn earlier(&self) -> HourSums {
+        self.earlier
+    }
+
+    /// The requests of all hours.
+    pub fn total(&self) -> HourSums {
+        let mut total = self.earlier;
+        self.kept.values().flat_map(BTreeMap::values).for_each(|sums| total.absorb(*sums));
+        total
+    }
+
+    fn sums(&mut self, hour: Hour, actor: Actor) -> &mut HourSums {
+        // Most logs are in the order of time.
+        let is_last = self.kept.last_key_value().is_some_and(|(last, _)| *last == hour);
+        if !is_last && !self.kept.contains_key(&hour) {
+            let first = self.kept.first_key_value();
+            let is_full = self.kept.len() >= self.hours_max;
+            if is_full && first.is_none_or(|(first, _)| hour < *first) {
+                return &mut self.earlier;
+            }
+            self.kept.insert(hour, BTreeMap::new());
+            self.give_up_the_first();
+        }
+        let actors = match is_last {
+            true => self.kept.last_entry().map(|entry| entry.into_mut()),
+            false => self.kept.get_mut(&hour),
+        };
+        let actors = actors.expect("it was there, or was inserted and is not the first");
+        actors.entry(actor).or_default()
+    }
+
+    fn give_up_the_first(&mut self) {
+        while self.kept.len() > self.hours_max
+            && let Some((_, actors)) = self.kept.pop_first()
+        {
+            actors.into_values().for_each(|sums| self.earlier.absorb(sums));
+        }
+    }
+}
+
+impl Merge for Hours {
+    fn absorb(&mut self, other: Hours) {
+        self.kept.absorb(other.kept);
+        self.earlier.absorb(other.earlier);
+        self.give_up_the_first();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::crawler::CrawlerId;
+    use crate::crawlers::identity::Identity;
+    use crate::time::{UtcTime, Zone};
+
+    type Told = (Vec<(Hour, BTreeMap<Actor, HourSums>)>, HourSums);
+
+    fn hours(requests: &[(i64, usize)], hours_max: usize) -> Hours {
+        let mut hours = Hours::new(hours_max);
+        for &(at, crawler) in requests {
+            let time = UtcTime::from_unix_seconds(1_774_000_000 + at * 1_800).unwrap();
+            let outcome = if at % 3 == 0 { Outcome::Violation } else { Outcome::Allowed };
+            let actor = (CrawlerId(crawler as u16), Identity::Unverified);
+            hours.count(Zone::UTC.hour_of(time), actor, outcome, 10);
+        }
+        hours
+    }
+
+    fn told(hours: &Hours) -> Told {
+        let kept = hours.kept().map(|(hour, actors)| (hour, actors.clone()));
+        (kept.collect(), hours.earlier())
+    }
+
+    #[test]
+    fn order_and_split_do_not_show() {
+        let requests: Vec<(i64, usize)> = (0..400).map(|i| (i * i % 157, i as usize % 3)).collect();
+        let backwards: Vec<_> = requests.iter().rev().copied().collect();
+        for hours_max in [0, 1, 7, 1_000] {
+            let whole = hours(&requests, hours_max);
+            assert_eq!(told(&hours(&backwards, hours_max)), told(&whole));
+            for cut in [0, 1, 133, 400] {
+                let mut left = hours(&requests[..cut], hours_max);
+                left.absorb(hours(&requests[cut..], hours_max));
+                assert_eq!(told(&left), told(&whole), "{hours_max}, cut at {cut}");
+            }
+            assert_eq!(whole.kept().count(), hours_max.min(57));
+            assert_eq!((whole.total().requests, whole.total().bytes), (400, 4_000));
+        }
+    }
+
+    #[test]
+    fn the_last_hours_stay() {
+        let whole = hours(&[(0, 0), (9, 0), (3, 0), (3, 1)], 2);
+        let kept: Vec<String> = whole.kept().map(|(hour, _)| hour.to_string()).collect();
+        assert_eq!(kept, ["2026-03-20 11", "2026-03-20 14"]);
+        assert_eq!(whole.earlier(), HourSums { requests: 1, violations: 1, allowed: 0, bytes: 10 });
+    }
+}

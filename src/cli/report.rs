@@ -1,22 +1,24 @@
 //! `botaudit report`: a report directory shown again, without the logs.
 
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::report::cell::visible;
 use crate::report::columns::Table;
-use crate::report::directory::replace_file;
+use crate::report::directory::{MARKER, Staging, replace_file};
 use crate::report::facts::Facts;
 use crate::report::html::{PAGE, page};
 use crate::report::json_lines::{json_lines, name};
+use crate::report::range::put_together;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
+use crate::time::{Day, UtcTime};
 
 use super::Outcome;
-use super::shared::print;
+use super::shared::{complain, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,23 +28,43 @@ Examples:
   The page somewhere else:
     botaudit report report/ -o /srv/www/crawlers.html
 
+  A week out of the reports of its days:
+    botaudit report reports/ --from 2026-11-16 --to 2026-11-22 -o week/
+
   The tables for a program:
     botaudit report report/ --format json --table violations | jq 'select(.requests > 100)'";
 
-/// Show a report again from its tables: the page, the summary, or JSON Lines.
+/// Days that are looked for.
+const DAYS_MAX: usize = 36_600;
+
+/// Days without a report that are named.
+const DAYS_NAMED_MAX: usize = 5;
+
+const DAYS: &str = "Several days";
+
+/// Show a report again from its tables: the page, the summary, or JSON Lines; or several as one.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit report --help")]
 pub struct ReportArgs {
-    /// A directory that botaudit audit wrote.
+    /// A directory that botaudit audit wrote; several are put together into that of -o.
     #[arg(value_name = "DIR", default_value = "botaudit-report")]
-    directory: PathBuf,
+    directories: Vec<PathBuf>,
+
+    /// With --to: DIR holds a report a day, as botaudit nightly writes them; put those together.
+    #[arg(long, value_name = "DAY", value_parser = day, requires = "to", help_heading = DAYS)]
+    from: Option<Day>,
+
+    /// The last of these days.
+    #[arg(long, value_name = "DAY", value_parser = day, requires = "from", help_heading = DAYS)]
+    to: Option<Day>,
 
     /// What to make of it.
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
 
-    /// Write the page to FILE instead of report.html in DIR.
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the page to this file instead of report.html in DIR; of several reports, the directory
+    /// of the new one.
+    #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 
     /// For JSON Lines: only this table, as `violations`; can be repeated.
@@ -63,27 +85,96 @@ enum Format {
 impl ReportArgs {
     /// Runs it.
     pub fn run(self) -> Result<Outcome> {
-        if self.format != Format::Html && self.output.is_some() {
-            return Err(Error::usage("-o is for the page; send other formats to a file with >"));
-        }
         if self.format != Format::Json && !self.tables.is_empty() {
             return Err(Error::usage("--table is for --format json"));
         }
-        let facts = Facts::read(&self.directory)?;
+        let asked = self.asked()?;
+        match &self.directories[..] {
+            [directory] if self.from.is_none() => self.one(directory, &asked),
+            _ => self.several(&asked),
+        }
+    }
+
+    fn one(&self, directory: &Path, asked: &[&Table]) -> Result<Outcome> {
+        if self.format != Format::Html && self.output.is_some() {
+            return Err(Error::usage("-o is for the page; send other formats to a file with >"));
+        }
+        let facts = Facts::read(directory)?;
+        let path = self.output.clone().unwrap_or_else(|| directory.join(PAGE));
+        if self.format == Format::Html {
+            replace_file(&path, page(&facts).as_bytes())?;
+        }
+        self.show(&facts, directory, &path, asked)
+    }
+
+    fn several(&self, asked: &[&Table]) -> Result<Outcome> {
+        let Some(output) = &self.output else {
+            let why = "several reports make a new one; name its directory with -o";
+            return Err(Error::usage(why));
+        };
+        let (directories, notes) = self.days()?;
+        let staging = Staging::open(output)?;
+        let now = UtcTime::from(jiff::Timestamp::now());
+        let facts = put_together(&directories, notes, &staging, now)?;
+        facts.run.warnings.iter().for_each(|warning| complain(warning));
+        self.show(&facts, output, &output.join(PAGE), asked)
+    }
+
+    /// Prints what was asked for of the report in `directory`, whose page is at `path`.
+    fn show(
+        &self,
+        facts: &Facts,
+        directory: &Path,
+        path: &Path,
+        asked: &[&Table],
+    ) -> Result<Outcome> {
         match self.format {
-            Format::Json => self.json()?,
-            Format::Text => print(&summary_text(&facts))?,
+            Format::Json => {
+                json_lines(directory, asked, &mut BufWriter::new(io::stdout().lock()))?;
+            }
+            Format::Text => print(&summary_text(facts))?,
             Format::Html => {
-                let path = self.output.clone().unwrap_or_else(|| self.directory.join(PAGE));
-                replace_file(&path, page(&facts).as_bytes())?;
                 let path = visible(path.display().to_string().as_bytes());
-                print(&format!("{}\npage: {path}\n", summary_text(&facts)))?;
+                print(&format!("{}\npage: {path}\n", summary_text(facts)))?;
             }
         }
         Ok(Outcome::Done)
     }
 
-    fn json(&self) -> Result<()> {
+    /// The reports that are to be put together; which of the days asked for have none.
+    fn days(&self) -> Result<(Vec<PathBuf>, Vec<String>)> {
+        let (Some(from), Some(to)) = (self.from, self.to) else {
+            return Ok((self.directories.clone(), Vec::new()));
+        };
+        let [parent] = &self.directories[..] else {
+            return Err(Error::usage(
+                "--from and --to are for one DIR, which holds a report a day",
+            ));
+        };
+        let days: Vec<Day> = std::iter::successors(Some(from), |day| Some(day.plus(1)))
+            .take_while(|day| *day <= to)
+            .take(DAYS_MAX)
+            .collect();
+        let (there, gone): (Vec<Day>, Vec<Day>) =
+            days.into_iter().partition(|day| parent.join(day.to_string()).join(MARKER).is_file());
+        if there.is_empty() {
+            let why = format!("holds no report of {from} to {to}");
+            return Err(Error::invalid_file(parent, why));
+        }
+        let gone: Vec<String> = gone.iter().map(Day::to_string).collect();
+        let mut notes = Vec::new();
+        if let [first, ..] = &gone[..] {
+            let count = gone.len();
+            notes.push(match count {
+                1..=DAYS_NAMED_MAX => format!("there is no report of {}", gone.join(", ")),
+                _ => format!("there are no reports of {count} days, {first} the first of them"),
+            });
+        }
+        Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), notes))
+    }
+
+    /// The tables that were asked for, all if none was.
+    fn asked(&self) -> Result<Vec<&'static Table>> {
         let known: Vec<&Table> = TABLES.iter().map(|(table, _)| table).collect();
         let names: Vec<&str> = known.iter().map(|table| name(table)).collect();
         if let Some(unknown) = self.tables.iter().find(|asked| !names.contains(&asked.as_str())) {
@@ -92,10 +183,13 @@ impl ReportArgs {
                 names.join(", ")
             )));
         }
-        let is_asked = |table: &&&Table| {
+        let is_asked = |table: &&Table| {
             self.tables.is_empty() || self.tables.iter().any(|asked| asked == name(table))
         };
-        let asked: Vec<&Table> = known.iter().filter(is_asked).copied().collect();
-        json_lines(&self.directory, &asked, &mut BufWriter::new(io::stdout().lock()))
+        Ok(known.into_iter().filter(is_asked).collect())
     }
+}
+
+fn day(text: &str) -> std::result::Result<Day, String> {
+    Day::parse(text).ok_or_else(|| "write a day as 2026-11-20".to_owned())
 }

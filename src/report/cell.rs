@@ -15,6 +15,20 @@ pub fn csv_cell(bytes: &[u8]) -> String {
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
+/// The bytes of which [`csv_cell`] made `cell`.
+pub fn bytes_of(cell: &str) -> Vec<u8> {
+    let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let hex = text.get(at + 2..at + 4).filter(|_| text[at..].starts_with(b"\\x"));
+        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(text[at]));
+        at += if byte.is_some() { 4 } else { 1 };
+    }
+    bytes
+}
+
 /// `bytes` with everything that is not plainly visible text as `\xHH`.
 pub fn visible(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -76,25 +90,10 @@ fn escape(bytes: &[u8], text: &mut String) {
 mod tests {
     use super::*;
 
-    /// The documented rule by which a program gets the bytes back.
-    fn undo(cell: &str) -> Vec<u8> {
-        let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
-        let mut bytes = Vec::new();
-        let mut at = 0;
-        while at < text.len() {
-            let hex = text.get(at + 2..at + 4).filter(|_| text[at..].starts_with(b"\\x"));
-            let byte =
-                hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-            bytes.push(byte.unwrap_or(text[at]));
-            at += if byte.is_some() { 4 } else { 1 };
-        }
-        bytes
-    }
-
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {
         assert_eq!(csv_cell(bytes), expected);
-        assert_eq!(undo(expected), bytes);
+        assert_eq!(bytes_of(expected), bytes);
     }
 
     #[test]
@@ -144,7 +143,7 @@ mod tests {
                     b"\\x4'=\xff\x00\xe2\x80\xaeA"[(state >> 33) as usize % 11]
                 })
                 .collect();
-            assert_eq!(undo(&csv_cell(&bytes)), bytes);
+            assert_eq!(bytes_of(&csv_cell(&bytes)), bytes);
         }
     }
 }

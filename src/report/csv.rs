@@ -65,6 +65,12 @@ impl Row {
         &self.cells
     }
 
+    /// A cell as it stands in another table.
+    pub fn as_written(mut self, cell: &str) -> Row {
+        self.cells.push(cell.to_owned());
+        self
+    }
+
     /// Bytes that strangers wrote.
     pub fn bytes(mut self, bytes: &[u8]) -> Row {
         self.cells.push(csv_cell(bytes));
@@ -179,8 +185,8 @@ impl Row {
     }
 }
 
-/// Rounded half up, in whole numbers: the same on every machine.
-fn fraction(part: u64, whole: u64) -> String {
+/// Six decimals, rounded half up in whole numbers: the same on every machine.
+pub fn fraction(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();
     }

@@ -20,6 +20,7 @@ pub mod html;
 pub mod json_lines;
 pub mod output;
 pub mod privacy;
+pub mod range;
 pub mod requests;
 pub mod robots_rules;
 pub mod run;

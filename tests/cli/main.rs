@@ -16,6 +16,7 @@
 //! - `manual`: how to start, completions and manual pages.
 //! - `nightly`: a day of each site, night after night.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
+//! - `range`: reports of several days put together.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
 //! - `simulate`: what a draft of a robots.txt would change.
@@ -43,6 +44,7 @@ mod manual;
 mod nightly;
 mod output;
 mod program;
+mod range;
 mod readme;
 mod regression;
 mod report;

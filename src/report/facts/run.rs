@@ -17,6 +17,7 @@ use super::super::directory::MARKER;
 pub struct RunFacts {
     pub program: String,
     pub complete: bool,
+    pub reports: Vec<ReportFacts>,
     pub options: BTreeMap<String, Value>,
     pub inputs: Vec<InputFacts>,
     pub robots: Vec<RobotsFacts>,
@@ -26,6 +27,21 @@ pub struct RunFacts {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub files: Vec<String>,
+}
+
+/// One of the reports that this one was put together from.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+#[expect(
+    missing_docs,
+    reason = "each is the field of `run.json`, described in report/range/run.rs"
+)]
+pub struct ReportFacts {
+    pub report: String,
+    pub first_day: Option<String>,
+    pub last_day: Option<String>,
+    pub lines: u64,
+    pub requests: u64,
 }
 
 /// One input.

@@ -43,10 +43,39 @@ pub fn method(facts: &Facts) -> String {
         "<p>Each line of each log is counted once. A request of one of {} known crawlers is judged by \
          the robots.txt of the origin that it was addressed to.</p>\n<dl class=\"about words\">{words}</dl>\n",
         grouped(facts.run.crawlers_known)
-    ) + &inputs(facts)
+    ) + &reports(facts)
+        + &inputs(facts)
         + &robots(facts)
         + &options(facts)
         + &files(facts)
+}
+
+/// From which this one was put together.
+fn reports(facts: &Facts) -> String {
+    if facts.run.reports.is_empty() {
+        return String::new();
+    }
+    let columns = &[
+        ("Report", Kind::Text),
+        ("First day", Kind::Text),
+        ("Last day", Kind::Text),
+        ("Requests", Kind::Number),
+        ("Lines", Kind::Number),
+    ];
+    let day =
+        |day: &Option<String>| day.as_deref().map_or(Cell::Nothing, |day| Cell::Text(shown(day)));
+    let rows = facts.run.reports.iter().take(ROWS_MAX).map(|part| {
+        vec![
+            Cell::Code(shown(&part.report)),
+            day(&part.first_day),
+            day(&part.last_day),
+            Cell::Number(part.requests),
+            Cell::Number(part.lines),
+        ]
+    });
+    let (rows, total) = (rows.collect(), facts.run.reports.len() as u64);
+    let caption = "Reports that were put together";
+    Table { id: "reports", caption, columns, rows, total, file: "run.json" }.html()
 }
 
 fn inputs(facts: &Facts) -> String {

@@ -8,17 +8,18 @@ use super::markup::{code, cut, escape, listed, minute, strong, strongly_counted}
 
 /// The title of the document, as text.
 pub fn title(facts: &Facts) -> String {
-    format!("Crawlers and robots.txt: {}", place(facts))
+    let days = days(facts).map_or_else(String::new, |days| format!(", {days}"));
+    format!("Crawlers and robots.txt: {}{days}", place(facts))
 }
 
 /// The heading and what was looked at, as HTML.
 pub fn header(facts: &Facts) -> String {
     let (first, last) = &facts.period;
     let period = if first.is_empty() {
-        "No request of a known crawler.".to_owned()
+        String::new()
     } else {
         format!(
-            "<time datetime=\"{0}\">{1}</time> to <time datetime=\"{2}\">{3}</time> UTC",
+            "<time datetime=\"{0}\">{1}</time> to <time datetime=\"{2}\">{3}</time> UTC · ",
             escape(first),
             escape(&minute(first)),
             escape(last),
@@ -26,11 +27,22 @@ pub fn header(facts: &Facts) -> String {
         )
     };
     format!(
-        "<p class=\"kind\">Crawlers and robots.txt</p><h1>{}</h1>\n<p class=\"period\">{period} · {} of {}</p>",
-        escape(&cut(&place(facts))),
+        "<p class=\"kind\">Crawlers and robots.txt{}</p><h1>{}</h1>\n<p class=\"period\">{period}{} of {}{}</p>",
+        days(facts).map_or_else(String::new, |days| format!(" · {}", escape(&cut(&days)))),
+        escape(&cut(&heading(facts))),
         counted(facts.run.lines.lines, "line"),
         counted(facts.run.inputs.len() as u64, "log file"),
+        match facts.run.reports.len() as u64 {
+            0 => String::new(),
+            reports => format!(", in {}", counted(reports, "report")),
+        }
     )
+}
+
+/// The day, or the first and the last.
+fn days(facts: &Facts) -> Option<String> {
+    let (first, last) = (facts.days.keys().next()?, facts.days.keys().next_back()?);
+    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
 }
 
 /// The first section, as HTML.
@@ -45,13 +57,24 @@ pub fn overview(facts: &Facts) -> String {
 fn place(facts: &Facts) -> String {
     match &facts.only_origin {
         Some(origin) => origin.clone(),
+        None if facts.origins == 0 => "no known crawler".to_owned(),
         None => counted(facts.origins as u64, "origin"),
     }
+}
+
+fn heading(facts: &Facts) -> String {
+    if facts.origins == 0 { "No known crawler came".to_owned() } else { place(facts) }
 }
 
 fn headline(facts: &Facts) -> String {
     let sums = facts.not_spoofed();
     let judged = sums.allowed + sums.violations;
+    if facts.origins == 0 {
+        return match facts.run.lines.lines {
+            0 => "The logs are empty.".to_owned(),
+            _ => "The logs hold no request of a known crawler.".to_owned(),
+        };
+    }
     if judged == 0 {
         return format!(
             "None of the {} of known crawlers could be judged.",
@@ -122,12 +145,12 @@ fn figures(facts: &Facts) -> String {
         (
             "Violations",
             grouped(sums.violations),
-            format!("{} of those judged", percent(sums.violations, judged)),
+            share(sums.violations, judged, "of those judged", "nothing was judged"),
         ),
         (
             "By crawlers that had read the rules",
             grouped(knowledge),
-            format!("{} of the violations", percent(knowledge, sums.violations)),
+            share(knowledge, sums.violations, "of the violations", "there are no violations"),
         ),
         (
             "Rules broken",
@@ -137,14 +160,16 @@ fn figures(facts: &Facts) -> String {
         (
             "Requests of known crawlers",
             grouped(sums.requests),
-            format!("{} of all lines", percent(sums.requests, facts.run.lines.lines)),
+            share(sums.requests, facts.run.lines.lines, "of all lines", "there are no lines"),
         ),
         (
             "Not judged",
             grouped(sums.requests - judged.min(sums.requests)),
-            format!(
-                "{} of these requests",
-                percent(sums.requests - judged.min(sums.requests), sums.requests)
+            share(
+                sums.requests - judged.min(sums.requests),
+                sums.requests,
+                "of these requests",
+                "there are no requests",
             ),
         ),
     ];
@@ -152,6 +177,11 @@ fn figures(facts: &Facts) -> String {
         format!("<div><dt>{name}</dt><dd><b>{number}</b><span>{note}</span></dd></div>")
     });
     format!("<dl class=\"tiles\">{}</dl>\n", tiles.concat())
+}
+
+/// `24.5 % of those judged`, or else that there are none.
+fn share(part: u64, whole: u64, of: &str, none: &str) -> String {
+    if whole == 0 { none.to_owned() } else { format!("{} {of}", percent(part, whole)) }
 }
 
 fn remarks(facts: &Facts) -> String {
@@ -168,7 +198,7 @@ fn remarks(facts: &Facts) -> String {
     }
     let items = |all: &[String]| -> String {
         all.iter()
-            .map(|text| format!("<li>{}</li>", escape(&super::super::cell::shown(text))))
+            .map(|text| format!("<li>{}</li>", with_flags(&super::super::cell::shown(text))))
             .collect()
     };
     if !facts.run.warnings.is_empty() {
@@ -193,4 +223,13 @@ fn remarks(facts: &Facts) -> String {
         grouped(lines.rejected),
         grouped(lines.skipped)
     )
+}
+
+/// `text` as HTML; the names of flags in it are not broken at the end of a line.
+fn with_flags(text: &str) -> String {
+    let word = |word: &str| match word.starts_with("--") {
+        true => format!("<span class=\"flag\">{}</span>", escape(word)),
+        false => escape(word),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }

@@ -51,19 +51,25 @@ pub struct CrawlersArgs {
 #[derive(Debug, Subcommand)]
 enum CrawlersCommand {
     /// All crawlers in the order in which they are tried, a line each.
+    #[command(after_help = "Example:\n  botaudit crawlers list --json | jq .name")]
     List,
     /// Everything that is known of one crawler.
+    #[command(after_help = "Example:\n  botaudit crawlers show GPTBot")]
     Show {
         /// Its name, as GPTBot.
         name: String,
     },
     /// Which crawler sends this User-Agent header.
+    #[command(
+        after_help = "Example:\n  botaudit crawlers identify 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'"
+    )]
     Identify {
         /// The header, in full.
         user_agent: OsString,
     },
     FetchRanges(FetchRangesArgs),
     /// Name every mistake in a CSV of crawlers, with its line.
+    #[command(after_help = "Example:\n  botaudit crawlers check-registry my-crawlers.csv")]
     CheckRegistry {
         /// The CSV file, as for --crawlers.
         file: PathBuf,

@@ -26,6 +26,7 @@ use super::shared::{complain, print};
 /// Each list is put in place whole, under a name made from its URL; manifest.json says which is
 /// which, and of when. A list that cannot be had stays as it was, and does not keep the others away.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  botaudit crawlers fetch-ranges ip-ranges/")]
 pub struct FetchRangesArgs {
     /// Where the lists go; made where there is none.
     #[arg(value_name = "DIR")]

@@ -42,8 +42,10 @@ pub struct FormatsArgs {
 #[derive(Debug, Subcommand)]
 enum FormatsCommand {
     /// List all formats with a sample (what is done without a command).
+    #[command(after_help = "Example:\n  botaudit formats list")]
     List,
     /// Tell the format of logs from their first 256 KiB, and show lines that are none of it.
+    #[command(after_help = "Example:\n  botaudit formats detect /var/log/nginx/*.log")]
     Detect {
         /// Access logs: files, directories, patterns, or - for standard input.
         #[arg(required = true, value_name = "FILE")]

@@ -52,3 +52,65 @@ fn a_manual_page_for_each_command() {
     let audit = sandbox.text("pages/man1/botaudit-audit.1");
     assert!(audit.contains("Exit codes:") && audit.contains("strip"), "{audit}");
 }
+
+/// The commands that `help` lists.
+fn commands(help: &str) -> Vec<String> {
+    let listed = help.split("\nCommands:\n").nth(1).unwrap_or_default();
+    let listed = listed.lines().take_while(|line| line.starts_with("  "));
+    let names = listed
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// Groups the options where there are many.
+#[test]
+fn the_help_of_each_command_has_an_example() {
+    let sandbox = Sandbox::new();
+    let mut unseen = commands(&sandbox.run("--help").exits(0).stdout);
+    let mut seen = 0;
+    while let Some(command) = unseen.pop() {
+        let help = sandbox.run(&format!("{command} --help")).exits(0).stdout;
+        assert!(
+            help.contains("\n  botaudit ") || help.contains("\n    botaudit "),
+            "{command}\n{help}"
+        );
+        assert!(help.contains("\nExample"), "{command}\n{help}");
+        let options = help.lines().filter(|line| line.trim_start().starts_with("--")).count();
+        let is_grouped = help.lines().any(|line| {
+            line.ends_with(':') && line.contains(' ') && line.starts_with(char::is_uppercase)
+        });
+        assert!(options < 12 || is_grouped, "{command}: {options} options\n{help}");
+        unseen.extend(commands(&help).iter().map(|below| format!("{command} {below}")));
+        seen += 1;
+    }
+    assert!(seen > 20, "{seen}");
+}
+
+/// Nothing coloured leaves for a pipe, with `NO_COLOR` or without; not even for a mistake.
+#[test]
+fn nothing_is_coloured_where_no_terminal_is() {
+    let sandbox = Sandbox::new();
+    for arguments in ["", "--help", "audit", "audit --nonsense", "check --help"] {
+        for variables in [&[][..], &[("NO_COLOR", "1")], &[("TERM", "xterm-256color")]] {
+            let mut command = sandbox.command(arguments);
+            let output = command.envs(variables.iter().copied()).output().unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            assert!(!said.is_empty() && !said.contains(&0x1b), "{arguments} {variables:?}");
+        }
+    }
+}
+
+/// What a shell says of completions that it cannot read; skipped where it is not installed.
+#[test]
+fn shells_can_read_their_completions() {
+    let sandbox = Sandbox::new();
+    for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        let text = sandbox.run(&format!("completions {shell}")).exits(0).stdout;
+        sandbox.write(shell, text);
+        match std::process::Command::new(shell).arg(check).arg(sandbox.path(shell)).output() {
+            Ok(ran) => assert!(ran.status.success(), "{shell}: {ran:?}"),
+            Err(_) => eprintln!("skipped: no {shell} here"),
+        }
+    }
+}

@@ -19,6 +19,9 @@ use super::show::described;
 use super::{ArchiveArg, named_origin, named_time, unknown};
 
 const EXAMPLES: &str = "\
+Example:
+  botaudit robots at --archive robots.db https://example.com 2026-01-31T12:00:00Z
+
 Which ruling is in force:
   The newest snapshot at or before the time counts, however old it is. A 2xx gives its rules; 4xx
   (but 429), and redirects without end, allow everything; 429, 5xx and failures of the network

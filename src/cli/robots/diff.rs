@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Show how what an origin gave changed between two times, as a unified diff.
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  botaudit robots diff --archive robots.db https://example.com 2025-01-31 2026-01-31"
+)]
 pub struct DiffArgs {
     /// The origin, as https://example.com.
     origin: String,

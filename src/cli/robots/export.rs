@@ -13,6 +13,7 @@ use super::ArchiveArg;
 
 /// Write an archive as a directory of dated files with a manifest.csv, which import reads back.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  botaudit robots export --archive robots.db versions/")]
 pub struct ExportArgs {
     /// Where to write; a directory that is empty, or does not exist yet.
     directory: PathBuf,

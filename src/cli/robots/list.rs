@@ -12,6 +12,7 @@ use super::ArchiveArg;
 
 /// List the origins of an archive, one a line, in order.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  botaudit robots list --archive robots.db")]
 pub struct ListArgs {
     #[command(flatten)]
     archive: ArchiveArg,

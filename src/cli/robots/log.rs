@@ -14,6 +14,7 @@ use super::{ArchiveArg, named_origin, unknown};
 
 /// Tell what an origin gave over time, and what changed between the versions; the newest first.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  botaudit robots log --archive robots.db https://example.com")]
 pub struct LogArgs {
     /// The origin, as https://example.com.
     origin: String,

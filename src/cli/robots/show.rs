@@ -12,6 +12,9 @@ use super::{ArchiveArg, named_origin, named_time, newest};
 
 /// Show what an origin gave: the newest snapshot, or the newest at a time.
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  botaudit robots show --archive robots.db https://example.com --at 2026-01-31T12:00:00Z"
+)]
 pub struct ShowArgs {
     /// The origin, as https://example.com.
     origin: String,

@@ -208,6 +208,34 @@ fn days_are_parted_in_the_zone_that_was_asked_for() {
 }
 
 #[test]
+fn hours_are_those_of_the_zone_and_only_so_many_are_kept() {
+    let log = [line(7_300, "/private/", 200, BINGBOT), line(10, "/", 200, BINGBOT)];
+    let columns = "day hour crawler requests allowed violations violation_rate bytes";
+    let utc = audited("User-agent: *\nDisallow: /private\n", &log.concat(), "");
+    let berlin = "--timezone Europe/Berlin";
+    let berlin = audited("User-agent: *\nDisallow: /private\n", &log.concat(), berlin);
+    for (sandbox, hours) in [(utc, [0, 2]), (berlin, [1, 3])] {
+        let expected = [
+            format!("2026-03-01 | {} | bingbot | 1 | 1 | 0 | 0.000000 | 100", hours[0]),
+            format!("2026-03-01 | {} | bingbot | 1 | 0 | 1 | 1.000000 | 100", hours[1]),
+        ];
+        assert_eq!(sandbox.table("report/hourly.csv").cells(columns), expected);
+    }
+    let at = |hour: u32| {
+        let (month, day) = (["Jan", "Feb", "Mar"][hour as usize / 24 / 28], hour / 24 % 28 + 1);
+        let time = format!("{day:02}/{month}/2026:{:02}:00:00", hour % 24);
+        line(0, "/", 200, BINGBOT).replace("01/Mar/2026:00:00:00", &time)
+    };
+    let long = audited(ROBOTS, &(0..1_500).rev().map(at).collect::<String>(), "");
+    let table = long.table("report/hourly.csv");
+    assert_eq!((table.rows.len(), table.sum("requests")), (1_488, 1_488));
+    assert_eq!(table.cells("day hour")[0], "2026-01-01 | 12");
+    let notes = long.json("report/run.json")["notes"].to_string();
+    let expected = "only the last 1488 hours with requests are told apart; 12 requests before them";
+    assert!(notes.contains(expected), "{notes}");
+}
+
+#[test]
 fn own_crawlers_are_added_and_override() {
     let sandbox = Sandbox::new();
     sandbox.write("crawlers.csv", "name,operator,purpose,user_agent_regex,product_tokens\nAcme,Acme Inc.,seo,AcmeCrawler,acmecrawler\n");

@@ -38,8 +38,14 @@ pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> String {
 }
 
 /// Columns that stand side by side, each of one or more numbers on top of each other. `title`
-/// says what is seen; the numbers are to follow as a table.
-pub fn columns(id: &str, title: &str, series: &[Series], columns: &[Column]) -> String {
+/// says what is seen, `names` stand below at equal distances; the numbers are to follow as a table.
+pub fn columns(
+    id: &str,
+    title: &str,
+    series: &[Series],
+    columns: &[Column],
+    names_below: &[&str],
+) -> String {
     let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
     let top = ceiling(most);
     let mut svg = format!(
@@ -69,15 +75,19 @@ pub fn columns(id: &str, title: &str, series: &[Series], columns: &[Column]) -> 
         }
     }
     svg.push_str("</svg>");
+    let is_drawn =
+        |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));
+    let drawn: Vec<Series> =
+        (0..series.len()).filter(|&at| is_drawn(at)).map(|at| series[at]).collect();
     format!(
         "<figure class=\"columns\">\n<figcaption id=\"{id}-title\">{}</figcaption>\n{}\
          <div class=\"plot\"><div class=\"scale\" aria-hidden=\"true\"><span>{}</span><span>{}</span><span>0</span></div>{svg}</div>\n\
          <div class=\"names\" aria-hidden=\"true\">{}</div>\n</figure>\n",
         escape(title),
-        legend(series),
+        legend(&drawn),
         grouped(top),
         if top > 1 { grouped(top / 2) } else { String::new() },
-        names(&columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
+        names(names_below)
     )
 }
 
@@ -135,7 +145,7 @@ mod tests {
 
     #[test]
     fn empty_charts_are_drawn() {
-        assert!(columns("c", "t", &[("a", "A")], &[]).contains("<svg"));
+        assert!(columns("c", "t", &[("a", "A")], &[], &[]).contains("<svg"));
         assert!(bar(&[("a", "A", 0)], 0).ends_with("</svg>"));
     }
 }

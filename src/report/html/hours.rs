@@ -71,12 +71,14 @@ fn in_a_row(facts: &Facts, days: &[String], has_violations: bool) -> String {
             .collect()
     };
     let requests = drawn(|sums| sums.requests);
-    let requests = columns("hours-requests", "Requests by hour", &IDENTITIES, &requests);
+    let names: Vec<&str> = days.iter().map(String::as_str).collect();
+    let chart = |id, title, drawn: &[Column]| columns(id, title, &IDENTITIES, drawn, &names);
+    let requests = chart("hours-requests", "Requests by hour", &requests);
     if !has_violations {
         return requests;
     }
     let violations = drawn(|sums| sums.violations);
-    columns("hours-violations", "Violations by hour", &IDENTITIES, &violations) + &requests
+    chart("hours-violations", "Violations by hour", &violations) + &requests
 }
 
 fn table(facts: &Facts) -> String {
@@ -125,7 +127,7 @@ fn calendars(facts: &Facts, days: &[String]) -> String {
 }
 
 fn calendar_html(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> String {
-    let caption = format!("{}, those of spoofed crawlers left out", heat.title);
+    let caption = format!("{} (spoofed left out)", heat.title);
     let held: Vec<_> = days.iter().filter(|(_, hours)| hours.iter().any(|&n| n > 0)).collect();
     let rows = held.iter().map(|(day, hours)| {
         let cells = hours.iter().map(|&number| Cell::Number(number));

@@ -104,4 +104,50 @@ mod tests {
             assert!(document("", "", &[]).contains(text));
         }
     }
+
+    /// The colours of one scheme, by name.
+    fn colours(css: &str) -> Vec<(String, [u8; 3])> {
+        let declared = css.split([';', '{', '}']).filter_map(|part| {
+            let (name, value) = part.trim().strip_prefix("--")?.split_once(": #")?;
+            let value = match value.len() {
+                3 => value.chars().flat_map(|digit| [digit, digit]).collect(),
+                _ => value.to_owned(),
+            };
+            let part = |at: usize| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
+            Some((name.to_owned(), [part(0), part(2), part(4)]))
+        });
+        declared.collect()
+    }
+
+    /// As WCAG 2 defines it.
+    fn contrast(left: [u8; 3], right: [u8; 3]) -> f64 {
+        let luminance = |colour: [u8; 3]| {
+            let linear = colour.map(|part| match f64::from(part) / 255.0 {
+                part if part <= 0.04045 => part / 12.92,
+                part => ((part + 0.055) / 1.055).powf(2.4),
+            });
+            0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        };
+        let (left, right) = (luminance(left) + 0.05, luminance(right) + 0.05);
+        (left / right).max(right / left)
+    }
+
+    #[test]
+    fn words_stand_out_from_what_is_behind_them() {
+        let (light, rest) = STYLE.split_once("@media (prefers-color-scheme: dark)").unwrap();
+        let (dark, _) = rest.split_once("* { box-sizing").unwrap();
+        let (_, print) = rest.split_once("@media print").unwrap();
+        let (light, dark, mut print) = (colours(light), colours(dark), colours(print));
+        print.extend(light.clone());
+        for (scheme, colours) in [("light", light), ("dark", dark), ("print", print)] {
+            let colour = |name: &str| colours.iter().find(|(of, _)| of == name).unwrap().1;
+            for words in ["ink", "soft", "link"] {
+                for behind in ["paper", "card", "faint", "mark", "bad-paper"] {
+                    let found = contrast(colour(words), colour(behind));
+                    assert!(found >= 4.5, "{scheme}: {words} on {behind}: {found:.2}");
+                }
+            }
+        }
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 0.01);
+    }
 }

@@ -39,6 +39,7 @@ pub fn timeline(facts: &Facts) -> String {
             (day.clone(), DRAWN.map(violations).to_vec())
         })
         .collect();
+    let names: Vec<&str> = drawn.iter().map(String::as_str).collect();
     let first = drawn.first().cloned().unwrap_or_default();
     let rows = facts.days.range(first..).map(|(day, of)| {
         let Judged { own, judged, spoofed } = judged_of(of);
@@ -55,7 +56,7 @@ pub fn timeline(facts: &Facts) -> String {
     let (id, caption, file) = ("by-day", "Requests of known crawlers by day", "daily.csv");
     let (rows, total) = (rows.collect(), facts.days.len() as u64);
     zone(facts)
-        + &columns("days", "Violations by day", &IDENTITIES, &columns_drawn)
+        + &columns("days", "Violations by day", &IDENTITIES, &columns_drawn, &names)
         + &Table { id, caption, columns: COLUMNS, rows, total, file }.html()
         + &hours(facts)
 }

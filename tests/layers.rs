@@ -25,7 +25,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
     ("rayon", &["audit", "classify"]),
-    ("rusqlite", &["store"]),
+    ("rusqlite", &["store", "nightly"]),
     ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "store", "classify"]),
     ("ureq", &["net"]),

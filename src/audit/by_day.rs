@@ -46,6 +46,8 @@ pub struct FileDays {
     pub last: Option<Day>,
     /// Lines that were looked at.
     pub lines: u64,
+    /// Those of days that are not asked for.
+    pub outside: u64,
     /// Those that are records, as far as they were read.
     pub parsed: u64,
     /// Those that are none.
@@ -74,7 +76,9 @@ impl ByDay {
         let mut known: BTreeMap<FileId, FileDays> = BTreeMap::new();
         let mut waiting: BTreeMap<FileId, Tally> = BTreeMap::new();
         for (&file, &lines) in &outside {
-            known.entry(file).or_default().lines += lines;
+            let of_file = known.entry(file).or_default();
+            of_file.lines += lines;
+            of_file.outside += lines;
         }
         for ((file, _), Edge { leading, first, last }) in edges {
             let of_file = known.entry(file).or_default();

@@ -16,6 +16,7 @@ pub mod follow;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
+pub mod kept;
 pub mod naming;
 pub mod pace;
 pub mod parse_rate;

@@ -41,12 +41,20 @@ pub fn not_understood(audit: &Audit, percent_min: f64) -> Option<String> {
     Some(text)
 }
 
+/// Whether a file of which so many lines are records, and so many none, was not understood.
+pub fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
+    rejected >= REJECTS_MIN && percent_of(parsed, rejected) < percent_min
+}
+
 fn is_low(input: &Input, percent_min: f64) -> bool {
-    input.tally.rejected_lines() >= REJECTS_MIN && percent(input) < percent_min
+    falls_short(input.tally.parsed_lines(), input.tally.rejected_lines(), percent_min)
 }
 
 fn percent(input: &Input) -> f64 {
-    let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
+    percent_of(input.tally.parsed_lines(), input.tally.rejected_lines())
+}
+
+fn percent_of(parsed: u64, rejected: u64) -> f64 {
     parsed as f64 * 100.0 / (parsed + rejected).max(1) as f64
 }
 

@@ -1,8 +1,9 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
+mod kept;
+
 use std::ffi::OsString;
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
@@ -20,12 +21,12 @@ use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::facts::Facts;
-use crate::report::html::{PAGE, page};
+use crate::report::html::PAGE;
 use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
-use crate::report::run::{RunOptions, run_json};
+use crate::report::run::RunOptions;
 use crate::report::summary::summary_text;
-use crate::report::tables::{TABLES, tables_of};
+use crate::report::tables::TABLES;
 use crate::report::threshold::Threshold;
 use crate::store::Store;
 use crate::url::origin::Origin;
@@ -38,10 +39,11 @@ use super::log_evidence::LogEvidenceArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
-use super::shared::{DialectArg, complain, print, registry};
+use super::shared::{DialectArg, complain, print};
 use super::signals;
 use super::simulate::SimulateArgs;
 use super::window::WindowArgs;
+use super::written::{discard_when_stopped, write_report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -171,6 +173,17 @@ pub struct AuditArgs {
     chunk_bytes: usize,
 }
 
+/// What the flags come to.
+#[derive(Debug)]
+pub struct Ready {
+    /// How logs are read and judged.
+    pub options: Options,
+    /// Who is a crawler.
+    pub registry: Registry,
+    privacy: Privacy,
+    thresholds: Vec<Threshold>,
+}
+
 /// Whom to hold to the rules.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum JudgeArg {
@@ -197,47 +210,60 @@ impl JudgeArg {
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
-        let mut options = self.options()?;
-        let privacy = self.privacy.privacy()?;
+        let mut ready = self.ready(&[])?;
         let robots = self.robots_path().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
-        let registry = registry(self.crawlers.as_deref())?;
-        let thresholds = self.thresholds(&registry)?;
-        let make = match options.judged {
-            Judged::Bound => Judge::new,
-            Judged::Everyone => Judge::of_everyone,
-        };
-        let judge = || make(Store::open(&robots)?, &registry, self.dialect.dialect());
         // What is there already should be readable before anything is written.
-        let ready = if self.fetch.is_wanted() { None } else { Some(judge()?) };
-        let is_one_file = ready.as_ref().is_some_and(Judge::is_by_hand);
-        let judge_draft = |draft| make(draft, &registry, self.dialect.dialect());
-        options.draft =
-            self.simulate.draft(&options.naming, is_one_file, judge_draft)?.map(Arc::new);
+        let judge = if self.fetch.is_wanted() { None } else { Some(self.judge(&ready)?) };
+        let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
+        let judge_draft = |draft| self.judge_by(draft, &ready.registry);
+        let naming = &ready.options.naming;
+        let draft = self.simulate.draft(naming, is_one_file, judge_draft)?.map(Arc::new);
+        ready.options.draft = draft;
         let staging = Arc::new(Staging::open(&self.output)?);
-        signals::begin();
-        let open = Arc::clone(&staging);
-        signals::when_stopped(move || discard(&open));
-        let fetched = self.fetch.run(&robots, &sources, &options, &registry, self.show());
-        let judge = fetched.and_then(|()| ready.map_or_else(judge, Ok));
-        let audit = judge.and_then(|mut judge| {
-            self.report(&staging, &sources, &options, &mut judge, &registry, &privacy)
-        });
+        discard_when_stopped(&staging);
+        let Ready { options, registry, .. } = &ready;
+        let fetched = self.fetch.run(&robots, &sources, options, registry, self.show());
+        let judge = fetched.and_then(|()| judge.map_or_else(|| self.judge(&ready), Ok));
+        let audit = judge.and_then(|mut judge| self.report(&staging, &sources, &mut judge, &ready));
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let audit = audit.inspect_err(|_| {
             staging.discard();
         })?;
         let (audit, facts) = audit;
-        self.tell(&audit, &facts, &registry, &thresholds)
+        self.tell(&audit, &facts, &self.output, &ready)
+    }
+
+    /// What the flags come to. `names` are crawlers that were known once, and may be no more.
+    pub fn ready(&self, names: &[String]) -> Result<Ready> {
+        let options = self.options()?;
+        let privacy = self.privacy.privacy()?;
+        let registry = Registry::with_names(self.crawlers.as_deref(), names)?;
+        let thresholds = self.thresholds(&registry)?;
+        Ok(Ready { options, privacy, registry, thresholds })
+    }
+
+    /// The judge of what `--robots` names.
+    pub fn judge(&self, ready: &Ready) -> Result<Judge> {
+        let robots = self.robots_path().ok_or_else(no_robots)?;
+        self.judge_by(Store::open(&robots)?, &ready.registry)
+    }
+
+    fn judge_by(&self, store: Store, registry: &Registry) -> Result<Judge> {
+        let make = match self.judge.judged() {
+            Judged::Bound => Judge::new,
+            Judged::Everyone => Judge::of_everyone,
+        };
+        make(store, registry, self.dialect.dialect())
     }
 
     /// Whether it could be run, as far as that can be told without reading a log.
     pub fn check(&self) -> Result<()> {
-        self.options()?;
-        self.privacy.privacy()?;
-        let registry = registry(self.crawlers.as_deref())?;
-        self.thresholds(&registry)?;
-        Store::open(self.robots.as_ref().ok_or_else(no_robots)?).map(drop)
+        self.ready(&[])?;
+        match self.fetch.is_wanted() {
+            true => Ok(()),
+            false => Store::open(self.robots.as_ref().ok_or_else(no_robots)?).map(drop),
+        }
     }
 
     /// Audits, and writes all that is to be written, at once and at the end.
@@ -245,11 +271,10 @@ impl AuditArgs {
         &self,
         staging: &Arc<Staging>,
         sources: &[Source],
-        options: &Options,
         judge: &mut Judge,
-        registry: &Registry,
-        privacy: &Privacy,
+        ready: &Ready,
     ) -> Result<(Audit, Facts)> {
+        let Ready { options, registry, privacy, .. } = ready;
         let evidence = self.evidence_within(staging)?;
         let evidence_path = evidence
             .as_ref()
@@ -269,32 +294,12 @@ impl AuditArgs {
             return Err(Error::usage(why));
         }
         privacy.apply(&mut audit);
-        for (table, write) in tables_of(&audit) {
-            let mut file = std::io::BufWriter::new(staging.create(table.file)?);
-            let written = write(&audit, registry, &mut file).and_then(|()| file.flush());
-            written.map_err(|err| Error::io("cannot write", &self.output.join(table.file), err))?;
-        }
-        let json = run_json(
-            &audit,
-            &self.run_options(options),
-            evidence.as_deref(),
-            registry,
-            jiff::Timestamp::now().into(),
-        );
-        let written = staging.create(MARKER)?.write_all(&json);
-        written.map_err(|err| Error::io("cannot write", &self.output.join(MARKER), err))?;
-        let facts = self.write_page(staging)?;
+        let options = self.run_options(options);
+        let evidence = evidence.as_deref();
+        let facts = write_report(staging, &self.output, &audit, &options, evidence, registry)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
         Ok((audit, facts))
-    }
-
-    /// Draws the page from the tables as they were written.
-    fn write_page(&self, staging: &Staging) -> Result<Facts> {
-        let facts = Facts::read(staging.staged_directory())?;
-        let written = staging.create(PAGE)?.write_all(page(&facts).as_bytes());
-        written.map_err(|err| Error::io("cannot write", &self.output.join(PAGE), err))?;
-        Ok(facts)
     }
 
     fn audit(
@@ -344,13 +349,15 @@ impl AuditArgs {
         self.fail_on.iter().map(parse).collect()
     }
 
-    fn tell(
+    /// Tells what came out, and whether a threshold was met.
+    pub fn tell(
         &self,
         audit: &Audit,
         facts: &Facts,
-        registry: &Registry,
-        thresholds: &[Threshold],
+        output: &Path,
+        ready: &Ready,
     ) -> Result<Outcome> {
+        let Ready { registry, thresholds, .. } = ready;
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
                 complain(&damage_text(input, damage));
@@ -361,7 +368,7 @@ impl AuditArgs {
             print(&summary_text(facts))?;
             print(&format!(
                 "\nreport: {}\n",
-                crate::report::cell::visible(self.output.display().to_string().as_bytes())
+                crate::report::cell::visible(output.display().to_string().as_bytes())
             ))?;
         }
         let met: Vec<String> =
@@ -471,11 +478,4 @@ fn nothing_read(audit: &Audit) -> Option<Error> {
     let unopened = audit.inputs.iter().all(|input| input.is_unopened());
     let first = audit.inputs.first().filter(|_| unopened)?;
     Some(Error::usage(first.damage.clone().unwrap_or_default()))
-}
-
-/// A run that is stopped leaves the previous report as it was.
-fn discard(staging: &Staging) {
-    if staging.discard() {
-        complain("stopped; the previous report, if there was one, is as it was");
-    }
 }

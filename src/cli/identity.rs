@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::audit::identities::{Identities, Names};
+use crate::audit::suspects::Suspects;
 use crate::audit::{self, Options, Progress};
 use crate::crawlers::ranges::Ranges;
 use crate::crawlers::registry::Registry;
@@ -65,13 +66,32 @@ impl IdentityArgs {
         registry: &Registry,
         bytes_read: &Arc<AtomicU64>,
     ) -> Result<Identities> {
+        if self.verify_dns {
+            check_can_be_read_twice("--verify-dns", sources)?;
+        }
+        let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
+        self.identities_of(registry, |identities| {
+            audit::suspects(sources, options, judge, registry, identities, &progress)
+        })
+    }
+
+    /// By what identities are told, as far as nobody has to be asked.
+    pub fn ranges(&self, registry: &Registry) -> Result<Identities> {
         let open = |directory: &PathBuf| Ranges::open(directory, registry);
         let ranges = self.ip_ranges.as_ref().map(open).transpose()?;
-        let mut identities = Identities { ranges, names: None };
+        Ok(Identities { ranges, names: None })
+    }
+
+    /// By what identities are told; `find` says whose names are to be looked up, if any are.
+    pub fn identities_of(
+        &self,
+        registry: &Registry,
+        find: impl FnOnce(&Identities) -> Result<Suspects>,
+    ) -> Result<Identities> {
+        let mut identities = self.ranges(registry)?;
         if !self.verify_dns {
             return Ok(identities);
         }
-        check_can_be_read_twice("--verify-dns", sources)?;
         let now = UtcTime::from(jiff::Timestamp::now());
         let resolver = match self.dns_server {
             Some(server) => Resolver::new(server, self.dns_timeout),
@@ -79,8 +99,7 @@ impl IdentityArgs {
         };
         let open = |path: &PathBuf| DnsCache::open(path, now);
         let mut cache = self.dns_cache.as_ref().map(open).transpose()?.unwrap_or_default();
-        let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
-        let suspects = audit::suspects(sources, options, judge, registry, &identities, &progress)?;
+        let suspects = find(&identities)?;
         let names = Names::look_up(&suspects, registry, &resolver, self.dns_max, now, &mut cache);
         if let Some(path) = &self.dns_cache {
             cache.save(path)?;

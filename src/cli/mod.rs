@@ -25,6 +25,7 @@ mod shared;
 mod signals;
 mod simulate;
 mod window;
+mod written;
 
 use std::process::ExitCode;
 

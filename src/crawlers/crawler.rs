@@ -74,6 +74,31 @@ pub struct Crawler {
 }
 
 impl Crawler {
+    /// A crawler that was in a registry once, of which nothing is known but its name.
+    pub(super) fn once_known(name: String) -> Crawler {
+        Crawler {
+            name,
+            operator: "unknown".to_owned(),
+            purpose: "unknown".to_owned(),
+            user_agent_regex: String::new(),
+            user_agent_exclude: String::new(),
+            product_tokens: Vec::new(),
+            star: Star::Honoured,
+            rep_applies: RepApplies::Unknown,
+            trigger: Trigger::Schedule,
+            visibility: Visibility::NoUserAgent,
+            crawl_delay: CrawlDelay::Unknown,
+            ip_list_urls: Vec::new(),
+            ip_list_format: String::new(),
+            rdns_suffixes: Vec::new(),
+            documentation_url: String::new(),
+            sample_user_agent: String::new(),
+            evidence: Evidence::Unverified,
+            evidence_url: String::new(),
+            notes: String::new(),
+        }
+    }
+
     /// Whether breaking a rule counts against this crawler.
     ///
     /// A request that a person asked for is never held against the crawler,

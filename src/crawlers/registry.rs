@@ -62,6 +62,33 @@ impl Registry {
         Ok(Registry::new(rows))
     }
 
+    /// The built-in registry with the rows of the CSV file at `path`, if one is given, and with a
+    /// crawler for each of `names` that is among neither: sums that were added up when it was known
+    /// name it. No user agent is its.
+    ///
+    /// # Errors
+    /// As [`Registry::with_file`].
+    pub fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
+        let mut rows = match path {
+            None => builtin_rows(),
+            Some(path) => {
+                let text = read_file(path)?;
+                merged(builtin_rows(), table::read(path, &text)?)
+            }
+        };
+        for name in names {
+            let is_known = rows.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
+            if !is_known {
+                let crawler = Crawler::once_known(name.clone());
+                rows.insert(rows.len() - 1, Row { crawler, test: None });
+            }
+        }
+        match rows.len() > usize::from(u16::MAX) {
+            true => Err(Error::usage(format!("more than {} crawlers", u16::MAX))),
+            false => Ok(Registry::new(rows)),
+        }
+    }
+
     pub(super) fn new(mut rows: Vec<Row>) -> Registry {
         if let Some(generic) = rows.last_mut() {
             // A user's own test of what looks automated names no crawler either.

@@ -3,6 +3,8 @@
 //! ```toml
 //! reports = "reports"          # where the reports of all sites stand
 //! keep_days = 400              # older reports are removed
+//! state = "state.sqlite"       # what is remembered from night to night
+//! keep_state_days = 400        # older days are forgotten
 //!
 //! [defaults]                   # for all sites that do not say otherwise
 //! ip_ranges = "ranges"
@@ -46,6 +48,12 @@ pub enum Takes {
 pub struct Config {
     /// Days that are kept, the day of the run among them; `None`: all.
     pub keep_days: Option<u32>,
+    /// Where the reports of all sites stand, if they do not say otherwise.
+    pub reports: PathBuf,
+    /// What is remembered.
+    pub state: PathBuf,
+    /// Days that are remembered, the day of the run among them; `None`: all.
+    pub keep_state_days: Option<u32>,
     /// In the order of their names.
     pub sites: Vec<Site>,
 }
@@ -97,6 +105,16 @@ pub struct Mistake {
 /// Keys of a site besides the flags.
 const OF_SITES: [&str; 2] = ["logs", "output"];
 
+/// Flags that need the lines themselves, of which only sums are remembered.
+const NOT_OF_NIGHTS: [(&str, &str); 2] = [
+    (
+        "requests",
+        "single requests are not remembered; for those of a day run: botaudit audit --requests \
+         evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
+    ),
+    ("simulate", "requests are not judged again; run: botaudit audit --simulate"),
+];
+
 /// Reads the file. Of what is mistaken nothing is in the configuration.
 pub fn parse(text: &str, keys: &[Key]) -> (Config, Vec<Mistake>) {
     let mut reader = Reader { text, keys, mistakes: Vec::new() };
@@ -123,6 +141,7 @@ impl Reader<'_> {
     fn config(&mut self, root: &DeTable<'_>) -> Config {
         let mut config = Config::default();
         let mut reports = PathBuf::from("reports");
+        let mut state = None;
         let mut defaults = BTreeMap::new();
         if let Some(table) = root.get("defaults") {
             match table.get_ref().as_table() {
@@ -137,16 +156,26 @@ impl Reader<'_> {
                     reports = PathBuf::from(path.as_ref());
                 }
                 ("reports", _) => self.wrong(at, "reports", "the path of a directory, in quotes"),
-                ("keep_days", value) => match whole_number(value) {
-                    Some(days @ 1..) => config.keep_days = Some(days),
-                    _ => self.wrong(at, "keep_days", "a number of days, 1 or more"),
-                },
+                ("state", DeValue::String(path)) if !path.is_empty() => {
+                    state = Some(PathBuf::from(path.as_ref()));
+                }
+                ("state", _) => self.wrong(at, "state", "the path of a file, in quotes"),
+                ("keep_days" | "keep_state_days", value) => {
+                    let days = whole_number(value).filter(|&days| days > 0);
+                    if days.is_none() {
+                        self.wrong(at, key.get_ref(), "a number of days, 1 or more");
+                    } else if key.get_ref() == "keep_days" {
+                        config.keep_days = days;
+                    } else {
+                        config.keep_state_days = days;
+                    }
+                }
                 ("defaults" | "sites", _) => {}
                 (other, _) => self.mistake(
                     at,
                     other,
-                    "unknown key; those outside of tables are reports and keep_days, and the \
-                     tables are [defaults] and [sites.NAME]"
+                    "unknown key; those outside of tables are reports, keep_days, state and \
+                     keep_state_days, and the tables are [defaults] and [sites.NAME]"
                         .to_owned(),
                 ),
             }
@@ -171,6 +200,8 @@ impl Reader<'_> {
                 self.mistake(at, "sites", "there are none; write [sites.NAME]".to_owned());
             }
         }
+        config.state = state.unwrap_or_else(|| reports.join("state.sqlite"));
+        config.reports = reports;
         self.check_apart(&config.sites);
         config.sites.sort_by(|left, right| left.name.cmp(&right.name));
         config
@@ -245,6 +276,10 @@ impl Reader<'_> {
                 continue;
             }
             let full = format!("{path}.{}", written.get_ref());
+            if let Some((_, why)) = NOT_OF_NIGHTS.iter().find(|(key, _)| *key == name) {
+                self.mistake(at, &full, (*why).to_owned());
+                continue;
+            }
             let Some(key) = self.keys.iter().find(|key| key.name == name) else {
                 let keys = self.keys.iter().map(|key| key.name.as_str());
                 let all: Vec<&str> = others.iter().copied().chain(keys).collect();

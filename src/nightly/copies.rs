@@ -64,6 +64,11 @@ pub fn without_copies(sources: Vec<Source>) -> (Vec<Source>, Vec<Copy>) {
     (kept.map(|(source, _)| source.clone()).collect(), copies)
 }
 
+/// Whether all that `part` holds is the beginning of what `whole` does.
+pub fn is_beginning(part: &Source, whole: &Source) -> bool {
+    matches!(likeness(part, whole), Likeness::Equal | Likeness::FirstBegins)
+}
+
 /// The beginning of a file's content; `None` where there is none to compare.
 fn head(source: &Source) -> Option<Vec<u8>> {
     let mut content = Content::open(source)?;

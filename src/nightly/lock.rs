@@ -29,12 +29,21 @@ pub enum Locked {
 /// # Errors
 /// Where that cannot be tried.
 pub fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
-    let cannot = |err| Error::io("cannot lock", directory, err);
-    fs::create_dir_all(directory).map_err(cannot)?;
-    let path = directory.join(LOCK);
+    lock_by(&directory.join(LOCK), now)
+}
+
+/// Locks by the file `path`, which is made where there is none.
+///
+/// # Errors
+/// Where that cannot be tried.
+pub fn lock_by(path: &Path, now: UtcTime) -> Result<Locked> {
+    let cannot = |err| Error::io("cannot lock", path, err);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(cannot)?;
+    }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let mut file = options.open(&path).map_err(cannot)?;
+    let mut file = options.open(path).map_err(cannot)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::Error(err)) => return Err(cannot(err)),

@@ -1,11 +1,15 @@
 //! The job of every night: what a configuration file asks for, one day of each site, and where
 //! the reports of days stand.
 //!
-//! Each run reads the logs of a day anew, so nothing is remembered that could be counted twice or
-//! be lost when a run is killed.
+//! Logs are read on where the last run ended, and the sums of each day are kept in the state; a report
+//! is made of the sums of its day, whichever runs they came from.
 
 pub mod config;
 pub mod copies;
 pub mod days;
 pub mod lock;
+pub mod night;
+pub mod plan;
+pub mod recognise;
 pub mod rotation;
+pub mod state;

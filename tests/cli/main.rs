@@ -15,6 +15,7 @@
 //! - `log_evidence`: what the logs themselves show of robots.txt.
 //! - `manual`: how to start, completions and manual pages.
 //! - `nightly`: a day of each site, night after night.
+//! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `range`: reports of several days put together.
 //! - `report`: a report shown again, without the logs.
@@ -42,6 +43,7 @@ mod lint;
 mod log_evidence;
 mod manual;
 mod nightly;
+mod nightly_state;
 mod output;
 mod program;
 mod range;

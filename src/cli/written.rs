@@ -1,0 +1,53 @@
+//! The files of a report, written before they are put in their place.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::audit::finish::Audit;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::report::directory::{MARKER, Staging};
+use crate::report::facts::Facts;
+use crate::report::html::{PAGE, page};
+use crate::report::run::{RunOptions, run_json};
+use crate::report::tables::tables_of;
+
+use super::shared::complain;
+use super::signals;
+
+/// Writes all files of a report that is to stand at `output`, but for `evidence`, which is there
+/// already, and gives what its page is drawn from.
+pub fn write_report(
+    staging: &Staging,
+    output: &Path,
+    audit: &Audit,
+    options: &RunOptions,
+    evidence: Option<&str>,
+    registry: &Registry,
+) -> Result<Facts> {
+    let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
+    for (table, write) in tables_of(audit) {
+        let mut file = BufWriter::new(staging.create(table.file)?);
+        let written = write(audit, registry, &mut file).and_then(|()| file.flush());
+        written.map_err(|err| cannot(table.file, err))?;
+    }
+    let json = run_json(audit, options, evidence, registry, jiff::Timestamp::now().into());
+    staging.create(MARKER)?.write_all(&json).map_err(|err| cannot(MARKER, err))?;
+    // The page is drawn from the tables as they were written.
+    let facts = Facts::read(staging.staged_directory())?;
+    let written = staging.create(PAGE)?.write_all(page(&facts).as_bytes());
+    written.map_err(|err| cannot(PAGE, err))?;
+    Ok(facts)
+}
+
+/// A run that is stopped from now on leaves the previous report as it was.
+pub fn discard_when_stopped(staging: &Arc<Staging>) {
+    let staging = Arc::clone(staging);
+    signals::begin();
+    signals::when_stopped(move || {
+        if staging.discard() {
+            complain("stopped; the previous report, if there was one, is as it was");
+        }
+    });
+}

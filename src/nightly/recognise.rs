@@ -1,0 +1,262 @@
+//! Which files are logs that were read before, and how far.
+//!
+//! Nothing but the content decides: no name, no inode. A file is a log that was read before if it
+//! begins with all the lines that were read of it. Where it has fewer lines than that, it is (a copy
+//! of) its beginning if the hashes agree that stand after some of these lines.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::input::chunks::Chunks;
+use crate::input::damage::{Cause, Damage};
+use crate::input::open::open;
+use crate::input::prefix::{Prefix, Reached};
+use crate::input::source::{FileId, Place, Source};
+
+use super::state::inputs::Input;
+
+/// Bytes at either end of a file, as it lies on disk, by which one is known that did not change.
+const END_BYTES: u64 = 4 << 10;
+
+/// Decompressed bytes that are looked at at once.
+const STEP_BYTES: usize = 256 << 10;
+
+/// Lines of a new log that are looked at, to tell its place among others that begin alike.
+const NEW_LINES: u64 = 64;
+
+/// A compressed file that ends early and was written to since is not finished; past it, it is
+/// damaged.
+const UNFINISHED_MAX: Duration = Duration::from_secs(86_400);
+
+/// What a file is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Recognised {
+    /// The log of this number, and maybe more of it than was read.
+    Known(i64),
+    /// The beginning of the log of this number, all of which was read.
+    BeginningOf(i64),
+    /// A log of which nothing was read; so it begins.
+    New(Vec<u128>),
+    /// It has no whole line, for this reason or not yet.
+    Empty(Option<Damage>),
+}
+
+/// By what a file is known that did not change: its size and its ends, as they lie on disk. `None`
+/// where it is no file, or cannot be read.
+pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
+    let mut file = File::open(path).ok()?;
+    let size = file.metadata().ok().filter(|data| data.is_file())?.len();
+    let mut hasher = Xxh3::new();
+    let mut bytes = Vec::new();
+    (&mut file).take(END_BYTES).read_to_end(&mut bytes).ok()?;
+    file.seek(SeekFrom::Start(size.saturating_sub(END_BYTES))).ok()?;
+    file.take(END_BYTES).read_to_end(&mut bytes).ok()?;
+    hasher.update(&bytes);
+    let mut fingerprint = [0; 24];
+    fingerprint[..8].copy_from_slice(&size.to_be_bytes());
+    fingerprint[8..].copy_from_slice(&hasher.digest128().to_be_bytes());
+    Some(fingerprint)
+}
+
+/// What `source` is among `inputs`. `None` where it cannot be opened.
+pub fn recognise(source: &Source, inputs: &[Input]) -> Option<Recognised> {
+    let opened = open(source, &Arc::default()).ok()?;
+    let mut chunks = Chunks::new(FileId::from_index(0), opened, STEP_BYTES);
+    let mut looking = Looking::new(inputs);
+    let mut buffer = Vec::new();
+    while looking.is_looking() {
+        let Some(chunk) = chunks.next_chunk(buffer) else { break };
+        let whole = memchr::memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1);
+        looking.look_at(&chunk.bytes[..whole]);
+        buffer = chunk.bytes;
+    }
+    Some(match looking.found() {
+        Recognised::Empty(_) => Recognised::Empty(chunks.ending().damage),
+        found => found,
+    })
+}
+
+/// A content, as far as it was looked at.
+struct Looking<'a> {
+    prefix: Prefix,
+    /// Those that the content may still be, by how far they were read.
+    candidates: Vec<&'a Input>,
+    /// Marks of the content that the candidates agree with.
+    agreed: usize,
+    known: Option<i64>,
+}
+
+impl<'a> Looking<'a> {
+    fn new(inputs: &'a [Input]) -> Looking<'a> {
+        let mut candidates: Vec<&Input> = inputs.iter().collect();
+        candidates.sort_by_key(|input| (input.reached.bytes, input.id));
+        Looking { prefix: Prefix::new(), candidates, agreed: 0, known: None }
+    }
+
+    fn is_looking(&self) -> bool {
+        let is_new = self.known.is_none() && self.candidates.is_empty();
+        !self.candidates.is_empty() || (is_new && self.prefix.lines() < NEW_LINES)
+    }
+
+    fn look_at(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let next = self.candidates.first().map_or(u64::MAX, |input| input.reached.bytes);
+            let before = next.saturating_sub(self.prefix.bytes());
+            let part = bytes.len().min(usize::try_from(before).unwrap_or(usize::MAX));
+            self.prefix.absorb(&bytes[..part]);
+            bytes = &bytes[part..];
+            self.drop_those_that_differ();
+            while let Some(input) = self.candidates.first()
+                && input.reached.bytes <= self.prefix.bytes()
+            {
+                if is_reached(&input.reached, &self.prefix) {
+                    self.known = Some(input.id);
+                }
+                self.candidates.remove(0);
+            }
+        }
+    }
+
+    fn drop_those_that_differ(&mut self) {
+        let new = &self.prefix.marks()[self.agreed..];
+        let at = self.agreed;
+        self.candidates.retain(|input| {
+            let theirs = input.reached.marks.get(at..).unwrap_or_default();
+            theirs.iter().zip(new).all(|(theirs, ours)| theirs == ours)
+        });
+        self.agreed = self.prefix.marks().len();
+    }
+
+    fn found(self) -> Recognised {
+        // Whoever is left was read further than there is content.
+        let longer = self.candidates.last().map(|input| input.id);
+        match (self.known, longer) {
+            _ if self.prefix.lines() == 0 => Recognised::Empty(None),
+            (_, Some(longer)) => Recognised::BeginningOf(longer),
+            (Some(known), None) => Recognised::Known(known),
+            (None, None) => Recognised::New(self.prefix.marks().to_vec()),
+        }
+    }
+}
+
+fn is_reached(reached: &Reached, prefix: &Prefix) -> bool {
+    reached.bytes == prefix.bytes() && reached.hash == prefix.hash()
+}
+
+/// `name` without what rotation and compression add to it, so that it is the same every day:
+/// `access.log` of `access.log.2.gz` and of `access.log-20261120.zst`.
+pub fn lasting_name(name: &str) -> String {
+    let mut name = name;
+    loop {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let shorter = match name.rsplit_once('.') {
+            Some((start, "gz" | "zst" | "bz2" | "xz" | "old")) => Some(start),
+            Some((start, end)) if is_number(end) && end.len() <= 5 => Some(start),
+            _ => name.rsplit_once('-').and_then(|(start, end)| {
+                let is_date = is_number(end) && (8..=14).contains(&end.len());
+                is_date.then_some(start)
+            }),
+        };
+        match shorter.filter(|name| !name.is_empty() && !name.ends_with('/')) {
+            Some(shorter) => name = shorter,
+            None => return name.to_owned(),
+        }
+    }
+}
+
+/// Whether a file that ends early is still being written.
+pub fn is_unfinished(source: &Source, damage: Damage) -> bool {
+    let Place::File(path) = &source.place else { return false };
+    let modified = fs::metadata(path).and_then(|data| data.modified());
+    // A clock that was put back makes it no older.
+    let age = modified.map(|time| time.elapsed().unwrap_or_default());
+    matches!(damage.cause, Cause::Truncated(_)) && age.is_ok_and(|age| age < UNFINISHED_MAX)
+}
+
+/// Whether `source` can be read several times.
+pub fn is_file(source: &Source) -> bool {
+    match &source.place {
+        Place::File(path) => fs::metadata(path).is_ok_and(|data| data.is_file()),
+        Place::Stdin | Place::Nowhere(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reached(text: &str) -> Reached {
+        let mut prefix = Prefix::new();
+        prefix.absorb(text.as_bytes());
+        prefix.reached()
+    }
+
+    /// What a file with `text` is, where logs with the texts `known` were read; they are numbered
+    /// from 1.
+    #[track_caller]
+    fn check(known: &[&str], text: &str, expected: &Recognised) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        fs::write(&path, text).unwrap();
+        let inputs: Vec<Input> = (1..)
+            .zip(known)
+            .map(|(id, text)| Input { id, reached: reached(text), ..Input::default() })
+            .collect();
+        let source = Source { name: "log".to_owned(), place: Place::File(path) };
+        let found = recognise(&source, &inputs).unwrap();
+        match (&found, expected) {
+            (Recognised::New(_), Recognised::New(_)) => {}
+            _ => assert_eq!(found, *expected, "{text:.40}"),
+        }
+    }
+
+    #[test]
+    fn the_content_decides() {
+        use Recognised::*;
+        let new = New(Vec::new());
+        check(&[], "a\nb\n", &new);
+        check(&["a\n"], "", &Empty(None));
+        check(&["a\n"], "half a line", &Empty(None));
+        check(&["a\nb\n"], "a\nb\n", &Known(1));
+        check(&["a\nb\n"], "a\nb\nc\nd", &Known(1));
+        check(&["a\nb\n"], "a\nc\n", &new);
+        check(&["a\nb\nc\n"], "a\nb\n", &BeginningOf(1));
+        check(&["a\nb\nc\n"], "a\nx\n", &new);
+        check(&["a\nb\n", "a\nc\n"], "a\nc\nd\n", &Known(2));
+        check(&["a\n", "a\nb\n"], "a\nb\nc\n", &Known(2));
+    }
+
+    #[test]
+    fn equal_headers_make_no_two_logs_one() {
+        use Recognised::*;
+        let header = "#Fields: a b c\n".repeat(1_000);
+        let known = format!("{header}one\n");
+        check(&[&known], &known, &Known(1));
+        check(&[&known], &format!("{known}more\n"), &Known(1));
+        check(&[&known], &format!("{header}two\n"), &New(Vec::new()));
+        check(&[&known], &format!("{header}two\nmore\n"), &New(Vec::new()));
+        check(&[&known], &header[..header.len() / 3 / 15 * 15], &BeginningOf(1));
+    }
+
+    #[test]
+    fn names_last_over_rotation() {
+        for name in [
+            "/var/log/access.log",
+            "/var/log/access.log.1",
+            "/var/log/access.log.12.gz",
+            "/var/log/access.log-20261120",
+            "/var/log/access.log-20261120.zst",
+            "/var/log/access.log-20261120-1763600000.bz2",
+            "/var/log/access.log.old",
+        ] {
+            assert_eq!(lasting_name(name), "/var/log/access.log", "{name}");
+        }
+        assert_eq!(lasting_name("logs/.1"), "logs/.1");
+        assert_eq!(lasting_name("u_ex261120.log"), "u_ex261120.log");
+    }
+}

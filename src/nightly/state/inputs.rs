@@ -1,0 +1,95 @@
+//! The logs that were read, as far as they were.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::audit::finish::FormatUsed;
+use crate::error::Result;
+use crate::input::prefix::Reached;
+use crate::logs::caveat::Caveat;
+use crate::time::Day;
+
+use super::State;
+
+/// Bytes of a hash.
+const HASH_BYTES: usize = 16;
+
+/// What is remembered of a log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// The number by which sums name it; 0 of one that is new.
+    pub id: i64,
+    /// Its name without what rotation adds.
+    pub name: String,
+    /// How far it was read.
+    pub reached: Reached,
+    /// The day of the last line that has a time.
+    pub last_day: Option<Day>,
+    /// The log format.
+    pub format: Option<FormatUsed>,
+    /// Why its rest cannot be read.
+    pub damage: Option<String>,
+    /// Its lines that are records.
+    pub parsed: u64,
+    /// Those that are none.
+    pub rejected: u64,
+}
+
+pub(super) const COLUMNS: &str =
+    "id, name, bytes, lines, hash, marks, last_day, format, caveats, damage, parsed, rejected";
+
+impl State {
+    /// The logs of `site` that were read, in the order in which examples are told: that of their
+    /// contents, which no new name and no growth changes.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn inputs(&self, site: &str) -> Result<Vec<Input>> {
+        let query = format!("SELECT {COLUMNS} FROM inputs WHERE site = ?");
+        let inputs = self.connection.prepare_cached(&query).and_then(|mut query| {
+            query.query_map([site], input)?.collect::<rusqlite::Result<Vec<Input>>>()
+        });
+        inputs.map_err(|err| self.failed(&err))
+    }
+
+    /// The log that a file with this fingerprint is, which then holds nothing more to read.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn input_of_file(&self, site: &str, fingerprint: &[u8]) -> Result<Option<i64>> {
+        let query = "SELECT input FROM files WHERE site = ? AND fingerprint = ?";
+        let input = self.connection.prepare_cached(query).and_then(|mut query| {
+            query.query_row(params![site, fingerprint], |row| row.get(0)).optional()
+        });
+        input.map_err(|err| self.failed(&err))
+    }
+}
+
+fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
+    let number = |column| row.get(column).map(|number: i64| number.unsigned_abs());
+    let (hash, marks): (Vec<u8>, Vec<u8>) = (row.get(4)?, row.get(5)?);
+    let hash_of = |bytes: &[u8]| {
+        let mut hash = [0; HASH_BYTES];
+        hash[..bytes.len().min(HASH_BYTES)].copy_from_slice(&bytes[..bytes.len().min(HASH_BYTES)]);
+        u128::from_be_bytes(hash)
+    };
+    let caveats: String = row.get(8)?;
+    let caveats = caveats.split(' ').filter_map(|place| place.parse::<usize>().ok());
+    let caveats: Vec<Caveat> = caveats.filter_map(|at| Caveat::ALL.get(at).copied()).collect();
+    let last_day: Option<String> = row.get(6)?;
+    let name: Option<String> = row.get(7)?;
+    Ok(Input {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        reached: Reached {
+            bytes: number(2)?,
+            lines: number(3)?,
+            hash: hash_of(&hash),
+            marks: marks.chunks_exact(HASH_BYTES).map(hash_of).collect(),
+        },
+        last_day: last_day.and_then(|day| Day::parse(&day)),
+        format: name.map(|name| FormatUsed { name, caveats }),
+        damage: row.get(9)?,
+        parsed: number(10)?,
+        rejected: number(11)?,
+    })
+}

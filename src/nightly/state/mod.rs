@@ -1,0 +1,290 @@
+//! What is remembered from night to night: one SQLite file.
+//!
+//! Of each log how far it was read, of each day of each site its sums. What one batch of logs
+//! changes is one transaction, so a run that is killed has counted a log to some point and
+//! remembers exactly that point. A day whose sums changed says so until its report is written.
+
+pub mod change;
+pub mod inputs;
+pub mod rows;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::audit::record::{DayRecord, VERSION};
+use crate::error::{Error, Result};
+use crate::judge::kept::{KeptRobots, digest_of};
+use crate::time::Day;
+
+/// `botn`: what SQLite keeps in the header of a state to tell it from other files.
+const APPLICATION_ID: i32 = 0x626f_746e;
+
+/// Days are written as `2026-11-20`. Of an input that was not read to a line with a time there is no
+/// `last_day`; `seen` is the last day on which it was there. `due` says that a report is to be
+/// written. In `ruled` stands what was in force on a day; `at` is 0 and `digest` empty where there
+/// was none.
+const SCHEMA: &str = "
+CREATE TABLE inputs (
+    id INTEGER PRIMARY KEY,
+    site TEXT NOT NULL,
+    name TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    lines INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    marks BLOB NOT NULL,
+    last_day TEXT,
+    format TEXT,
+    caveats TEXT NOT NULL,
+    damage TEXT,
+    parsed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    seen TEXT NOT NULL
+) STRICT;
+CREATE INDEX inputs_of_sites ON inputs (site);
+CREATE TABLE files (
+    site TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    input INTEGER NOT NULL REFERENCES inputs (id),
+    PRIMARY KEY (site, fingerprint)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE days (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    due INTEGER NOT NULL,
+    sums BLOB NOT NULL,
+    PRIMARY KEY (site, day)
+) STRICT;
+CREATE TABLE actors (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    crawler TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    sums TEXT NOT NULL,
+    PRIMARY KEY (site, day, origin, crawler, identity)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ruled (
+    site TEXT NOT NULL,
+    day TEXT NOT NULL,
+    source TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (site, day, source, at, outcome, digest)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE robots (
+    digest TEXT PRIMARY KEY,
+    body BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// How long to wait for whoever looks into the state meanwhile.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// What is remembered.
+#[derive(Debug)]
+pub struct State {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl State {
+    /// Opens the state at `path`, or makes one.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or is something else than a state of this version.
+    pub fn open(path: &Path) -> Result<State> {
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            let made = std::fs::create_dir_all(parent);
+            made.map_err(|err| Error::io("cannot create", parent, err))?;
+        }
+        let opened = Connection::open(path).and_then(|connection| {
+            connection.busy_timeout(WAIT)?;
+            let number = |pragma: &str| {
+                connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0))
+            };
+            let marks = (number("application_id")?, number("user_version")?);
+            let tables = "SELECT count(*) FROM sqlite_schema";
+            let tables: i64 = connection.query_row(tables, [], |row| row.get(0))?;
+            Ok((connection, marks, tables))
+        });
+        let (connection, (application, version), tables) =
+            opened.map_err(|err| failed(path, &err))?;
+        let state = State { connection, path: path.to_owned() };
+        let ours = i32::try_from(VERSION).expect("versions are few");
+        match (application, version, tables) {
+            (APPLICATION_ID, version, _) if version == ours => Ok(state),
+            (APPLICATION_ID, version, _) => Err(Error::invalid_file(
+                path,
+                format!(
+                    "is a state of version {version}, and this botaudit reads version {ours}; use \
+                     the botaudit that wrote it, or name another file as state to begin anew"
+                ),
+            )),
+            (0, 0, 0) => state.create(ours),
+            _ => Err(Error::invalid_file(
+                path,
+                "is no state of botaudit nightly, and is left as it is; name another file as state",
+            )),
+        }
+    }
+
+    /// A state that knows nothing, and is forgotten.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn in_memory() -> Result<State> {
+        let path = PathBuf::from(":memory:");
+        let connection = Connection::open_in_memory().map_err(|err| failed(&path, &err))?;
+        State { connection, path }.create(i32::try_from(VERSION).expect("versions are few"))
+    }
+
+    fn create(self, version: i32) -> Result<State> {
+        let made = self.connection.execute_batch(&format!(
+            "BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID}; \
+             PRAGMA user_version = {version}; COMMIT;"
+        ));
+        made.map_err(|err| self.failed(&err))?;
+        Ok(self)
+    }
+
+    /// The sums of `day` of `site`; `None` where there are none.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn day(&self, site: &str, day: Day) -> Result<Option<DayRecord>> {
+        let query = "SELECT sums FROM days WHERE site = ? AND day = ?";
+        let packed = self
+            .connection
+            .prepare_cached(query)
+            .and_then(|mut query| {
+                let found = query.query_row(params![site, day.to_string()], |row| row.get(0));
+                found.optional()
+            })
+            .map_err(|err| self.failed(&err))?;
+        packed.map(|packed: Vec<u8>| DayRecord::parse(&change::unpacked(&packed)?)).transpose()
+    }
+
+    /// The days of `site` whose reports are to be written, in order.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn due(&self, site: &str) -> Result<Vec<Day>> {
+        self.days(site, "SELECT day FROM days WHERE site = ? AND due = 1 ORDER BY day")
+    }
+
+    /// The days of `site` of which anything is known, in order.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn all_days(&self, site: &str) -> Result<Vec<Day>> {
+        self.days(site, "SELECT day FROM days WHERE site = ? ORDER BY day")
+    }
+
+    fn days(&self, site: &str, query: &str) -> Result<Vec<Day>> {
+        let days = self.connection.prepare_cached(query).and_then(|mut query| {
+            let days = query.query_map([site], |row| row.get::<_, String>(0))?;
+            days.collect::<rusqlite::Result<Vec<String>>>()
+        });
+        let days = days.map_err(|err| self.failed(&err))?;
+        Ok(days.iter().filter_map(|day| Day::parse(day)).collect())
+    }
+
+    /// Takes note that the report of `day` is written.
+    ///
+    /// # Errors
+    /// Where that is refused.
+    pub fn reported(&self, site: &str, day: Day) -> Result<()> {
+        let update = "UPDATE days SET due = 0 WHERE site = ? AND day = ?";
+        let done = self.connection.execute(update, params![site, day.to_string()]);
+        done.map(drop).map_err(|err| self.failed(&err))
+    }
+
+    /// The robots.txt that `digest` is written of.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn robots(&self, digest: &str) -> Result<Option<KeptRobots>> {
+        let query = "SELECT body FROM robots WHERE digest = ?";
+        let body = self
+            .connection
+            .prepare_cached(query)
+            .and_then(|mut query| query.query_row([digest], |row| row.get(0)).optional())
+            .map_err(|err| self.failed(&err))?;
+        Ok(body.and_then(|body| Some(KeptRobots { digest: digest_of(digest)?, body })))
+    }
+
+    /// The names of all crawlers that any sums name.
+    ///
+    /// # Errors
+    /// Where they cannot be read.
+    pub fn crawlers(&self) -> Result<Vec<String>> {
+        let names = self
+            .connection
+            .prepare("SELECT DISTINCT crawler FROM actors")
+            .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect());
+        names.map_err(|err| self.failed(&err))
+    }
+
+    /// Forgets the days of `site` before `first_kept`, and the logs that end before that and are
+    /// gone.
+    ///
+    /// # Errors
+    /// Where that is refused.
+    pub fn tidy(&mut self, site: &str, first_kept: Day) -> Result<()> {
+        let first = first_kept.to_string();
+        let tidied = self.connection.transaction().and_then(|transaction| {
+            for table in ["days", "actors", "ruled"] {
+                let delete = format!("DELETE FROM {table} WHERE site = ? AND day < ?");
+                transaction.execute(&delete, params![site, first])?;
+            }
+            let gone = "site = ?1 AND seen < ?2 AND (last_day IS NULL OR last_day < ?2)";
+            transaction.execute(
+                &format!(
+                    "DELETE FROM files WHERE site = ?1 AND \
+                     input IN (SELECT id FROM inputs WHERE {gone})"
+                ),
+                params![site, first],
+            )?;
+            transaction
+                .execute(&format!("DELETE FROM inputs WHERE {gone}"), params![site, first])?;
+            transaction
+                .execute("DELETE FROM robots WHERE digest NOT IN (SELECT digest FROM ruled)", [])?;
+            transaction.commit()
+        });
+        tidied.map_err(|err| self.failed(&err))
+    }
+
+    fn failed(&self, err: &rusqlite::Error) -> Error {
+        failed(&self.path, err)
+    }
+}
+
+fn failed(path: &Path, err: &rusqlite::Error) -> Error {
+    Error::invalid_file(path, format!("cannot be used as state: {err}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_state_of_this_version_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/state.sqlite");
+        State::open(&path).unwrap();
+        let state = State::open(&path).unwrap();
+        assert_eq!(state.due("shop").unwrap(), []);
+        state.connection.pragma_update(None, "user_version", 99).unwrap();
+        let why = State::open(&path).unwrap_err().to_string();
+        assert!(why.contains("is a state of version 99, and this botaudit reads"), "{why}");
+        state.connection.pragma_update(None, "application_id", 5).unwrap();
+        let why = State::open(&path).unwrap_err().to_string();
+        assert!(why.contains("is no state of botaudit nightly"), "{why}");
+        std::fs::write(dir.path().join("text"), "no database at all, but long enough").unwrap();
+        let why = State::open(&dir.path().join("text")).unwrap_err().to_string();
+        assert!(why.contains("cannot be used as state"), "{why}");
+    }
+}

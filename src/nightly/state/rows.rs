@@ -1,0 +1,174 @@
+//! The days of all sites in short: what `trend.csv` and `news.csv` are made of.
+
+use rusqlite::Row;
+
+use crate::audit::record::ActorSums;
+use crate::audit::sums::Sums;
+use crate::error::Result;
+use crate::time::Day;
+
+use super::State;
+
+/// What one crawler did in one day at one origin.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ActorDay {
+    /// The site of the configuration.
+    pub site: String,
+    /// The day.
+    pub day: Day,
+    /// The `origin` column.
+    pub origin: String,
+    /// The crawler's name.
+    pub crawler: String,
+    /// The word for its identity.
+    pub identity: String,
+    /// By outcome.
+    pub sums: Sums,
+    /// Readings of robots.txt: a GET that was answered 200 or 304.
+    pub readings: u64,
+}
+
+/// What was in force on one day.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct RuledDay {
+    /// The site of the configuration.
+    pub site: String,
+    /// An origin, or the name of a file.
+    pub source: String,
+    /// The day.
+    pub day: Day,
+    /// When it was fetched, in seconds since the epoch; 0 of a file.
+    pub at: i64,
+    /// What came of fetching or reading it.
+    pub outcome: String,
+    /// The digest of its text; empty where there was none.
+    pub digest: String,
+}
+
+impl State {
+    /// What each crawler did, in the order of sites, days, origins, crawlers and identities.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn actor_days(&self) -> Result<Vec<ActorDay>> {
+        let query = "SELECT site, day, origin, crawler, identity, sums FROM actors \
+                     ORDER BY site, day, origin, crawler, identity";
+        self.rows(query, |row| {
+            let (day, sums): (String, String) = (row.get(1)?, row.get(5)?);
+            let numbers: Vec<u64> = sums.split(' ').filter_map(|sum| sum.parse().ok()).collect();
+            let Some((day, numbers)) = Day::parse(&day).zip(<[u64; 13]>::try_from(numbers).ok())
+            else {
+                return Ok(None);
+            };
+            let (sums, readings) = read(numbers);
+            Ok(Some(ActorDay {
+                site: row.get(0)?,
+                day,
+                origin: row.get(2)?,
+                crawler: row.get(3)?,
+                identity: row.get(4)?,
+                sums,
+                readings,
+            }))
+        })
+    }
+
+    /// What was in force, in the order of sites, sources and days.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn ruled_days(&self) -> Result<Vec<RuledDay>> {
+        let query = "SELECT site, source, day, at, outcome, digest FROM ruled \
+                     ORDER BY site, source, day, at, outcome, digest";
+        self.rows(query, |row| {
+            let day: String = row.get(2)?;
+            let Some(day) = Day::parse(&day) else { return Ok(None) };
+            Ok(Some(RuledDay {
+                site: row.get(0)?,
+                source: row.get(1)?,
+                day,
+                at: row.get(3)?,
+                outcome: row.get(4)?,
+                digest: row.get(5)?,
+            }))
+        })
+    }
+
+    fn rows<T>(
+        &self,
+        query: &str,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<Option<T>>,
+    ) -> Result<Vec<T>> {
+        let rows = self.connection.prepare(query).and_then(|mut query| {
+            query.query_map([], read)?.collect::<rusqlite::Result<Vec<Option<T>>>>()
+        });
+        Ok(rows.map_err(|err| self.failed(&err))?.into_iter().flatten().collect())
+    }
+}
+
+/// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
+pub(super) fn written(actor: &ActorSums<'_>) -> String {
+    let Sums {
+        requests,
+        robots_txt_requests,
+        allowed,
+        allowed_ignoring_star,
+        violations,
+        grace,
+        unreachable,
+        unknown,
+        not_bound,
+        not_bound_disallowed,
+        no_path,
+        bytes,
+    } = actor.sums;
+    let numbers = [
+        requests,
+        robots_txt_requests,
+        allowed,
+        allowed_ignoring_star,
+        violations,
+        grace,
+        unreachable,
+        unknown,
+        not_bound,
+        not_bound_disallowed,
+        no_path,
+        bytes,
+        actor.readings,
+    ];
+    numbers.map(|number| number.to_string()).join(" ")
+}
+
+fn read(numbers: [u64; 13]) -> (Sums, u64) {
+    let [
+        requests,
+        robots_txt_requests,
+        allowed,
+        allowed_ignoring_star,
+        violations,
+        grace,
+        unreachable,
+        unknown,
+        not_bound,
+        not_bound_disallowed,
+        no_path,
+        bytes,
+        readings,
+    ] = numbers;
+    let sums = Sums {
+        requests,
+        robots_txt_requests,
+        allowed,
+        allowed_ignoring_star,
+        violations,
+        grace,
+        unreachable,
+        unknown,
+        not_bound,
+        not_bound_disallowed,
+        no_path,
+        bytes,
+    };
+    (sums, readings)
+}

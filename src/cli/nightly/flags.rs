@@ -11,7 +11,7 @@ use crate::time::Day;
 use super::super::audit::AuditArgs;
 
 /// Flags of an audit that the job itself decides, or cannot have.
-const NOT_KEYS: [&str; 9] = [
+const NOT_KEYS: [&str; 10] = [
     "output",
     "since",
     "until",
@@ -21,6 +21,7 @@ const NOT_KEYS: [&str; 9] = [
     "requests",
     "simulate",
     "simulate-for",
+    "log-evidence",
 ];
 
 /// The flags of an audit as a command of their own.

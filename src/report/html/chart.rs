@@ -108,9 +108,19 @@ pub fn names(columns: &[&str]) -> String {
         _ => vec![0, last / 2, last],
     };
     let is_all = shown.len() == columns.len();
-    let spans = shown.iter().map(|&at| format!("<span>{}</span>", escape(columns[at])));
+    let spans = shown.iter().map(|&at| format!("<span>{}</span>", day_name(columns[at])));
     let class = if is_all { "each" } else { "some" };
     format!("<div class=\"{class}\">{}</div>", spans.collect::<String>())
+}
+
+/// `name` as HTML; of a day the year can be left out where there is no room.
+fn day_name(name: &str) -> String {
+    match name.split_at_checked(5) {
+        Some((year, day)) if name.len() == 10 && year.ends_with('-') => {
+            format!("<span class=\"year\">{}</span>{}", escape(year), escape(day))
+        }
+        _ => escape(name),
+    }
 }
 
 fn share(part: u64, whole: u64) -> f64 {

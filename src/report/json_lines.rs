@@ -55,7 +55,8 @@ fn value(table: &Table, column: &str, cell: &str) -> String {
 
 /// Whether cells of that unit are decimal numbers, as [`super::csv::Row`] writes them.
 fn is_numeric(unit: &str) -> bool {
-    const UNITS: [&str; 5] = ["count", "bytes", "minutes", "0 to 23", "line number from 1"];
+    const UNITS: [&str; 6] =
+        ["count", "bytes", "minutes", "seconds", "0 to 23", "line number from 1"];
     UNITS.contains(&unit) || unit.ends_with("decimals")
 }
 
@@ -65,7 +66,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::SUMMARY;
+    use super::super::columns::{SUMMARY, TABLES};
     use super::*;
 
     #[test]
@@ -80,5 +81,28 @@ mod tests {
         check("crawler", "'=\"x", "\"=\\\"x\"");
         check("added_later", "12", "\"12\"");
         check("requests", "NaN", "\"NaN\"");
+    }
+
+    /// A unit that is new is to be named here or above.
+    #[test]
+    fn every_unit_is_known_to_be_of_numbers_or_of_text() {
+        let texts = [
+            "text",
+            "path",
+            "path pattern",
+            "product token",
+            "product token or `*`",
+            "request target",
+            "RFC 3339, UTC",
+            "scheme://host[:port]",
+            "sha256:hex",
+            "YYYY-MM-DD",
+            "HTTP status",
+        ];
+        for column in TABLES.iter().flat_map(|table| table.columns) {
+            let is_choice = column.unit.contains(", ") && !column.unit.contains("decimals");
+            let is_text = texts.contains(&column.unit) || is_choice;
+            assert_ne!(is_numeric(column.unit), is_text, "{}: {}", column.name, column.unit);
+        }
     }
 }

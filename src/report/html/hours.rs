@@ -50,7 +50,7 @@ pub fn hours(facts: &Facts) -> String {
     let all = facts.hours.keys().map(|(day, _)| day).filter(|day| *day >= first).count();
     let cut = match facts.hours.len() - all {
         0 => String::new(),
-        _ => format!("<p>Of the last {} days; <code>hourly.csv</code> has all.</p>\n", days.len()),
+        _ => format!("<p>The last {} days; <code>hourly.csv</code> has more.</p>\n", days.len()),
     };
     if days.len() <= DAYS_IN_A_ROW_MAX {
         heading + &in_a_row(facts, &days, has_violations) + &table(facts)

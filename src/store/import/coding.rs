@@ -3,14 +3,21 @@
 //! Many archives keep the header fields of the wire beside a body that was decoded already. So
 //! what does not look like what the fields say is taken as it stands.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
 use crate::store::snapshot::Failure;
 
 /// Bytes of a body as it came that are looked at: enough for what counts, in the smallest chunks.
 pub const RAW_BYTES_MAX: usize = 4 << 20;
+
+/// With these a frame of zstd begins.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// A window of 8 MiB, which is all that a server may ask for (RFC 9659).
+const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
 /// Content codings that are undone, at the most.
 const CODINGS_MAX: usize = 4;
@@ -99,6 +106,7 @@ fn decode_once(
         }
         b"deflate" if is_zlib(&body) => inflate(ZlibDecoder::new(&body[..]), limit),
         b"deflate" => inflate(DeflateDecoder::new(&body[..]), limit),
+        b"zstd" if body.starts_with(&ZSTD_MAGIC) => inflate(Zstd::new(&body), limit),
         b"br" => inflate(brotli_decompressor::Decompressor::new(&body[..], 4096), limit),
         _ => Inflated { bytes: Vec::new(), ended_well: false },
     };
@@ -107,6 +115,42 @@ fn decode_once(
         Inflated { bytes, .. } if extent == Extent::Cut && !bytes.is_empty() => Ok(bytes),
         _ if looks_like_text(&body) => Ok(body),
         _ => Err(Failure::InvalidResponse),
+    }
+}
+
+/// The frames of a body in zstd (RFC 8878), one after the other.
+struct Zstd<'a> {
+    context: DCtx<'static>,
+    input: InBuffer<'a>,
+    /// Whether a frame has begun that has not ended.
+    is_within: bool,
+}
+
+impl<'a> Zstd<'a> {
+    fn new(body: &'a [u8]) -> Zstd<'a> {
+        let mut context = DCtx::create();
+        let limit = DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX);
+        context.set_parameter(limit).expect("between 10 and 31");
+        Zstd { context, input: InBuffer::around(body), is_within: false }
+    }
+}
+
+impl Read for Zstd<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut output = OutBuffer::around(out);
+        while output.pos() == 0 {
+            let is_at_end = self.input.pos() == self.input.src.len();
+            if is_at_end && !self.is_within {
+                return Ok(0);
+            }
+            let wanted = self.context.decompress_stream(&mut output, &mut self.input);
+            let wanted = wanted.map_err(|code| io::Error::other(get_error_name(code)))?;
+            self.is_within = wanted > 0;
+            if is_at_end && self.is_within && output.pos() == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(output.pos())
     }
 }
 
@@ -187,6 +231,13 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; zstd_safe::compress_bound(text.len())];
+        let length = zstd_safe::compress(&mut frame[..], text, 3).unwrap();
+        frame.truncate(length);
+        frame
+    }
+
     #[test]
     fn codings_are_undone_or_were_already() {
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -195,7 +246,7 @@ mod tests {
         deflate.write_all(TEXT).unwrap();
         // An uncompressed brotli stream: a window, one stored block, an empty last block.
         let brotli = [&[0x0f, 0x10, 0x80][..], TEXT, &[0x03]].concat();
-        let cases: [(&str, Vec<u8>); 8] = [
+        let cases: [(&str, Vec<u8>); 12] = [
             ("gzip", gzip(TEXT)),
             ("X-GZIP", gzip(TEXT)),
             ("deflate", zlib.finish().unwrap()),
@@ -204,6 +255,10 @@ mod tests {
             ("gzip", TEXT.to_vec()),
             ("br", TEXT.to_vec()),
             ("compress", TEXT.to_vec()),
+            ("zstd", zstd(TEXT)),
+            ("zstd", [zstd(&TEXT[..9]), zstd(&TEXT[9..])].concat()),
+            ("gzip, zstd", zstd(&gzip(TEXT))),
+            ("zstd", TEXT.to_vec()),
         ];
         for (coding, body) in cases {
             let decoded = decode(body, coding.as_bytes(), Extent::Whole, 1000);
@@ -218,6 +273,17 @@ mod tests {
         assert_eq!(decode(cut.clone(), b"gzip", Extent::Whole, 99), Err(Failure::InvalidResponse));
         assert!(decode(b"\x00\x01\x02".to_vec(), b"br", Extent::Whole, 99).is_err());
         assert!(decode(TEXT.to_vec(), b"gzip,gzip,gzip,gzip,gzip", Extent::Whole, 99).is_err());
+        let cut = zstd(TEXT)[..20].to_vec();
+        assert_eq!(decode(cut, b"zstd", Extent::Whole, 99), Err(Failure::InvalidResponse));
+        let text = TEXT.repeat(20_000);
+        let cut = zstd(&text);
+        let cut = decode(cut[..cut.len() - 9].to_vec(), b"zstd", Extent::Cut, 1 << 20).unwrap();
+        assert!(!cut.is_empty() && text.starts_with(&cut));
+        // A window of 16 MiB, of which nothing is taken.
+        let wide = [&ZSTD_MAGIC[..], &[0x00, 0x70, 0x01, 0, 0]].concat();
+        assert!(decode(wide, b"zstd", Extent::Whole, 99).is_err());
+        let bomb = zstd(&vec![0; 10 << 20]);
+        assert_eq!(decode(bomb, b"zstd", Extent::Whole, 1000).unwrap().len(), 1000);
         let bomb = gzip(&vec![0; 10 << 20]);
         assert_eq!(decode(bomb, b"gzip", Extent::Whole, 1000).unwrap().len(), 1000);
     }

@@ -1,98 +1,15 @@
-//! Imports into an archive: WARC files, manifests, directories, git histories; good, bad and cut.
-
-#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+//! WARC files: good, bad and cut.
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use botaudit::store::archive::Archive;
-use botaudit::store::export::export;
-use botaudit::store::import::files::{FetchedAt, import_directory};
-use botaudit::store::import::git::import_git;
-use botaudit::store::import::manifest::import_manifest;
-use botaudit::store::import::warc::{self, Memory, import_warc};
-use botaudit::store::import::{Import, Make, Progress, make_of, redirects};
-use botaudit::time::UtcTime;
-use botaudit::url::origin::Origin;
+use botaudit::store::import::warc::{Memory, import_warc};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-struct Bench {
-    dir: tempfile::TempDir,
-    memory: Memory,
-    problems: Vec<String>,
-}
-
-impl Bench {
-    fn new() -> Bench {
-        let dir = tempfile::tempdir().unwrap();
-        Bench { dir, memory: Memory::default(), problems: Vec::new() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        path
-    }
-
-    /// Runs an import to its end.
-    fn import(&mut self, job: impl FnOnce(&mut Memory, &mut Import<'_>)) {
-        let mut writer = Archive::writer(&self.path("archive")).unwrap();
-        let (problems, memory) = (&mut self.problems, &mut self.memory);
-        let mut take = |problem: botaudit::error::Error| problems.push(problem.to_string());
-        let progress = Progress::default();
-        let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut take };
-        job(memory, &mut import);
-        warc::finish(memory, &mut import).unwrap();
-        writer.flush().unwrap();
-        redirects::follow(&mut writer).unwrap();
-    }
-
-    fn import_warc(&mut self, bytes: &[u8]) {
-        let path = self.write("a.warc.gz", bytes);
-        assert_eq!(make_of(&path).unwrap(), Make::Warc);
-        self.import(|memory, import| import_warc(&path, memory, import).unwrap());
-    }
-
-    /// `time outcome body` of each snapshot of an origin; the time in seconds of 2025-01-01.
-    fn history(&self, origin: &str) -> Vec<String> {
-        let archive = Archive::open(&self.path("archive")).unwrap();
-        let origin = Origin::parse(origin.as_bytes()).unwrap();
-        let entries = archive.history(&origin).unwrap();
-        let text = |entry: botaudit::store::entry::Entry| {
-            let body = entry.body.map(|key| archive.body(key).unwrap()).unwrap_or_default();
-            let hops: String = entry
-                .fetch
-                .chain
-                .iter()
-                .map(|hop| format!(" {}>{}", hop.status, hop.location))
-                .collect();
-            let age =
-                entry.fetch.max_age_seconds.map_or_else(String::new, |age| format!(" max {age}"));
-            let seconds = entry.fetch.fetched_at.unix_seconds() - NEW_YEAR;
-            let body = String::from_utf8_lossy(&body);
-            format!("{seconds} {}{hops}{age} {body}", entry.fetch.outcome).trim_end().to_owned()
-        };
-        entries.into_iter().map(text).collect()
-    }
-}
-
-/// 2025-01-01T00:00:00Z.
-const NEW_YEAR: i64 = 1_735_689_600;
-
-fn time(seconds: i64) -> String {
-    UtcTime::from_unix_seconds(NEW_YEAR + seconds).unwrap().to_string()
-}
-
+use super::bench::{Bench, time};
 /// A record of `kind`, with further fields.
-fn record(kind: &str, url: &str, seconds: i64, fields: &str, block: &[u8]) -> Vec<u8> {
+pub fn record(kind: &str, url: &str, seconds: i64, fields: &str, block: &[u8]) -> Vec<u8> {
     let time = time(seconds);
     let length = block.len();
     let head = format!(
@@ -102,7 +19,7 @@ fn record(kind: &str, url: &str, seconds: i64, fields: &str, block: &[u8]) -> Ve
     [head.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-fn response(url: &str, seconds: i64, head: &str, body: &str) -> Vec<u8> {
+pub fn response(url: &str, seconds: i64, head: &str, body: &str) -> Vec<u8> {
     let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
     record("response", url, seconds, "", block.as_bytes())
 }
@@ -113,7 +30,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-const A: &str = "https://a.example/robots.txt";
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0; zstd_safe::compress_bound(bytes.len())];
+    let length = zstd_safe::compress(&mut frame[..], bytes, 3).unwrap();
+    frame.truncate(length);
+    frame
+}
+
+pub const A: &str = "https://a.example/robots.txt";
 
 #[test]
 fn responses_of_a_warc_are_snapshots() {
@@ -135,9 +59,11 @@ fn responses_of_a_warc_are_snapshots() {
         record("response", A, 12, "", b""),
     ];
     let by_member: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
-    for bytes in [records.concat(), by_member, gzip(&records.concat())] {
+    let by_frame: Vec<u8> = records.iter().flat_map(|record| zstd(record)).collect();
+    let whole = records.concat();
+    for bytes in [&whole, &by_member, &gzip(&whole), &by_frame, &zstd(&whole)] {
         let mut bench = Bench::new();
-        bench.import_warc(&bytes);
+        bench.import_warc(bytes);
         assert_eq!(bench.problems, [""; 0]);
         let a = [
             "1 200 max 60 User-agent: *",
@@ -153,7 +79,7 @@ fn responses_of_a_warc_are_snapshots() {
         assert_eq!(bench.history("http://a.example"), ["5 invalid-response", "6 200 plain"]);
         assert_eq!(bench.history("ftp://a.example"), ["7 200 by ftp"]);
         let before = bench.history("https://a.example");
-        bench.import_warc(&bytes);
+        bench.import_warc(bytes);
         assert_eq!(bench.history("https://a.example"), before, "twice is once");
     }
 }
@@ -176,6 +102,9 @@ fn bodies_are_decoded_or_were() {
             coded(6, "content-encoding: gzip", b"User-"),
             coded(7, "content-encoding: gzip", &gzip(b"User-")[..12]),
             coded(8, "X-Crawl-Content-Encoding: gzip", b"User-"),
+            coded(9, "Content-Encoding: zstd", &zstd(b"User-")),
+            coded(10, "Content-Encoding: zstd", &zstd(b"User-")[..12]),
+            coded(11, "Content-Encoding: compress", b"\x1f\x9d\x90"),
         ]
         .concat(),
     );
@@ -188,12 +117,15 @@ fn bodies_are_decoded_or_were() {
         "6 200 User-",
         "7 invalid-response",
         "8 200 User-",
+        "9 200 User-",
+        "10 invalid-response",
+        "11 invalid-response",
     ];
     assert_eq!(bench.history("https://a.example"), expected);
     assert_eq!(bench.problems, [""; 0]);
 }
 
-fn to(url: &str, seconds: i64, location: &str) -> Vec<u8> {
+pub fn to(url: &str, seconds: i64, location: &str) -> Vec<u8> {
     response(url, seconds, &format!("301 Moved\r\nLocation: {location}"), "gone")
 }
 
@@ -369,171 +301,4 @@ fn huge_records_are_read_over_and_long_bodies_cut() {
     ));
     let lengths: Vec<usize> = bench.history("https://a.example").iter().map(String::len).collect();
     assert_eq!(lengths, ["1 200 ".len() + (500 << 10) + 1, "2 404".len()]);
-}
-
-#[test]
-fn rows_of_a_manifest_are_snapshots() {
-    let mut bench = Bench::new();
-    bench.write("in/b/a.txt", "rules");
-    let manifest = "\
-origin,fetched_at,status,path,max_age,chain,source
-https://a.example,2025-01-01T00:00:01Z,200,b/a.txt,60,301 https://b.example/robots.txt,curl
-https://a.example/,2025-01-01T01:00:02+01:00,404,,,,
-HTTPS://A.example:443,20250101000003,timeout,,,,
-a.example,2025-01-01T00:00:01Z,404,,,,
-https://a.example,yesterday,404,,,,
-https://a.example,2025-01-01T00:00:01Z,okay,,,,
-https://a.example,2025-01-01T00:00:01Z,200,,,,
-https://a.example,2025-01-01T00:00:01Z,200,../secret,,,
-https://a.example,2025-01-01T00:00:01Z,200,/etc/passwd,,,
-https://a.example,2025-01-01T00:00:01Z,200,gone.txt,,,
-https://a.example,2025-01-01T00:00:01Z,200,b,,,
-https://a.example,2025-01-01T00:00:01Z,200,b/a.txt,-1,,
-https://a.example,2025-01-01T00:00:01Z,200,b/a.txt,,x,
-https://a.example
-https://a.example,2025-01-01T00:00:04Z,204
-";
-    let path = bench.write("in/manifest.csv", manifest.replace(",204", ",503"));
-    assert_eq!(make_of(&path).unwrap(), Make::Manifest);
-    bench.import(|_, import| import_manifest(&path, import).unwrap());
-    let expected =
-        ["1 200 301>https://b.example/robots.txt max 60 rules", "2 404", "3 timeout", "4 503"];
-    assert_eq!(bench.history("https://a.example"), expected);
-    let lines: Vec<String> = (5..=15).map(|line| format!("manifest.csv:{line}: ")).collect();
-    assert_eq!(bench.problems.len(), lines.len(), "{:?}", bench.problems);
-    for (problem, line) in bench.problems.iter().zip(lines) {
-        assert!(problem.contains(&line), "{line}: {problem}");
-    }
-}
-
-#[test]
-fn broken_manifests_are_told() {
-    for (text, problem) in [
-        ("origin,fetched_at,status\n", "manifest.csv:1: no column 'path'"),
-        ("origin,fetched_at,status,path,etag\n", "manifest.csv:1: unknown column 'etag'"),
-    ] {
-        let mut bench = Bench::new();
-        let path = bench.write("manifest.csv", text);
-        bench.import(|_, import| import_manifest(&path, import).unwrap());
-        assert!(bench.problems[0].contains(problem), "{:?}", bench.problems);
-    }
-    let mut bench = Bench::new();
-    let bytes = [b"origin,fetched_at,status,path\n".to_vec(), vec![b'x'; 3 << 20]].concat();
-    let path = bench.write("manifest.csv", bytes);
-    bench.import(|_, import| import_manifest(&path, import).unwrap());
-    assert!(bench.problems[0].contains("longer than 1 MiB"), "{:?}", bench.problems);
-}
-
-#[test]
-fn directories_tell_by_names_whose_files_they_hold_and_of_when() {
-    let mut bench = Bench::new();
-    for (name, text) in [
-        ("d/a.example.txt", "a"),
-        ("d/b.example/2025-01-01T00-00-05Z.txt", "b5"),
-        ("d/b.example/20250101000006.txt", "b6"),
-        ("d/b.example/robots.txt", "b"),
-        ("d/b.example/.hidden", ""),
-        ("d/b.example/notes", ""),
-        ("d/https_c.example_8443/2025-01-01.txt", "c"),
-        ("d/https_c.example_443.txt", "c443"),
-        ("d/README", ""),
-    ] {
-        bench.write(name, text);
-    }
-    let path = bench.path("d");
-    let at = FetchedAt::At(UtcTime::from_unix_seconds(NEW_YEAR + 9).unwrap());
-    bench.import(|_, import| import_directory(&path, at, import).unwrap());
-    for scheme in ["http", "https"] {
-        assert_eq!(bench.history(&format!("{scheme}://a.example")), ["9 200 a"]);
-        let b = ["5 200 b5", "6 200 b6", "9 200 b"];
-        assert_eq!(bench.history(&format!("{scheme}://b.example")), b);
-    }
-    assert_eq!(bench.history("https://c.example:8443"), ["0 200 c"]);
-    assert_eq!(bench.history("https://c.example"), ["9 200 c443"]);
-    assert_eq!(bench.problems.len(), 2, "{:?}", bench.problems);
-    assert!(bench.problems[0].contains("README: is named like no host"));
-    assert!(bench.problems[1].contains("notes: is named like no time"));
-    bench.problems.clear();
-    bench.import(|_, import| import_directory(&path, FetchedAt::Unsaid, import).unwrap());
-    assert_eq!(bench.problems.len(), 5, "{:?}", bench.problems);
-}
-
-fn git(folder: &Path, seconds: i64, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.current_dir(folder).args(["-c", "user.name=x", "-c", "user.email=x@x"]).args(arguments);
-    let date = format!("{} +0000", NEW_YEAR + seconds);
-    command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
-    assert!(command.output().unwrap().status.success(), "{arguments:?}");
-}
-
-#[test]
-fn commits_of_a_file_are_snapshots() {
-    let mut bench = Bench::new();
-    let repository = bench.path("r");
-    fs::create_dir(&repository).unwrap();
-    git(&repository, 0, &["init", "-q", "-b", "main"]);
-    let commit = |seconds, name: &str, text: Option<&str>| {
-        match text {
-            Some(text) => {
-                fs::create_dir_all(repository.join(name).parent().unwrap()).unwrap();
-                fs::write(repository.join(name), text).unwrap();
-            }
-            None => fs::remove_file(repository.join(name)).unwrap(),
-        }
-        git(&repository, seconds, &["add", "-A"]);
-        git(&repository, seconds, &["commit", "-qm", "x"]);
-    };
-    commit(1, "site/robots.txt", Some("one"));
-    commit(2, "other", Some("x"));
-    commit(3, "site/robots.txt", None);
-    commit(4, "site/robots.txt", Some("two\n"));
-    git(&repository, 5, &["checkout", "-qb", "topic"]);
-    commit(5, "site/robots.txt", Some("on a branch"));
-    git(&repository, 5, &["checkout", "-q", "main"]);
-    commit(6, "other", Some("y"));
-    git(&repository, 7, &["merge", "-q", "--no-ff", "-m", "x", "topic"]);
-    let origin = Origin::parse(b"https://a.example").unwrap();
-    let (path, origins) = (repository.join("site/robots.txt"), [origin]);
-    bench.import(|_, import| import_git(&path, &origins, import).unwrap());
-    let expected = ["1 200 one", "3 404", "4 200 two", "7 200 on a branch"];
-    assert_eq!(bench.history("https://a.example"), expected);
-    assert_eq!(bench.problems, [""; 0]);
-    let path = bench.write("no-repository/robots.txt", "");
-    bench.import(|_, import| import_git(&path, &origins, import).unwrap());
-    assert!(bench.problems[0].contains("git says: "), "{:?}", bench.problems);
-}
-
-#[test]
-fn what_is_exported_comes_back_the_same() {
-    let mut bench = Bench::new();
-    let records = [
-        response(A, 1, "200 OK\r\nCache-Control: max-age=60", "a"),
-        response(A, 1, "200 OK", "another in the same second"),
-        response(A, 2, "200 OK", ""),
-        response("http://[::1]:8080/robots.txt", 3, "200 OK", "v6\r\n\0"),
-        response("http://xn--exmple-cua.com/robots.txt", 3, "503 x", ""),
-        to("http://a.example/robots.txt", 1, A),
-        to("http://b.example/robots.txt", 1, "http://c.example/,\"x"),
-        record("response", A, 8, "WARC-Truncated: time\r\n", b"HTTP/1.1 200 OK\r\n\r\nUs"),
-    ];
-    bench.import_warc(&records.concat());
-    let archive = Archive::open(&bench.path("archive")).unwrap();
-    let directory = bench.path("exported");
-    assert_eq!(export(&archive, &directory).unwrap(), 8);
-    let message = export(&archive, &directory).unwrap_err().to_string();
-    assert!(message.contains("is not empty"), "{message}");
-
-    let mut back = Bench::new();
-    let manifest = directory.join("manifest.csv");
-    back.import(|_, import| import_manifest(&manifest, import).unwrap());
-    assert_eq!(back.problems, [""; 0]);
-    let again = back.path("again");
-    export(&Archive::open(&back.path("archive")).unwrap(), &again).unwrap();
-    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
-    assert_eq!(read(again.join("manifest.csv")), read(manifest));
-    for origin in ["https://a.example", "http://[::1]:8080", "http://a.example", "http://b.example"]
-    {
-        assert_eq!(bench.history(origin), back.history(origin));
-        assert!(!bench.history(origin).is_empty());
-    }
 }

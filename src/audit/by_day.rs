@@ -44,6 +44,8 @@ struct Edge {
 pub struct FileDays {
     /// The day of its last line that has a time; `None` where none has.
     pub last: Option<Day>,
+    /// The latest day of any of its lines, which may come in any order.
+    pub latest: Option<Day>,
     /// Lines that were looked at.
     pub lines: u64,
     /// Those of days that are not asked for.
@@ -98,6 +100,11 @@ impl ByDay {
             of_file.lines += tally.lines();
             of_file.parsed += tally.parsed_lines();
             of_file.rejected += tally.rejected_lines();
+        }
+        for (&day, tally) in &days {
+            for file in tally.files.keys() {
+                known.entry(*file).or_default().latest = Some(day);
+            }
         }
         days.retain(|_, tally| !tally.files.is_empty());
         (days, known)

@@ -147,10 +147,18 @@ impl Places {
     /// What they are made of, to be kept.
     pub fn into_parts(mut self) -> PlacesParts {
         self.give_up_times();
-        let (strangers, others) = self.strangers.into_parts();
+        let (all_strangers, others) = self.strangers.into_parts();
+        let mut strangers = Vec::new();
+        for (place, tally) in all_strangers {
+            // The user may have come to name it since.
+            match self.named.get_mut(&place) {
+                Some(named) => named.absorb(tally),
+                None => strangers.push((place, tally)),
+            }
+        }
         PlacesParts {
             named: self.named.into_iter().collect(),
-            strangers: strangers.collect(),
+            strangers,
             others,
             times_end: self.times_end,
         }

@@ -184,6 +184,15 @@ pub struct Ready {
     thresholds: Vec<Threshold>,
 }
 
+/// What was told of an audit.
+#[derive(Debug)]
+pub struct Told {
+    /// How the run ends.
+    pub outcome: Outcome,
+    /// The thresholds that were met, in lines.
+    pub met: Vec<String>,
+}
+
 /// Whom to hold to the rules.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum JudgeArg {
@@ -231,7 +240,7 @@ impl AuditArgs {
             staging.discard();
         })?;
         let (audit, facts) = audit;
-        self.tell(&audit, &facts, &self.output, &ready)
+        self.tell(&audit, &facts, &self.output, &ready).map(|told| told.outcome)
     }
 
     /// What the flags come to. `names` are crawlers that were known once, and may be no more.
@@ -350,13 +359,7 @@ impl AuditArgs {
     }
 
     /// Tells what came out, and whether a threshold was met.
-    pub fn tell(
-        &self,
-        audit: &Audit,
-        facts: &Facts,
-        output: &Path,
-        ready: &Ready,
-    ) -> Result<Outcome> {
+    pub fn tell(&self, audit: &Audit, facts: &Facts, output: &Path, ready: &Ready) -> Result<Told> {
         let Ready { registry, thresholds, .. } = ready;
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
@@ -375,11 +378,12 @@ impl AuditArgs {
             thresholds.iter().flat_map(|threshold| threshold.met(audit, registry)).collect();
         met.iter().for_each(|line| complain(line));
         let is_met = !met.is_empty() || (self.fail_on_violations && audit.has_violations());
-        Ok(match (audit.is_complete(), is_met) {
+        let outcome = match (audit.is_complete(), is_met) {
             (false, _) => Outcome::Incomplete,
             (true, true) => Outcome::Violations,
             (true, false) => Outcome::Done,
-        })
+        };
+        Ok(Told { outcome, met })
     }
 
     /// The name of the evidence, where it is to stand in the report itself.

@@ -11,6 +11,7 @@ mod fetch_ranges;
 mod fetching;
 mod formats;
 mod identity;
+mod init;
 mod lint;
 mod log_evidence;
 mod manual;
@@ -66,6 +67,7 @@ enum Command {
     Classify(classify::ClassifyArgs),
     Lint(lint::LintArgs),
     Nightly(nightly::NightlyArgs),
+    Init(init::InitArgs),
     Robots(robots::RobotsArgs),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
         Command::Classify(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Nightly(args) => args.run(),
+        Command::Init(args) => args.run(),
         Command::Robots(args) => args.run(),
         Command::Completions(args) => args.run(),
         Command::Man(args) => args.run(),

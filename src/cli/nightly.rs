@@ -1,5 +1,6 @@
 //! `botaudit nightly`: what the logs of each site of a configuration file have since the last night.
 
+mod after;
 mod flags;
 mod site;
 
@@ -16,6 +17,7 @@ use crate::time::{Day, UtcTime};
 
 use super::Outcome;
 use super::shared::{complain, print};
+use after::{TellArgs, write_nights};
 use flags::keys;
 use site::Job;
 
@@ -53,20 +55,25 @@ pub struct NightlyArgs {
     /// Say nothing but warnings, errors and which thresholds were met.
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    tell: TellArgs,
 }
 
 impl NightlyArgs {
     /// Runs the job.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(mut self) -> Result<Outcome> {
+        self.tell = self.tell.absolute()?;
         let text = fs::read_to_string(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
         let name = self.config.display().to_string();
         enter_directory_of(&self.config)?;
         let (config, mut mistakes) = config::parse(&text, &keys());
         let now = UtcTime::from(jiff::Timestamp::now());
+        let is_quiet = self.quiet || self.tell.has_stdout();
         let mut jobs = Vec::new();
         for site in &config.sites {
-            match Job::new(site, &config, self.day, now, self.quiet) {
+            match Job::new(site, &config, self.day, now, is_quiet) {
                 Ok(job) => jobs.push(job),
                 Err(more) => mistakes.extend(more),
             }
@@ -108,20 +115,29 @@ impl NightlyArgs {
         }
         let mut state = State::open(&config.state)?;
         let mut worst = Outcome::Done;
+        let mut nights = Vec::new();
         for job in jobs {
             // What goes wrong with a site keeps no other from being audited.
-            let outcome = job.run(config, &mut state).unwrap_or_else(|err| {
-                complain(&format!("{} on {}: {err}", job.site.name, job.day));
-                Outcome::Undecided
-            });
-            worst = [worst, outcome].into_iter().max_by_key(badness).unwrap_or(worst);
+            let (outcome, night) = job.run(config, &mut state);
+            worst = worse(worst, outcome);
+            nights.push(night);
         }
+        let until = jobs.iter().map(|job| (job.site.name.as_str(), job.last_day())).collect();
+        let mut news = write_nights(&config.reports, &state, &until)?;
+        let is_of_night =
+            |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
+        news.retain(|row| is_of_night(&row.site, row.day));
+        self.tell.tell(&nights, &news, self.quiet)?;
         Ok(worst)
     }
 }
 
+fn worse(left: Outcome, right: Outcome) -> Outcome {
+    if badness(left) >= badness(right) { left } else { right }
+}
+
 /// Of several sites the worst is told.
-fn badness(outcome: &Outcome) -> u8 {
+fn badness(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Done => 0,
         Outcome::Violations => 1,

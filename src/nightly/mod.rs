@@ -7,7 +7,9 @@
 pub mod config;
 pub mod copies;
 pub mod days;
+pub mod init;
 pub mod lock;
+pub mod news;
 pub mod night;
 pub mod plan;
 pub mod recognise;

@@ -195,6 +195,7 @@ impl Night<'_> {
             name: before.name.clone(),
             reached: reached.clone(),
             last_day,
+            latest_day: of_file.latest.max(before.latest_day),
             format: end.input.format.clone().or_else(|| before.format.clone()),
             damage,
             parsed: before.parsed + of_file.parsed,

@@ -2,6 +2,8 @@
 //!
 //! The columns are a promise: names and order stay; new ones come last.
 
+pub mod nights;
+
 /// A column of a CSV file.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
@@ -569,4 +571,6 @@ pub const TABLES: &[Table] = &[
     REJECTS,
     SIMULATION,
     REQUESTS_EVIDENCE,
+    nights::TREND,
+    nights::NEWS,
 ];

@@ -146,6 +146,15 @@ pub fn replace_file(path: &Path, text: &[u8]) -> Result<()> {
     })
 }
 
+/// Removes from `directory` what killed runs left of [`replace_file`]. Nobody else may be at it.
+pub fn clear_replacing(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(REPLACING.as_bytes()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Removes the report that stands at `directory`.
 ///
 /// # Errors

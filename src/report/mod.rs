@@ -18,6 +18,8 @@ pub mod findings;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;
+pub mod night_text;
+pub mod nights;
 pub mod output;
 pub mod privacy;
 pub mod range;

@@ -16,6 +16,7 @@
 //! - `manual`: how to start, completions and manual pages.
 //! - `nightly`: a day of each site, night after night.
 //! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
+//! - `nights`: what a night tells besides its reports, and how to begin.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `range`: reports of several days put together.
 //! - `report`: a report shown again, without the logs.
@@ -44,6 +45,7 @@ mod log_evidence;
 mod manual;
 mod nightly;
 mod nightly_state;
+mod nights;
 mod output;
 mod program;
 mod range;

@@ -129,6 +129,47 @@ fn old_days_are_forgotten_and_their_lines_are_not_counted_again() {
     assert!(summary.rows.is_empty(), "{summary:?}");
 }
 
+/// A log may end with a late line, and go; the days that it has lines of stay.
+#[test]
+fn a_log_that_is_gone_is_remembered_as_long_as_its_days() {
+    let sandbox = site();
+    let day = |days_ago: i64| {
+        let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        day.saturating_sub(jiff::Span::new().days(days_ago))
+    };
+    let lines = |days_ago: i64| on(&day(days_ago).strftime("%d/%b/%Y").to_string(), 5, "/private");
+    sandbox.write("etc/logs/a.log", lines(2) + &lines(20));
+    sandbox.run(&RUN.replace("2026-03-01", &day(2).to_string())).exits(0);
+    std::fs::remove_file(sandbox.path("etc/logs/a.log")).unwrap();
+    sandbox.write("etc/logs/b.log", lines(3));
+    sandbox.write("etc/botaudit.toml", format!("keep_state_days = 10\n{CONFIG}"));
+    for _ in 0..2 {
+        sandbox.run(&RUN.replace("2026-03-01", &day(2).to_string())).exits(0);
+        let summary = sandbox.table(&format!("etc/reports/shop/{}/summary.csv", day(2)));
+        assert_eq!(summary.cells("requests violations"), ["1 | 1"]);
+    }
+}
+
+/// A host that comes to be named by the user was a stranger before.
+#[test]
+fn an_origin_may_come_to_be_known() {
+    let sandbox = site();
+    let config = "[sites.shop]\nlogs = [\"logs/*.log*\"]\nrobots = \"robots\"\n";
+    sandbox.write("etc/botaudit.toml", config);
+    sandbox.write("etc/robots/other.example", ROBOTS);
+    let of_host = |from, count| -> String {
+        lines(from, count).lines().map(|line| format!("shop.example:443 {line}\n")).collect()
+    };
+    sandbox.write("etc/logs/a.log", of_host(0, 4));
+    sandbox.run(RUN).exits(0);
+    sandbox.write("etc/robots/shop.example", ROBOTS);
+    sandbox.write("etc/logs/a.log", of_host(0, 8));
+    sandbox.run(RUN).exits(0);
+    let summary = sandbox.table("etc/reports/shop/2026-03-01/summary.csv");
+    assert_eq!(summary.cells("requests unknown violations"), ["8 | 4 | 2"]);
+    sandbox.run(RUN).exits(0);
+}
+
 #[test]
 fn a_state_of_another_version_is_refused() {
     let sandbox = site();

@@ -1,18 +1,24 @@
 //! One site of a configuration: what its logs have is taken in, and reports are written.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use crate::audit::Progress;
+use crate::audit::finish::Audit;
 use crate::audit::follow::suspects_of;
+use crate::audit::sums::Sums;
+use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
+use crate::merge::Merge;
 use crate::nightly::config::{Config, Mistake, Site, Value};
 use crate::nightly::days::{day_directory, point_to_latest, tidy};
 use crate::nightly::night::{Night, Taken};
 use crate::nightly::plan::Plan;
 use crate::nightly::rotation::Standing;
 use crate::nightly::state::State;
+use crate::report::night_text::SiteNight;
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::Outcome;
@@ -83,18 +89,38 @@ impl<'a> Job<'a> {
         Ok(text)
     }
 
-    /// Runs it.
-    pub fn run(&self, config: &Config, state: &mut State) -> Result<Outcome> {
-        let name = &self.site.name;
+    /// Runs it; what came of it is told, too, for whoever tells the night.
+    pub fn run(&self, config: &Config, state: &mut State) -> (Outcome, SiteNight) {
+        let mut night = SiteNight {
+            site: self.site.name.clone(),
+            day: Some(self.day),
+            report: day_directory(&self.site.reports, self.day).display().to_string(),
+            ..SiteNight::default()
+        };
+        let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
+            self.tell(&err.to_string());
+            night.told.push(err.to_string());
+            Outcome::Undecided
+        });
+        (outcome, night)
+    }
+
+    fn try_run(
+        &self,
+        config: &Config,
+        state: &mut State,
+        night: &mut SiteNight,
+    ) -> Result<Outcome> {
         if !self.is_quiet {
-            print(&format!("{name} on {}\n", self.day))?;
+            print(&format!("{} on {}\n", self.site.name, self.day))?;
         }
         let ready = self.args.ready(&state.crawlers()?)?;
         let taken = self.take_in(state, &ready)?;
         for what in taken.damages.iter().chain(&taken.not_understood) {
             self.tell(what);
+            night.told.push(what.clone());
         }
-        let outcome = self.report(config, state, &ready)?;
+        let outcome = self.report(config, state, &ready, night)?;
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
         Ok(match outcome {
@@ -102,6 +128,11 @@ impl<'a> Job<'a> {
             Outcome::Done | Outcome::Violations if !taken.damages.is_empty() => Outcome::Incomplete,
             outcome => outcome,
         })
+    }
+
+    /// The last day that is over, or is asked for.
+    pub fn last_day(&self) -> Day {
+        self.day.max(self.today.plus(-1))
     }
 
     fn take_in(&self, state: &mut State, ready: &Ready) -> Result<Taken> {
@@ -143,9 +174,7 @@ impl<'a> Job<'a> {
     fn take_in_planned(&self, state: &mut State, plan: &Plan, ready: &Ready) -> Result<Taken> {
         let files = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
-        if !files.is_empty() {
-            self.args.fetch_first(&files, ready)?;
-        }
+        self.args.fetch_first(&files, ready)?;
         let judge = self.args.judge(ready)?;
         let night = self.night(ready, &judge);
         let progress = Progress::default();
@@ -169,11 +198,17 @@ impl<'a> Job<'a> {
     }
 
     /// Writes the report of the day that is asked for, and of all others that changed and are over.
-    fn report(&self, config: &Config, state: &State, ready: &Ready) -> Result<Outcome> {
+    fn report(
+        &self,
+        config: &Config,
+        state: &State,
+        ready: &Ready,
+        site_night: &mut SiteNight,
+    ) -> Result<Outcome> {
         let judge = self.args.judge(ready)?;
         let night = self.night(ready, &judge);
         let identities = self.args.ranges(ready)?;
-        let last = self.day.max(self.today.plus(-1));
+        let last = self.last_day();
         let first = self.first_reported(config);
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
@@ -185,7 +220,12 @@ impl<'a> Job<'a> {
             let window = window(&ready.options.zone, day);
             let (audit, facts) = self.args.report_kept(audit, &directory, window, ready)?;
             if day == self.day {
-                outcome = self.args.tell(&audit, &facts, &directory, ready)?;
+                let told = self.args.tell(&audit, &facts, &directory, ready)?;
+                outcome = told.outcome;
+                site_night.told.extend(told.met);
+                site_night.told.extend(audit.warnings.iter().cloned());
+                site_night.sums = Some(audit.total_not_spoofed());
+                site_night.violators = violators(&audit, ready);
                 if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
                     self.tell(&format!("see {}", directory.display()));
                 }
@@ -219,6 +259,24 @@ impl<'a> Job<'a> {
     fn tell(&self, what: &str) {
         complain(&format!("{} on {}: {what}", self.site.name, self.day));
     }
+}
+
+/// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.
+fn violators(audit: &Audit, ready: &Ready) -> Vec<(String, u64, u64)> {
+    let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
+    for (_, (crawler, identity), tally) in audit.actors() {
+        if identity != Identity::Spoofed {
+            let name = ready.registry.crawler(crawler).name.as_str();
+            sums.entry(name).or_default().absorb(tally.total());
+        }
+    }
+    let broke = sums.into_iter().filter(|(_, sums)| sums.violations > 0);
+    let row = |(name, sums): (&str, Sums)| {
+        (name.to_owned(), sums.violations, sums.allowed + sums.violations)
+    };
+    let mut violators: Vec<(String, u64, u64)> = broke.map(row).collect();
+    violators.sort_by_key(|&(_, violations, _)| Reverse(violations));
+    violators
 }
 
 /// All of `day`.

@@ -55,7 +55,7 @@ impl Change<'_> {
         let caveats: Vec<String> = caveats.filter_map(place).map(|at| at.to_string()).collect();
         let insert = format!(
             "INSERT OR REPLACE INTO inputs ({COLUMNS}, site, seen) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         );
         let hash = reached.hash.to_be_bytes();
         let values = params![
@@ -71,6 +71,7 @@ impl Change<'_> {
             input.damage,
             number(input.parsed),
             number(input.rejected),
+            input.latest_day.map(|day| day.to_string()),
             self.site,
             today.to_string(),
         ];

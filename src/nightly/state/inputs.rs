@@ -24,6 +24,8 @@ pub struct Input {
     pub reached: Reached,
     /// The day of the last line that has a time.
     pub last_day: Option<Day>,
+    /// The latest day of any of its lines.
+    pub latest_day: Option<Day>,
     /// The log format.
     pub format: Option<FormatUsed>,
     /// Why its rest cannot be read.
@@ -34,8 +36,8 @@ pub struct Input {
     pub rejected: u64,
 }
 
-pub(super) const COLUMNS: &str =
-    "id, name, bytes, lines, hash, marks, last_day, format, caveats, damage, parsed, rejected";
+pub(super) const COLUMNS: &str = "id, name, bytes, lines, hash, marks, last_day, format, caveats, damage, parsed, rejected, \
+     latest_day";
 
 impl State {
     /// The logs of `site` that were read, in the order in which examples are told: that of their
@@ -76,6 +78,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
     let caveats = caveats.split(' ').filter_map(|place| place.parse::<usize>().ok());
     let caveats: Vec<Caveat> = caveats.filter_map(|at| Caveat::ALL.get(at).copied()).collect();
     let last_day: Option<String> = row.get(6)?;
+    let latest_day: Option<String> = row.get(12)?;
     let name: Option<String> = row.get(7)?;
     Ok(Input {
         id: row.get(0)?,
@@ -87,6 +90,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
             marks: marks.chunks_exact(HASH_BYTES).map(hash_of).collect(),
         },
         last_day: last_day.and_then(|day| Day::parse(&day)),
+        latest_day: latest_day.and_then(|day| Day::parse(&day)),
         format: name.map(|name| FormatUsed { name, caveats }),
         damage: row.get(9)?,
         parsed: number(10)?,

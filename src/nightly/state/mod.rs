@@ -22,7 +22,7 @@ use crate::time::Day;
 const APPLICATION_ID: i32 = 0x626f_746e;
 
 /// Days are written as `2026-11-20`. Of an input that was not read to a line with a time there is no
-/// `last_day`; `seen` is the last day on which it was there. `due` says that a report is to be
+/// `last_day`; `latest_day` is that of any of its lines; `seen` is the last day on which it was there. `due` says that a report is to be
 /// written. In `ruled` stands what was in force on a day; `at` is 0 and `digest` empty where there
 /// was none.
 const SCHEMA: &str = "
@@ -35,6 +35,7 @@ CREATE TABLE inputs (
     hash BLOB NOT NULL,
     marks BLOB NOT NULL,
     last_day TEXT,
+    latest_day TEXT,
     format TEXT,
     caveats TEXT NOT NULL,
     damage TEXT,
@@ -240,7 +241,7 @@ impl State {
                 let delete = format!("DELETE FROM {table} WHERE site = ? AND day < ?");
                 transaction.execute(&delete, params![site, first])?;
             }
-            let gone = "site = ?1 AND seen < ?2 AND (last_day IS NULL OR last_day < ?2)";
+            let gone = "site = ?1 AND seen < ?2 AND (latest_day IS NULL OR latest_day < ?2)";
             transaction.execute(
                 &format!(
                     "DELETE FROM files WHERE site = ?1 AND \

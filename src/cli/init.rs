@@ -1,0 +1,72 @@
+//! `botaudit init`: a configuration for `botaudit nightly` from what is found.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::{Error, Result};
+use crate::nightly::init::{Found, LOGS};
+
+use super::Outcome;
+use super::shared::print;
+
+const EXAMPLES: &str = "\
+Examples:
+  Write botaudit.toml from what lies in the usual places, and see what would be read:
+    botaudit init && botaudit nightly --check-config
+
+Exit codes:
+  0 written   2 there is such a file already, no log was found, or it could not be written";
+
+/// Write a commented configuration for `botaudit nightly` from the logs and web roots that are found.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit init --help")]
+pub struct InitArgs {
+    /// Where to write it. What is there already is never replaced.
+    #[arg(value_name = "FILE", default_value = "botaudit.toml")]
+    file: PathBuf,
+
+    /// Look below DIR in place of the root of the file system.
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+}
+
+impl InitArgs {
+    /// Looks, and writes.
+    pub fn run(self) -> Result<Outcome> {
+        let file = &self.file;
+        let root = std::path::absolute(&self.root)
+            .map_err(|err| Error::io("cannot look below --root", &self.root, err))?;
+        let found = Found::below(&root);
+        if found.logs.is_empty() {
+            let places: Vec<String> =
+                LOGS.iter().map(|(place, _)| root.join(place).display().to_string()).collect();
+            return Err(Error::usage(format!(
+                "no access log was found in {}; write {} yourself, as the README shows",
+                places.join(", "),
+                file.display()
+            )));
+        }
+        let created = OpenOptions::new().write(true).create_new(true).open(file);
+        let written = created.and_then(|mut out| out.write_all(found.config().as_bytes()));
+        written.map_err(|err| match err.kind() {
+            ErrorKind::AlreadyExists => Error::invalid_file(
+                file,
+                "is there already and is left as it is; name another file, or move it away",
+            ),
+            _ => Error::io("cannot write", file, err),
+        })?;
+        print(&told(file, &found)).map(|()| Outcome::Done)
+    }
+}
+
+fn told(file: &Path, found: &Found) -> String {
+    let mut text = format!("{}: {} sites\n", file.display(), found.logs.len());
+    for (site, log) in &found.logs {
+        text += &format!("  {site}: {}\n", log.display());
+    }
+    let name = file.display();
+    text + &format!("look through it, then: botaudit nightly --check-config --config {name}\n")
+}

@@ -1,0 +1,114 @@
+//! What is written and told once all sites are done: trend, news, and the page of the night.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::nightly::news::{news, trend};
+use crate::nightly::state::State;
+use crate::report::columns::nights::{NEWS, TREND};
+use crate::report::directory::{clear_replacing, replace_file};
+use crate::report::night_text::{SiteNight, night_text};
+use crate::report::nights::{NewsRow, news_csv, trend_csv};
+use crate::time::Day;
+
+use super::super::shared::print;
+
+/// What stands for standard output.
+const STDOUT: &str = "-";
+
+/// The flags.
+#[derive(Args, Debug)]
+pub struct TellArgs {
+    /// Write the night on one page of plain text, fit for a mail; to standard output if no FILE is
+    /// given.
+    ///
+    /// With -q, standard output gets it only where there is something to tell: a threshold that was
+    /// met, damage, a mistake, or news.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STDOUT)]
+    mail_summary: Option<PathBuf>,
+
+    /// Run CMD by the shell with that page on its standard input, where there is something to tell.
+    ///
+    /// It runs in the directory of the configuration.
+    #[arg(long, value_name = "CMD")]
+    notify_cmd: Option<String>,
+}
+
+impl TellArgs {
+    /// Paths of the command line, which mean what they do where it was typed.
+    pub fn absolute(mut self) -> Result<TellArgs> {
+        if let Some(path) = self.mail_summary.as_mut().filter(|path| path.as_os_str() != STDOUT) {
+            let absolute = std::path::absolute(&*path);
+            *path = absolute.map_err(|err| Error::io("cannot write --mail-summary", path, err))?;
+        }
+        Ok(self)
+    }
+
+    /// Whether standard output is for the page.
+    pub fn has_stdout(&self) -> bool {
+        self.mail_summary.as_ref().is_some_and(|path| path.as_os_str() == STDOUT)
+    }
+
+    /// Tells the night to whom it is to be told.
+    pub fn tell(&self, nights: &[SiteNight], news: &[NewsRow], is_quiet: bool) -> Result<()> {
+        let text = night_text(nights, news);
+        let is_news = !news.is_empty()
+            || nights.iter().any(|night| night.sums.is_none() || !night.told.is_empty());
+        match &self.mail_summary {
+            Some(path) if path.as_os_str() != STDOUT => replace_file(path, text.as_bytes())?,
+            Some(_) if is_news || !is_quiet => print(&text)?,
+            Some(_) | None => {}
+        }
+        match &self.notify_cmd {
+            Some(command) if is_news => notify(command, &text),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Writes `trend.csv` and `news.csv` into `reports`, of each site up to its day in `until`, and
+/// gives the news.
+pub fn write_nights(
+    reports: &Path,
+    state: &State,
+    until: &BTreeMap<&str, Day>,
+) -> Result<Vec<NewsRow>> {
+    let is_over = |site: &str, day: Day| until.get(site).is_some_and(|&last| day <= last);
+    let mut actors = state.actor_days()?;
+    actors.retain(|actor| is_over(&actor.site, actor.day));
+    let mut ruled = state.ruled_days()?;
+    ruled.retain(|ruled| is_over(&ruled.site, ruled.day));
+    let registry = Registry::with_names(None, &state.crawlers()?)?;
+    let news = news(&actors, &ruled);
+    clear_replacing(reports);
+    let write = |name: &str, text: std::io::Result<Vec<u8>>| {
+        let path = reports.join(name);
+        let text = text.map_err(|err| Error::io("cannot write", &path, err))?;
+        replace_file(&path, &text)
+    };
+    write(TREND.file, trend_csv(&trend(&actors), &registry))?;
+    write(NEWS.file, news_csv(&news))?;
+    Ok(news)
+}
+
+fn notify(command: &str, text: &str) -> Result<()> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let cannot = |err| Error::io("cannot run --notify-cmd", Path::new(command), err);
+    let child = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).spawn();
+    let mut child = child.map_err(cannot)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A command that does not read what it is given may have no need of it.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let status = child.wait().map_err(cannot)?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Error::usage(format!("--notify-cmd {command}: {status}"))),
+    }
+}

@@ -1,0 +1,203 @@
+//! A configuration to begin with, from what lies in the usual places.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crate::input::source::{Place, expand};
+use crate::url::origin::Origin;
+
+use super::recognise::lasting_name;
+
+/// Where servers log, and the name of a site whose log is called like everybody's.
+pub const LOGS: [(&str, &str); 7] = [
+    ("var/log/nginx/*access*log*", "nginx"),
+    ("var/log/apache2/*access*log*", "apache"),
+    ("var/log/httpd/*access*log*", "apache"),
+    ("var/log/caddy/*.log*", "caddy"),
+    ("var/log/lighttpd/*access*log*", "lighttpd"),
+    ("usr/local/var/log/nginx/*access*log*", "nginx"),
+    ("var/www/*/logs/*access*log*", "web"),
+];
+
+/// Where web roots have a robots.txt.
+pub const ROBOTS: [&str; 7] = [
+    "var/www/robots.txt",
+    "var/www/*/robots.txt",
+    "var/www/*/*/robots.txt",
+    "srv/www/*/robots.txt",
+    "srv/http/robots.txt",
+    "usr/share/nginx/html/robots.txt",
+    "usr/share/caddy/robots.txt",
+];
+
+/// What the names of logs say besides that of the site.
+const NO_NAMES: [&str; 8] = ["access", "log", "json", "ssl", "other", "vhosts", "default", "logs"];
+
+/// What was found.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Found {
+    /// A log and what rotation made of it, by the name of a site.
+    pub logs: BTreeMap<String, PathBuf>,
+    /// Each robots.txt.
+    pub robots: Vec<PathBuf>,
+}
+
+impl Found {
+    /// What lies in the usual places below `root`.
+    pub fn below(root: &Path) -> Found {
+        let mut found = Found::default();
+        let mut known = BTreeSet::new();
+        for (pattern, server) in LOGS {
+            for path in files(root, pattern) {
+                let name = lasting_name(&path.to_string_lossy());
+                if !name.contains("error") && known.insert(name.clone()) {
+                    let path = PathBuf::from(name);
+                    let site = found.free_name(&site_name(&path, server));
+                    found.logs.insert(site, path);
+                }
+            }
+        }
+        let robots = ROBOTS.iter().flat_map(|pattern| files(root, pattern));
+        found.robots = robots.collect::<BTreeSet<_>>().into_iter().collect();
+        found
+    }
+
+    fn free_name(&self, name: &str) -> String {
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names.find(|name| !self.logs.contains_key(name)).expect("there are numbers enough")
+    }
+
+    /// The robots.txt of a site: that whose path names it, or the only one.
+    fn robots_of(&self, site: &str) -> Option<&PathBuf> {
+        let names = |path: &&PathBuf| path.iter().any(|part| part == site);
+        let only = || self.robots.first().filter(|_| self.robots.len() == 1);
+        self.robots.iter().find(names).or_else(only)
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> String {
+        let mut text = HEAD.to_owned();
+        for (site, log) in &self.logs {
+            let pattern = quoted(&format!("{}*", log.display()));
+            let _ = write!(text, "\n[sites.{}]\nlogs = [{pattern}]\n", key(site));
+            match self.robots_of(site) {
+                Some(path) => {
+                    let _ = writeln!(text, "robots = {}", quoted(&path.display().to_string()));
+                }
+                None => text += UNKNOWN_ROBOTS,
+            }
+            match is_host(site) {
+                true => {
+                    let _ = writeln!(text, "origin = \"https://{site}\"");
+                }
+                false => text += UNKNOWN_ORIGIN,
+            }
+        }
+        let unused = self
+            .robots
+            .iter()
+            .filter(|path| !self.logs.keys().any(|site| self.robots_of(site) == Some(path)));
+        for path in unused {
+            let _ = write!(text, "\n# Found, and of no site: {}", path.display());
+        }
+        text.trim_end().to_owned() + "\n"
+    }
+}
+
+const HEAD: &str = "\
+# What `botaudit nightly` does. Paths are relative to the directory of this file.
+# See what it would read:  botaudit nightly --check-config --config THIS-FILE
+
+# Where reports stand: reports/SITE/2026-11-20/, and reports/SITE/latest.
+reports = \"reports\"
+# Older reports are removed, and older sums forgotten.
+keep_days = 400
+keep_state_days = 400
+# What is remembered from night to night.
+# state = \"reports/state.sqlite\"
+
+# For all sites that do not say otherwise. Each key is a flag of `botaudit audit`.
+[defaults]
+# timezone = \"Europe/Berlin\"     # where days begin
+# ip_ranges = \"ranges\"           # who is who: botaudit crawlers fetch-ranges
+# Exit with 1, so that cron mails it:
+# fail_on = [\"violations > 0 where identity = 'verified'\", \"violation_rate > 5% and requests >= 1000\"]
+";
+
+const UNKNOWN_ROBOTS: &str = "\
+# Which robots.txt is it? No file was found for it, so it is fetched, and kept with its history.
+# robots = \"/var/www/html/robots.txt\"
+robots = \"robots.sqlite\"
+fetch = true
+";
+
+const UNKNOWN_ORIGIN: &str = "\
+# Whose log is it, where the log does not say?
+# origin = \"https://www.example.com\"
+";
+
+fn files(root: &Path, pattern: &str) -> Vec<PathBuf> {
+    let pattern = root.join(pattern);
+    // A pattern without wildcards names what may not be there.
+    let sources = expand(&[OsString::from(pattern)]);
+    let path = sources.into_iter().filter_map(|source| match source.place {
+        Place::File(path) => Some(path),
+        Place::Stdin | Place::Nowhere(_) => None,
+    });
+    path.filter(|path| path.is_file()).collect()
+}
+
+/// `shop.example.com` of `shop.example.com-access.log`; `server` where nothing is left.
+fn site_name(log: &Path, server: &str) -> String {
+    let name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    let words: Vec<&str> = name.split(|c: char| !is_of_name(c)).collect();
+    let of_word = |word: &&str| {
+        let parts: Vec<&str> = word.split('.').filter(|part| !NO_NAMES.contains(part)).collect();
+        let name = parts.join(".");
+        let mut name = name.trim_matches(['-', '.']);
+        for no_name in NO_NAMES {
+            name =
+                name.strip_suffix(no_name).and_then(|name| name.strip_suffix('-')).unwrap_or(name);
+        }
+        (!name.is_empty() && !NO_NAMES.contains(&name)).then(|| name.to_owned())
+    };
+    words.iter().find_map(of_word).unwrap_or_else(|| server.to_owned())
+}
+
+fn is_host(name: &str) -> bool {
+    name.contains('.') && Origin::parse(format!("https://{name}").as_bytes()).is_some()
+}
+
+/// A key of TOML: a name with dots is quoted.
+fn key(name: &str) -> String {
+    if name.contains('.') { quoted(name) } else { name.to_owned() }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_name_sites() {
+        let check = |log: &str, expected: &str| {
+            assert_eq!(site_name(Path::new(log), "server"), expected, "{log}");
+        };
+        check("/var/log/nginx/access.log", "server");
+        check("/var/log/nginx/shop.access.log", "shop");
+        check("/var/log/nginx/shop.example.com.access.log", "shop.example.com");
+        check("/var/log/apache2/shop.example.com-access.log", "shop.example.com");
+        check("/var/log/apache2/shop.example.com_ssl_access.log", "shop.example.com");
+        check("/var/log/apache2/other_vhosts_access.log", "server");
+        check("/var/log/httpd/ssl_access_log", "server");
+        check("/var/log/httpd/access_log", "server");
+        check("/var/log/nginx/access_json.log", "server");
+    }
+}

@@ -1,0 +1,298 @@
+//! What was new on a day, by what is remembered of the days before it.
+//!
+//! All of it follows from the sums of days, so a day that is opened again changes the news, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::audit::sums::Sums;
+use crate::merge::Merge;
+use crate::report::nights::{NewsRow, TrendRow};
+use crate::time::Day;
+
+use super::state::rows::{ActorDay, RuledDay};
+
+/// Days before a day with which its rate is compared.
+pub const RATE_DAYS: i32 = 7;
+
+/// Requests that were judged, on the day and in the days before it, below which no rate has doubled.
+pub const RATE_REQUESTS_MIN: u64 = 100;
+
+/// Violations on the day below which no rate has doubled.
+pub const RATE_VIOLATIONS_MIN: u64 = 20;
+
+/// Days without a reading of robots.txt after which a crawler has stopped reading it.
+pub const UNREAD_DAYS: i32 = 7;
+
+/// Requests since its last reading below which nothing is said of a crawler's reading.
+pub const UNREAD_REQUESTS_MIN: u64 = 100;
+
+/// A crawler of one identity at one site.
+type Who<'a> = (&'a str, &'a str, &'a str);
+
+/// What a crawler did on one day.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfDay {
+    sums: Sums,
+    readings: u64,
+}
+
+impl Merge for OfDay {
+    fn absorb(&mut self, other: OfDay) {
+        self.sums.absorb(other.sums);
+        self.readings += other.readings;
+    }
+}
+
+/// What crawlers did at all origins, in the order of sites, days, names and identities.
+pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
+    let mut rows: BTreeMap<(&str, Day, &str, &str), Sums> = BTreeMap::new();
+    for actor in actors {
+        let key = (actor.site.as_str(), actor.day, actor.crawler.as_str(), actor.identity.as_str());
+        rows.entry(key).or_default().absorb(actor.sums);
+    }
+    let row =
+        |((site, day, crawler, identity), sums)| TrendRow { site, day, crawler, identity, sums };
+    rows.into_iter().map(row).collect()
+}
+
+/// What was new, the last day first.
+pub fn news(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<NewsRow> {
+    let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
+    let mut by_crawler: BTreeMap<Who<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
+    for actor in actors {
+        let first = first_days.entry(&actor.site).or_insert(actor.day);
+        *first = actor.day.min(*first);
+        let who = (actor.site.as_str(), actor.crawler.as_str(), actor.identity.as_str());
+        let of_day = OfDay { sums: actor.sums, readings: actor.readings };
+        by_crawler.entry(who).or_default().entry(actor.day).or_default().absorb(of_day);
+    }
+    let mut news = Vec::new();
+    for (&who, days) in &by_crawler {
+        news.extend(first_violation(who, days, first_days[who.0]));
+        news.extend(days.keys().filter_map(|&day| doubled(who, days, day)));
+        news.extend(stopped_reading(who, days));
+    }
+    for of_source in
+        ruled.chunk_by(|left, right| (&left.site, &left.source) == (&right.site, &right.source))
+    {
+        news.extend(about_robots(of_source));
+    }
+    news.sort_by(|left, right| {
+        let key =
+            |row: &NewsRow| (row.site.clone(), row.kind, row.crawler.clone(), row.source.clone());
+        right.day.cmp(&left.day).then_with(|| key(left).cmp(&key(right)))
+    });
+    news
+}
+
+fn about(
+    who: Who<'_>,
+    day: Day,
+    kind: &'static str,
+    before: String,
+    now: String,
+    told: String,
+) -> NewsRow {
+    let (site, crawler, identity) = who;
+    let crawler = Some((crawler.to_owned(), identity.to_owned()));
+    NewsRow { site: site.to_owned(), day, kind, crawler, source: String::new(), before, now, told }
+}
+
+/// On the first day of a site everybody would be new.
+fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) -> Option<NewsRow> {
+    let (&day, of_day) = days.iter().find(|(_, of_day)| of_day.sums.violations > 0)?;
+    let violations = of_day.sums.violations;
+    let told =
+        format!("{} ({}) broke rules for the first time: {violations} violations", who.1, who.2);
+    let news = about(who, day, "first-violation", "0".to_owned(), violations.to_string(), told);
+    (day > first_day).then_some(news)
+}
+
+fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<NewsRow> {
+    let now = days[&day].sums;
+    let mut before = Sums::default();
+    days.range(day.plus(-RATE_DAYS)..day).for_each(|(_, of_day)| before.absorb(of_day.sums));
+    let judged = |sums: &Sums| sums.allowed + sums.violations;
+    let is_enough = judged(&now).min(judged(&before)) >= RATE_REQUESTS_MIN
+        && now.violations >= RATE_VIOLATIONS_MIN
+        && before.violations > 0;
+    let times = |left: u64, right: u64| u128::from(left) * u128::from(right);
+    let is_doubled =
+        times(now.violations, judged(&before)) >= 2 * times(before.violations, judged(&now));
+    if !is_enough || !is_doubled {
+        return None;
+    }
+    let rate =
+        |sums: &Sums| format!("{:.1} %", sums.violations as f64 * 100.0 / judged(sums) as f64);
+    let (was, is) = (rate(&before), rate(&now));
+    let told = format!(
+        "{} ({}) broke rules with {is} of its requests, after {was} in the {RATE_DAYS} days before",
+        who.1, who.2
+    );
+    Some(about(who, day, "rate-doubled", was, is, told))
+}
+
+fn stopped_reading<'a>(
+    who: Who<'a>,
+    days: &'a BTreeMap<Day, OfDay>,
+) -> impl Iterator<Item = NewsRow> + 'a {
+    let mut last_read: Option<Day> = None;
+    let mut requests = 0;
+    let mut is_told = false;
+    days.iter().filter_map(move |(&day, of_day)| {
+        if of_day.readings > 0 {
+            (last_read, requests, is_told) = (Some(day), 0, false);
+            return None;
+        }
+        requests += of_day.sums.requests;
+        let last = last_read.filter(|&last| last.plus(UNREAD_DAYS) <= day && !is_told)?;
+        if requests < UNREAD_REQUESTS_MIN {
+            return None;
+        }
+        is_told = true;
+        let told = format!(
+            "{} ({}) has not read robots.txt since {last}, and made {requests} requests",
+            who.1, who.2
+        );
+        Some(about(who, day, "stopped-reading", last.to_string(), requests.to_string(), told))
+    })
+}
+
+/// What is known of one robots.txt, by day.
+fn about_robots(of_source: &[RuledDay]) -> Vec<NewsRow> {
+    let mut news = Vec::new();
+    let mut before: Option<(BTreeSet<&str>, bool)> = None;
+    for of_day in of_source.chunk_by(|left, right| left.day == right.day) {
+        let RuledDay { site, source, day, .. } = &of_day[0];
+        let digests: BTreeSet<&str> = of_day
+            .iter()
+            .map(|ruled| ruled.digest.as_str())
+            .filter(|text| !text.is_empty())
+            .collect();
+        let failure = of_day.iter().find(|ruled| is_failure(&ruled.outcome));
+        let row = |kind, before: &str, now: &str, told| NewsRow {
+            site: site.clone(),
+            day: *day,
+            kind,
+            crawler: None,
+            source: source.clone(),
+            before: before.to_owned(),
+            now: now.to_owned(),
+            told,
+        };
+        if let Some((known, has_failed)) = &before {
+            let new = digests.iter().find(|digest| !known.contains(*digest));
+            if let (Some(new), Some(old)) = (new, known.last()) {
+                let told = format!("the robots.txt of {source} changed");
+                news.push(row("robots-changed", old, new, told));
+            }
+            if let Some(failure) = failure.filter(|_| !has_failed) {
+                let outcome = &failure.outcome;
+                let told = format!("the robots.txt of {source} began to fail: {outcome}");
+                news.push(row("robots-failing", known.last().unwrap_or(&""), outcome, told));
+            }
+        }
+        // A day on which it was not there at all says nothing of what it was.
+        let known = match (digests.is_empty(), before) {
+            (true, Some((known, _))) => known,
+            _ => digests,
+        };
+        before = Some((known, failure.is_some()));
+    }
+    news
+}
+
+/// No answer, or one that says that it is the server's fault.
+fn is_failure(outcome: &str) -> bool {
+    !matches!(outcome.parse::<u16>(), Ok(status) if status < 500 && status != 429)
+        && outcome != "unfollowed"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(number: i32) -> Day {
+        Day::parse("2026-03-01").unwrap().plus(number)
+    }
+
+    /// What GPTBot did on a day: requests that were allowed, violations and readings.
+    fn did((number, allowed, violations, readings): (i32, u64, u64, u64)) -> ActorDay {
+        ActorDay {
+            site: "shop".to_owned(),
+            day: day(number),
+            origin: "-".to_owned(),
+            crawler: "GPTBot".to_owned(),
+            identity: "verified".to_owned(),
+            sums: Sums { requests: allowed + violations, allowed, violations, ..Sums::default() },
+            readings,
+        }
+    }
+
+    #[track_caller]
+    fn check(days: &[(i32, u64, u64, u64)], expected: &[(i32, &str, &str, &str)]) {
+        let actors: Vec<ActorDay> = days.iter().copied().map(did).collect();
+        let found = news(&actors, &[]);
+        let found: Vec<_> = found
+            .iter()
+            .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
+            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|&(number, kind, was, is)| (day(number), kind, was, is)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_crawler_that_never_broke_a_rule_does() {
+        check(&[(0, 5, 3, 1)], &[]);
+        check(&[(0, 5, 0, 1), (3, 5, 2, 1), (4, 5, 2, 1)], &[(3, "first-violation", "0", "2")]);
+    }
+
+    #[test]
+    fn a_rate_doubles_where_there_are_enough_requests() {
+        check(&[(0, 90, 10, 1), (1, 80, 20, 1)], &[(1, "rate-doubled", "10.0 %", "20.0 %")]);
+        check(&[(0, 90, 10, 1), (1, 81, 19, 1)], &[]);
+        check(&[(0, 90, 10, 1), (1, 101, 24, 1)], &[]);
+        check(&[(0, 80, 10, 1), (1, 80, 20, 1)], &[]);
+        check(&[(0, 90, 10, 1), (8, 80, 20, 1)], &[]);
+    }
+
+    #[test]
+    fn a_crawler_stops_reading_and_it_is_told_once() {
+        let stopped = (7, "stopped-reading", "2026-03-01", "120");
+        check(&[(0, 9, 0, 1), (3, 60, 0, 0), (7, 60, 0, 0), (8, 60, 0, 0)], &[stopped]);
+        check(&[(0, 9, 0, 1), (3, 60, 0, 0), (6, 60, 0, 0)], &[]);
+        check(&[(0, 9, 0, 0), (3, 60, 0, 0), (9, 60, 0, 0)], &[]);
+        check(&[(0, 9, 0, 1), (3, 60, 0, 1), (9, 60, 0, 0), (10, 30, 0, 0)], &[]);
+    }
+
+    #[test]
+    fn a_robots_txt_changes_or_begins_to_fail() {
+        let ruled = |number, outcome: &str, digest: &str| RuledDay {
+            site: "shop".to_owned(),
+            source: "robots.txt".to_owned(),
+            day: day(number),
+            at: 0,
+            outcome: outcome.to_owned(),
+            digest: digest.to_owned(),
+        };
+        let days = [
+            ruled(0, "200", "a"),
+            ruled(1, "200", "a"),
+            ruled(2, "200", "a"),
+            ruled(2, "200", "b"),
+            ruled(3, "200", "b"),
+            ruled(4, "unreadable", ""),
+            ruled(5, "503", ""),
+            ruled(6, "200", "b"),
+            ruled(7, "404", ""),
+        ];
+        let found = news(&[], &days);
+        let found: Vec<_> = found
+            .iter()
+            .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
+            .collect();
+        let changed = (day(2), "robots-changed", "a", "b");
+        assert_eq!(found, [(day(4), "robots-failing", "b", "unreadable"), changed]);
+    }
+}

@@ -1,0 +1,140 @@
+//! A night on one page, fit for a mail.
+
+use crate::audit::sums::Sums;
+use crate::time::Day;
+
+use super::cell::visible;
+use super::figures::{grouped, percent};
+use super::nights::NewsRow;
+
+/// Crawlers that are named of each site.
+const CRAWLERS_MAX: usize = 5;
+
+/// Lines that are told of each site besides.
+const TOLD_MAX: usize = 8;
+
+/// News that are told.
+const NEWS_MAX: usize = 20;
+
+/// What came of one site.
+#[derive(Clone, Debug, Default)]
+pub struct SiteNight {
+    /// Its name.
+    pub site: String,
+    /// The day that the report is of.
+    pub day: Option<Day>,
+    /// Where the report stands.
+    pub report: String,
+    /// Of all crawlers that are not spoofed; `None` where it could not be audited.
+    pub sums: Option<Sums>,
+    /// Name, violations and judged requests of those that broke rules, and are not spoofed.
+    pub violators: Vec<(String, u64, u64)>,
+    /// Thresholds that were met, damage and mistakes, a line each.
+    pub told: Vec<String>,
+}
+
+/// The page; `news` are those of the days that the reports are of.
+pub fn night_text(sites: &[SiteNight], news: &[NewsRow]) -> String {
+    let mut text = headline(sites, news);
+    for night in sites {
+        text += &site_text(night);
+    }
+    if !news.is_empty() {
+        text += "\nNews\n";
+    }
+    for row in news.iter().take(NEWS_MAX) {
+        text += &format!("  {} on {}: {}\n", row.site, row.day, visible(row.told.as_bytes()));
+    }
+    if news.len() > NEWS_MAX {
+        text += &format!("  ... and {} more, see news.csv\n", news.len() - NEWS_MAX);
+    }
+    text
+}
+
+/// Fit for the subject of a mail.
+fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
+    let violations: u64 =
+        sites.iter().filter_map(|night| night.sums).map(|sums| sums.violations).sum();
+    let told: usize = sites.iter().map(|night| night.told.len()).sum();
+    let mut headline = format!("botaudit: {} violations", grouped(violations));
+    if told > 0 {
+        headline += ", something to look at";
+    }
+    if !news.is_empty() {
+        headline += &format!(", {} news", news.len());
+    }
+    headline + "\n"
+}
+
+fn site_text(night: &SiteNight) -> String {
+    let SiteNight { site, day, report, sums, violators, told } = night;
+    let day = day.map_or_else(String::new, |day| format!(" on {day}"));
+    let mut text = format!("\n{site}{day}\n");
+    match sums {
+        None => text += "  could not be audited\n",
+        Some(sums) => {
+            let rate = match sums.allowed + sums.violations {
+                0 => String::new(),
+                judged => format!(" ({} of those judged)", percent(sums.violations, judged)),
+            };
+            text += &format!(
+                "  {} requests of known crawlers, {} violations{rate}\n  {}\n",
+                grouped(sums.requests),
+                grouped(sums.violations),
+                visible(report.as_bytes())
+            );
+        }
+    }
+    for (crawler, violations, judged) in violators.iter().take(CRAWLERS_MAX) {
+        let rate = percent(*violations, *judged);
+        text += &format!("  {:>10}  {rate:>7}  {crawler}\n", grouped(*violations));
+    }
+    if violators.len() > CRAWLERS_MAX {
+        text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
+    }
+    for what in told.iter().take(TOLD_MAX) {
+        text += &format!("  ! {}\n", visible(what.as_bytes()));
+    }
+    if told.len() > TOLD_MAX {
+        text += &format!("  ... and {} more\n", told.len() - TOLD_MAX);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_night_fits_on_a_page() {
+        let sums = Sums { requests: 2_000, allowed: 900, violations: 100, ..Sums::default() };
+        let shop = SiteNight {
+            site: "shop".to_owned(),
+            day: Day::parse("2026-11-20"),
+            report: "reports/shop/2026-11-20".to_owned(),
+            sums: Some(sums),
+            violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
+            told: vec!["a\u{7}b".to_owned()],
+        };
+        let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
+        let row = NewsRow {
+            site: "shop".to_owned(),
+            day: Day::parse("2026-11-20").unwrap(),
+            kind: "robots-changed",
+            crawler: None,
+            source: "robots.txt".to_owned(),
+            before: String::new(),
+            now: String::new(),
+            told: "the robots.txt of x changed".to_owned(),
+        };
+        let text = night_text(&[shop, blog], &vec![row; 30]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "botaudit: 100 violations, something to look at, 30 news");
+        assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
+        assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
+        assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
+        assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
+        assert!(text.contains("  ... and 10 more, see news.csv\n") && lines.len() < 60, "{text}");
+        assert!(!text.contains('\u{7}'));
+    }
+}

@@ -1,0 +1,99 @@
+//! `trend.csv` and `news.csv`: what stands beside the reports of all days.
+
+use std::io;
+
+use crate::audit::sums::Sums;
+use crate::crawlers::identity::Identity;
+use crate::crawlers::registry::Registry;
+use crate::time::Day;
+
+use super::columns::nights::{NEWS, TREND};
+use super::csv::{CsvTable, Row};
+
+/// What one crawler did on one day at one site.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TrendRow<'a> {
+    /// The site.
+    pub site: &'a str,
+    /// The day.
+    pub day: Day,
+    /// The crawler's name.
+    pub crawler: &'a str,
+    /// The word for its identity.
+    pub identity: &'a str,
+    /// At all origins.
+    pub sums: Sums,
+}
+
+/// Something that was new on a day.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NewsRow {
+    /// The site.
+    pub site: String,
+    /// The day.
+    pub day: Day,
+    /// What kind of thing it is.
+    pub kind: &'static str,
+    /// Name and identity of the crawler that it is about.
+    pub crawler: Option<(String, String)>,
+    /// The robots.txt that it is about; else empty.
+    pub source: String,
+    /// How it was.
+    pub before: String,
+    /// How it is.
+    pub now: String,
+    /// The same in a sentence.
+    pub told: String,
+}
+
+/// The text of `trend.csv`.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn trend_csv(rows: &[TrendRow<'_>], registry: &Registry) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut csv = CsvTable::with_header(&mut text, &TREND)?;
+    for TrendRow { site, day, crawler, identity, sums } in rows {
+        let Some(id) = registry.find(crawler) else { continue };
+        let word = |known: &Identity| known.as_str() == *identity;
+        let identity = Identity::ALL.into_iter().find(word).unwrap_or(Identity::Unverified);
+        let row = Row::default()
+            .text(site)
+            .text(&day.to_string())
+            .crawler(registry.crawler(id), identity)
+            .counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
+            .counts([sums.grace, sums.unreachable, sums.unknown])
+            .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
+            .fraction(sums.violations, sums.allowed + sums.violations)
+            .counts([sums.bytes]);
+        csv.row(row)?;
+    }
+    csv.finish()?;
+    Ok(text)
+}
+
+/// The text of `news.csv`.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn news_csv(rows: &[NewsRow]) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut csv = CsvTable::with_header(&mut text, &NEWS)?;
+    for news in rows {
+        let (crawler, identity) =
+            news.crawler.as_ref().map_or(("", ""), |(name, word)| (name, word));
+        let row = Row::default()
+            .text(&news.site)
+            .text(&news.day.to_string())
+            .text(news.kind)
+            .text(crawler)
+            .text(identity)
+            .text(&news.source)
+            .text(&news.before)
+            .text(&news.now)
+            .text(&news.told);
+        csv.row(row)?;
+    }
+    csv.finish()?;
+    Ok(text)
+}

@@ -100,7 +100,7 @@ pub struct AuditArgs {
     )]
     output: PathBuf,
 
-    /// Write every violating request to FILE, gzipped if its name ends in .gz.
+    /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
     #[arg(help_heading = "What comes out", long, value_name = "FILE")]
     requests: Option<PathBuf>,
 

@@ -6,6 +6,7 @@ pub mod check_json;
 pub mod check_text;
 pub mod check_words;
 pub mod classified;
+pub mod coding;
 pub mod columns;
 pub mod condition;
 pub mod crawlers_json;

@@ -5,26 +5,20 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use crate::error::{Error, Result};
 
-/// A file on its way to its name; gzipped if that ends in `.gz`. Dropped before
+use super::coding::{Coding, Encoder};
+
+/// A file on its way to its name, compressed as that asks for. Dropped before
 /// [`OutputFile::commit`] it is gone, and what stood under the name is as it was.
 pub struct OutputFile {
     path: PathBuf,
     staged: Staged,
-    coding: Option<Coding>,
+    encoder: Option<Encoder<BufWriter<File>>>,
 }
 
 /// Removed when dropped.
 struct Staged(PathBuf);
-
-enum Coding {
-    Plain(BufWriter<File>),
-    Gzip(Box<GzEncoder<BufWriter<File>>>),
-}
 
 impl OutputFile {
     /// Prepares to write `path`.
@@ -39,15 +33,11 @@ impl OutputFile {
         hidden.push(name);
         hidden.push(format!(".botaudit-{}", std::process::id()));
         let staged = path.with_file_name(hidden);
-        let file = File::create(&staged).map_err(|err| Error::io("cannot write", path, err))?;
-        let file = BufWriter::new(file);
-        let is_gzip = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-        let coding = if is_gzip {
-            Coding::Gzip(Box::new(GzEncoder::new(file, Compression::fast())))
-        } else {
-            Coding::Plain(file)
-        };
-        Ok(OutputFile { path: path.to_owned(), staged: Staged(staged), coding: Some(coding) })
+        let staged = Staged(staged);
+        let encoder = File::create(&staged.0)
+            .and_then(|file| Encoder::new(Coding::of_name(path), BufWriter::new(file)))
+            .map_err(|err| Error::io("cannot write", path, err))?;
+        Ok(OutputFile { path: path.to_owned(), staged, encoder: Some(encoder) })
     }
 
     /// The name under which it is written, to be removed if the run is stopped.
@@ -60,32 +50,29 @@ impl OutputFile {
     /// # Errors
     /// Where the disk is full, or the place refused.
     pub fn commit(mut self) -> Result<()> {
-        let finished = match self.coding.take().expect("a file is committed once") {
-            Coding::Plain(file) => file.into_inner().map_err(io::IntoInnerError::into_error),
-            Coding::Gzip(gzip) => gzip
-                .finish()
-                .and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error)),
-        };
-        finished
+        let encoder = self.encoder.take().expect("a file is committed once");
+        encoder
+            .finish()
+            .and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error))
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&self.staged.0, &self.path))
             .map_err(|err| Error::io("cannot write", &self.path, err))
     }
 }
 
+impl OutputFile {
+    fn encoder(&mut self) -> &mut Encoder<BufWriter<File>> {
+        self.encoder.as_mut().expect("it is written before it is committed")
+    }
+}
+
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.coding.as_mut().expect("it is written before it is committed") {
-            Coding::Plain(file) => file.write(bytes),
-            Coding::Gzip(gzip) => gzip.write(bytes),
-        }
+        self.encoder().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.coding.as_mut().expect("it is written before it is committed") {
-            Coding::Plain(file) => file.flush(),
-            Coding::Gzip(gzip) => gzip.flush(),
-        }
+        self.encoder().flush()
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Workers finish chunks in any order. Their rows are put in order for each
 //! file, cut into blocks, and the blocks spooled to disk as they fill; at the
-//! end they are copied out file by file. Where the name ends in `.gz` each
-//! block is a gzip member of its own, so the bytes do not depend on timing.
+//! end they are copied out file by file. Where the name ends in `.gz` or
+//! `.zst` each block is a gzip member or zstd frame of its own, so the bytes do not depend on timing.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,13 +11,12 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use flate2::{Compression, GzBuilder};
-
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 
+use super::coding::Coding;
 use super::columns::REQUESTS_EVIDENCE;
 use super::csv::{CsvTable, Row};
 use super::privacy::Privacy;
@@ -32,12 +31,6 @@ pub struct RequestsFile {
     coding: Coding,
     privacy: Privacy,
     spool: Mutex<Spool>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Coding {
-    Plain,
-    Gzip,
 }
 
 struct Spool {
@@ -90,12 +83,10 @@ impl RequestsFile {
         File::create(&staged).map_err(cannot_write)?;
         let file =
             File::options().read(true).write(true).create(true).truncate(true).open(&spool_path);
-        let is_gzip =
-            path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         let spool = Spool { file: file.map_err(cannot_write)?, end: 0, inputs: BTreeMap::new() };
         // The spool has no name from here on: however the run ends, it is gone.
         fs::remove_file(&spool_path).map_err(cannot_write)?;
-        let coding = if is_gzip { Coding::Gzip } else { Coding::Plain };
+        let coding = Coding::of_name(path);
         Ok(RequestsFile {
             path: path.to_owned(),
             staged,
@@ -178,7 +169,7 @@ impl RequestsFile {
         let Spool { file, inputs, .. } = &mut *spool;
         let mut out = BufWriter::new(File::create(&self.staged)?);
         let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
-        out.write_all(&encode(&header, self.coding)?)?;
+        out.write_all(&self.coding.encode(&header)?)?;
         for (offset, length) in inputs.values().flat_map(Input::finished_blocks) {
             file.seek(SeekFrom::Start(*offset))?;
             io::copy(&mut (&*file).take(*length), &mut out)?;
@@ -245,23 +236,12 @@ impl Input {
         if self.tail.is_empty() {
             return Ok(());
         }
-        let block = encode(&self.tail, coding)?;
+        let block = coding.encode(&self.tail)?;
         self.tail = Vec::new();
         file.write_all(&block)?;
         self.blocks.push((*end, block.len() as u64));
         *end += block.len() as u64;
         Ok(())
-    }
-}
-
-fn encode(rows: &[u8], coding: Coding) -> io::Result<Vec<u8>> {
-    match coding {
-        Coding::Plain => Ok(rows.to_vec()),
-        Coding::Gzip => {
-            let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
-            gzip.write_all(rows)?;
-            gzip.finish()
-        }
     }
 }
 
@@ -293,7 +273,7 @@ mod tests {
         let chunks: &[(usize, u64, &[u8])] =
             &[(0, 0, b"a\r\n"), (0, 1, &long), (0, 2, b""), (0, 3, b"b\r\n"), (1, 0, b"c\r\n")];
         let backwards: Vec<_> = chunks.iter().rev().copied().collect();
-        for name in ["x.csv", "x.csv.gz"] {
+        for name in ["x.csv", "x.csv.gz", "x.csv.zst"] {
             assert_eq!(written(name, &backwards), written(name, chunks), "{name}");
         }
         let plain = written("x.csv", &backwards);

@@ -12,6 +12,7 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use super::history::History;
+use super::memory::file_bytes;
 use super::robots::Robots;
 use super::silence::{Silence, Silences};
 use super::timeline::{AllowAll, BeforeFirst, Ruling, Standing, Timeline, Version};
@@ -215,7 +216,7 @@ impl Judge {
                 }
                 let body = archive.body(*key)?;
                 let robots = self.loaded().version(key.digest, &body, &self.askers);
-                self.keep(body.len());
+                self.keep(file_bytes(&robots));
                 Ok(robots)
             })
             .collect::<Result<_>>()?;

@@ -10,12 +10,12 @@ pub mod dated;
 pub mod explained;
 pub mod history;
 pub mod kept;
+mod memory;
 pub mod robots;
 pub mod silence;
 pub mod timeline;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Star};
@@ -35,15 +35,9 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use dated::Dated;
+use memory::{Memory, file_bytes, name_bytes};
 use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
 use silence::Heeded;
-
-/// Bytes that a robots.txt takes besides its text and its crawlers, about.
-const FILE_BYTES: usize = 4096;
-
-/// A parsed file takes so many times the bytes of its text, about: a rule of ten bytes takes some
-/// forty in the file's own model, and as many in the line numbers and tables of those it binds.
-const BYTES_PER_BODY_BYTE: usize = 6;
 
 /// Files whose failure is remembered, where not everything is.
 const FAILURES_MAX: usize = 1000;
@@ -109,15 +103,6 @@ pub struct Asker {
     star: select::Star,
 }
 
-/// What a judge may keep in memory.
-#[derive(Debug, Default)]
-struct Memory {
-    /// `None`: everything.
-    bytes_max: Option<usize>,
-    /// Of files and policies, about.
-    bytes: AtomicUsize,
-}
-
 /// What was read from the store so far.
 #[derive(Debug, Default)]
 struct Loaded {
@@ -173,8 +158,7 @@ impl Judge {
         bytes_max: usize,
     ) -> Result<Judge> {
         let judge = Judge::of(store, askers, dialect)?;
-        let memory = Memory { bytes_max: Some(bytes_max), ..Memory::default() };
-        Ok(Judge { memory, ..judge })
+        Ok(Judge { memory: Memory::of(bytes_max), ..judge })
     }
 
     fn of(store: Store, askers: Vec<Asker>, dialect: Dialect) -> Result<Judge> {
@@ -331,7 +315,7 @@ impl Judge {
         let policy = known.unwrap_or_else(|| {
             let shelf = Arc::clone(&self.shelf());
             let compiled = CompiledPolicy::with_shelf(rules, dialect, &self.limits, &shelf);
-            self.memory.bytes.fetch_add(compiled.heap_bytes(), Ordering::Relaxed);
+            self.memory.add(compiled.heap_bytes());
             Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });
         BoundRules { lines: selection.lines(), policy }
@@ -350,10 +334,15 @@ impl Judge {
         if let Some(known) = loaded.sources.get(&source) {
             return known.clone();
         }
+        let mut bytes = name_bytes(&source);
         let robots = match digested {
-            Ok(found) => {
-                found.map(|(digest, snapshot)| loaded.version(digest, &snapshot.body, &self.askers))
+            Ok(Some((digest, snapshot))) => {
+                let is_new = !loaded.by_digest.contains_key(&digest);
+                let robots = loaded.version(digest, &snapshot.body, &self.askers);
+                bytes += if is_new { file_bytes(&robots) } else { 0 };
+                Some(robots)
             }
+            Ok(None) => None,
             Err(err) => {
                 if self.memory.bytes_max.is_none() || loaded.failures.len() < FAILURES_MAX {
                     loaded.failures.insert(source.clone(), err.to_string());
@@ -363,25 +352,29 @@ impl Judge {
         };
         loaded.sources.insert(source, robots.clone());
         drop(loaded);
-        self.keep(robots.as_ref().map_or(0, |robots| robots.size_bytes));
+        self.keep(bytes);
         robots
     }
 
-    /// Takes note that a file of `body_bytes` is kept. Past what may be kept, everything is
-    /// forgotten: whoever is using it still holds it.
-    fn keep(&self, body_bytes: usize) {
+    /// Takes note that so many bytes more are kept. Past what may be kept, everything is forgotten:
+    /// whoever is using it still holds it.
+    fn keep(&self, bytes: usize) {
         let Some(bytes_max) = self.memory.bytes_max else { return };
-        let crawlers = self.askers.len() * size_of::<OnceLock<Binding>>();
-        let file_bytes = FILE_BYTES + crawlers + body_bytes * BYTES_PER_BODY_BYTE;
-        let bytes = self.memory.bytes.fetch_add(file_bytes, Ordering::Relaxed) + file_bytes;
-        if bytes + self.shelf().heap_bytes() > bytes_max {
-            self.memory.bytes.store(0, Ordering::Relaxed);
+        if self.memory.add(bytes) + self.shelf().heap_bytes() > bytes_max {
+            self.memory.forget();
             *self.shelf() = Arc::default();
             self.policies().clear();
             let mut loaded = self.loaded();
             let failures = std::mem::take(&mut loaded.failures);
             *loaded = Loaded { failures, ..Loaded::default() };
         }
+    }
+
+    /// How often all that was kept was forgotten, to stay within the memory of
+    /// [`Judge::of_many`]. Whoever keeps files for longer than for a moment gives them up, too, when
+    /// this has grown.
+    pub fn times_forgotten(&self) -> u64 {
+        self.memory.times_forgotten()
     }
 
     fn shelf(&self) -> MutexGuard<'_, Arc<Shelf>> {

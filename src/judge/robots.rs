@@ -64,6 +64,19 @@ pub(super) struct BoundRules {
     pub policy: Arc<CompiledPolicy>,
 }
 
+/// A rule that decided, where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct BindingRule<'a> {
+    /// 1-based.
+    pub line: u32,
+    /// `allow` or `disallow`.
+    pub directive: &'static str,
+    /// As written in the file.
+    pub pattern: &'a [u8],
+    /// The product token that bound the crawler, or `*`.
+    pub group: &'a [u8],
+}
+
 /// A rule that decided, as reports show it.
 #[derive(Clone, Debug)]
 pub struct DecidingRule {
@@ -81,7 +94,7 @@ pub struct DecidingRule {
 
 impl Robots {
     /// The rule on `line`, as it bound `crawler`.
-    pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
+    pub fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
         let directive = match rule.directive {
             Directive::Allow => "allow",
@@ -90,8 +103,15 @@ impl Robots {
         let tokens = &self.askers[crawler.index()].product_tokens;
         let binding = self.bindings[crawler.index()].get();
         let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));
-        let group = token.map_or("*", String::as_str).as_bytes().into();
-        DecidingRule { digest: self.digest, line, directive, pattern: rule.written().into(), group }
+        let group = token.map_or("*", String::as_str).as_bytes();
+        BindingRule { line, directive, pattern: rule.written(), group }
+    }
+
+    /// The same, to be kept for longer than the file is.
+    pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
+        let BindingRule { line, directive, pattern, group } = self.binding_rule(line, crawler);
+        let (pattern, group) = (pattern.into(), group.into());
+        DecidingRule { digest: self.digest, line, directive, pattern, group }
     }
 
     /// The rules of `selection`, a part of this file; made by `make` where no other crawler was

@@ -1,0 +1,85 @@
+//! What a judge may keep in memory, and what its files take there.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::robots::model::{ProductToken, RobotsTxt, Rule};
+
+use super::robots::{Binding, Robots};
+
+/// Bytes that a robots.txt takes besides its text and its crawlers, about: its place among others
+/// and the tables of those it binds.
+const FILE_BYTES: usize = 1024;
+
+/// Bytes that the name of a file takes besides itself, about: its place among others.
+const NAME_BYTES: usize = 96;
+
+/// Bytes that a rule takes besides its texts: in its group, and its line among those that bind.
+const RULE_BYTES: usize = size_of::<Rule>() + size_of::<u32>();
+
+/// What may be kept, and what is.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// `None`: everything.
+    pub bytes_max: Option<usize>,
+    /// Of files and policies, about.
+    bytes: AtomicUsize,
+    forgotten: AtomicU64,
+}
+
+impl Memory {
+    /// At most about so many bytes.
+    pub fn of(bytes_max: usize) -> Memory {
+        Memory { bytes_max: Some(bytes_max), ..Memory::default() }
+    }
+
+    /// Takes note of so many bytes more, and gives all of them.
+    pub fn add(&self, bytes: usize) -> usize {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+
+    /// Takes note that all is forgotten.
+    pub fn forget(&self) {
+        self.bytes.store(0, Ordering::Relaxed);
+        self.forgotten.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that was.
+    pub fn times_forgotten(&self) -> u64 {
+        self.forgotten.load(Ordering::Relaxed)
+    }
+}
+
+/// Bytes that a name of a file takes, about.
+pub(super) fn name_bytes(name: &str) -> usize {
+    NAME_BYTES + name.len()
+}
+
+/// Bytes that a version of a robots.txt takes, about; its policies are counted where they are made.
+pub(super) fn file_bytes(robots: &Robots) -> usize {
+    let crawlers = robots.bindings.len() * size_of::<OnceLock<Binding>>();
+    FILE_BYTES + crawlers + text_bytes(&robots.text)
+}
+
+fn text_bytes(text: &RobotsTxt) -> usize {
+    let groups = text.groups.iter().map(|group| {
+        let tokens = group.product_tokens.iter();
+        let tokens = tokens.map(|token| size_of::<ProductToken>() + allocated(&token.written));
+        let rules = group.rules.iter().map(|rule| {
+            let written = rule.written();
+            let is_shared = std::ptr::eq(written, &*rule.pattern);
+            let written = if is_shared { 0 } else { allocated(written) };
+            RULE_BYTES + allocated(&rule.pattern) + written
+        });
+        size_of_val(group) + tokens.sum::<usize>() + rules.sum::<usize>()
+    });
+    let sitemaps = text.sitemaps.iter().map(|map| size_of_val(map) + allocated(&map.url));
+    let delays = text.crawl_delays.iter();
+    let delays = delays.map(|delay| size_of_val(delay) + allocated(&delay.written));
+    groups.chain(sitemaps).chain(delays).sum()
+}
+
+/// What an allocator takes for some bytes: its own note of them, and no small crumbs.
+fn allocated(bytes: &[u8]) -> usize {
+    if bytes.is_empty() { 0 } else { (bytes.len() + 8).next_multiple_of(16).max(32) }
+}

@@ -1,5 +1,7 @@
 //! A URL of a list to what it is judged by: authority, and path with query.
 
+use memchr::memchr3;
+
 use crate::url::origin::split_scheme;
 
 /// Longer URLs are not looked at: no server takes them.
@@ -59,17 +61,25 @@ impl<'a> Address<'a> {
         if url.len() > URL_BYTES_MAX {
             return Err(Invalid::TooLong);
         }
-        let (scheme, rest) = match split_scheme(url) {
+        let (scheme, rest) = match split_usual_scheme(url).or_else(|| split_scheme(url)) {
             Some(parts) => parts,
             None => (default_scheme.unwrap_or("").as_bytes(), without_scheme(url)?),
         };
         if scheme.is_empty() {
             return Err(Invalid::NoScheme);
         }
-        let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
+        let end = memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         Ok(Address { scheme, authority, rest })
     }
+}
+
+/// What [`split_scheme`] says of nearly all URLs, without looking at each byte of the scheme.
+fn split_usual_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
+    ["https://", "http://"].iter().find_map(|start| {
+        let rest = url.strip_prefix(start.as_bytes())?;
+        Some((&url[..start.len() - "://".len()], rest))
+    })
 }
 
 /// What stands after `//`, or would.
@@ -117,6 +127,29 @@ mod tests {
             "example.com/a?u=http://b.example/",
             Ok(("https", "example.com", "/a?u=http://b.example/")),
         );
+    }
+
+    /// Every text of a few bytes of the alphabet, behind the beginnings of URLs.
+    #[test]
+    fn the_short_way_leads_to_the_same_place() {
+        let alphabet = b"hs:/?#@.A \xFF";
+        for start in ["", "http", "https", "http:", "https:/", "http://", "https://", "HTTP://"] {
+            for number in 0..alphabet.len().pow(4) {
+                let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+                let url =
+                    [start.as_bytes(), &[letter(0), letter(1), letter(2), letter(3)]].concat();
+                let slowly = split_scheme(&url).map(|(scheme, rest)| {
+                    let end = rest.iter().position(|byte| b"/?#".contains(byte));
+                    let (authority, rest) = rest.split_at(end.unwrap_or(rest.len()));
+                    Address { scheme, authority, rest }
+                });
+                let address = Address::of(&url, None);
+                match slowly {
+                    Some(slowly) => assert_eq!(address, Ok(slowly), "{url:?}"),
+                    None => assert!(address.is_err(), "{url:?}"),
+                }
+            }
+        }
     }
 
     #[test]

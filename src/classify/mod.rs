@@ -8,8 +8,12 @@ pub mod address;
 pub mod asker;
 pub mod batch;
 pub mod form;
+pub mod groups;
+mod members;
 pub mod outcome;
 pub mod rows;
+pub mod site;
+pub mod sites;
 pub mod summary;
 
 mod cut;
@@ -29,10 +33,11 @@ use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::merge::Merge;
 
-use batch::{Context, Judged, judge};
+use batch::{Context, Judged, Memory, judge};
 use cut::whole_records;
 use form::{Form, Wanted, Writing};
 use rows::{Rows, record_reader};
+use sites::Sites;
 use summary::{Counts, Summary};
 
 /// A record over this is not waited for: its end is taken where its bytes end.
@@ -52,6 +57,8 @@ pub struct Options {
     pub writing: Option<Writing>,
     /// The columns that are read, where the lists have columns.
     pub wanted: Wanted<String>,
+    /// Bytes for what each thread remembers of origins.
+    pub sites_bytes: usize,
     /// Bytes for the counts of origins and rules; `None` where rows are written instead.
     pub summary_bytes: Option<usize>,
 }
@@ -63,6 +70,10 @@ pub struct Progress {
     pub bytes_read: Arc<AtomicU64>,
     /// Rows judged.
     pub rows: AtomicU64,
+    /// Origins that were looked up; again where they had been given up meanwhile.
+    pub origins_opened: AtomicU64,
+    /// Origins of batches that were still known.
+    pub origins_found: AtomicU64,
 }
 
 /// What came of it.
@@ -162,7 +173,9 @@ pub fn run(
             let done_in = done_in;
             let judged = pool.broadcast(|_| {
                 let summary = options.summary_bytes.map(Summary::new);
-                Desk { context, work: &work, done: done_in.clone(), progress, summary }
+                let sites = Sites::new(options.sites_bytes);
+                let memory = Memory { sites, user_agents: UserAgentCache::default() };
+                Desk { context, work: &work, done: done_in.clone(), progress, summary, memory }
                     .serve(render)
             });
             // The reader must not wait for somebody to take what nobody takes any more.
@@ -336,19 +349,19 @@ struct Desk<'a> {
     done: Sender<Done>,
     progress: &'a Progress,
     summary: Option<Summary>,
+    memory: Memory,
 }
 
 impl Desk<'_> {
     fn serve(mut self, render: Option<&Render<'_>>) -> Option<Summary> {
-        let mut user_agents = UserAgentCache::default();
         loop {
             let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(Work { sequence, form, buffers: Buffers { text, mut out } }) = work else {
                 return self.summary;
             };
             let rows = Rows::read(&form, text);
-            let judged = judge(self.context, &form, rows, &mut user_agents);
-            self.progress.rows.fetch_add(judged.rows.len() as u64, Ordering::Relaxed);
+            let judged = judge(self.context, &form, rows, &mut self.memory);
+            self.tell_progress(judged.rows.len());
             if let Some(summary) = &mut self.summary {
                 summary.count(&judged, self.context.askers);
             }
@@ -365,5 +378,13 @@ impl Desk<'_> {
                 return self.summary;
             }
         }
+    }
+
+    fn tell_progress(&mut self, rows: usize) {
+        let Progress { rows: all_rows, origins_opened, origins_found, .. } = self.progress;
+        let sites = &mut self.memory.sites;
+        all_rows.fetch_add(rows as u64, Ordering::Relaxed);
+        origins_opened.fetch_add(std::mem::take(&mut sites.opened), Ordering::Relaxed);
+        origins_found.fetch_add(std::mem::take(&mut sites.found), Ordering::Relaxed);
     }
 }

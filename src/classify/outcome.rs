@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::judge::robots::DecidingRule;
+use crate::crawlers::crawler::CrawlerId;
+use crate::judge::robots::{BindingRule, Robots};
 
 use super::address::Invalid;
 
@@ -50,7 +51,7 @@ pub enum Reason {
     Invalid(Invalid),
 }
 
-/// What is said of some URLs: equal but for what the URL itself says.
+/// What is said of some URLs of a batch: equal but for what the URL itself says.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// In canonical form; `None` where it is no URL.
@@ -61,10 +62,10 @@ pub struct Outcome {
     pub answer: Answer,
     /// Why.
     pub reason: Reason,
-    /// By which rule.
-    pub rule: Option<Arc<DecidingRule>>,
-    /// The digest of the robots.txt that was asked.
-    pub snapshot: Option<Arc<str>>,
+    /// Of the deciding rule; 0 where there is none.
+    pub line: u32,
+    /// The robots.txt that was asked.
+    pub robots: Option<Arc<Robots>>,
 }
 
 impl Answer {
@@ -93,6 +94,14 @@ impl Answer {
     /// The answer of that name.
     pub fn from_name(name: &str) -> Option<Answer> {
         Answer::ALL.into_iter().find(|answer| answer.as_str() == name)
+    }
+}
+
+impl Outcome {
+    /// The deciding rule.
+    pub fn rule(&self) -> Option<BindingRule<'_>> {
+        let robots = self.robots.as_ref().filter(|_| self.line > 0)?;
+        Some(robots.binding_rule(self.line, CrawlerId(self.asker)))
     }
 }
 

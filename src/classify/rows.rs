@@ -1,15 +1,15 @@
 //! The text of a batch to rows of cells, whatever form the list has.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use csv::ByteRecord;
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 
 use crate::input::lines::lines;
 
 use super::form::{Form, Wanted};
+use super::members::members;
 
 /// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
 #[derive(Debug, Default)]
@@ -32,6 +32,9 @@ impl Rows {
     pub fn read(form: &Form, chunk: Vec<u8>) -> Rows {
         match form {
             Form::Lines => Rows::of_lines(chunk),
+            Form::Delimited { delimiter, .. } if is_simple(&chunk) => {
+                Rows::of_simple_records(chunk, *delimiter)
+            }
             Form::Delimited { delimiter, .. } => Rows::of_records(&chunk, *delimiter),
             Form::JsonLines(wanted) => Rows::of_json(wanted, &chunk),
         }
@@ -67,14 +70,36 @@ impl Rows {
     fn of_lines(chunk: Vec<u8>) -> Rows {
         let mut rows = Rows::default();
         let mut start = 0;
-        while start < chunk.len() {
-            let end = memchr(b'\n', &chunk[start..]).map_or(chunk.len(), |lf| start + lf);
+        // The end of a last line without one comes last, and stands for nothing where there is none.
+        for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
             let line = &chunk[start..end];
             let text = line.trim_ascii_start();
             let blank_bytes = line.len() - text.len();
             let text = text.trim_ascii_end();
             if !text.is_empty() {
                 rows.cells.push(range(start + blank_bytes, text.len()));
+                rows.end_row();
+            }
+            start = end + 1;
+        }
+        rows.text = chunk;
+        rows
+    }
+
+    /// What [`Rows::of_records`] makes of what [`is_simple`]; where it lies.
+    fn of_simple_records(chunk: Vec<u8>, delimiter: u8) -> Rows {
+        let mut rows = Rows::default();
+        let mut start = 0;
+        for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
+            let line = &chunk[start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if !line.is_empty() {
+                let mut cell = start;
+                for cell_end in memchr_iter(delimiter, line).chain([line.len()]) {
+                    let cell_end = start + cell_end;
+                    rows.cells.push(range(cell, cell_end - cell));
+                    cell = cell_end + 1;
+                }
                 rows.end_row();
             }
             start = end + 1;
@@ -98,13 +123,11 @@ impl Rows {
     /// missing, or is no text, is an empty cell.
     fn of_json(wanted: &Wanted<String>, chunk: &[u8]) -> Rows {
         let mut rows = Rows::default();
+        let names: Vec<&String> = wanted.all().collect();
         for line in lines(chunk).filter(|line| !line.trim_ascii().is_empty()) {
-            let members: Option<HashMap<String, &RawValue>> = serde_json::from_slice(line).ok();
+            let members = members(line, &names);
             rows.push_cell(line);
-            for name in wanted.all() {
-                let value = members.as_ref().and_then(|members| members.get(name)).copied();
-                rows.push_json_value(value);
-            }
+            (0..names.len()).for_each(|place| rows.push_json_value(members[place]));
             rows.end_row();
         }
         rows
@@ -112,7 +135,9 @@ impl Rows {
 
     fn push_json_value(&mut self, value: Option<&RawValue>) {
         let raw = value.map_or("", RawValue::get);
-        if raw.starts_with('"') {
+        if let Some(text) = simple_text(raw) {
+            self.push_cell(text.as_bytes());
+        } else if raw.starts_with('"') {
             let text: String = serde_json::from_str(raw).unwrap_or_default();
             self.push_cell(text.as_bytes());
         } else if raw == "null" {
@@ -139,6 +164,18 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Whether no cell is quoted, and records end with their lines.
+fn is_simple(chunk: &[u8]) -> bool {
+    memchr(b'"', chunk).is_none()
+        && memchr_iter(b'\r', chunk).all(|at| matches!(chunk.get(at + 1), None | Some(b'\n')))
+}
+
+/// What a JSON text says in which nothing is escaped.
+fn simple_text(raw: &str) -> Option<&str> {
+    let text = raw.strip_prefix('"')?.strip_suffix('"')?;
+    memchr(b'\\', text.as_bytes()).is_none().then_some(text)
+}
+
 /// How records are read everywhere: `"` around a cell, doubled inside it; rows of any length.
 pub fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
@@ -154,4 +191,36 @@ fn range(start: usize, len: usize) -> Range<u32> {
 
 fn to_u32(number: usize) -> u32 {
     u32::try_from(number).expect("a batch is far below 4 GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(rows: &Rows) -> Vec<Vec<&[u8]>> {
+        rows.iter().map(|row| (0..row.cells.len()).map(|at| row.cell(at)).collect()).collect()
+    }
+
+    /// All texts of eight letters of an alphabet.
+    #[test]
+    fn simple_records_are_read_as_all_records_are() {
+        let alphabet = b"a,\r\n";
+        for number in 0..alphabet.len().pow(8) {
+            let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+            let text: Vec<u8> = (0..8).map(letter).collect();
+            if is_simple(&text) {
+                let simply = Rows::of_simple_records(text.clone(), b',');
+                let expected = Rows::of_records(&text, b',');
+                assert_eq!(cells(&simply), cells(&expected), "{text:?}");
+            }
+        }
+        assert!(!is_simple(b"a\rb") && !is_simple(b"\"") && is_simple(b"a\r\nb\r"));
+    }
+
+    #[test]
+    fn lines_are_trimmed_and_blank_ones_are_none() {
+        let rows = Rows::of_lines(b"\n a \r\n\t\nb c\n\nd".to_vec());
+        let expected: [&[&[u8]]; 3] = [&[b"a"], &[b"b c"], &[b"d"]];
+        assert_eq!(cells(&rows), expected);
+    }
 }

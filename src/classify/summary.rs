@@ -38,7 +38,8 @@ impl Counts {
         self.0[answer as usize]
     }
 
-    fn add(&mut self, answer: Answer, count: u64) {
+    /// `answer` was given `count` times more.
+    pub fn add(&mut self, answer: Answer, count: u64) {
         self.0[answer as usize] += count;
     }
 }
@@ -62,11 +63,9 @@ impl Summary {
 
     /// Counts a batch.
     pub fn count(&mut self, judged: &Judged, askers: &Askers<'_>) {
-        let mut times = vec![0_u64; judged.outcomes.len()];
-        judged.answers.iter().for_each(|&outcome| times[outcome as usize] += 1);
-        for (outcome, &times) in judged.outcomes.iter().zip(&times) {
+        for (outcome, times) in &judged.outcomes {
             let mut counts = Counts::default();
-            counts.add(outcome.answer, times);
+            counts.add(outcome.answer, *times);
             self.askers.entry(outcome.asker).or_default().absorb(counts);
             let Some(key) = origin_key(outcome, askers) else { continue };
             self.origins.add(key.as_slice(), counts);
@@ -92,8 +91,8 @@ fn origin_key(outcome: &Outcome, askers: &Askers<'_>) -> Option<Vec<u8>> {
 
 /// NUL stands in no name and no origin; a pattern comes last.
 fn rule_key(outcome: &Outcome, origin_key: Vec<u8>) -> Option<Vec<u8>> {
-    let rule = outcome.rule.as_ref()?;
+    let rule = outcome.rule()?;
     let line = rule.line.to_string();
-    let parts = [b"\0", line.as_bytes(), b"\0", rule.directive.as_bytes(), b"\0", &rule.pattern];
+    let parts = [b"\0", line.as_bytes(), b"\0", rule.directive.as_bytes(), b"\0", rule.pattern];
     Some([origin_key, parts.concat()].concat())
 }

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
@@ -23,9 +24,10 @@ use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::store::Store;
 
 use super::Outcome;
-use super::progress::{Show, follow};
+use super::progress::{Show, follow_and_tell};
 use super::shared::{DialectArg, complain, registry};
 use super::signals;
+use super::size::bytes;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,7 +103,7 @@ pub struct ClassifyArgs {
     #[arg(long, value_name = "SCHEME", help_heading = "Input")]
     default_scheme: Option<String>,
 
-    /// Where to write; standard output if not given. Gzipped if the name ends in .gz.
+    /// Where to write; standard output if not given. Compressed if the name ends in .gz or .zst.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -133,8 +135,8 @@ pub struct ClassifyArgs {
     #[arg(long, value_enum, default_value_t = DialectArg::Google)]
     dialect: DialectArg,
 
-    /// MiB of memory to use, about.
-    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    /// Memory to use, about: 64MiB, 2GiB; a number alone is MiB.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = bytes)]
     memory: usize,
 
     /// Threads that judge; 0 for one a core.
@@ -168,9 +170,12 @@ enum LayoutArg {
     Jsonl,
 }
 
-/// Of the memory, what the robots.txt files and policies in hand may take, and what counts may.
+/// Of the memory, what the robots.txt files and policies in hand may take, what the batches under
+/// way, and what is remembered of origins; counts share that, and so each of the two has half.
 const CACHE_SHARE: usize = 2;
-const SUMMARY_SHARE: usize = 4;
+const BATCHES_SHARE: usize = 4;
+const SITES_SHARE: usize = 4;
+const SUMMARY_SHARE: usize = 2 * SITES_SHARE;
 
 /// Bytes of a batch, at most; past it nothing is gained.
 const BATCH_BYTES_MAX: usize = 4 << 20;
@@ -184,7 +189,7 @@ impl ClassifyArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let (askers, judged) = self.askers(&registry)?;
         let store = Store::open(&self.robots)?;
-        let cache_bytes = self.memory_bytes() / CACHE_SHARE;
+        let cache_bytes = self.memory / CACHE_SHARE;
         let judge = Judge::of_many(store, judged, self.dialect.dialect(), cache_bytes)?;
         let only: Result<Vec<Answer>> = self.only.iter().map(|name| answer(name)).collect();
         let width = if self.wide { Width::Wide } else { Width::Long };
@@ -207,15 +212,15 @@ impl ClassifyArgs {
         output: &mut Output,
     ) -> Result<Classified> {
         let options = self.options()?;
-        let progress = Progress::default();
+        let (progress, begun) = (Progress::default(), Instant::now());
         let begin = |form: &Form| verdicts.begin(form);
         let write = |judged: &_, form: &Form, out: &mut Vec<u8>| verdicts.write(judged, form, out);
         let sizes: Option<Vec<u64>> = sources.iter().map(Source::size_bytes).collect();
-        follow(
+        follow_and_tell(
             if self.quiet { Show::Nothing } else { Show::OnTerminal },
             sizes.map(|sizes| sizes.iter().sum()),
             || progress.bytes_read.load(Ordering::Relaxed),
-            || progress.rows.load(Ordering::Relaxed),
+            || so_far(&progress, begun),
             || {
                 let render = classify::Render { begin: &begin, write: &write };
                 classify::run(sources, &options, context, &progress, &render, output)
@@ -290,18 +295,16 @@ impl ClassifyArgs {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let batches = classify::batches_under_way(threads);
-        let batch_bytes = self.memory_bytes() / 4 / batches / BATCH_GROWTH;
+        let batch_bytes = self.memory / BATCHES_SHARE / batches / BATCH_GROWTH;
+        let share = self.memory / if self.summary { SUMMARY_SHARE } else { SITES_SHARE };
         Ok(Options {
             threads,
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
             writing: self.writing(),
             wanted: self.wanted(),
-            summary_bytes: self.summary.then(|| self.memory_bytes() / SUMMARY_SHARE / threads),
+            sites_bytes: share / threads,
+            summary_bytes: self.summary.then_some(share / threads),
         })
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.memory.saturating_mul(1 << 20)
     }
 
     fn writing(&self) -> Option<Writing> {
@@ -341,6 +344,17 @@ impl ClassifyArgs {
             LayoutArg::Jsonl => Layout::JsonLines,
         }
     }
+}
+
+/// What the progress line says: URLs, how fast, origins looked up, and how many of those that
+/// batches asked for were still known.
+fn so_far(progress: &Progress, begun: Instant) -> String {
+    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (rows, opened) = (load(&progress.rows), load(&progress.origins_opened));
+    let found = load(&progress.origins_found);
+    let per_second = rows as f64 / begun.elapsed().as_secs_f64().max(0.001);
+    let percent = found * 100 / (found + opened).max(1);
+    format!("{rows} URLs, {per_second:.0}/s; {opened} origins looked up, {percent} % cache hits")
 }
 
 fn answer(name: &str) -> Result<Answer> {

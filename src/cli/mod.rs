@@ -25,6 +25,7 @@ mod robots;
 mod shared;
 mod signals;
 mod simulate;
+mod size;
 mod window;
 mod written;
 

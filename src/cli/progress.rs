@@ -26,10 +26,22 @@ pub fn follow<T>(
     lines_done: impl Fn() -> u64 + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
+    follow_and_tell(show, bytes_total, bytes_done, || format!("{} lines", lines_done()), job)
+}
+
+/// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known, and shows what
+/// there is to `tell`.
+pub fn follow_and_tell<T>(
+    show: Show,
+    bytes_total: Option<u64>,
+    bytes_done: impl Fn() -> u64 + Sync,
+    tell: impl Fn() -> String + Sync,
+    job: impl FnOnce() -> T,
+) -> T {
     let bar = bar(bytes_total);
     let look = |bar: &ProgressBar| {
         bar.set_position(bytes_done());
-        bar.set_message(format!("{} lines", lines_done()));
+        bar.set_message(tell());
     };
     run(show, &bar, look, job)
 }

@@ -1,9 +1,10 @@
 //! Verdicts on lists of URLs as CSV, TSV or JSON Lines.
 //!
-//! A row is the input's cells, the URL and what was said of it. What was said is written once a
-//! batch for all rows of which the same was said.
+//! A row is the input's cells, the URL and what was said of it. What was said is written once for
+//! all rows of which the same was said, and kept with it.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
@@ -16,6 +17,8 @@ use crate::classify::rows::Row;
 use crate::error::{Error, Result};
 
 use super::cell::{csv_cell, visible};
+use super::digits::Digits;
+use super::plain::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
 pub const COLUMNS: [&str; 10] = [
@@ -65,7 +68,15 @@ pub struct Verdicts<'a> {
     /// Who asked.
     pub askers: &'a Askers<'a>,
     /// By the first list; set when it is begun.
-    parts: OnceLock<Vec<Part>>,
+    pieces: OnceLock<Vec<Piece>>,
+}
+
+/// A part of each row.
+#[derive(Debug)]
+struct Piece {
+    part: Part,
+    /// What stands before the cell: its name, in JSON.
+    name: Vec<u8>,
 }
 
 /// A column, or columns that depend on what was said alone.
@@ -91,7 +102,7 @@ impl<'a> Verdicts<'a> {
         only: Vec<Answer>,
         askers: &'a Askers<'a>,
     ) -> Verdicts<'a> {
-        Verdicts { layout, width, columns, only, askers, parts: OnceLock::new() }
+        Verdicts { layout, width, columns, only, askers, pieces: OnceLock::new() }
     }
 
     /// The header for lists of the form `form`, to be called once, for the first list. The cells of
@@ -113,7 +124,7 @@ impl<'a> Verdicts<'a> {
                 header.push(b'\n');
             }
         }
-        let _ = self.parts.set(parts);
+        let _ = self.pieces.set(parts.into_iter().map(|part| self.piece(part)).collect());
         Ok(header)
     }
 
@@ -122,29 +133,35 @@ impl<'a> Verdicts<'a> {
         if judged.rows.is_empty() {
             return;
         }
-        let parts = self.parts.get().expect("a list is begun before its first rows");
-        let said: Vec<Vec<Vec<u8>>> = judged
-            .outcomes
-            .iter()
-            .map(|outcome| parts.iter().map(|part| self.said(part, outcome)).collect())
-            .collect();
+        let pieces = self.pieces.get().expect("a list is begun before its first rows");
         let carried = form.carried();
-        let places: Vec<Option<usize>> = parts.iter().map(|part| place(part, &carried)).collect();
-        let line = Line { verdicts: self, parts, said: &said, places: &places, form };
-        for (index, row) in judged.rows.iter().enumerate() {
+        let places: Vec<usize> = pieces.iter().map(|piece| place(&piece.part, &carried)).collect();
+        let is_wanted: Vec<bool> =
+            judged.outcomes.iter().map(|(outcome, _)| self.wants(outcome.answer)).collect();
+        let is_wanted = |outcome: &&u32| is_wanted[**outcome as usize];
+        let written = vec![0..0; judged.outcomes.len() * pieces.len()];
+        let mut lines = Lines { verdicts: self, pieces, judged, written, places: &places, form };
+        for (row, outcomes) in judged.iter() {
             match self.width {
-                Width::Long => judged
-                    .outcomes_of(index)
-                    .filter(|&outcome| self.wants(judged.outcomes[outcome].answer))
-                    .for_each(|outcome| line.write(row, judged, &[outcome], out)),
-                Width::Wide => {
-                    let outcomes: Vec<usize> = judged.outcomes_of(index).collect();
-                    if outcomes.iter().any(|&of| self.wants(judged.outcomes[of].answer)) {
-                        line.write(row, judged, &outcomes, out);
-                    }
+                Width::Long => {
+                    outcomes.iter().filter(is_wanted).for_each(|outcome| {
+                        lines.write(row, std::slice::from_ref(outcome), out);
+                    });
                 }
+                Width::Wide if outcomes.iter().any(|outcome| is_wanted(&outcome)) => {
+                    lines.write(row, outcomes, out);
+                }
+                Width::Wide => {}
             }
         }
+    }
+
+    fn piece(&self, part: Part) -> Piece {
+        let mut name = Vec::new();
+        if !matches!(part, Part::Said(_)) {
+            self.names(&part).iter().for_each(|of_part| self.push_name(of_part, &mut name));
+        }
+        Piece { part, name }
     }
 
     fn wants(&self, answer: Answer) -> bool {
@@ -235,39 +252,32 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// The cells of `part` that depend on the outcome alone, with what stands between them.
-    fn said(&self, part: &Part, outcome: &Outcome) -> Vec<u8> {
-        let mut text = Vec::new();
-        if let Part::Said(columns) = part {
-            for (at, &column) in columns.iter().enumerate() {
-                self.delimit(at, &mut text);
-                self.push_name(COLUMNS[column], &mut text);
-                match (self.layout, self.said_cell(column, outcome)) {
-                    (Layout::JsonLines, None) => text.extend_from_slice(b"null"),
-                    (Layout::JsonLines, Some(line)) if COLUMNS[column] == "rule_line" => {
-                        text.extend_from_slice(&line);
-                    }
-                    (_, cell) => self.push_cell(&cell.unwrap_or_default(), &mut text),
+    /// The cells of `columns`, which depend on the outcome alone, with what stands between them.
+    fn push_said(&self, columns: &[usize], outcome: &Outcome, out: &mut Vec<u8>) {
+        let rule = outcome.rule();
+        for (at, &column) in columns.iter().enumerate() {
+            self.delimit(at, out);
+            self.push_name(COLUMNS[column], out);
+            let mut digits = Digits::default();
+            let cell: Option<&[u8]> = match COLUMNS[column] {
+                "origin" => outcome.origin.as_deref().map(str::as_bytes),
+                "crawler" => Some(self.askers.name(outcome.asker).as_bytes()),
+                "verdict" => Some(outcome.answer.as_str().as_bytes()),
+                "reason" => Some(outcome.reason.as_str().as_bytes()),
+                "rule_line" => rule.map(|rule| digits.decimal(rule.line)),
+                "directive" => rule.map(|rule| rule.directive.as_bytes()),
+                "pattern" => rule.map(|rule| rule.pattern),
+                "group" => rule.map(|rule| rule.group),
+                "snapshot" => outcome.robots.as_ref().map(|robots| digits.short(&robots.digest)),
+                other => unreachable!("{other} does not depend on the outcome"),
+            };
+            match (self.layout, cell) {
+                (Layout::JsonLines, None) => out.extend_from_slice(b"null"),
+                (Layout::JsonLines, Some(line)) if COLUMNS[column] == "rule_line" => {
+                    out.extend_from_slice(line);
                 }
+                (_, cell) => self.push_cell(cell.unwrap_or_default(), out),
             }
-        }
-        text
-    }
-
-    fn said_cell(&self, column: usize, outcome: &Outcome) -> Option<Vec<u8>> {
-        let rule = outcome.rule.as_deref();
-        let text = |text: &str| Some(text.as_bytes().to_vec());
-        match COLUMNS[column] {
-            "origin" => text(outcome.origin.as_deref()?),
-            "crawler" => text(self.askers.name(outcome.asker)),
-            "verdict" => text(outcome.answer.as_str()),
-            "reason" => text(outcome.reason.as_str()),
-            "rule_line" => text(&rule?.line.to_string()),
-            "directive" => text(rule?.directive),
-            "pattern" => Some(rule?.pattern.to_vec()),
-            "group" => Some(rule?.group.to_vec()),
-            "snapshot" => text(outcome.snapshot.as_deref()?),
-            other => unreachable!("{other} does not depend on the outcome"),
         }
     }
 
@@ -286,13 +296,18 @@ impl<'a> Verdicts<'a> {
 
     /// A cell; strangers' bytes are made visible as in all reports.
     fn push_cell(&self, bytes: &[u8], out: &mut Vec<u8>) {
-        if self.layout == Layout::JsonLines {
-            return push_json(&visible(bytes), out);
-        }
-        let is_plain = |byte: &u8| byte.is_ascii_graphic() && !b"\",\\".contains(byte);
-        let is_formula = |first: &u8| b"=+-@'".contains(first);
-        if bytes.iter().all(is_plain) && !bytes.first().is_some_and(is_formula) {
-            return out.extend_from_slice(bytes);
+        match self.layout {
+            Layout::JsonLines if is_plain_text(bytes) => {
+                out.push(b'"');
+                out.extend_from_slice(bytes);
+                out.push(b'"');
+                return;
+            }
+            Layout::JsonLines => return push_json(&visible(bytes), out),
+            Layout::Csv | Layout::Tsv if is_plain_cell(bytes) => {
+                return out.extend_from_slice(bytes);
+            }
+            Layout::Csv | Layout::Tsv => {}
         }
         let text = csv_cell(bytes);
         let delimiter = if self.layout == Layout::Tsv { '\t' } else { ',' };
@@ -304,54 +319,60 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// What is the same for all lines of a batch.
-struct Line<'a> {
+/// The lines of a batch.
+struct Lines<'a> {
     verdicts: &'a Verdicts<'a>,
-    parts: &'a [Part],
-    /// By outcome and part.
-    said: &'a [Vec<Vec<u8>>],
+    pieces: &'a [Piece],
+    judged: &'a Judged,
+    /// By outcome and part: where in the output it stands what was said, once it does.
+    written: Vec<Range<usize>>,
     /// By part: where in a row a carried cell stands.
-    places: &'a [Option<usize>],
+    places: &'a [usize],
     form: &'a Form,
 }
 
-impl Line<'_> {
-    fn write(&self, row: Row<'_>, judged: &Judged, outcomes: &[usize], out: &mut Vec<u8>) {
+impl Lines<'_> {
+    fn write(&mut self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
         let is_json = self.verdicts.layout == Layout::JsonLines;
         if is_json {
             out.push(b'{');
         }
-        for (at, part) in self.parts.iter().enumerate() {
+        for (at, piece) in self.pieces.iter().enumerate() {
             self.verdicts.delimit(at, out);
-            match part {
-                Part::Said(_) => out.extend_from_slice(&self.said[outcomes[0]][at]),
+            out.extend_from_slice(&piece.name);
+            match &piece.part {
+                Part::Said(columns) => self.write_said(at, columns, outcomes[0] as usize, out),
                 Part::Url => {
-                    self.verdicts.push_name("url", out);
                     self.verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out);
                 }
-                Part::Carried(name) => {
-                    self.verdicts.push_name(&self.verdicts.carried_name(name), out);
-                    let cell = self.places[at].map_or(&b""[..], |place| row.cell(place));
-                    self.verdicts.push_cell(cell, out);
-                }
-                Part::Input => {
-                    self.verdicts.push_name("input", out);
-                    push_input(row.cell(0), out);
-                }
+                Part::Carried(_) => self.verdicts.push_cell(row.cell(self.places[at]), out),
+                Part::Input => push_input(row.cell(0), out),
                 Part::AnswerTo(asker) => {
-                    self.verdicts.push_name(&self.verdicts.asker_name(*asker), out);
-                    let answer = judged.outcomes[outcomes[*asker]].answer.as_str();
-                    self.verdicts.push_cell(answer.as_bytes(), out);
+                    let (outcome, _) = &self.judged.outcomes[outcomes[*asker] as usize];
+                    self.verdicts.push_cell(outcome.answer.as_str().as_bytes(), out);
                 }
             }
         }
         out.extend_from_slice(if is_json { b"}\n" } else { b"\n" });
     }
+
+    /// What was said before is copied from where it stands.
+    fn write_said(&mut self, part: usize, columns: &[usize], outcome: usize, out: &mut Vec<u8>) {
+        let written = &mut self.written[outcome * self.pieces.len() + part];
+        if written.start == written.end {
+            let start = out.len();
+            self.verdicts.push_said(columns, &self.judged.outcomes[outcome].0, out);
+            *written = start..out.len();
+        } else {
+            out.extend_from_within(written.clone());
+        }
+    }
 }
 
-fn place(part: &Part, carried: &[(usize, &str)]) -> Option<usize> {
-    let Part::Carried(name) = part else { return None };
-    carried.iter().find(|(_, column)| column == name).map(|(place, _)| *place)
+/// Where a carried cell stands; past all cells, which are empty there, where it is in no row.
+fn place(part: &Part, carried: &[(usize, &str)]) -> usize {
+    let Part::Carried(name) = part else { return usize::MAX };
+    carried.iter().find(|(_, column)| column == name).map_or(usize::MAX, |(place, _)| *place)
 }
 
 /// A line of JSON as it is; as a text where it is broken.

@@ -1,0 +1,77 @@
+//! What is known of origins, kept from one batch to the next, in so many bytes.
+//!
+//! There are two generations: who is asked about is of the young one, and when that has grown to
+//! half of the room the old one is given up and the young one is old. So what is asked about often
+//! stays, for the price of a move now and then.
+
+use std::collections::HashMap;
+
+use crate::judge::Judge;
+
+use super::address::Address;
+use super::site::Site;
+
+/// One thread's memory of origins.
+#[derive(Debug)]
+pub struct Sites {
+    young: HashMap<Box<[u8]>, Box<Site>>,
+    old: HashMap<Box<[u8]>, Box<Site>>,
+    young_bytes: usize,
+    /// Of one generation.
+    bytes_max: usize,
+    /// How often the judge had forgotten everything when a site was last looked for.
+    forgotten: u64,
+    /// Origins that were looked up.
+    pub opened: u64,
+    /// Origins that were found here.
+    pub found: u64,
+}
+
+impl Sites {
+    /// Nothing is known; at most about `bytes_max` bytes will be kept.
+    pub fn new(bytes_max: usize) -> Sites {
+        Sites {
+            young: HashMap::new(),
+            old: HashMap::new(),
+            young_bytes: 0,
+            bytes_max: bytes_max / 2,
+            forgotten: 0,
+            opened: 0,
+            found: 0,
+        }
+    }
+
+    /// The origin of the URLs that begin with `key`, which is `address` as written.
+    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &Address<'_>) -> &Site {
+        // What the judge forgets to keep within its memory must not live on here.
+        let forgotten = judge.times_forgotten();
+        if self.forgotten != forgotten {
+            self.forgotten = forgotten;
+            self.young = HashMap::new();
+            self.old = HashMap::new();
+            self.young_bytes = 0;
+        }
+        if self.young.contains_key(key) {
+            self.found += 1;
+        } else {
+            let (key, site) = match self.old.remove_entry(key) {
+                Some(known) => {
+                    self.found += 1;
+                    known
+                }
+                None => {
+                    self.opened += 1;
+                    (key.into(), Box::new(Site::open(judge, address)))
+                }
+            };
+            let bytes = key.len() + site.size_bytes();
+            if self.young_bytes + bytes > self.bytes_max {
+                self.old = std::mem::take(&mut self.young);
+                self.young_bytes = 0;
+            }
+            self.young_bytes += bytes;
+            self.young.insert(key, site);
+        }
+        self.young.get(key).expect("it was there, or was inserted")
+    }
+}

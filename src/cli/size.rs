@@ -1,0 +1,50 @@
+//! Sizes of memory as users write them.
+
+/// Units by their names in lower case; none is MiB.
+const UNITS: [(&str, usize); 7] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("", 1 << 20),
+];
+
+/// The bytes of `256`, `256MiB`, `2G`; past what the machine can count, as many as it can.
+///
+/// # Errors
+/// Where it is no whole number with one of these units.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.trim_start().to_ascii_lowercase();
+    let unit = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| *bytes);
+    match (number.parse::<usize>(), unit) {
+        (Ok(number), Some(unit)) => Ok(number.saturating_mul(unit)),
+        (Err(_), Some(_)) if digits > 0 => Ok(usize::MAX),
+        _ => Err("write a whole number of MiB, or one with KiB, MiB or GiB: 64MiB".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_alone_is_mib() {
+        for (text, expected) in [
+            ("0", 0),
+            ("256", 256 << 20),
+            ("1MiB", 1 << 20),
+            ("64 kib", 64 << 10),
+            ("2G", 2 << 30),
+            ("99999999999999999999999", usize::MAX),
+        ] {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "MiB", "1.5GiB", "-1", "12MB", "x"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+}

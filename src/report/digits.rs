@@ -1,0 +1,54 @@
+//! Numbers and digests as text, without a place on the heap.
+
+use crate::store::snapshot::Digest;
+
+/// What stands before the digits of a digest, and how many of them name a snapshot.
+const SHA256: &[u8] = b"sha256:";
+const SNAPSHOT_DIGITS: usize = 16;
+
+/// Room for the digits of a number or of a digest.
+#[derive(Default)]
+pub struct Digits {
+    text: [u8; 24],
+}
+
+impl Digits {
+    /// Of a number, without leading zeros.
+    pub fn decimal(&mut self, mut number: u32) -> &[u8] {
+        let mut start = self.text.len();
+        loop {
+            start -= 1;
+            self.text[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return &self.text[start..];
+            }
+        }
+    }
+
+    /// `sha256:` and the first digits.
+    pub fn short(&mut self, digest: &Digest) -> &[u8] {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let (name, digits) = self.text.split_at_mut(SHA256.len());
+        name.copy_from_slice(SHA256);
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.as_bytes()) {
+            pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+        }
+        &self.text[..SHA256.len() + SNAPSHOT_DIGITS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_a_format() {
+        for number in [0, 7, 10, 65_535, u32::MAX] {
+            assert_eq!(Digits::default().decimal(number), number.to_string().as_bytes());
+        }
+        let digest = Digest::of(b"x");
+        let expected = &digest.to_string()[..SHA256.len() + SNAPSHOT_DIGITS];
+        assert_eq!(Digits::default().short(&digest), expected.as_bytes());
+    }
+}

@@ -4,6 +4,7 @@
 //! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
 //! - `check`: one URL, and why.
 //! - `classify`: lists of URLs.
+//! - `classify_files`: which lists go in and what comes out, whatever is in them and however it ends.
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
@@ -33,6 +34,7 @@ mod audit;
 mod bad_input;
 mod check;
 mod classify;
+mod classify_files;
 mod conduct;
 mod crawlers;
 mod formats;

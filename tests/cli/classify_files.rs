@@ -1,0 +1,160 @@
+//! `botaudit classify`: which files go in and come out, whatever is in them and however it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Stdio};
+
+use crate::program::{Ran, Sandbox, Table};
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots/h.example.txt", "User-agent: *\nDisallow: /a\n");
+    sandbox
+}
+
+fn classify(sandbox: &Sandbox, arguments: &str, input: &[u8]) -> Ran {
+    sandbox.run_with_input(&format!("classify --robots robots --token bot -q {arguments}"), input)
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0; zstd_safe::compress_bound(bytes.len())];
+    let length = zstd_safe::compress(&mut frame[..], bytes, 3).unwrap();
+    frame.truncate(length);
+    frame
+}
+
+#[test]
+fn lists_are_read_in_the_order_in_which_they_are_named() {
+    let sandbox = sandbox();
+    sandbox.write("c.txt", "https://h.example/1\n");
+    sandbox.write_gz("b.csv.gz", "n,url\n7,https://h.example/2\n");
+    sandbox.write("a.txt.zst", zstd(b"https://h.example/3\nhttps://h.example/a"));
+    sandbox.write("empty.txt", "");
+    let ran = classify(&sandbox, "c.txt b.csv.gz empty.txt - a.txt.zst", b"https://h.example/4");
+    let table = Table::parse(&ran.exits(0).stdout);
+    let places = ["1", "2", "4", "3", "a"].map(|name| format!("https://h.example/{name}"));
+    assert_eq!(table.cells("url"), places);
+    assert_eq!(table.cells("rule_line"), ["", "", "", "", "2"]);
+}
+
+#[test]
+fn output_is_compressed_as_its_name_says() {
+    let sandbox = sandbox();
+    let list: String = (0..50_000).map(|n| format!("https://h.example/{n}\n")).collect();
+    let plain = classify(&sandbox, "-", list.as_bytes()).exits(0).stdout.into_bytes();
+    for name in ["v.csv", "v.csv.gz", "v.csv.zst"] {
+        classify(&sandbox, &format!("- -o {name}"), list.as_bytes()).exits(0);
+        let bytes = std::fs::read(sandbox.path(name)).unwrap();
+        let mut text = vec![0; plain.len() + 1];
+        let length = match name.rsplit_once('.').unwrap().1 {
+            "gz" => flate2::read::GzDecoder::new(&bytes[..]).read_to_end({
+                text.clear();
+                &mut text
+            }),
+            "zst" => Ok(zstd_safe::decompress(&mut text[..], &bytes).unwrap()),
+            _ => {
+                text = bytes;
+                Ok(text.len())
+            }
+        };
+        text.truncate(length.unwrap());
+        assert!(text == plain, "{name}");
+    }
+}
+
+#[test]
+fn tables_with_tabs_go_in_and_out() {
+    let sandbox = sandbox();
+    sandbox.write("u.tsv", "n\turl\r\n1\thttps://h.example/a\r\n2, 3\thttps://h.example/b\r\n");
+    classify(&sandbox, "u.tsv --columns n,verdict -o v.tsv", b"").exits(0);
+    assert_eq!(sandbox.text("v.tsv"), "n\tverdict\n1\tdisallowed\n2, 3\tallowed\n");
+}
+
+#[test]
+fn no_line_is_fatal() {
+    let sandbox = sandbox();
+    let mut list = b"https://h.example/a\n".to_vec();
+    list.extend([&b"x".repeat(3 << 20)[..], b"\n"].concat());
+    list.extend([&b"https://h.example/"[..], &b"y".repeat(1 << 20), b"\n"].concat());
+    list.extend(
+        b"https://h.example/\0\nhttps://h.ex\0mple/\n\xff\xfe\nhttps://h.example/\xff\n\r\r\n",
+    );
+    list.extend(b"https://h.example/a\n");
+    for options in ["-", "--memory 1MiB -", "--memory 64KiB --format jsonl -"] {
+        let ran = classify(&sandbox, options, &list).exits(0);
+        assert_eq!(ran.stdout.lines().count() - usize::from(!options.contains("jsonl")), 8);
+    }
+    let table = Table::parse(&classify(&sandbox, "-", &list).exits(0).stdout);
+    let expected = [
+        "disallowed | rule",
+        "invalid-url | too-long",
+        "invalid-url | too-long",
+        "allowed | no-rule-matches",
+        "invalid-url | bad-host",
+        "invalid-url | no-scheme",
+        "allowed | no-rule-matches",
+        "disallowed | rule",
+    ];
+    assert_eq!(table.cells("verdict reason"), expected);
+}
+
+#[test]
+fn memory_is_given_with_its_unit() {
+    let sandbox = sandbox();
+    classify(&sandbox, "--memory 12MB -", b"").exits(2).complains("64MiB");
+    for memory in ["0", "1MiB", "2G", "99999999999999999999"] {
+        classify(&sandbox, &format!("--memory {memory} -"), b"https://h.example/a").exits(0);
+    }
+}
+
+/// A run that is fed line by line.
+fn fed(sandbox: &Sandbox, arguments: &str) -> Child {
+    let arguments = format!("classify --robots robots --token bot -q --memory 1MiB {arguments}");
+    sandbox.command(&arguments).stdin(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let sandbox = sandbox();
+    let mut child = fed(&sandbox, "-");
+    let mut stdin = child.stdin.take().unwrap();
+    let feeding = std::thread::spawn(move || {
+        // Until nobody reads any more.
+        while stdin.write_all(&b"https://h.example/a\n".repeat(1000)).is_ok() {}
+    });
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut header = String::new();
+    stdout.read_line(&mut header).unwrap();
+    assert!(header.starts_with("url,origin,"));
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    feeding.join().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn a_killed_run_leaves_what_stood_there() {
+    let sandbox = sandbox();
+    for (name, before) in [("old.csv", Some("old")), ("new.csv", None)] {
+        if let Some(text) = before {
+            sandbox.write(name, text);
+        }
+        let mut child = fed(&sandbox, &format!("- -o {name}"));
+        let mut stdin = child.stdin.take().unwrap();
+        // More than can be under way, so that some of it was written.
+        stdin.write_all(&b"https://h.example/a\n".repeat(100_000)).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let after = std::fs::read_to_string(sandbox.path(name)).ok();
+        assert_eq!(after.as_deref(), before, "{name}");
+    }
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let sandbox = sandbox();
+    let ran = classify(&sandbox, "-", b"https://h.example/a").exits(0);
+    assert_eq!(ran.stderr, "");
+    let arguments = "classify --robots robots --token bot -";
+    let ran = sandbox.run_with_input(arguments, b"https://h.example/a\nx").exits(0);
+    assert_eq!(ran.stderr.trim_end(), "botaudit: 2 URLs; 1 disallowed, 1 invalid-url");
+}

@@ -42,7 +42,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(
     missing_docs,
-    reason = "each is the column of the same name, described in report/columns.rs"
+    reason = "each is the column of the same name, described in report/columns/"
 )]
 pub struct Sums {
     pub requests: u64,
@@ -120,7 +120,7 @@ impl Merge for Sums {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(
     missing_docs,
-    reason = "each is the column of the same name, described in report/columns.rs"
+    reason = "each is the column of the same name, described in report/columns/"
 )]
 pub struct Statuses {
     pub status_2xx: u64,

@@ -79,6 +79,11 @@ impl Dated {
         self.seen.get(standing.decided_by).copied()
     }
 
+    /// How many there are.
+    pub fn snapshots(&self) -> usize {
+        self.seen.len()
+    }
+
     /// The newest snapshot; `None` for a file given by hand.
     pub fn newest(&self) -> Option<Seen> {
         self.seen.iter().max_by_key(|seen| seen.fetched_at).copied()

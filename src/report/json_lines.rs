@@ -66,7 +66,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::{SUMMARY, TABLES};
+    use super::super::columns::TABLES;
+    use super::super::columns::summary::SUMMARY;
     use super::*;
 
     #[test]

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 
 use super::coding::Coding;
-use super::columns::REQUESTS_EVIDENCE;
+use super::columns::evidence::REQUESTS_EVIDENCE;
 use super::csv::{CsvTable, Row};
 use super::privacy::Privacy;
 

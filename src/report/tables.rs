@@ -12,8 +12,9 @@ use crate::crawlers::registry::Registry;
 use crate::time::Hour;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY, Table,
-    UNKNOWN_CRAWLERS, VIOLATION,
+    Table, crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
+    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, simulation::SIMULATION,
+    summary::SUMMARY, unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION,
 };
 use super::csv::{CsvTable, Row};
 use super::robots_rules::robots_rules;

@@ -8,7 +8,7 @@ use crate::audit::finish::Audit;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 
-use super::columns::{Column, SUMMARY};
+use super::columns::{Column, summary::SUMMARY};
 use super::condition::{Condition, Misread};
 use super::tables::summary_rows;
 

@@ -1,10 +1,11 @@
 //! The tables over all sites and days that a nightly job writes beside its reports.
 
-use super::{
-    ALLOWED, BYTES, CRAWLER, Column, GRACE, IDENTITY, NO_PATH, NOT_BOUND, NOT_BOUND_DISALLOWED,
-    OPERATOR, PROMISE, PURPOSE, REQUESTS, ROBOTS_TXT_REQUESTS, Table, UNKNOWN, UNREACHABLE,
-    VIOLATION_RATE, VIOLATIONS, column,
+use super::shared::{
+    ALLOWED, BYTES, CRAWLER, GRACE, IDENTITY, NO_PATH, NOT_BOUND, NOT_BOUND_DISALLOWED, OPERATOR,
+    PROMISE, PURPOSE, REQUESTS, ROBOTS_TXT_REQUESTS, UNKNOWN, UNREACHABLE, VIOLATION_RATE,
+    VIOLATIONS,
 };
+use super::{Column, Table, column};
 
 const SITE: Column = column("site", "text", "the site, as the configuration names it");
 const DAY: Column = column("day", "YYYY-MM-DD", "day in the zone of the site");

@@ -192,7 +192,7 @@ fn words_of(column: &Column) -> Option<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::columns::SUMMARY;
+    use crate::report::columns::summary::SUMMARY;
 
     const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,documented,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";

@@ -178,7 +178,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::columns::SUMMARY;
+    use crate::report::columns::summary::SUMMARY;
 
     #[track_caller]
     fn check(text: &str, at: usize, why: &str) {

@@ -20,8 +20,9 @@ use crate::error::Result;
 use crate::merge::Merge;
 
 use super::columns::{
-    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SIMULATION, SUMMARY,
-    UNKNOWN_CRAWLERS, VIOLATION,
+    crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
+    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, simulation::SIMULATION,
+    summary::SUMMARY, unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION,
 };
 
 use crawler::{CrawlerFacts, Knowledge};

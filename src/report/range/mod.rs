@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
-use super::columns::{DAILY, SIMULATION, SUMMARY, Table};
+use super::columns::{Table, daily::DAILY, simulation::SIMULATION, summary::SUMMARY};
 use super::directory::{MARKER, Staging};
 use super::facts::Facts;
 use super::facts::line::each_line;

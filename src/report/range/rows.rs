@@ -14,7 +14,7 @@ use crate::crawlers::identity::Identity;
 use crate::logs::reject::Reject;
 
 use super::super::cell::bytes_of;
-use super::super::columns::{Column, HOURLY, Table, UNKNOWN_CRAWLERS};
+use super::super::columns::{Column, Table, hourly::HOURLY, unknown_crawlers::UNKNOWN_CRAWLERS};
 use super::super::csv::{CsvTable, Row, fraction};
 use super::super::facts::line::Line;
 

@@ -24,8 +24,9 @@ pub enum Asking<'a> {
 }
 
 impl Askers<'_> {
-    /// The name of one.
-    pub fn name(&self, asker: u16) -> &str {
+    /// The name of one; none of nobody.
+    pub fn name(&self, asker: Option<u16>) -> &str {
+        let Some(asker) = asker else { return "" };
         match self {
             Askers::Fixed(names) => &names[usize::from(asker)],
             Askers::OfRow(registry) if CrawlerId(asker) == registry.generic() => "*",

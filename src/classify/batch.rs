@@ -74,11 +74,12 @@ pub fn judge(context: &Context<'_>, form: &Form, rows: Rows, memory: &mut Memory
     let mut desk = Desk::new(context, rows.len());
     let groups = Groups::of(&rows, place.url, context.default_scheme);
     for &index in groups.strays() {
-        let url = rows.get(index as usize).cell(place.url).trim_ascii();
+        let row = rows.get(index as usize);
+        let url = row.cell(place.url).trim_ascii();
         let why = Address::of(url, context.default_scheme).err().unwrap_or(Invalid::BadHost);
         let said = Said::of(Answer::InvalidUrl, Reason::Invalid(why));
-        for (place, asker) in (0..desk.per_row).zip(0..) {
-            desk.put(index, place, asker, said, &None);
+        for (at, asker) in desk.askers(row, &place, &mut memory.user_agents) {
+            desk.put(index, at, asker, said, &None);
         }
     }
     for group in groups.iter() {
@@ -132,7 +133,7 @@ struct Desk<'a> {
 }
 
 /// Asker, answer, reason, line, and the place of the robots.txt in memory.
-type Key = (u16, Answer, Reason, u32, usize);
+type Key = (Option<u16>, Answer, Reason, u32, usize);
 
 /// So many outcomes of an origin are gone through one by one.
 const FEW: usize = 16;
@@ -166,34 +167,45 @@ impl<'a> Desk<'a> {
         site: &Site,
         user_agents: &mut UserAgentCache,
     ) {
-        let Context { judge, askers, .. } = self.context;
+        let judge = self.context.judge;
         let when = place.time.map_or(When::Newest, |cell| when(row.cell(cell)));
         // Lent out, as what is said is put down meanwhile.
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = prepare(rest, judge.dialect(), &mut scratch);
-        let say = |asker| site.known.say(judge, asker, path, when);
-        match (askers, &place.asker) {
-            (Askers::OfRow(registry), Some(column)) => {
-                let (asker, said) = match asker_of_row(registry, asking(row, column), user_agents) {
-                    Some(crawler) => (crawler.0, say(crawler.0)),
-                    None => (0, Said::of(Answer::Unknown, Reason::NoSuchCrawler)),
-                };
-                self.put(index, 0, asker, said, &site.origin);
-            }
-            _ => {
-                for (place, asker) in (0..self.per_row).zip(0..) {
-                    self.put(index, place, asker, say(asker), &site.origin);
-                }
-            }
+        for (at, asker) in self.askers(row, place, user_agents) {
+            let said = match asker {
+                Some(asker) => site.known.say(judge, asker, path, when),
+                None => Said::of(Answer::Unknown, Reason::NoSuchCrawler),
+            };
+            self.put(index, at, asker, said, &site.origin);
         }
         self.scratch = scratch;
+    }
+
+    /// Who asks for the URL of `row`, each with its place among the answers; `None` is nobody.
+    fn askers(
+        &self,
+        row: Row<'_>,
+        place: &Columns,
+        user_agents: &mut UserAgentCache,
+    ) -> impl Iterator<Item = (usize, Option<u16>)> + use<> {
+        let of_row = match (self.context.askers, &place.asker) {
+            (Askers::OfRow(registry), Some(column)) => {
+                Some(asker_of_row(registry, asking(row, column), user_agents))
+            }
+            _ => None,
+        };
+        (0..self.per_row).zip(0..).map(move |(at, asker)| match of_row {
+            Some(crawler) => (at, crawler.map(|crawler| crawler.0)),
+            None => (at, Some(asker)),
+        })
     }
 
     fn put(
         &mut self,
         row: u32,
         place: usize,
-        asker: u16,
+        asker: Option<u16>,
         said: Said<'_>,
         origin: &Option<Arc<str>>,
     ) {

@@ -56,8 +56,8 @@ pub enum Reason {
 pub struct Outcome {
     /// In canonical form; `None` where it is no URL.
     pub origin: Option<Arc<str>>,
-    /// Who asks: a crawler's name or a product token.
-    pub asker: u16,
+    /// Who asks; `None` where the row names nobody who is known.
+    pub asker: Option<u16>,
     /// What is said.
     pub answer: Answer,
     /// Why.
@@ -101,7 +101,7 @@ impl Outcome {
     /// The deciding rule.
     pub fn rule(&self) -> Option<BindingRule<'_>> {
         let robots = self.robots.as_ref().filter(|_| self.line > 0)?;
-        Some(robots.binding_rule(self.line, CrawlerId(self.asker)))
+        Some(robots.binding_rule(self.line, CrawlerId(self.asker?)))
     }
 }
 

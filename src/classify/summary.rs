@@ -20,7 +20,7 @@ pub struct Counts(pub [u64; Answer::ALL.len()]);
 #[derive(Debug)]
 pub struct Summary {
     /// By crawler.
-    pub askers: BTreeMap<u16, Counts>,
+    pub askers: BTreeMap<Option<u16>, Counts>,
     /// By crawler and origin, as `asker NUL origin`.
     pub origins: Bounded<Vec<u8>, Counts>,
     /// By crawler, origin and deciding rule, as `asker NUL origin NUL line NUL directive NUL pattern`.

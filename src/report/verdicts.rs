@@ -261,7 +261,7 @@ impl<'a> Verdicts<'a> {
             let mut digits = Digits::default();
             let cell: Option<&[u8]> = match COLUMNS[column] {
                 "origin" => outcome.origin.as_deref().map(str::as_bytes),
-                "crawler" => Some(self.askers.name(outcome.asker).as_bytes()),
+                "crawler" => outcome.asker.map(|_| self.askers.name(outcome.asker).as_bytes()),
                 "verdict" => Some(outcome.answer.as_str().as_bytes()),
                 "reason" => Some(outcome.reason.as_str().as_bytes()),
                 "rule_line" => rule.map(|rule| digits.decimal(rule.line)),

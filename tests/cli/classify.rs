@@ -188,7 +188,11 @@ fn each_row_may_name_who_asks() {
     );
     let options = "-q --input-format csv --crawler-column ua -";
     let ran = classify(&sandbox, options, input).exits(0);
-    assert_eq!(Table::parse(&ran.stdout).cells("verdict reason")[0], "unknown | no-such-crawler");
+    let expected = " | unknown | no-such-crawler";
+    assert_eq!(Table::parse(&ran.stdout).cells("crawler verdict reason")[0], expected);
+    let options = "-q --input-format csv --user-agent-column ua -";
+    let ran = classify(&sandbox, options, "url,ua\n/x,GPTBot/1.0\n").exits(0);
+    assert_eq!(Table::parse(&ran.stdout).cells("crawler reason"), ["GPTBot | relative"]);
 }
 
 #[test]

@@ -55,6 +55,25 @@ fn examples_print_what_the_readme_shows() {
     }
 }
 
+/// A session that begins with an archive prints what it shows, command after command.
+#[cfg(unix)]
+#[test]
+fn the_session_with_an_archive_prints_what_the_readme_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = dir.path().join("sample-data");
+    std::os::unix::fs::symlink(repository().join("sample-data"), sample).unwrap();
+    let readme = readme();
+    let (_, session) = readme.split_once("```console\n$ botaudit robots import ").unwrap();
+    let (session, _) = session.split_once("```").unwrap();
+    let session = format!("\n$ botaudit robots import {session}");
+    for step in session.split("\n$ botaudit ").skip(1) {
+        let (command, expected) = step.split_once('\n').unwrap();
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let printed = run_in(dir.path(), &arguments, b"").stdout;
+        assert_eq!(printed.trim_end(), expected.trim_end(), "{command}");
+    }
+}
+
 /// The documentation of the library compiles its example; the README shows the same.
 #[test]
 fn the_library_example_is_the_tested_one() {

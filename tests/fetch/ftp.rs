@@ -18,11 +18,11 @@ use super::server::{Server, deaf_port, gates, hasty, listen, response, send};
 const RULES: &[u8] = b"User-agent: *\r\nDisallow: /pub\r\n";
 
 /// How a server answers, where not as a good one does.
-type Answer = fn(command: &str) -> Option<&'static str>;
+pub type Answer = fn(command: &str) -> Option<&'static str>;
 
 /// What a server does with the data connection.
 #[derive(Clone, Copy)]
-enum Data {
+pub enum Data {
     Sends(&'static [u8]),
     /// Sends for as long as anybody reads.
     Endless,
@@ -32,14 +32,14 @@ enum Data {
     Deaf,
 }
 
-struct FtpServer {
-    port: u16,
+pub struct FtpServer {
+    pub port: u16,
     commands: Arc<Mutex<Vec<String>>>,
 }
 
 impl FtpServer {
     /// A server that answers as `answer` says, and where that says nothing as a good one.
-    fn new(answer: Answer, data: Data) -> FtpServer {
+    pub fn new(answer: Answer, data: Data) -> FtpServer {
         let commands = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&commands);
         let port = listen(move |stream| talk(stream, answer, data, &seen));

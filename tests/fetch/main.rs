@@ -8,6 +8,7 @@
 //! - `batch`: many origins, politely.
 //! - `program`: the command, run as its users run it.
 //! - `ranges`: the address lists of operators.
+//! - `rulings`: the table of what a fetch amounts to, end to end.
 //! - `stopped`: runs that are stopped while they fetch.
 //!
 //! No test asks the outside network.
@@ -21,6 +22,7 @@ mod http;
 mod program;
 mod ranges;
 mod redirects;
+mod rulings;
 mod server;
 #[cfg(unix)]
 mod stopped;

@@ -20,7 +20,7 @@ fn redirect(status: u16, location: &str) -> Vec<u8> {
 }
 
 /// `/robots.txt` leads to `/1`, and so on to `/hops`, which has the rules.
-fn chain(hops: usize) -> Server {
+pub fn chain(hops: usize) -> Server {
     Server::http(move |head, stream| {
         let at: usize = path_of(head)[1..].parse().unwrap_or(0);
         let answer = if at == hops {

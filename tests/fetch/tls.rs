@@ -60,6 +60,11 @@ fn serve((certificate, key): (Certificate, KeyPair)) -> u16 {
     })
 }
 
+/// The port of a server for which nobody vouches.
+pub fn untrusted() -> u16 {
+    serve(certificate_for(&["127.0.0.1"], &authority(), (2020, 2999)))
+}
+
 fn trusting(pem: &str) -> Settings {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ca.pem");

@@ -303,9 +303,8 @@ impl AuditArgs {
             return Err(Error::usage(why));
         }
         privacy.apply(&mut audit);
-        let options = self.run_options(options);
-        let evidence = evidence.as_deref();
-        let facts = write_report(staging, &self.output, &audit, &options, evidence, registry)?;
+        let (options, name) = (self.run_options(options), evidence.as_deref());
+        let facts = write_report(staging, &self.output, &audit, &options, name, registry)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
         Ok((audit, facts))

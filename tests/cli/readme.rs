@@ -87,3 +87,28 @@ fn the_library_example_is_the_tested_one() {
         .collect();
     assert!(readme().contains(&format!("```rust\n{example}```")), "{example}");
 }
+
+/// The units of the timer, as systemd itself reads them; not where there is no systemd.
+#[test]
+fn the_units_are_such_as_systemd_accepts() {
+    let dir = tempfile::tempdir().unwrap();
+    let readme = readme();
+    let units = readme.split("```ini\n").skip(1).map(|unit| unit.split("```").next().unwrap());
+    let mut names = Vec::new();
+    for unit in units {
+        let is_timer = unit.contains("[Timer]");
+        let name = dir.path().join(if is_timer { "botaudit.timer" } else { "botaudit.service" });
+        let program = env!("CARGO_BIN_EXE_botaudit");
+        fs::write(&name, unit.replace("/usr/local/bin/botaudit", program)).unwrap();
+        names.push(name);
+    }
+    assert_eq!(names.len(), 2);
+    let mut command = std::process::Command::new("systemd-analyze");
+    match command.arg("verify").args(&names).output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && said.trim().is_empty(), "{said}");
+        }
+        Err(_) => eprintln!("skipped: there is no systemd-analyze"),
+    }
+}

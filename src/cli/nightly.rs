@@ -122,8 +122,7 @@ impl NightlyArgs {
             worst = worse(worst, outcome);
             nights.push(night);
         }
-        let until = jobs.iter().map(|job| (job.site.name.as_str(), job.last_day())).collect();
-        let mut news = write_nights(&config.reports, &state, &until)?;
+        let mut news = write_nights(&config.reports, &state, jobs)?;
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         news.retain(|row| is_of_night(&row.site, row.day));

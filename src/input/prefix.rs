@@ -8,10 +8,6 @@
 use memchr::memchr_iter;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Marks that a log has at most: one after each of the first eight lines, then one whenever an
-/// eighth more lines were read. Ten million lines have 120.
-const MARKS_MAX: usize = 400;
-
 /// How far a log was read, in whole lines, and how it is known again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Reached {
@@ -35,7 +31,8 @@ pub struct Prefix {
     next_mark: u64,
 }
 
-/// The line, from 1, after which the mark at `place` stands.
+/// The line, from 1, after which the mark at `place` stands: one after each of the first eight lines,
+/// then one whenever an eighth more lines were read. Ten million lines have 120.
 pub fn mark_line(place: usize) -> u64 {
     (0..place).fold(1, |line, _| next_mark_line(line))
 }
@@ -54,8 +51,7 @@ impl Prefix {
     pub fn absorb(&mut self, mut bytes: &[u8]) {
         loop {
             let wanted = usize::try_from(self.next_mark - self.lines).unwrap_or(usize::MAX);
-            let mark = memchr_iter(b'\n', bytes).nth(wanted - 1);
-            let Some(lf) = mark.filter(|_| self.marks.len() < MARKS_MAX) else { break };
+            let Some(lf) = memchr_iter(b'\n', bytes).nth(wanted - 1) else { break };
             let (marked, rest) = bytes.split_at(lf + 1);
             self.hasher.update(marked);
             self.bytes += marked.len() as u64;

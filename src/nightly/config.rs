@@ -106,13 +106,19 @@ pub struct Mistake {
 const OF_SITES: [&str; 2] = ["logs", "output"];
 
 /// Flags that need the lines themselves, of which only sums are remembered.
-const NOT_OF_NIGHTS: [(&str, &str); 2] = [
+const NOT_OF_NIGHTS: [(&str, &str); 4] = [
     (
         "requests",
         "single requests are not remembered; for those of a day run: botaudit audit --requests \
          evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
     ),
     ("simulate", "requests are not judged again; run: botaudit audit --simulate"),
+    ("simulate_for", "requests are not judged again; run: botaudit audit --simulate"),
+    (
+        "log_evidence",
+        "the lines of an hour may come in several nights, and what was judged is not judged again; run: \
+         botaudit audit --log-evidence",
+    ),
 ];
 
 /// Reads the file. Of what is mistaken nothing is in the configuration.

@@ -46,15 +46,20 @@ pub struct NewsRow {
     pub told: String,
 }
 
-/// The text of `trend.csv`.
+/// The text of `trend.csv`; `registry_of` has the crawlers of each site.
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn trend_csv(rows: &[TrendRow<'_>], registry: &Registry) -> io::Result<Vec<u8>> {
+pub fn trend_csv<'a>(
+    rows: &[TrendRow<'_>],
+    registry_of: impl Fn(&str) -> Option<&'a Registry>,
+) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut csv = CsvTable::with_header(&mut text, &TREND)?;
     for TrendRow { site, day, crawler, identity, sums } in rows {
-        let Some(id) = registry.find(crawler) else { continue };
+        let known =
+            registry_of(site).and_then(|registry| Some((registry, registry.find(crawler)?)));
+        let Some((registry, id)) = known else { continue };
         let word = |known: &Identity| known.as_str() == *identity;
         let identity = Identity::ALL.into_iter().find(word).unwrap_or(Identity::Unverified);
         let row = Row::default()

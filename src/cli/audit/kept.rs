@@ -57,6 +57,11 @@ impl AuditArgs {
         self.identity.identities_of(&ready.registry, find)
     }
 
+    /// The file of crawlers that are added to the built-in ones.
+    pub fn crawlers(&self) -> Option<&Path> {
+        self.crawlers.as_deref()
+    }
+
     /// Percent of the lines of a file that must be records.
     pub fn min_parse_rate(&self) -> f64 {
         self.min_parse_rate

@@ -15,9 +15,9 @@ use crate::report::columns::nights::{NEWS, TREND};
 use crate::report::directory::{clear_replacing, replace_file};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{NewsRow, news_csv, trend_csv};
-use crate::time::Day;
 
 use super::super::shared::print;
+use super::site::Job;
 
 /// What stands for standard output.
 const STDOUT: &str = "-";
@@ -72,19 +72,24 @@ impl TellArgs {
     }
 }
 
-/// Writes `trend.csv` and `news.csv` into `reports`, of each site up to its day in `until`, and
-/// gives the news.
-pub fn write_nights(
-    reports: &Path,
-    state: &State,
-    until: &BTreeMap<&str, Day>,
-) -> Result<Vec<NewsRow>> {
-    let is_over = |site: &str, day: Day| until.get(site).is_some_and(|&last| day <= last);
+/// Writes `trend.csv` and `news.csv` into `reports`, of the sites of `jobs` up to their last days,
+/// and gives the news.
+pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<NewsRow>> {
+    let by_site: BTreeMap<&str, &Job<'_>> =
+        jobs.iter().map(|job| (job.site.name.as_str(), job)).collect();
+    let is_over = |site: &str, day| by_site.get(site).is_some_and(|job| day <= job.last_day());
     let mut actors = state.actor_days()?;
     actors.retain(|actor| is_over(&actor.site, actor.day));
     let mut ruled = state.ruled_days()?;
     ruled.retain(|ruled| is_over(&ruled.site, ruled.day));
-    let registry = Registry::with_names(None, &state.crawlers()?)?;
+    let names = state.crawlers()?;
+    let mut registries: BTreeMap<Option<&Path>, Registry> = BTreeMap::new();
+    for file in jobs.iter().map(Job::crawlers) {
+        if !registries.contains_key(&file) {
+            registries.insert(file, Registry::with_names(file, &names)?);
+        }
+    }
+    let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
     let news = news(&actors, &ruled);
     clear_replacing(reports);
     let write = |name: &str, text: std::io::Result<Vec<u8>>| {
@@ -92,7 +97,7 @@ pub fn write_nights(
         let text = text.map_err(|err| Error::io("cannot write", &path, err))?;
         replace_file(&path, &text)
     };
-    write(TREND.file, trend_csv(&trend(&actors), &registry))?;
+    write(TREND.file, trend_csv(&trend(&actors), registry_of))?;
     write(NEWS.file, news_csv(&news))?;
     Ok(news)
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::audit::Progress;
 use crate::audit::finish::Audit;
@@ -128,6 +129,11 @@ impl<'a> Job<'a> {
             Outcome::Done | Outcome::Violations if !taken.damages.is_empty() => Outcome::Incomplete,
             outcome => outcome,
         })
+    }
+
+    /// The file of crawlers that are added to the built-in ones.
+    pub fn crawlers(&self) -> Option<&Path> {
+        self.args.crawlers()
     }
 
     /// The last day that is over, or is asked for.

@@ -370,13 +370,14 @@ impl<'a> Readers<'a> {
         used: &Mutex<Receiver<Vec<u8>>>,
     ) -> Result<ReadingEnd> {
         let file = reading.file;
-        let opened = match open(&self.sources[file.index()], &self.progress.bytes_read) {
+        let mut opened = match open(&self.sources[file.index()], &self.progress.bytes_read) {
             Ok(opened) => opened,
             Err(err) => {
                 self.tell(Evidence::End { input: file, chunks: 0 })?;
                 return Ok(ReadingEnd::unopened(file, &err));
             }
         };
+        opened.inflate_with(self.helpers_per_reader());
         let mut chunks = Chunks::new(file, opened, self.options.chunk_bytes);
         let detected = detect(lines(chunks.head()), &self.options.hints);
         let mut format = detected.format.clone().unwrap_or_else(Format::combined);
@@ -404,6 +405,13 @@ impl<'a> Readers<'a> {
         self.tell(Evidence::End { input: file, chunks: count })?;
         let input = InputEnd::new(&detected, &chunks);
         Ok(ReadingEnd { file, input, reached: following.and_then(Following::reached) })
+    }
+
+    /// Threads that a reader may start besides: none as long as there is a file for each thread.
+    fn helpers_per_reader(&self) -> usize {
+        let threads = self.options.threads.max(1);
+        let helpers = threads / self.readings.len().clamp(1, threads);
+        if helpers > 1 { helpers } else { 0 }
     }
 
     fn tell(&self, news: Evidence) -> Result<()> {

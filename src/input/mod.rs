@@ -11,7 +11,9 @@ pub mod open;
 
 pub mod compression;
 
+mod bgzf;
 mod bzip2;
+mod crew;
 mod gzip;
 mod inflate;
 mod intake;

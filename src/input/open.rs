@@ -53,13 +53,21 @@ impl Opened {
         let start = intake.buffered();
         let coding = match (Compression::of(start), claimed, failed) {
             (_, _, Some(damage)) if start.is_empty() => Coding::Damaged(damage),
-            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found))),
+            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found, 0))),
             (None, Some(claimed), _) if !start.is_empty() => {
                 Coding::Damaged(intake.damage(Cause::NotAsNamed(claimed)))
             }
             (None, _, _) => Coding::Plain,
         };
         Opened { intake, coding }
+    }
+
+    /// Lets so many threads help to inflate it, where its compression allows that. To be called
+    /// before anything is read; without, whoever reads does all of it.
+    pub fn inflate_with(&mut self, helpers: usize) {
+        if let Coding::Inflate(inflate) = &mut self.coding {
+            **inflate = Inflate::new(inflate.compression(), helpers);
+        }
     }
 
     /// Whether what is read is not what lies on disk.

@@ -35,6 +35,9 @@ impl Pattern {
     /// The error says what is wrong with it, on one line. A pattern that
     /// matches the empty text is refused, since it would match any browser.
     pub fn new(text: &str) -> Result<Pattern, String> {
+        if let Some(needles) = names(text) {
+            return Ok(Pattern { needles, regex: None });
+        }
         let hir = syntax::parse_with(text, &syntax_config()).map_err(|error| one_line(&error))?;
         if hir.properties().minimum_len() == Some(0) {
             return Err("it matches the empty text, and so every user agent".to_owned());
@@ -73,6 +76,29 @@ impl Pattern {
             }),
         }
     }
+}
+
+/// What parsing `text` and spelling it out would give, where it is one or some names. Most
+/// patterns are, and their parsing took a quarter of the time in which the program starts.
+fn names(text: &str) -> Option<Vec<Vec<u8>>> {
+    let found: Option<Vec<Vec<u8>>> = text.split('|').map(name).collect();
+    few(found?).and_then(usable)
+}
+
+/// The text that a regex of only letters, digits and harmless or escaped marks matches.
+fn name(regex: &str) -> Option<Vec<u8>> {
+    let mut name = Vec::with_capacity(regex.len());
+    let mut bytes = regex.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => name.push(bytes.next().filter(|byte| b".+-/()".contains(byte))?),
+            byte if byte.is_ascii_alphanumeric() || b" -_/:,;=!@%".contains(&byte) => {
+                name.push(byte.to_ascii_lowercase());
+            }
+            _ => return None,
+        }
+    }
+    Some(name)
 }
 
 fn syntax_config() -> syntax::Config {
@@ -212,6 +238,36 @@ mod tests {
             pattern.needles.iter().map(|needle| String::from_utf8_lossy(needle)).collect();
         let exact = if pattern.regex.is_none() { "exact" } else { "ask" };
         assert_eq!((exact, found.join(" ").as_str()), (exactness, needles), "{text}");
+    }
+
+    /// Of all patterns that come with the program, and some.
+    #[test]
+    fn names_are_what_parsing_gives() {
+        let rows = crate::crawlers::registry::builtin_rows();
+        let own = rows
+            .iter()
+            .flat_map(|row| [&row.crawler.user_agent_regex, &row.crawler.user_agent_exclude]);
+        let mut texts: Vec<&str> = own.map(String::as_str).collect();
+        texts.extend([
+            "a",
+            "a|bc",
+            "bc|",
+            "|",
+            r"a\.b|B\-c|a\.B",
+            r"a\b",
+            r"a\",
+            "a.b",
+            "é",
+            "zz|yy|ZZ",
+        ]);
+        let mut count = 0;
+        for text in texts {
+            let Some(found) = names(text) else { continue };
+            let hir = syntax::parse_with(text, &syntax_config()).unwrap();
+            assert_eq!(Some(found), spellings(&hir).and_then(usable), "{text}");
+            count += 1;
+        }
+        assert!(count > 200);
     }
 
     #[test]

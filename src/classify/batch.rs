@@ -88,7 +88,7 @@ pub fn judge(context: &Context<'_>, form: &Form, rows: Rows, memory: &mut Memory
         for &index in group.rows {
             let row = rows.get(index as usize);
             let rest = &row.cell(place.url).trim_ascii()[group.key.len()..];
-            desk.judge_row(index, row, rest, &place, site, &mut memory.user_agents);
+            desk.judge_row(index, row, rest, &place, &site, &mut memory.user_agents);
         }
     }
     drop(groups);

@@ -43,8 +43,8 @@ use summary::{Counts, Summary};
 /// A record over this is not waited for: its end is taken where its bytes end.
 const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// Batches under way for each thread, and some on their way from the reader and to the writer.
-const BATCHES_PER_THREAD: usize = 2;
+/// Batches under way besides one for each thread: on the way from the reader and to the writer.
+const BATCHES_ON_THE_WAY: usize = 2;
 
 /// How to classify.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ pub struct Render<'a> {
 
 /// Batches that are in memory at once.
 pub fn batches_under_way(threads: usize) -> usize {
-    threads * BATCHES_PER_THREAD + 2
+    threads + BATCHES_ON_THE_WAY
 }
 
 /// Buffers of a batch; there are only so many.

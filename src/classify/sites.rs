@@ -5,6 +5,7 @@
 //! stays, for the price of a move now and then.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::judge::Judge;
 
@@ -14,8 +15,8 @@ use super::site::Site;
 /// One thread's memory of origins.
 #[derive(Debug)]
 pub struct Sites {
-    young: HashMap<Box<[u8]>, Box<Site>>,
-    old: HashMap<Box<[u8]>, Box<Site>>,
+    young: HashMap<Box<[u8]>, Arc<Site>>,
+    old: HashMap<Box<[u8]>, Arc<Site>>,
     young_bytes: usize,
     /// Of one generation.
     bytes_max: usize,
@@ -42,7 +43,7 @@ impl Sites {
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
-    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &Address<'_>) -> &Site {
+    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &Address<'_>) -> Arc<Site> {
         // What the judge forgets to keep within its memory must not live on here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
@@ -51,27 +52,27 @@ impl Sites {
             self.old = HashMap::new();
             self.young_bytes = 0;
         }
-        if self.young.contains_key(key) {
+        if let Some(site) = self.young.get(key) {
             self.found += 1;
-        } else {
-            let (key, site) = match self.old.remove_entry(key) {
-                Some(known) => {
-                    self.found += 1;
-                    known
-                }
-                None => {
-                    self.opened += 1;
-                    (key.into(), Box::new(Site::open(judge, address)))
-                }
-            };
-            let bytes = key.len() + site.size_bytes();
-            if self.young_bytes + bytes > self.bytes_max {
-                self.old = std::mem::take(&mut self.young);
-                self.young_bytes = 0;
-            }
-            self.young_bytes += bytes;
-            self.young.insert(key, site);
+            return Arc::clone(site);
         }
-        self.young.get(key).expect("it was there, or was inserted")
+        let (key, site) = match self.old.remove_entry(key) {
+            Some(known) => {
+                self.found += 1;
+                known
+            }
+            None => {
+                self.opened += 1;
+                (key.into(), Arc::new(Site::open(judge, address)))
+            }
+        };
+        let bytes = key.len() + site.size_bytes();
+        if self.young_bytes + bytes > self.bytes_max {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = 0;
+        }
+        self.young_bytes += bytes;
+        self.young.insert(key, Arc::clone(&site));
+        site
     }
 }

@@ -170,18 +170,19 @@ enum LayoutArg {
     Jsonl,
 }
 
-/// Of the memory, what the robots.txt files and policies in hand may take, what the batches under
-/// way, and what is remembered of origins; counts share that, and so each of the two has half.
-const CACHE_SHARE: usize = 2;
-const BATCHES_SHARE: usize = 4;
-const SITES_SHARE: usize = 4;
-const SUMMARY_SHARE: usize = 2 * SITES_SHARE;
+/// Eighths of the memory that the robots.txt files and policies in hand may take, the batches under
+/// way, and what is remembered of origins. Counts have half of what else the batches would have.
+const CACHE_EIGHTHS: usize = 3;
+const BATCHES_EIGHTHS: usize = 4;
+const SITES_EIGHTHS: usize = 1;
 
-/// Bytes of a batch, at most; past it nothing is gained.
-const BATCH_BYTES_MAX: usize = 4 << 20;
+/// Bytes of a batch, at most. The more rows of an origin it has, the better: with 10,000 origins and
+/// batches of 75,000 shuffled rows each is met seven times.
+const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Bytes that a batch takes, for each of its own: rows, answers, output.
-const BATCH_GROWTH: usize = 12;
+/// Bytes that a batch takes, for each of its own: rows, and for each who asks answers and output.
+const BATCH_GROWTH: usize = 4;
+const BATCH_GROWTH_PER_ASKER: usize = 4;
 
 impl ClassifyArgs {
     /// Classifies all lists.
@@ -189,7 +190,7 @@ impl ClassifyArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let (askers, judged) = self.askers(&registry)?;
         let store = Store::open(&self.robots)?;
-        let cache_bytes = self.memory / CACHE_SHARE;
+        let cache_bytes = self.memory / 8 * CACHE_EIGHTHS;
         let judge = Judge::of_many(store, judged, self.dialect.dialect(), cache_bytes)?;
         let only: Result<Vec<Answer>> = self.only.iter().map(|name| answer(name)).collect();
         let width = if self.wide { Width::Wide } else { Width::Long };
@@ -211,7 +212,7 @@ impl ClassifyArgs {
         verdicts: &Verdicts<'_>,
         output: &mut Output,
     ) -> Result<Classified> {
-        let options = self.options()?;
+        let options = self.options(context.askers)?;
         let (progress, begun) = (Progress::default(), Instant::now());
         let begin = |form: &Form| verdicts.begin(form);
         let write = |judged: &_, form: &Form, out: &mut Vec<u8>| verdicts.write(judged, form, out);
@@ -291,19 +292,24 @@ impl ClassifyArgs {
         Ok((Askers::Fixed(names), askers))
     }
 
-    fn options(&self) -> Result<Options> {
+    fn options(&self, askers: &Askers<'_>) -> Result<Options> {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let batches = classify::batches_under_way(threads);
-        let batch_bytes = self.memory / BATCHES_SHARE / batches / BATCH_GROWTH;
-        let share = self.memory / if self.summary { SUMMARY_SHARE } else { SITES_SHARE };
+        let growth = BATCH_GROWTH + BATCH_GROWTH_PER_ASKER * askers.per_row();
+        let batch_bytes = self.memory / 8 * BATCHES_EIGHTHS / batches / growth;
+        let sites_bytes = self.memory / 8 * SITES_EIGHTHS / threads;
+        let (batch_bytes, summary_bytes) = match self.summary {
+            true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2 / threads)),
+            false => (batch_bytes, None),
+        };
         Ok(Options {
             threads,
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
             writing: self.writing(),
             wanted: self.wanted(),
-            sites_bytes: share / threads,
-            summary_bytes: self.summary.then_some(share / threads),
+            sites_bytes,
+            summary_bytes,
         })
     }
 

@@ -4,7 +4,6 @@
 //! all rows of which the same was said, and kept with it.
 
 use std::io::Write;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
@@ -33,6 +32,9 @@ pub const COLUMNS: [&str; 10] = [
     "group",
     "snapshot",
 ];
+
+/// What is written of an outcome takes about so many bytes.
+const SAID_BYTES: usize = 128;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -136,11 +138,9 @@ impl<'a> Verdicts<'a> {
         let pieces = self.pieces.get().expect("a list is begun before its first rows");
         let carried = form.carried();
         let places: Vec<usize> = pieces.iter().map(|piece| place(&piece.part, &carried)).collect();
-        let is_wanted: Vec<bool> =
-            judged.outcomes.iter().map(|(outcome, _)| self.wants(outcome.answer)).collect();
-        let is_wanted = |outcome: &&u32| is_wanted[**outcome as usize];
-        let written = vec![0..0; judged.outcomes.len() * pieces.len()];
-        let mut lines = Lines { verdicts: self, pieces, judged, written, places: &places, form };
+        let said = Said::of(self, pieces, judged);
+        let lines = Lines { verdicts: self, pieces, judged, said: &said, places: &places, form };
+        let is_wanted = |outcome: &&u32| said.is_wanted[**outcome as usize];
         for (row, outcomes) in judged.iter() {
             match self.width {
                 Width::Long => {
@@ -319,20 +319,54 @@ impl<'a> Verdicts<'a> {
     }
 }
 
+/// What is written of outcomes, outcome by outcome: those of one origin stand together, and so its
+/// robots.txt is looked at once a batch, not once a row.
+struct Said {
+    text: Vec<u8>,
+    /// By outcome and part: where what is written of it ends in `text`.
+    ends: Vec<usize>,
+    /// By outcome.
+    is_wanted: Vec<bool>,
+}
+
+impl Said {
+    fn of(verdicts: &Verdicts<'_>, pieces: &[Piece], judged: &Judged) -> Said {
+        let mut said = Said {
+            text: Vec::with_capacity(judged.outcomes.len() * SAID_BYTES),
+            ends: Vec::with_capacity(judged.outcomes.len() * pieces.len() + 1),
+            is_wanted: Vec::with_capacity(judged.outcomes.len()),
+        };
+        said.ends.push(0);
+        for (outcome, _) in &judged.outcomes {
+            // In a wide row an outcome may be written that nobody asked for.
+            let is_wanted = verdicts.wants(outcome.answer);
+            for piece in pieces {
+                if let Part::Said(columns) = &piece.part
+                    && (is_wanted || verdicts.width == Width::Wide)
+                {
+                    verdicts.push_said(columns, outcome, &mut said.text);
+                }
+                said.ends.push(said.text.len());
+            }
+            said.is_wanted.push(is_wanted);
+        }
+        said
+    }
+}
+
 /// The lines of a batch.
 struct Lines<'a> {
     verdicts: &'a Verdicts<'a>,
     pieces: &'a [Piece],
     judged: &'a Judged,
-    /// By outcome and part: where in the output it stands what was said, once it does.
-    written: Vec<Range<usize>>,
+    said: &'a Said,
     /// By part: where in a row a carried cell stands.
     places: &'a [usize],
     form: &'a Form,
 }
 
 impl Lines<'_> {
-    fn write(&mut self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
+    fn write(&self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
         let is_json = self.verdicts.layout == Layout::JsonLines;
         if is_json {
             out.push(b'{');
@@ -341,7 +375,11 @@ impl Lines<'_> {
             self.verdicts.delimit(at, out);
             out.extend_from_slice(&piece.name);
             match &piece.part {
-                Part::Said(columns) => self.write_said(at, columns, outcomes[0] as usize, out),
+                Part::Said(_) => {
+                    let at = outcomes[0] as usize * self.pieces.len() + at;
+                    let said = self.said.ends[at]..self.said.ends[at + 1];
+                    out.extend_from_slice(&self.said.text[said]);
+                }
                 Part::Url => {
                     self.verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out);
                 }
@@ -354,18 +392,6 @@ impl Lines<'_> {
             }
         }
         out.extend_from_slice(if is_json { b"}\n" } else { b"\n" });
-    }
-
-    /// What was said before is copied from where it stands.
-    fn write_said(&mut self, part: usize, columns: &[usize], outcome: usize, out: &mut Vec<u8>) {
-        let written = &mut self.written[outcome * self.pieces.len() + part];
-        if written.start == written.end {
-            let start = out.len();
-            self.verdicts.push_said(columns, &self.judged.outcomes[outcome].0, out);
-            *written = start..out.len();
-        } else {
-            out.extend_from_within(written.clone());
-        }
     }
 }
 

@@ -114,3 +114,27 @@ fn shells_can_read_their_completions() {
         }
     }
 }
+
+/// In a terminal, which `script` pretends to be; skipped where it is not installed.
+#[test]
+fn no_color_takes_colours_out_of_a_terminal() {
+    let sandbox = Sandbox::new();
+    let coloured = |arguments: &str, no_color: Option<&str>| -> Option<bool> {
+        let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_botaudit"));
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).current_dir(sandbox.path("."));
+        script.env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("CLICOLOR");
+        no_color.map(|value| script.env("NO_COLOR", value));
+        let output = script.stdin(std::process::Stdio::null()).output().ok()?;
+        assert!(output.stdout.windows(6).any(|at| at == b"Usage:"), "{output:?}");
+        Some(output.stdout.windows(2).any(|at| at == b"\x1b["))
+    };
+    for arguments in ["--help", "audit --nonsense"] {
+        let Some(is_coloured) = coloured(arguments, None) else {
+            eprintln!("skipped: no script here");
+            return;
+        };
+        assert!(is_coloured, "{arguments}");
+        assert_eq!(coloured(arguments, Some("1")), Some(false), "{arguments}");
+    }
+}

@@ -1,6 +1,7 @@
 //! What is written and told once all sites are done: trend, news, and the page of the night.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -85,8 +86,8 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     let names = state.crawlers()?;
     let mut registries: BTreeMap<Option<&Path>, Registry> = BTreeMap::new();
     for file in jobs.iter().map(Job::crawlers) {
-        if !registries.contains_key(&file) {
-            registries.insert(file, Registry::with_names(file, &names)?);
+        if let Entry::Vacant(vacant) = registries.entry(file) {
+            vacant.insert(Registry::with_names(file, &names)?);
         }
     }
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());

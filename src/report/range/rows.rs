@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::mem::{replace, take};
 
 use crate::audit::hours::HOURS_MAX;
 use crate::audit::tally::UNKNOWN_CRAWLERS_MAX;
@@ -153,12 +154,10 @@ impl Rows {
         let mut hashes: Vec<u64> = self.rows.keys().map(|key| hash(key)).collect();
         hashes.sort_unstable();
         let first_gone = hashes[rows_max];
-        let gone: Vec<_> = self
-            .rows
-            .extract_if(.., |key, _| hash(key) >= first_gone)
-            .map(|(_, row)| row)
-            .collect();
-        for mut cells in gone {
+        let rows = take(&mut self.rows).into_iter();
+        let (gone, kept): (BTreeMap<_, _>, _) = rows.partition(|(key, _)| hash(key) >= first_gone);
+        self.rows = kept;
+        for mut cells in gone.into_values() {
             for (column, cell) in self.table.columns.iter().zip(&mut cells) {
                 match column.name {
                     "user_agent" => OTHERS.clone_into(cell),
@@ -178,8 +177,9 @@ impl Rows {
             return 0;
         };
         let requests = self.table.columns.iter().position(|column| column.name == "requests");
-        let gone = self.rows.extract_if(..first, |_, _| true);
-        gone.filter_map(|(_, row)| row[requests?].parse::<u64>().ok()).sum()
+        let kept = self.rows.split_off(&first);
+        let gone = replace(&mut self.rows, kept);
+        gone.values().filter_map(|row| row[requests?].parse::<u64>().ok()).sum()
     }
 }
 

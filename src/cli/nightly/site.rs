@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::audit::Progress;
 use crate::audit::finish::Audit;
 use crate::audit::follow::suspects_of;
+use crate::audit::identities::{Identities, Names};
 use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
@@ -185,11 +186,25 @@ impl<'a> Job<'a> {
         let night = self.night(ready, &judge);
         let progress = Progress::default();
         night.take_in(state, plan, &progress, |sources, readings| {
-            self.args.identities(ready, |identities| {
+            let identities = self.args.identities(ready, |identities| {
                 let judged = (&judge, &ready.registry);
                 suspects_of(sources, readings, &ready.options, judged, identities, &progress)
-            })
+            })?;
+            self.tell_of_names(&identities);
+            Ok(identities)
         })
+    }
+
+    /// Who was not answered for stays unverified: what was judged is not judged again.
+    fn tell_of_names(&self, identities: &Identities) {
+        if let Some(names) = identities.names.as_ref().filter(|names| names.unanswered > 0) {
+            let Names { unanswered, looked_up, failure, .. } = names;
+            let why = failure.as_deref().unwrap_or("no answer");
+            self.tell(&format!(
+                "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and stay \
+                 unverified: {why}"
+            ));
+        }
     }
 
     fn night<'n>(&'n self, ready: &'n Ready, judge: &'n crate::judge::Judge) -> Night<'n> {

@@ -56,9 +56,11 @@ CREATE INDEX unfollowed ON snapshots (origin, fetched_at) WHERE outcome = 0;
 /// How long to wait for another process that reads or writes.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Memory for pages: enough that an import of a million origins keeps its trees in it.
+/// Memory for pages: enough that an import of a million origins keeps its trees in it, and that
+/// whoever asks about all of them reads no page of theirs twice (they have 108 MB). Nobody takes
+/// more of it than pages that were looked at.
 const WRITER_CACHE_KIB: i32 = 128 << 10;
-const READER_CACHE_KIB: i32 = 64 << 10;
+const READER_CACHE_KIB: i32 = 128 << 10;
 
 /// Larger than usual, as most bodies then lie in one piece.
 const PAGE_BYTES: i32 = 8192;

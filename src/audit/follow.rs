@@ -104,7 +104,7 @@ pub fn follow(
     Ok(Followed { ends: ends.collect::<Result<_>>()?, days })
 }
 
-/// As [`suspects`](super::suspects), of what `readings` ask for.
+/// As [`suspects`](super::suspects()), of what `readings` ask for.
 ///
 /// # Errors
 /// Where threads cannot be started.

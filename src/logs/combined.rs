@@ -9,52 +9,83 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::field::Field;
+use crate::logs::Line;
+use crate::logs::field::{Field, find_near};
 use crate::logs::host::is_address;
 use crate::logs::record::{Fields, Outcome, Request};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
+/// `17/Apr/2025:05:10:56 +0100`
+const TIME_BYTES: usize = 26;
+
 /// Up to and with the bytes; what follows is not looked at.
-pub fn common(line: &[u8]) -> Result<Fields<'_>, Reject> {
-    let front = front(line)?;
-    let client = client(front.columns)?;
-    let fields = front.fields(client, front.rest, Field::UNSET);
-    Ok(Fields { tail: front.rest, ..fields })
+#[inline]
+pub fn common(line: &[u8]) -> Line<'_> {
+    let found = front(line).and_then(|front| {
+        let client = client(front.columns)?;
+        let (outcome, tail) = (front.rest, front.rest);
+        Ok(Found { host: b"", client, front, outcome, user_agent: Field::UNSET, tail })
+    });
+    fields(found, Request::Line)
 }
 
 /// With referer and user agent; what follows is not looked at.
 #[inline]
-pub fn combined(line: &[u8]) -> Result<Fields<'_>, Reject> {
-    let front = front(line)?;
-    let client = client(front.columns)?;
-    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-    Ok(Fields { tail, ..front.fields(client, outcome, user_agent) })
+pub fn combined(line: &[u8]) -> Line<'_> {
+    fields(find_combined(line), Request::Line)
 }
 
 /// Combined, with `host:port` or only `host` in front.
 #[inline]
-pub fn vhost_combined(line: &[u8]) -> Result<Fields<'_>, Reject> {
-    let front = front(line)?;
-    let (name, columns) = split_column(front.columns)?;
-    let client = client(columns)?;
-    // A client is never unset; `-` shows that what stands in front is the client.
-    if client == b"-" || name.ends_with(b",") {
-        return Err(Reject::NoClient);
-    }
-    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-    Ok(Fields { host: Field::plain(name), tail, ..front.fields(client, outcome, user_agent) })
+pub fn vhost_combined(line: &[u8]) -> Line<'_> {
+    let found = front(line).and_then(|front| {
+        let (host, columns) = split_column(front.columns)?;
+        let client = client(columns)?;
+        // A client is never unset; `-` shows that what stands in front is the client.
+        if client == b"-" || host.ends_with(b",") {
+            return Err(Reject::NoClient);
+        }
+        let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
+        Ok(Found { host, client, front, outcome, user_agent, tail })
+    });
+    fields(found, Request::Line)
 }
 
 /// Combined, where absolute targets name our own origin.
 #[inline]
-pub fn combined_with_own_targets(line: &[u8]) -> Result<Fields<'_>, Reject> {
-    let fields = combined(line)?;
-    let request = match fields.request {
-        Request::Line(line) => Request::OwnLine(line),
-        request => request,
-    };
-    Ok(Fields { request, ..fields })
+pub fn combined_with_own_targets(line: &[u8]) -> Line<'_> {
+    fields(find_combined(line), Request::OwnLine)
+}
+
+#[inline]
+fn find_combined(line: &[u8]) -> Result<Found<'_>, Reject> {
+    let front = front(line)?;
+    let client = client(front.columns)?;
+    let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
+    Ok(Found { host: b"", client, front, outcome, user_agent, tail })
+}
+
+/// The one place where the fields of a line are put together: they are large, and to hand them on
+/// through results took a tenth of the time.
+#[inline]
+fn fields<'a>(
+    found: Result<Found<'a>, Reject>,
+    request: impl Fn(Field<'a>) -> Request<'a>,
+) -> Line<'a> {
+    match found {
+        Err(reject) => Line::Reject(reject),
+        Ok(Found { host, client, front, outcome, user_agent, tail }) => Line::Fields(Fields {
+            host: Field::plain(host),
+            client,
+            time: Time::Text(front.time),
+            request: request(front.request),
+            outcome: Outcome::Tokens(outcome),
+            user_agent,
+            tail,
+            ..Fields::default()
+        }),
+    }
 }
 
 /// What follows the user agent, and the request; `None` where the line is not combined.
@@ -82,25 +113,21 @@ struct Front<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Front<'a> {
-    #[inline]
-    fn fields(&self, client: &'a [u8], outcome: &'a [u8], user_agent: Field<'a>) -> Fields<'a> {
-        Fields {
-            client,
-            time: Time::Text(self.time),
-            request: Request::Line(self.request),
-            outcome: Outcome::Tokens(outcome),
-            user_agent,
-            ..Fields::default()
-        }
-    }
+/// What the fields of a line are made of.
+struct Found<'a> {
+    host: &'a [u8],
+    client: &'a [u8],
+    front: Front<'a>,
+    outcome: &'a [u8],
+    user_agent: Field<'a>,
+    tail: &'a [u8],
 }
 
 #[inline]
 fn front(line: &[u8]) -> Result<Front<'_>, Reject> {
     let quote = request_quote(line).ok_or(Reject::NoTime)?;
     let before = &line[..quote - b"] ".len()];
-    let bracket = memrchr(b'[', before).ok_or(Reject::NoTime)?;
+    let bracket = time_bracket(before).ok_or(Reject::NoTime)?;
     let time = &before[bracket + 1..];
     let columns = before[..bracket].strip_suffix(b" ").ok_or(Reject::NoClient)?;
     let (request, rest) = Field::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
@@ -108,6 +135,20 @@ fn front(line: &[u8]) -> Result<Front<'_>, Reject> {
         return Err(Reject::NoRequest);
     }
     Ok(Front { columns, time, request, rest })
+}
+
+/// Of the time's opening bracket, the last one. Times nearly always are of one length.
+#[inline]
+fn time_bracket(before: &[u8]) -> Option<usize> {
+    match before.split_last_chunk::<TIME_BYTES>() {
+        // All 26 bytes are compared at once, so that asking costs less than a search.
+        Some((front, time))
+            if front.ends_with(b"[") && !time.iter().fold(false, |any, &b| any | (b == b'[')) =>
+        {
+            Some(front.len() - 1)
+        }
+        _ => memrchr(b'[', before),
+    }
 }
 
 /// The place of the first quote that follows a bracketed field.
@@ -145,7 +186,7 @@ fn client(columns: &[u8]) -> Result<&[u8], Reject> {
 /// The first column, which is not empty, and what follows its space.
 #[inline]
 fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
-    match memchr(b' ', columns) {
+    match find_near(b' ', columns) {
         Some(space @ 1..) => Ok((&columns[..space], &columns[space + 1..])),
         _ => Err(Reject::NoClient),
     }
@@ -159,10 +200,13 @@ fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], Field<'_>, &[u8]), Reje
 
 #[inline]
 fn quoted_fields(rest: &[u8]) -> Option<(&[u8], Field<'_>, &[u8])> {
-    let quote = memchr(b'"', rest)?;
+    let quote = find_near(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;
-    let (_referer, rest) = Field::take_quoted(&rest[quote..])?;
-    let (user_agent, rest) = Field::take_quoted(rest.strip_prefix(b" ")?)?;
+    let rest = match rest[quote..].strip_prefix(b"\"-\" ") {
+        Some(rest) => rest,
+        None => Field::take_quoted(&rest[quote..])?.1.strip_prefix(b" ")?,
+    };
+    let (user_agent, rest) = Field::take_quoted(rest)?;
     matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent, rest))
 }
 
@@ -173,7 +217,7 @@ mod tests {
     #[test]
     fn any_bytes_in_the_fields() {
         let line = b"1.2.3.4 - \xff\0 [t] \"GET /\xe9\0 HTTP/1.1\" 200 1 \"\xff\" \"\0\xe9\" x";
-        let fields = combined(line).unwrap();
+        let Line::Fields(fields) = combined(line) else { panic!("it is combined") };
         let Request::Line(request) = fields.request else { panic!("a request line") };
         assert_eq!(request.raw, b"GET /\xe9\0 HTTP/1.1");
         assert_eq!(fields.user_agent.raw, b"\0\xe9");

@@ -1,8 +1,30 @@
 //! Fields, quoted or not.
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 use crate::logs::escape::Escaping;
+
+/// Where [`find_near`] expects what it looks for, in words of eight bytes.
+const NEAR_WORDS: usize = 3;
+
+/// What `memchr` gives, sooner where the byte is one of the first: to begin a search for it takes
+/// longer than to look at a few words.
+#[inline]
+pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_le_bytes([1; 8]);
+    let mut rest = bytes;
+    for word in 0..NEAR_WORDS {
+        let Some((first, others)) = rest.split_first_chunk() else { break };
+        // The lowest byte that is zero here is the first that was looked for.
+        let differs = u64::from_le_bytes(*first) ^ (LOW * u64::from(byte));
+        let zeros = differs.wrapping_sub(LOW) & !differs & (LOW << 7);
+        if zeros != 0 {
+            return Some(word * 8 + zeros.trailing_zeros() as usize / 8);
+        }
+        rest = others;
+    }
+    memchr(byte, rest).map(|at| bytes.len() - rest.len() + at)
+}
 
 /// A field as it stands in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -62,6 +84,27 @@ impl<'a> Field<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_near_is_found_as_what_is_far() {
+        for length in 0..60 {
+            for at in 0..=length {
+                for (other, byte) in [
+                    (b' ', b'"'),
+                    (b'!', b'"'),
+                    (b'#', b'"'),
+                    (0xa2, b'"'),
+                    (0, 0xff),
+                    (0xff, 0),
+                    (1, 0),
+                ] {
+                    let mut bytes = vec![other; length];
+                    bytes.iter_mut().skip(at).for_each(|found| *found = byte);
+                    assert_eq!(find_near(byte, &bytes), memchr(byte, &bytes), "{bytes:?}");
+                }
+            }
+        }
+    }
 
     #[track_caller]
     fn check(bytes: &str, expected: Option<(&str, &str)>) {

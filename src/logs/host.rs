@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::field::Field;
+use crate::logs::field::{Field, find_near};
 
 /// A name that ends in a port, which only brackets tell from an IPv6 address; `-` and nothing
 /// are none.
@@ -46,7 +46,7 @@ pub fn client_without_port(client: &[u8]) -> &[u8] {
             _ => client,
         };
     }
-    match memchr(b':', client) {
+    match find_near(b':', client) {
         Some(colon @ 1..) if number_of_port(&client[colon + 1..]).is_some() => &client[..colon],
         _ => client,
     }

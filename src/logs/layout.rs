@@ -52,12 +52,12 @@ pub enum Directive {
 impl Layout {
     /// Finds the fields of `line`, which is not blank; times without a zone are those of `zone`.
     #[inline]
-    pub(super) fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+    pub(super) fn line<'a>(&'a mut self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
         match self {
-            Layout::VhostCombined => combined::vhost_combined(line).into(),
-            Layout::Combined => combined::combined(line).into(),
-            Layout::Common => combined::common(line).into(),
-            Layout::Varnish => combined::combined_with_own_targets(line).into(),
+            Layout::VhostCombined => combined::vhost_combined(line),
+            Layout::Combined => combined::combined(line),
+            Layout::Common => combined::common(line),
+            Layout::Varnish => combined::combined_with_own_targets(line),
             Layout::Envoy => envoy::line(line),
             Layout::Haproxy(captures) => haproxy::line(*captures, line, zone),
             Layout::Template(template) => template.line(line, zone),

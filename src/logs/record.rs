@@ -10,7 +10,7 @@ use crate::logs::field::Field;
 use crate::logs::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
 use crate::logs::reject::Reject;
 use crate::logs::request;
-use crate::logs::time::Time;
+use crate::logs::time::{Clock, Time};
 use crate::time::UtcTime;
 use crate::url::target::Target;
 
@@ -108,7 +108,7 @@ impl Scheme {
     }
 }
 
-/// Buffers for undoing escapes; reused from line to line.
+/// What is reused from line to line: buffers for undoing escapes, and a clock.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     request: Vec<u8>,
@@ -116,6 +116,7 @@ pub struct Scratch {
     user_agent: Vec<u8>,
     host: Vec<u8>,
     forwarded_for: Vec<u8>,
+    clock: Clock,
 }
 
 /// One request: slices of the line, or of the scratch where escapes were undone.
@@ -174,9 +175,9 @@ impl<'a> Fields<'a> {
     where
         'a: 's,
     {
-        let time = self.time().ok_or(Reject::BadTime)?;
+        let Scratch { request, method, user_agent, host, forwarded_for, clock } = scratch;
+        let time = clock.read(self.time).ok_or(Reject::BadTime)?;
         let (status, bytes) = self.outcome.read()?;
-        let Scratch { request, method, user_agent, host, forwarded_for } = scratch;
         let asked = self.request.read(request, method)?;
         let (host, host_port) = host_and_port(self.host.value(host));
         let mut record = Record {

@@ -1,7 +1,8 @@
 //! The request field: method, target, version.
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memmem, memrchr};
 
+use crate::logs::field::find_near;
 use crate::logs::reject::Reject;
 
 /// A request line, its target still as logged.
@@ -21,13 +22,16 @@ pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     if raw.iter().all(|byte| matches!(byte, b'-' | b' ')) {
         return Ok(Request { method: b"-", target: None });
     }
-    let space = memchr(b' ', raw).ok_or(Reject::BadRequest)?;
+    let space = find_near(b' ', raw).ok_or(Reject::BadRequest)?;
     let (method, rest) = (&raw[..space], trim_spaces(&raw[space..]));
     if method == b"-" && rest.starts_with(b"- ") {
         return Ok(Request { method: b"-", target: None });
     }
     if !is_method(method) {
         return Err(Reject::BadRequest);
+    }
+    if let Some(target) = before_version(rest) {
+        return Ok(Request { method, target: Some(target) });
     }
     let last = memrchr(b' ', rest).map_or(0, |space| space + 1);
     let target = match protocol(&rest[last..]) {
@@ -39,6 +43,19 @@ pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
         return Err(Reject::BadRequest);
     }
     Ok(Request { method, target: Some(target) })
+}
+
+/// The target where the version is written as all do.
+#[inline]
+fn before_version(rest: &[u8]) -> Option<&[u8]> {
+    match rest {
+        [target @ .., last, b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9']
+            if *last != b' ' =>
+        {
+            Some(&rest[..target.len() + 1])
+        }
+        _ => None,
+    }
 }
 
 /// A request that was logged in pieces. An unset method with a target is taken for one that the

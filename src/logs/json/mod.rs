@@ -11,6 +11,7 @@ pub mod own_names;
 pub mod traefik;
 
 mod scan;
+mod trail;
 mod wanted;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::time::Zone;
 
 use own_names::OwnNames;
 use scan::{Value, scan};
+use trail::Trail;
 use wanted::{Place, Wanted};
 
 /// The paths to one part, the best first.
@@ -49,6 +51,7 @@ pub enum Dialect {
 pub struct Json {
     dialect: Dialect,
     wanted: Arc<Wanted>,
+    trail: Trail,
     caveats: Arc<[Caveat]>,
 }
 
@@ -63,7 +66,8 @@ impl Json {
             let rank = u8::try_from(rank).unwrap_or(u8::MAX);
             (path.as_str(), Place { slot: *part as u8, rank })
         });
-        let json = Json { dialect, wanted: Arc::new(Wanted::new(places)), caveats: [].into() };
+        let (wanted, trail) = (Arc::new(Wanted::new(places)), Trail::default());
+        let json = Json { dialect, wanted, trail, caveats: [].into() };
         if head.is_empty() {
             return Some(json);
         }
@@ -79,7 +83,7 @@ impl Json {
 
     /// Finds the fields of `line`.
     #[inline]
-    pub fn line<'a>(&self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+    pub fn line<'a>(&mut self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
         let Some(object) = object(line) else {
             return match line.trim_ascii() {
                 b"[" | b"]" => Line::Skip(Skip::Directive),
@@ -87,7 +91,7 @@ impl Json {
             };
         };
         let mut values = Values::default();
-        if scan(object, &self.wanted, &mut values).is_err() {
+        if scan(object, &self.wanted, &mut self.trail, &mut values).is_err() {
             return Line::Reject(Reject::BadJson);
         }
         if let Some(skip) = self.skip(&values) {
@@ -113,7 +117,7 @@ impl Json {
     /// The values of a line that is a record of a request.
     fn record<'a>(&self, line: &'a [u8]) -> Option<Values<'a>> {
         let mut values = Values::default();
-        scan(object(line)?, &self.wanted, &mut values).ok()?;
+        scan(object(line)?, &self.wanted, &mut Trail::default(), &mut values).ok()?;
         let zone = Zone::UTC;
         let is_record = self.skip(&values).is_none()
             && self.fields(&values, &zone).is_ok()
@@ -246,7 +250,7 @@ mod tests {
     fn what_the_user_names_replaces_what_is_known() {
         let own =
             OwnNames::parse("time=meta.at,target=req.raw,host=req.host,host=fallback").unwrap();
-        let json = Json::told(Dialect::CommonNames, &[], Some(&own)).unwrap();
+        let mut json = Json::told(Dialect::CommonNames, &[], Some(&own)).unwrap();
         let line = br#"{"time":"no","request":"no","meta":{"at":"2025-04-17T05:10:56Z"},"req":{"raw":"/own?x"},"fallback":"example.com","ip":"192.0.2.1"}"#;
         let Line::Fields(fields) = json.line(line, &Zone::UTC) else { panic!("it is a record") };
         let mut scratch = crate::logs::record::Scratch::default();

@@ -13,6 +13,7 @@ use memchr::memchr2;
 
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
+use crate::logs::json::trail::{Meaning, Trail};
 use crate::logs::json::wanted::{Node, Place, Wanted};
 
 /// Objects and arrays within each other. No log comes near; a deeper line is hostile.
@@ -33,10 +34,17 @@ pub struct Value<'a> {
 pub struct Broken;
 
 /// Puts the values that are `wanted` from `line` into `values`, by slot; slots past its end are
-/// left out. Of an array the first element is meant.
+/// left out. Of an array the first element is meant. `trail` is of the lines before and changes
+/// no answer.
 #[inline]
-pub fn scan<'a>(line: &'a [u8], wanted: &Wanted, values: &mut [Value<'a>]) -> Result<(), Broken> {
-    let mut scan = Scan { line, at: 0, wanted, values };
+pub fn scan<'a>(
+    line: &'a [u8],
+    wanted: &Wanted,
+    trail: &mut Trail,
+    values: &mut [Value<'a>],
+) -> Result<(), Broken> {
+    trail.begin();
+    let mut scan = Scan { line, at: 0, wanted, trail, values };
     scan.space();
     if scan.byte() != b'{' {
         return Err(Broken);
@@ -55,6 +63,7 @@ struct Scan<'a, 's> {
     line: &'a [u8],
     at: usize,
     wanted: &'s Wanted,
+    trail: &'s mut Trail,
     values: &'s mut [Value<'a>],
 }
 
@@ -81,15 +90,15 @@ impl<'a> Scan<'a, '_> {
             return Ok(());
         }
         loop {
-            let name = self.string()?.raw;
-            self.space();
-            if self.byte() != b':' {
-                return Err(Broken);
-            }
-            self.at += 1;
-            self.space();
-            let key = node.and_then(|node| self.wanted.find(node, name));
-            let (place, node) = key.map_or((None, None), |key| (key.place, key.node));
+            let bytes = self.line.get(self.at..).unwrap_or_default();
+            let Meaning { place, node } = match self.trail.find(node, bytes) {
+                Some((length, meaning)) => {
+                    self.at += length;
+                    self.space();
+                    meaning
+                }
+                None => self.key(node)?,
+            };
             self.value(place, node, depth)?;
             self.space();
             let end = self.byte();
@@ -100,6 +109,23 @@ impl<'a> Scan<'a, '_> {
                 _ => return Err(Broken),
             }
         }
+    }
+
+    /// From the quote before a key to its value.
+    fn key(&mut self, object: Option<Node>) -> Result<Meaning, Broken> {
+        let start = self.at;
+        let name = self.string()?.raw;
+        self.space();
+        if self.byte() != b':' {
+            return Err(Broken);
+        }
+        self.at += 1;
+        self.space();
+        let key = object.and_then(|object| self.wanted.find(object, name));
+        let (place, node) = key.map_or((None, None), |key| (key.place, key.node));
+        let meaning = Meaning { place, node };
+        self.trail.learn(object, &self.line[start..self.at], meaning);
+        Ok(meaning)
     }
 
     /// From an opening bracket to behind the closing one; the first element stands for all.
@@ -257,9 +283,16 @@ mod tests {
     fn found(line: &[u8]) -> Option<[Vec<u8>; 6]> {
         let places = PATHS.iter().enumerate();
         let places = places.map(|(slot, path)| (*path, Place { slot: slot as u8, rank: 0 }));
-        let mut values = [Value::default(); 6];
-        scan(line, &Wanted::new(places), &mut values).ok()?;
-        Some(values.map(|value| value.field.value(&mut Vec::new()).to_vec()))
+        let wanted = Wanted::new(places);
+        let mut trail = Trail::default();
+        let mut found = || {
+            let mut values = [Value::default(); 6];
+            scan(line, &wanted, &mut trail, &mut values).ok()?;
+            Some(values.map(|value| value.field.value(&mut Vec::new()).to_vec()))
+        };
+        let first = found();
+        assert_eq!(found(), first, "as after lines like it: {}", line.escape_ascii());
+        first
     }
 
     #[track_caller]
@@ -291,7 +324,7 @@ mod tests {
             Wanted::new([("x", Place { slot: 0, rank: 1 }), ("y", Place { slot: 0, rank: 2 })]);
         for line in [r#"{"x":1,"y":2}"#, r#"{"y":2,"x":1}"#] {
             let mut values = [Value::default()];
-            scan(line.as_bytes(), &wanted, &mut values).unwrap();
+            scan(line.as_bytes(), &wanted, &mut Trail::default(), &mut values).unwrap();
             assert_eq!(values[0].field.raw, b"1", "{line}");
         }
     }

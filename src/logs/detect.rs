@@ -57,7 +57,7 @@ pub struct Detection {
 
 /// Tries all formats on the first of `lines` and takes the one that reads most
 /// of them; of several, the one that explains most of a line. Where `hints` name a format, it is
-/// that one, however little it reads. Lines may be wrapped, see [`Wrapper`].
+/// that one, however little it reads. Lines may be wrapped, see `wrapper.rs`.
 pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
     let lines: Vec<&[u8]> = lines
         .into_iter()

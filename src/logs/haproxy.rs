@@ -7,7 +7,7 @@
 //!
 //! `~` behind the frontend means TLS. Headers are there only if the configuration captures them,
 //! in the order in which it does, without names. The time has no zone. The status is -1 where
-//! none was sent. Escapes: see [`Escaping::Hash`].
+//! none was sent. Escapes: see `escape.rs`.
 
 use memchr::{memchr, memmem, memrchr};
 

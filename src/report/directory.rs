@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -268,11 +269,21 @@ fn is_abandoned(staged: &Path) -> bool {
     }
 }
 
+/// Waits until all files of `directory` have reached the disk: for all at once, as each wait alone
+/// takes as long as one for all.
 fn sync(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        File::open(entry?.path())?.sync_all()?;
-    }
-    Ok(())
+    let entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
+    thread::scope(|scope| {
+        let sync = |entry: fs::DirEntry| move || File::open(entry.path())?.sync_all();
+        let waiting: Vec<_> = entries
+            .into_iter()
+            .map(|entry| thread::Builder::new().spawn_scoped(scope, sync(entry)))
+            .collect::<io::Result<_>>()?;
+        let done = |waiting: thread::ScopedJoinHandle<'_, io::Result<()>>| {
+            waiting.join().unwrap_or_else(|_| Err(io::Error::other("a thread was lost")))
+        };
+        waiting.into_iter().map(done).collect()
+    })
 }
 
 /// Puts `staged` in the place of `target` and removes what was there.

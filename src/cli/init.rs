@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::nightly::init::{Found, LOGS};
+use crate::report::figures::counted;
 
 use super::Outcome;
 use super::shared::print;
@@ -63,7 +64,8 @@ impl InitArgs {
 }
 
 fn told(file: &Path, found: &Found) -> String {
-    let mut text = format!("{}: {} sites\n", file.display(), found.logs.len());
+    let sites = counted(found.logs.len() as u64, "site");
+    let mut text = format!("{}: {sites}\n", file.display());
     for (site, log) in &found.logs {
         text += &format!("  {site}: {}\n", log.display());
     }

@@ -4,6 +4,7 @@
 //! the user agent; only what a crawler asked for is read to its end and judged.
 
 mod collect;
+mod judged;
 
 use std::hash::RandomState;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
-use crate::judge::dated::{Dated, Judgement};
+use crate::judge::dated::Judgement;
 use crate::judge::robots::Robots;
-use crate::judge::timeline::{BeforeFirst, Standing};
+use crate::judge::timeline::BeforeFirst;
 use crate::logs::Line;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
@@ -38,12 +39,13 @@ use super::file::FileTally;
 use super::identities::Identities;
 use super::naming::Captured;
 use super::place::Place;
-use super::series::Series;
 use super::simulate::{Compared, Draft};
 use super::sites::{Site, Sites};
-use super::sums::{Outcome, Span, Statuses};
-use super::tally::{CrawlerTally, Example, RuleKey, Tally, UserAgentTally, ViolationTally};
+use super::sums::{Outcome, Span};
+use super::tally::{RuleKey, Tally, UserAgentTally};
 use crate::merge::Merge;
+
+use judged::{Judged, Ruled, add_violation, example};
 
 /// Bytes of a target that are kept as an example.
 pub const EXAMPLE_BYTES_MAX: usize = 2048;
@@ -391,115 +393,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn example(record: &Record<'_>, position: Position, snapshot: Option<UtcTime>) -> Example {
-    let Position { file, line } = position;
-    let target = record.target.unwrap_or_default();
-    let target = target[..target.len().min(EXAMPLE_BYTES_MAX)].into();
-    Example { time: record.time, file, line, target, snapshot }
-}
-
 /// Asked of every line that has fields, whoever sent it, so that what is skipped does not depend on
 /// that. A line whose time cannot be read is not outside: it goes the way of all such lines.
 fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
     window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
-}
-
-/// What is said of a request, and by what.
-#[derive(Clone, Copy, Debug)]
-struct Ruled<'a> {
-    judged: Judged,
-    /// The version of robots.txt that was in force, if one was.
-    robots: Option<&'a Arc<Robots>>,
-    /// When the snapshot that decided was fetched; `None` for a file given by hand.
-    snapshot: Option<UtcTime>,
-    /// The request was made before the first snapshot.
-    is_before_first: bool,
-    /// No snapshot decided, but what the logs themselves show.
-    is_by_logs: bool,
-}
-
-impl<'a> Ruled<'a> {
-    fn not_judged(judged: Judged) -> Ruled<'a> {
-        Ruled { judged, robots: None, snapshot: None, is_before_first: false, is_by_logs: false }
-    }
-
-    fn new(
-        judged: Judged,
-        known: &Dated,
-        robots: Option<&'a Arc<Robots>>,
-        standing: Standing,
-    ) -> Ruled<'a> {
-        let snapshot = known.seen(&standing).map(|seen| seen.fetched_at);
-        let is_before_first = standing.age_seconds.is_some_and(|age| age < 0);
-        let is_by_logs = standing.is_by_logs();
-        Ruled { judged, robots, snapshot, is_before_first, is_by_logs }
-    }
-}
-
-/// What the rules say of a request, whoever made it.
-#[derive(Clone, Copy, Debug)]
-enum Judged {
-    NoPath,
-    RobotsTxt,
-    Unknown,
-    Allowed,
-    /// Allowed only because the crawler is documented to ignore `*`.
-    GoesFree,
-    Disallowed(RuleKey),
-    /// Disallowed, but a crawler may still have held a robots.txt that allows it.
-    Grace,
-    Unreachable,
-}
-
-impl Judged {
-    /// What that makes of the request of a crawler. One that is not bound is never accused.
-    fn outcome(self, binding: Binding) -> Outcome {
-        match (self, binding) {
-            (Judged::NoPath, _) => Outcome::NoPath,
-            (Judged::RobotsTxt, _) => Outcome::RobotsTxt,
-            (Judged::Unknown, Binding::Bound) => Outcome::Unknown,
-            (Judged::Allowed, Binding::Bound) => Outcome::Allowed,
-            (Judged::GoesFree, Binding::Bound) => Outcome::GoesFree,
-            (Judged::Disallowed(_), Binding::Bound) => Outcome::Violation,
-            (Judged::Grace, Binding::Bound) => Outcome::Grace,
-            (Judged::Unreachable, Binding::Bound) => Outcome::Unreachable,
-            (Judged::Disallowed(_), _) => Outcome::NotBound { is_disallowed: true },
-            (_, _) => Outcome::NotBound { is_disallowed: false },
-        }
-    }
-}
-
-fn add_violation(
-    key: RuleKey,
-    record: &Record<'_>,
-    position: Position,
-    snapshot: Option<UtcTime>,
-    tally: &mut CrawlerTally,
-) {
-    let mut statuses = Statuses::default();
-    statuses.count(record.status);
-    let Position { file, line } = position;
-    let is_earliest =
-        |example: &Example| (record.time, file, line) < (example.time, example.file, example.line);
-    let example = || example(record, position, snapshot);
-    match tally.violations.get_mut(&key) {
-        Some(sum) => {
-            sum.requests += 1;
-            sum.statuses.absorb(statuses);
-            sum.bytes = sum.bytes.saturating_add(record.bytes);
-            sum.span.absorb(Span::at(record.time));
-            sum.minutes.add(record.time.unix_minute(), 1);
-            if is_earliest(&sum.example) {
-                sum.example = example();
-            }
-        }
-        None => {
-            let (bytes, span) = (record.bytes, Span::at(record.time));
-            let mut minutes = Series::default();
-            minutes.add(record.time.unix_minute(), 1);
-            let example = example();
-            let first = ViolationTally { requests: 1, statuses, bytes, span, minutes, example };
-            tally.violations.insert(key, first);
-        }
-    }
 }

@@ -60,6 +60,59 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// How many there are.
+    pub const COUNTS: usize = 12;
+
+    /// Those that [`Sums::counts`] gave.
+    pub fn of_counts(counts: [u64; Sums::COUNTS]) -> Sums {
+        let [
+            requests,
+            robots_txt_requests,
+            allowed,
+            allowed_ignoring_star,
+            violations,
+            grace,
+            unreachable,
+            unknown,
+            not_bound,
+            not_bound_disallowed,
+            no_path,
+            bytes,
+        ] = counts;
+        Sums {
+            requests,
+            robots_txt_requests,
+            allowed,
+            allowed_ignoring_star,
+            violations,
+            grace,
+            unreachable,
+            unknown,
+            not_bound,
+            not_bound_disallowed,
+            no_path,
+            bytes,
+        }
+    }
+
+    /// All of them, in the order of the fields.
+    pub fn counts(self) -> [u64; Sums::COUNTS] {
+        [
+            self.requests,
+            self.robots_txt_requests,
+            self.allowed,
+            self.allowed_ignoring_star,
+            self.violations,
+            self.grace,
+            self.unreachable,
+            self.unknown,
+            self.not_bound,
+            self.not_bound_disallowed,
+            self.no_path,
+            self.bytes,
+        ]
+    }
+
     /// Counts one request that was answered with `bytes` bytes.
     pub fn count(&mut self, outcome: Outcome, bytes: u64) {
         self.requests += 1;

@@ -84,7 +84,7 @@ impl Decoder<'_> {
 
     fn crawler_tally(&self, record: &ActorRecord) -> Result<CrawlerTally> {
         let mut tally = CrawlerTally {
-            days: [(self.day, sums(record.sums))].into(),
+            days: [(self.day, Sums::of_counts(record.sums))].into(),
             span: record.span.map(span).transpose()?,
             readings: reading(&record.readings)?,
             before_first: record.before_first,
@@ -164,7 +164,10 @@ fn reading(record: &ReadingRecord) -> Result<ReadingTally> {
 }
 
 fn user_agent_tally(record: &UnknownRecord) -> Result<UserAgentTally> {
-    Ok(UserAgentTally { sums: sums(record.sums), span: record.span.map(span).transpose()? })
+    Ok(UserAgentTally {
+        sums: Sums::of_counts(record.sums),
+        span: record.span.map(span).transpose()?,
+    })
 }
 
 /// Reads what [`Place`] writes.
@@ -203,35 +206,4 @@ fn series(numbers: &[i64]) -> Series {
 fn statuses(counts: [u64; 5]) -> Statuses {
     let [status_2xx, status_3xx, status_4xx, status_5xx, status_other] = counts;
     Statuses { status_2xx, status_3xx, status_4xx, status_5xx, status_other }
-}
-
-pub fn sums(counts: [u64; 12]) -> Sums {
-    let [
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-    ] = counts;
-    Sums {
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-    }
 }

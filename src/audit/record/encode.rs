@@ -7,7 +7,7 @@ use crate::audit::hours::{HourSums, Hours};
 use crate::audit::places::{PlaceTally, PlacesParts, Standing};
 use crate::audit::readings::ReadingTally;
 use crate::audit::series::Series;
-use crate::audit::sums::{Span, Statuses, Sums};
+use crate::audit::sums::{Span, Statuses};
 use crate::audit::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
 use crate::input::source::FileId;
 use crate::logs::reject::{Reject, Skip};
@@ -122,7 +122,7 @@ impl Encoder<'_> {
         ActorRecord {
             crawler,
             identity,
-            sums: sums(tally.total()),
+            sums: tally.total().counts(),
             span: tally.span.map(span),
             violations: violations.collect(),
             readings: reading(&tally.readings),
@@ -156,7 +156,7 @@ fn reading(readings: &ReadingTally) -> ReadingRecord {
 }
 
 fn unknown_record(tally: UserAgentTally) -> UnknownRecord {
-    UnknownRecord { sums: sums(tally.sums), span: tally.span.map(span) }
+    UnknownRecord { sums: tally.sums.counts(), span: tally.span.map(span) }
 }
 
 /// A character for each byte.
@@ -171,23 +171,6 @@ fn span(span: Span) -> (i64, i64) {
 fn statuses(statuses: Statuses) -> [u64; 5] {
     let Statuses { status_2xx, status_3xx, status_4xx, status_5xx, status_other } = statuses;
     [status_2xx, status_3xx, status_4xx, status_5xx, status_other]
-}
-
-fn sums(sums: Sums) -> [u64; 12] {
-    [
-        sums.requests,
-        sums.robots_txt_requests,
-        sums.allowed,
-        sums.allowed_ignoring_star,
-        sums.violations,
-        sums.grace,
-        sums.unreachable,
-        sums.unknown,
-        sums.not_bound,
-        sums.not_bound_disallowed,
-        sums.no_path,
-        sums.bytes,
-    ]
 }
 
 /// The distance to the bucket before, then the count, and so on.

@@ -19,6 +19,7 @@ use crate::input::source::FileId;
 use crate::judge::Judge;
 use crate::time::Day;
 
+use super::sums::Sums;
 use super::tally::Tally;
 use in_force::InForceRecord;
 
@@ -61,7 +62,7 @@ pub struct ActorSums<'a> {
     /// The word for its identity.
     pub identity: &'a str,
     /// By outcome.
-    pub sums: super::sums::Sums,
+    pub sums: Sums,
     /// Readings of robots.txt: a GET that was answered 200 or 304.
     pub readings: u64,
 }
@@ -88,7 +89,7 @@ struct FileRecord {
 struct ActorRecord {
     crawler: String,
     identity: String,
-    sums: [u64; 12],
+    sums: [u64; Sums::COUNTS],
     span: Option<(i64, i64)>,
     violations: Vec<ViolationRecord>,
     readings: ReadingRecord,
@@ -138,7 +139,7 @@ struct PaceRecord {
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct UnknownRecord {
-    sums: [u64; 12],
+    sums: [u64; Sums::COUNTS],
     span: Option<(i64, i64)>,
 }
 
@@ -213,7 +214,7 @@ impl DayRecord {
             origin,
             crawler: &actor.crawler,
             identity: &actor.identity,
-            sums: decode::sums(actor.sums),
+            sums: Sums::of_counts(actor.sums),
             readings: actor.readings.readings,
         })
     }

@@ -56,8 +56,7 @@ impl State {
         self.rows(query, |row| {
             let (day, sums): (String, String) = (row.get(1)?, row.get(5)?);
             let numbers: Vec<u64> = sums.split(' ').filter_map(|sum| sum.parse().ok()).collect();
-            let Some((day, numbers)) = Day::parse(&day).zip(<[u64; 13]>::try_from(numbers).ok())
-            else {
+            let Some((day, numbers)) = Day::parse(&day).zip(numbers.try_into().ok()) else {
                 return Ok(None);
             };
             let (sums, readings) = read(numbers);
@@ -108,67 +107,12 @@ impl State {
 
 /// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
 pub(super) fn written(actor: &ActorSums<'_>) -> String {
-    let Sums {
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-    } = actor.sums;
-    let numbers = [
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-        actor.readings,
-    ];
-    numbers.map(|number| number.to_string()).join(" ")
+    let numbers = actor.sums.counts().into_iter().chain([actor.readings]);
+    numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-fn read(numbers: [u64; 13]) -> (Sums, u64) {
-    let [
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-        readings,
-    ] = numbers;
-    let sums = Sums {
-        requests,
-        robots_txt_requests,
-        allowed,
-        allowed_ignoring_star,
-        violations,
-        grace,
-        unreachable,
-        unknown,
-        not_bound,
-        not_bound_disallowed,
-        no_path,
-        bytes,
-    };
-    (sums, readings)
+/// The sums and the readings.
+fn read(numbers: [u64; Sums::COUNTS + 1]) -> (Sums, u64) {
+    let [counts @ .., readings] = numbers;
+    (Sums::of_counts(counts), readings)
 }

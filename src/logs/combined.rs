@@ -22,10 +22,9 @@ const TIME_BYTES: usize = 26;
 /// Up to and with the bytes; what follows is not looked at.
 #[inline]
 pub fn common(line: &[u8]) -> Line<'_> {
-    let found = front(line).and_then(|front| {
-        let client = client(front.columns)?;
+    let found = client_and_front(line).map(|(client, front)| {
         let (outcome, tail) = (front.rest, front.rest);
-        Ok(Found { host: b"", client, front, outcome, user_agent: Field::UNSET, tail })
+        Found { host: b"", client, front, outcome, user_agent: Field::UNSET, tail }
     });
     fields(found, Request::Line)
 }
@@ -60,8 +59,7 @@ pub fn combined_with_own_targets(line: &[u8]) -> Line<'_> {
 
 #[inline]
 fn find_combined(line: &[u8]) -> Result<Found<'_>, Reject> {
-    let front = front(line)?;
-    let client = client(front.columns)?;
+    let (client, front) = client_and_front(line)?;
     let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
     Ok(Found { host: b"", client, front, outcome, user_agent, tail })
 }
@@ -124,13 +122,50 @@ struct Found<'a> {
 }
 
 #[inline]
+fn client_and_front(line: &[u8]) -> Result<(&[u8], Front<'_>), Reject> {
+    if let Some(head) = nameless_head(line) {
+        let (columns, time) = (head.columns, head.time);
+        return Ok((head.client, front_with(columns, time, head.rest)?));
+    }
+    let front = front(line)?;
+    Ok((client(front.columns)?, front))
+}
+
+/// What stands before the request where neither ident nor user is known.
+struct Head<'a> {
+    client: &'a [u8],
+    columns: &'a [u8],
+    time: &'a [u8],
+    /// From the request's quote on.
+    rest: &'a [u8],
+}
+
+/// Finds what [`front`] and [`client`] would, without a search for the quote: nearly all lines
+/// begin so. `None` where a line does not.
+#[inline]
+fn nameless_head(line: &[u8]) -> Option<Head<'_>> {
+    const BETWEEN: &[u8] = b" - - [";
+    let space = find_near(b' ', line).filter(|&space| space > 0)?;
+    let (time, rest) = line[space..].strip_prefix(BETWEEN)?.split_first_chunk::<TIME_BYTES>()?;
+    let is_time = !time.iter().fold(false, |any, &b| any | (b == b'[') | (b == b'"'));
+    let rest = rest.strip_prefix(b"] ").filter(|rest| is_time && rest.starts_with(b"\""))?;
+    let columns = &line[..space + BETWEEN.len() - b" [".len()];
+    Some(Head { client: &line[..space], columns, time, rest })
+}
+
+#[inline]
 fn front(line: &[u8]) -> Result<Front<'_>, Reject> {
     let quote = request_quote(line).ok_or(Reject::NoTime)?;
     let before = &line[..quote - b"] ".len()];
     let bracket = time_bracket(before).ok_or(Reject::NoTime)?;
     let time = &before[bracket + 1..];
     let columns = before[..bracket].strip_suffix(b" ").ok_or(Reject::NoClient)?;
-    let (request, rest) = Field::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
+    front_with(columns, time, &line[quote..])
+}
+
+#[inline]
+fn front_with<'a>(columns: &'a [u8], time: &'a [u8], rest: &'a [u8]) -> Result<Front<'a>, Reject> {
+    let (request, rest) = Field::take_quoted(rest).ok_or(Reject::NoRequest)?;
     if !rest.starts_with(b" ") {
         return Err(Reject::NoRequest);
     }
@@ -221,6 +256,43 @@ mod tests {
         let Request::Line(request) = fields.request else { panic!("a request line") };
         assert_eq!(request.raw, b"GET /\xe9\0 HTTP/1.1");
         assert_eq!(fields.user_agent.raw, b"\0\xe9");
+    }
+
+    /// Lines that begin nearly as all do, and what they are without the short way.
+    #[test]
+    fn the_short_way_finds_what_the_long_one_does() {
+        let pieces = ["c", "", " ", "-", "- ", "[", "]", "] ", "\"", "\\\"", "x,", "::1", "\u{e9}"];
+        let usual = ["192.0.2.1", " - - [", "17/Apr/2025:05:10:56 +0100", "] \"", "GET / HTTP/1.1"];
+        let mut lines = vec![usual.concat()];
+        for place in 0..usual.len() {
+            for piece in pieces {
+                for at in 0..=usual[place].len() {
+                    let mut parts = usual.map(str::to_owned);
+                    parts[place].insert_str(at, piece);
+                    lines.push(parts.concat());
+                    // Where the length must stay.
+                    let mut bytes = usual[place].as_bytes().to_vec();
+                    bytes.splice(at..(at + piece.len()).min(usual[place].len()), piece.bytes());
+                    parts[place] = String::from_utf8_lossy(&bytes).into_owned();
+                    lines.push(parts.concat());
+                }
+            }
+        }
+        let mut count = 0;
+        for line in lines {
+            let line = [line.as_bytes(), b"\" 200 1 \"-\" \"ua\""].concat();
+            let shown = line.escape_ascii().to_string();
+            let found = |(client, front): (&[u8], Front<'_>)| {
+                let request = (front.request.raw.to_vec(), front.request.escaping);
+                let before = (client.to_vec(), front.columns.to_vec(), front.time.to_vec());
+                (before, request, front.rest.to_vec())
+            };
+            let long = front(&line).and_then(|front| Ok((client(front.columns)?, front)));
+            count += usize::from(nameless_head(&line).is_some());
+            let short = client_and_front(&line);
+            assert_eq!(short.map(found), long.map(found), "{shown}");
+        }
+        assert!(count > 100);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct UserAgentCache {
     /// `WAYS` neighbours make a set; the hash names the set.
     slots: Vec<Slot>,
     keys: Vec<u8>,
+    /// The slot that answered last: a page and what belongs to it are requested by one browser.
+    last: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +46,7 @@ const FREE: Slot = Slot { hash_high: 0, key_start: 0, key_len: 0, identified: Id
 
 impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
-        UserAgentCache { slots: vec![FREE; ENTRIES_MAX], keys: Vec::new() }
+        UserAgentCache { slots: vec![FREE; ENTRIES_MAX], keys: Vec::new(), last: 0 }
     }
 }
 
@@ -60,6 +62,9 @@ pub fn identify_cached(
     if user_agent.len() > KEY_BYTES_MAX {
         return registry.identify(user_agent);
     }
+    if let Some(identified) = cache.get_last(user_agent) {
+        return identified;
+    }
     let hash = xxh3_64(user_agent);
     cache.get(hash, user_agent).unwrap_or_else(|| {
         let identified = registry.identify(user_agent);
@@ -69,14 +74,25 @@ pub fn identify_cached(
 }
 
 impl UserAgentCache {
-    fn get(&self, hash: u64, key: &[u8]) -> Option<Identified> {
-        let set = &self.slots[set_start(hash)..][..WAYS];
-        set.iter().find(|slot| self.holds(slot, hash, key)).map(|slot| slot.identified)
+    #[inline]
+    fn get_last(&self, key: &[u8]) -> Option<Identified> {
+        let slot = &self.slots[self.last];
+        (self.key(slot) == key).then_some(slot.identified)
     }
 
-    fn holds(&self, slot: &Slot, hash: u64, key: &[u8]) -> bool {
-        let (start, len) = (slot.key_start as usize, usize::from(slot.key_len));
-        slot.hash_high == high(hash) && len == key.len() && &self.keys[start..start + len] == key
+    fn get(&mut self, hash: u64, key: &[u8]) -> Option<Identified> {
+        let start = set_start(hash);
+        let set = &self.slots[start..][..WAYS];
+        let is_it = |slot: &Slot| slot.hash_high == high(hash) && self.key(slot) == key;
+        let way = set.iter().position(is_it)?;
+        self.last = start + way;
+        Some(self.slots[self.last].identified)
+    }
+
+    /// Empty where the slot is free.
+    #[inline]
+    fn key(&self, slot: &Slot) -> &[u8] {
+        &self.keys[slot.key_start as usize..][..usize::from(slot.key_len)]
     }
 
     fn put(&mut self, hash: u64, key: &[u8], identified: Identified) {
@@ -84,12 +100,14 @@ impl UserAgentCache {
             self.keys.clear();
             self.slots.fill(FREE);
         }
-        let set = &mut self.slots[set_start(hash)..][..WAYS];
+        let start = set_start(hash);
+        let set = &mut self.slots[start..][..WAYS];
         let free = set.iter().position(|slot| slot.key_len == 0);
         // In a full set any slot will do; these bits named neither set nor key.
         let way = free.unwrap_or((hash >> 24) as usize % WAYS);
         let key_start = u32::try_from(self.keys.len()).expect("keys end below KEYS_BYTES_MAX");
         let key_len = u16::try_from(key.len()).expect("keys are at most KEY_BYTES_MAX long");
+        self.last = start + way;
         set[way] = Slot { hash_high: high(hash), key_start, key_len, identified };
         self.keys.extend_from_slice(key);
     }
@@ -117,6 +135,8 @@ mod tests {
             cache.put(7, format!("key {number}").as_bytes(), Identified::Other);
         }
         assert_eq!(cache.get(7, b"key 99"), Some(Identified::Other));
+        assert_eq!(cache.get_last(b"key 99"), Some(Identified::Other));
+        assert_eq!(cache.get_last(b"key 98"), None);
     }
 
     #[test]
@@ -125,6 +145,8 @@ mod tests {
         for number in 0..20_000_u64 {
             cache.put(number << 20, &[b'x'; KEY_BYTES_MAX], Identified::Other);
             assert!(cache.keys.len() <= KEYS_BYTES_MAX);
+            assert_eq!(cache.get_last(&[b'x'; KEY_BYTES_MAX]), Some(Identified::Other));
+            assert_eq!(cache.get_last(b"y"), None);
         }
         assert_eq!((cache.slots.len(), size_of::<Slot>()), (ENTRIES_MAX, 16));
     }

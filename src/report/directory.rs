@@ -282,7 +282,7 @@ fn sync(directory: &Path) -> io::Result<()> {
         let done = |waiting: thread::ScopedJoinHandle<'_, io::Result<()>>| {
             waiting.join().unwrap_or_else(|_| Err(io::Error::other("a thread was lost")))
         };
-        waiting.into_iter().map(done).collect()
+        waiting.into_iter().try_for_each(done)
     })
 }
 

@@ -86,12 +86,15 @@ impl Audit {
         let LogEvidence { hours, origins, hours_passed_over, .. } = *evidence;
         let passed_over = match hours_passed_over {
             0 => String::new(),
-            more => format!("; {more} such hours do not count, as the archive has snapshots near"),
+            more => format!("; not heeded, as the archive has snapshots near: {more}"),
         };
-        self.notes.push(format!(
-            "by these logs nobody got robots.txt in {hours} hours (of {origins} origins): {requests} \
-             requests of crawlers are unreachable{passed_over}"
-        ));
+        self.notes.push(match (hours, hours_passed_over) {
+            (0, 0) => "these logs show no hour in which nobody got robots.txt".to_owned(),
+            _ => format!(
+                "hours in which by these logs nobody got robots.txt: {hours} (origins: {origins}); \
+                 requests of crawlers unreachable by that: {requests}{passed_over}"
+            ),
+        });
     }
 }
 

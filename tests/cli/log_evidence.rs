@@ -87,9 +87,14 @@ fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
     let evidence = &run["log_evidence"];
     assert_eq!((&evidence["hours"], &evidence["origins"]), (&1.into(), &1.into()));
     assert_eq!(evidence["requests_unreachable"], 2);
-    let told = "by these logs nobody got robots.txt in 1 hours (of 1 origins): 2 requests";
+    let told = "hours in which by these logs nobody got robots.txt: 1 (origins: 1); \
+                requests of crawlers unreachable by that: 2";
     let audit = "audit --robots robots.txt --origin https://a.example -o out --log-evidence";
     let ran = sandbox.run(&format!("{audit} access.log")).exits(0);
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    sandbox.write("calm.log", log(&DAY[..1]));
+    let ran = sandbox.run(&format!("{audit} calm.log")).exits(0);
+    let told = "these logs show no hour in which nobody got robots.txt";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
 }
 

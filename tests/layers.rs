@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Rooms by floor, from the ground up.
 const FLOORS: &[&[&str]] = &[
     &["error", "merge", "time", "url"],
-    &["bounded"],
+    &["bounded", "staged"],
     &["robots", "crawlers", "logs", "input", "net"],
     &["policy", "store"],
     &["judge"],

@@ -35,6 +35,7 @@
 pub mod bounded;
 pub mod error;
 pub mod merge;
+pub mod staged;
 pub mod time;
 pub mod url;
 

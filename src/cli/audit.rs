@@ -291,8 +291,9 @@ impl AuditArgs {
             .or_else(|| self.requests.clone());
         let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
         let requests = requests.transpose()?;
-        if let Some(staged) = requests.as_ref().map(|requests| requests.staged().to_owned()) {
-            signals::when_stopped(move || drop(std::fs::remove_file(&staged)));
+        let hidden = requests.as_ref().and_then(RequestsFile::hidden);
+        if let Some(hidden) = hidden.map(Path::to_owned) {
+            signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
         }
 
         let mut audit = self.audit(sources, options, judge, registry, requests.as_ref())?;

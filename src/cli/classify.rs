@@ -382,8 +382,9 @@ impl Output {
             return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
         };
         let file = OutputFile::create(path)?;
-        let staged = file.staged().to_owned();
-        signals::when_stopped(move || drop(std::fs::remove_file(&staged)));
+        if let Some(hidden) = file.hidden().map(Path::to_owned) {
+            signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
+        }
         Ok(Output::File(Box::new(file)))
     }
 

@@ -1,8 +1,8 @@
 //! `botaudit crawlers fetch-ranges`: the address lists that operators publish, into a directory.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::crawlers::{
 };
 use crate::error::{Error, Result};
 use crate::net::{download::download, gates::Gates, settings::Settings};
+use crate::staged::replace;
 
 use super::Outcome;
 use super::network::NetworkArgs;
@@ -106,20 +107,5 @@ fn store(directory: &Path, url: &str, list: &[u8]) -> Result<ManifestEntry> {
         file,
         fetched_at: jiff::Timestamp::now().into(),
         size_bytes: list.len() as u64,
-    })
-}
-
-/// Puts `bytes` at `path`, whole or not at all.
-fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Hidden: no list of any crawler.
-    let staged = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = File::create(&staged)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&staged, path));
-    written.map_err(|err| {
-        // What is left is hidden, and no worse than the error.
-        let _ = fs::remove_file(&staged);
-        Error::io("cannot write", path, err)
     })
 }

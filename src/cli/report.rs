@@ -8,13 +8,14 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::report::cell::visible;
 use crate::report::columns::Table;
-use crate::report::directory::{MARKER, Staging, replace_file};
+use crate::report::directory::{MARKER, Staging};
 use crate::report::facts::Facts;
 use crate::report::html::{PAGE, page};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::range::put_together;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
+use crate::staged::replace;
 use crate::time::{Day, UtcTime};
 
 use super::Outcome;
@@ -102,7 +103,7 @@ impl ReportArgs {
         let facts = Facts::read(directory)?;
         let path = self.output.clone().unwrap_or_else(|| directory.join(PAGE));
         if self.format == Format::Html {
-            replace_file(&path, page(&facts).as_bytes())?;
+            replace(&path, page(&facts).as_bytes())?;
         }
         self.show(&facts, directory, &path, asked)
     }

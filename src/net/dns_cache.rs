@@ -5,14 +5,15 @@
 //! address was, not where to connect to. Failures are not kept.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::staged::replace;
 use crate::time::UtcTime;
 
 use super::dns::{Question, RecordKind};
@@ -103,7 +104,7 @@ impl DnsCache {
         });
         let wire = WireCache { botaudit_dns_cache: SCHEMA_VERSION, answers: answers.collect() };
         let text = serde_json::to_vec_pretty(&wire).expect("strings and numbers are JSON");
-        replace(path, &text).map_err(|err| Error::io("cannot write --dns-cache", path, err))
+        replace(path, &text)
     }
 
     /// The answer to `question`, if it is known.
@@ -134,22 +135,10 @@ impl WireAnswer {
     }
 }
 
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let staged = path.with_file_name(name);
-    let written = File::create(&staged).and_then(|mut file| {
-        file.write_all(text)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&staged, path)).inspect_err(|_| {
-        // It may not even exist.
-        let _ = fs::remove_file(&staged);
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const NOW: i64 = 1_772_323_200;

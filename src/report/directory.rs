@@ -15,6 +15,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::staged::is_leftover;
 
 use super::html::PAGE;
 
@@ -23,9 +24,6 @@ pub const MARKER: &str = "run.json";
 
 /// A leftover without a lock is cleared when it is older than this.
 const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
-
-/// What the name of a file begins with that is to replace the page.
-const REPLACING: &str = ".botaudit-page-";
 
 /// Held while the directory is being written; gone before it is exchanged.
 const LOCK: &str = ".lock";
@@ -134,28 +132,6 @@ impl Drop for Staging {
     }
 }
 
-/// Writes `text` to `path` in one step: what stands there stays until all is written.
-///
-/// # Errors
-/// Where that is refused.
-pub fn replace_file(path: &Path, text: &[u8]) -> Result<()> {
-    let hidden = path.with_file_name(format!("{REPLACING}{}", std::process::id()));
-    let written = fs::write(&hidden, text).and_then(|()| fs::rename(&hidden, path));
-    written.map_err(|err| {
-        let _ = fs::remove_file(&hidden);
-        Error::io("cannot write", path, err)
-    })
-}
-
-/// Removes from `directory` what killed runs left of [`replace_file`]. Nobody else may be at it.
-pub fn clear_replacing(directory: &Path) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(REPLACING.as_bytes()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// Removes the report that stands at `directory`.
 ///
 /// # Errors
@@ -215,7 +191,7 @@ fn check_replaceable(target: &Path) -> Result<()> {
         return Err(Error::invalid_file(target, why));
     };
     let is_ours = |name: &OsString| {
-        name.as_encoded_bytes().starts_with(REPLACING.as_bytes())
+        is_leftover(name, PAGE)
             || *name == *MARKER
             || *name == *PAGE
             || marker.files.iter().any(|file| *name == **file)

@@ -6,7 +6,7 @@
 //! `.zst` each block is a gzip member or zstd frame of its own, so the bytes do not depend on timing.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +15,7 @@ use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
+use crate::staged::StagedFile;
 
 use super::coding::Coding;
 use super::columns::evidence::REQUESTS_EVIDENCE;
@@ -27,7 +28,7 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// Rows on their way to one file.
 pub struct RequestsFile {
     path: PathBuf,
-    staged: PathBuf,
+    staged: StagedFile,
     coding: Coding,
     privacy: Privacy,
     spool: Mutex<Spool>,
@@ -61,31 +62,26 @@ impl RequestsFile {
     /// # Errors
     /// Where its directory cannot be written to.
     pub fn open(path: &Path, privacy: Privacy) -> Result<RequestsFile> {
-        let cannot_write = |err| Error::io("cannot write --requests", path, err);
+        let cannot_write = |err| cannot_write(path, err);
         if path.is_dir() {
             return Err(Error::invalid_file(
                 path,
                 "is a directory; give --requests a file, as evidence.csv.gz",
             ));
         }
-        let Some(name) = path.file_name() else {
+        if path.file_name().is_none() {
             return Err(Error::invalid_file(
                 path,
                 "is no file name; give --requests a file, as evidence.csv.gz",
             ));
-        };
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".botaudit-{}", std::process::id()));
-        let staged = path.with_file_name(hidden);
-        let mut spool_path = staged.clone().into_os_string();
-        spool_path.push(".spool");
-        File::create(&staged).map_err(cannot_write)?;
-        let file =
-            File::options().read(true).write(true).create(true).truncate(true).open(&spool_path);
+        }
+        let staged = StagedFile::create(path).map_err(cannot_write)?;
+        // Without a name: however the run ends, it is gone. Beside the file there is room for as
+        // much as that.
+        let beside = staged.hidden().and_then(Path::parent);
+        let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
+        let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
         let spool = Spool { file: file.map_err(cannot_write)?, end: 0, inputs: BTreeMap::new() };
-        // The spool has no name from here on: however the run ends, it is gone.
-        fs::remove_file(&spool_path).map_err(cannot_write)?;
         let coding = Coding::of_name(path);
         Ok(RequestsFile {
             path: path.to_owned(),
@@ -154,41 +150,42 @@ impl RequestsFile {
     /// # Errors
     /// Where that is refused; what stood there is then as it was.
     pub fn commit(self) -> Result<()> {
-        self.write_out()
-            .and_then(|()| fs::rename(&self.staged, &self.path))
-            .map_err(|err| self.failed(err))
+        let RequestsFile { path, staged, coding, spool, .. } = self;
+        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        spool
+            .write_out(staged, coding)
+            .and_then(StagedFile::commit)
+            .map_err(|err| cannot_write(&path, err))
     }
 
-    /// The name under which it is written, to be removed if the run is stopped.
-    pub fn staged(&self) -> &Path {
-        &self.staged
-    }
-
-    fn write_out(&self) -> io::Result<()> {
-        let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
-        let Spool { file, inputs, .. } = &mut *spool;
-        let mut out = BufWriter::new(File::create(&self.staged)?);
-        let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
-        out.write_all(&self.coding.encode(&header)?)?;
-        for (offset, length) in inputs.values().flat_map(Input::finished_blocks) {
-            file.seek(SeekFrom::Start(*offset))?;
-            io::copy(&mut (&*file).take(*length), &mut out)?;
-        }
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    /// The name under which it is written, to be removed if the run is stopped. None where it is
+    /// a pipe or a device, which is written to as it stands.
+    pub fn hidden(&self) -> Option<&Path> {
+        self.staged.hidden()
     }
 
     fn failed(&self, err: io::Error) -> Error {
-        Error::io("cannot write --requests", &self.path, err)
+        cannot_write(&self.path, err)
     }
 }
 
-impl Drop for RequestsFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.staged);
-    }
+fn cannot_write(path: &Path, err: io::Error) -> Error {
+    Error::io("cannot write --requests", path, err)
 }
 
 impl Spool {
+    fn write_out(self, staged: StagedFile, coding: Coding) -> io::Result<StagedFile> {
+        let Spool { mut file, inputs, .. } = self;
+        let mut out = BufWriter::new(staged);
+        let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
+        out.write_all(&coding.encode(&header)?)?;
+        for (offset, length) in inputs.values().flat_map(Input::finished_blocks) {
+            file.seek(SeekFrom::Start(*offset))?;
+            io::copy(&mut (&file).take(*length), &mut out)?;
+        }
+        out.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+
     fn add(
         &mut self,
         input: FileId,
@@ -247,6 +244,8 @@ impl Input {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::report::privacy::{Addresses, Queries};
 

@@ -102,7 +102,7 @@ fn a_page_in_the_making_stands_in_no_ones_way() {
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
     sandbox.write("access.log", line(1, "/private", 200, BINGBOT));
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
-    sandbox.write("report/.botaudit-page-123", "half");
+    sandbox.write("report/.report.html.botaudit-123", "half");
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
-    assert!(!sandbox.names("report").contains(&".botaudit-page-123".to_owned()));
+    assert!(!sandbox.names("report").contains(&".report.html.botaudit-123".to_owned()));
 }

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::nightly::news::{news, trend};
 use crate::nightly::state::State;
 use crate::report::columns::nights::{NEWS, TREND};
-use crate::report::directory::{clear_replacing, replace_file};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{NewsRow, news_csv, trend_csv};
+use crate::staged::{clear_leftovers, replace};
 
 use super::super::shared::print;
 use super::site::Job;
@@ -62,7 +62,7 @@ impl TellArgs {
         let is_news = !news.is_empty()
             || nights.iter().any(|night| night.sums.is_none() || !night.told.is_empty());
         match &self.mail_summary {
-            Some(path) if path.as_os_str() != STDOUT => replace_file(path, text.as_bytes())?,
+            Some(path) if path.as_os_str() != STDOUT => replace(path, text.as_bytes())?,
             Some(_) if is_news || !is_quiet => print(&text)?,
             Some(_) | None => {}
         }
@@ -92,11 +92,11 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     }
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
     let news = news(&actors, &ruled);
-    clear_replacing(reports);
+    [TREND, NEWS].iter().for_each(|table| clear_leftovers(reports, table.file));
     let write = |name: &str, text: std::io::Result<Vec<u8>>| {
         let path = reports.join(name);
         let text = text.map_err(|err| Error::io("cannot write", &path, err))?;
-        replace_file(&path, &text)
+        replace(&path, &text)
     };
     write(TREND.file, trend_csv(&trend(&actors), registry_of))?;
     write(NEWS.file, news_csv(&news))?;

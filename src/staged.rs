@@ -1,0 +1,196 @@
+//! A file that appears whole or not at all.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// What stands between a file's name and the number of the process that writes it.
+const MARK: &str = ".botaudit-";
+
+/// A file on its way to its name. Dropped before [`StagedFile::commit`] it is gone, and what stood
+/// under the name is as it was. What is no file, a pipe or a device, is written to as it stands.
+#[derive(Debug)]
+pub struct StagedFile {
+    file: File,
+    /// `None` where it is written in its place.
+    way: Option<Way>,
+}
+
+/// From the hidden name to the one that was asked for.
+#[derive(Debug)]
+struct Way {
+    hidden: Hidden,
+    target: PathBuf,
+}
+
+/// Removed when dropped.
+#[derive(Debug)]
+struct Hidden(PathBuf);
+
+impl StagedFile {
+    /// Prepares to write `path`, or the file that it is a symbolic link to. The rights of a file
+    /// that stands there are kept.
+    ///
+    /// # Errors
+    /// Where its directory cannot be written to, or it is a directory itself.
+    pub fn create(path: &Path) -> io::Result<StagedFile> {
+        let standing = fs::metadata(path).ok();
+        if standing.as_ref().is_some_and(|standing| !standing.is_file()) {
+            // Only what is no file needs this: put in the place of /dev/null, a file would be its end.
+            return Ok(StagedFile { file: File::options().write(true).open(path)?, way: None });
+        }
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let hidden = Hidden(target.with_file_name(hidden_name(name)));
+        let file = File::create(&hidden.0)?;
+        if let Some(standing) = standing {
+            file.set_permissions(standing.permissions())?;
+        }
+        Ok(StagedFile { file, way: Some(Way { hidden, target }) })
+    }
+
+    /// The name under which it is written, to be removed where the process ends before
+    /// [`StagedFile::commit`].
+    pub fn hidden(&self) -> Option<&Path> {
+        self.way.as_ref().map(|way| &*way.hidden.0)
+    }
+
+    /// Puts the file in its place, once the disk has it.
+    ///
+    /// # Errors
+    /// Where the disk is full, or the place refused.
+    pub fn commit(self) -> io::Result<()> {
+        let Some(way) = self.way else { return Ok(()) };
+        self.file.sync_all()?;
+        fs::rename(&way.hidden.0, &way.target)
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // After a commit there is nothing under this name.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Writes `bytes` to `path` in one step: what stands there stays until all is written.
+///
+/// # Errors
+/// Where that is refused.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let replaced = StagedFile::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.commit()
+    });
+    replaced.map_err(|err| Error::io("cannot write", path, err))
+}
+
+/// Whether a killed run may have left a file of this name, on its way to `target`.
+pub fn is_leftover(name: &OsStr, target: &str) -> bool {
+    let number = name
+        .as_encoded_bytes()
+        .strip_prefix(b".")
+        .and_then(|name| name.strip_prefix(target.as_bytes())?.strip_prefix(MARK.as_bytes()));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+}
+
+/// Removes from `directory` what killed runs left on its way to `target`. Nobody else may be at it.
+pub fn clear_leftovers(directory: &Path, target: &str) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if is_leftover(&entry.file_name(), target) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn hidden_name(name: &OsStr) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!("{MARK}{}", std::process::id()));
+    hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<OsString> {
+        let mut names: Vec<_> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_old_file_stands_until_the_new_one_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv");
+        replace(&path, b"old").unwrap();
+        let mut file = StagedFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        let left = file.hidden().unwrap().file_name().unwrap().to_owned();
+        assert!(is_leftover(&left, "a.csv"), "{left:?}");
+        assert!(!is_leftover(&left, "b.csv") && !is_leftover("a.csv".as_ref(), "a.csv"));
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        replace(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(dir.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn a_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(StagedFile::create(dir.path()).is_err());
+        assert!(StagedFile::create(Path::new("/")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        use std::os::unix::fs::FileTypeExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read(path).unwrap())
+        };
+        replace(&path, b"rows").unwrap();
+        assert_eq!(reader.join().unwrap(), b"rows");
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+        assert_eq!(names(dir.path()), ["pipe"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_and_the_rights_of_its_file_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("file", &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,7 +1,7 @@
 //! The audit of logs: files in, one checked tally out.
 //!
-//! A few threads open files, inflate them and cut them into chunks of whole
-//! lines; workers turn chunks into sums; the sums merge. Nothing but finished
+//! Some threads open files, inflate them and cut them into chunks of whole
+//! lines; whoever is free turns a chunk into sums; the sums merge. Nothing but finished
 //! sums leaves a worker, so neither the number of threads nor the size of chunks
 //! can show in a report.
 
@@ -13,6 +13,7 @@ pub mod examine;
 pub mod file;
 pub mod finish;
 pub mod follow;
+mod hands;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
@@ -38,31 +39,26 @@ pub mod witness;
 pub mod worker;
 
 use std::hash::RandomState;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use ipnet::IpNet;
 
 use crate::crawlers::crawler::{Binding, Crawler};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::chunks::{Chunk, Chunks};
-use crate::input::lines::lines;
-use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::detect::{Hints, detect};
-use crate::logs::format::Format;
+use crate::logs::detect::Hints;
 use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
 use by_day::ByDay;
-use evidence::{Evidence, EvidenceSink};
-use finish::{Audit, InForce, InputEnd};
-use follow::{Extent, Following, Narrowed, Reading, ReadingEnd};
+use evidence::EvidenceSink;
+use finish::{Audit, InForce};
+use follow::{Extent, Reading, ReadingEnd};
+use hands::{Desk, Hand, Readings};
 use identities::Identities;
 use identity_warnings::{identity_note, identity_warnings};
 use naming::Naming;
@@ -73,17 +69,14 @@ use tally::Tally;
 use witness::Silent;
 use worker::{Context, Pass, Split, Worker};
 
-/// Chunks that wait for each worker: enough that none waits for a reader, few
-/// enough that memory stays small.
-const CHUNKS_WAITING_PER_WORKER: usize = 2;
-
 /// Bytes of lines that a worker takes at once, where nothing else is asked for.
 pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// How to audit.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Workers; readers come on top of them.
+    /// Threads that read, parse and judge. Where the blocks of a file can be inflated apart from
+    /// each other, those that do it come on top of them.
     pub threads: usize,
     /// Bytes of lines that a worker takes at once.
     pub chunk_bytes: usize,
@@ -139,13 +132,6 @@ pub struct Progress {
     pub bytes_read: Arc<AtomicU64>,
     /// Lines looked at.
     pub lines: AtomicU64,
-}
-
-/// A chunk on its way to a worker.
-struct Work {
-    chunk: Chunk,
-    /// As it stands at the first line of the chunk.
-    format: Format,
 }
 
 /// Audits `sources`. Damage to a source ends that source alone.
@@ -262,164 +248,21 @@ fn add_up(
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
     })?;
-    let readers = Readers::new(sources, readings, options, progress, evidence);
-    let result = thread::scope(|scope| {
-        let (work_in, work) = sync_channel(options.threads * CHUNKS_WAITING_PER_WORKER);
-        let (used_in, used) = channel();
-        let used = Arc::new(Mutex::new(used));
-        for _ in 0..readings.len().min(options.threads) {
-            let (work_in, used, readers) = (work_in.clone(), Arc::clone(&used), &readers);
-            scope.spawn(move || readers.read(&work_in, &used));
+    let readings = Readings::new(sources, readings, options, progress, evidence);
+    let (desk, places) = Desk::new(pool.current_num_threads(), readings.len());
+    let tallies = pool.broadcast(|_| {
+        let sites = Sites::new(context.judge, &options.naming);
+        let mut hand = Hand::new(Worker::new(context, sites), &desk, &readings);
+        if let Some(place) = places.take() {
+            hand.read(place)?;
         }
-        drop(work_in);
-        let desk =
-            Desk { work: Mutex::new(work), used: used_in, stop: &readers.stop, progress, evidence };
-        let tallies = pool.broadcast(|_| {
-            let sites = Sites::new(context.judge, &options.naming);
-            desk.serve(Worker::new(context, sites))
-        });
-        tallies.into_iter().try_fold((Tally::default(), ByDay::default()), |mut sums, tallies| {
-            let (tally, by_day) = tallies?;
-            sums.0.absorb(tally);
-            sums.1.absorb(by_day);
-            Ok(sums)
-        })
+        hand.work()
     });
-    let (tally, by_day) = result?;
-    Ok((tally, by_day, readers.into_ends()?))
-}
-
-/// Where workers take chunks and give back empty buffers.
-struct Desk<'a> {
-    work: Mutex<Receiver<Work>>,
-    used: Sender<Vec<u8>>,
-    stop: &'a AtomicBool,
-    progress: &'a Progress,
-    evidence: Option<&'a EvidenceSink<'a>>,
-}
-
-impl Desk<'_> {
-    fn serve(&self, mut worker: Worker<'_>) -> Result<(Tally, ByDay)> {
-        loop {
-            let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(Work { chunk, format }) = work else { return Ok(worker.into_tallies()) };
-            let mut requests = self.evidence.map(|_| Vec::new());
-            let lines = match worker.context.split {
-                Split::Whole => worker.audit(&chunk, &format, requests.as_mut()),
-                Split::ByDay => worker.audit_by_day(&chunk, &format),
-            };
-            self.progress.lines.fetch_add(lines, Ordering::Relaxed);
-            let Chunk { file, sequence, bytes, .. } = chunk;
-            // As it is: a buffer that keeps its length need not be filled again. Where all
-            // readers are done nobody wants it.
-            let _ = self.used.send(bytes);
-            if let (Some(evidence), Some(requests)) = (self.evidence, requests) {
-                let told = evidence(Evidence::Chunk { input: file, sequence, requests });
-                told.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
-            }
-        }
+    let mut sums = (Tally::default(), ByDay::default());
+    for tallies in tallies {
+        let (tally, by_day) = tallies?;
+        sums.0.absorb(tally);
+        sums.1.absorb(by_day);
     }
-}
-
-/// The threads that open, inflate and cut: each takes the next source that nobody has taken.
-struct Readers<'a> {
-    sources: &'a [Source],
-    readings: &'a [Reading],
-    options: &'a Options,
-    progress: &'a Progress,
-    evidence: Option<&'a EvidenceSink<'a>>,
-    next: AtomicUsize,
-    ends: Mutex<Vec<Option<Result<ReadingEnd>>>>,
-    stop: AtomicBool,
-}
-
-impl<'a> Readers<'a> {
-    fn new(
-        sources: &'a [Source],
-        readings: &'a [Reading],
-        options: &'a Options,
-        progress: &'a Progress,
-        evidence: Option<&'a EvidenceSink<'a>>,
-    ) -> Readers<'a> {
-        let ends = Mutex::new(readings.iter().map(|_| None).collect());
-        Readers {
-            sources,
-            readings,
-            options,
-            progress,
-            evidence,
-            next: AtomicUsize::new(0),
-            ends,
-            stop: AtomicBool::new(false),
-        }
-    }
-
-    fn read(&self, work: &SyncSender<Work>, used: &Mutex<Receiver<Vec<u8>>>) {
-        loop {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(reading) = self.readings.get(index) else { return };
-            let end = self.read_source(reading, work, used);
-            self.ends.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(end);
-        }
-    }
-
-    fn read_source(
-        &self,
-        reading: &Reading,
-        work: &SyncSender<Work>,
-        used: &Mutex<Receiver<Vec<u8>>>,
-    ) -> Result<ReadingEnd> {
-        let file = reading.file;
-        let mut opened = match open(&self.sources[file.index()], &self.progress.bytes_read) {
-            Ok(opened) => opened,
-            Err(err) => {
-                self.tell(Evidence::End { input: file, chunks: 0 })?;
-                return Ok(ReadingEnd::unopened(file, &err));
-            }
-        };
-        opened.inflate_with(self.helpers_per_reader());
-        let mut chunks = Chunks::new(file, opened, self.options.chunk_bytes);
-        let detected = detect(lines(chunks.head()), &self.options.hints);
-        let mut format = detected.format.clone().unwrap_or_else(Format::combined);
-        let mut following = Following::new(&reading.extent);
-        let mut count = 0;
-        loop {
-            let buffer =
-                used.lock().unwrap_or_else(PoisonError::into_inner).try_recv().unwrap_or_default();
-            let Some(mut chunk) = chunks.next_chunk(buffer) else { break };
-            count += 1;
-            if let Some(following) = &mut following {
-                match following.narrow(&mut chunk, &mut format) {
-                    Narrowed::Read => {}
-                    Narrowed::ReadBefore => continue,
-                    Narrowed::Changed => break,
-                }
-            }
-            let at_chunk = format.clone();
-            format.advance(&chunk.bytes);
-            let work_item = Work { chunk, format: at_chunk };
-            if self.stop.load(Ordering::Relaxed) || work.send(work_item).is_err() {
-                break;
-            }
-        }
-        self.tell(Evidence::End { input: file, chunks: count })?;
-        let input = InputEnd::new(&detected, &chunks);
-        Ok(ReadingEnd { file, input, reached: following.and_then(Following::reached) })
-    }
-
-    /// Threads that a reader may start besides: none as long as there is a file for each thread.
-    fn helpers_per_reader(&self) -> usize {
-        let threads = self.options.threads.max(1);
-        let helpers = threads / self.readings.len().clamp(1, threads);
-        if helpers > 1 { helpers } else { 0 }
-    }
-
-    fn tell(&self, news: Evidence) -> Result<()> {
-        self.evidence.map_or(Ok(()), |evidence| evidence(news))
-    }
-
-    fn into_ends(self) -> Result<Vec<ReadingEnd>> {
-        let ends = self.ends.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ends.into_iter().map(|end| end.expect("every source was taken by a reader")).collect()
-    }
+    Ok((sums.0, sums.1, readings.into_ends()?))
 }

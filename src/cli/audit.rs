@@ -164,7 +164,7 @@ pub struct AuditArgs {
     #[arg(help_heading = "What comes out", short, long)]
     quiet: bool,
 
-    /// Threads that parse and judge; 0 for one a core.
+    /// Threads that read, parse and judge; 0 for one a core.
     #[arg(help_heading = "How the work is done", long, value_name = "N", default_value_t = 0)]
     threads: usize,
 

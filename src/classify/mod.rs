@@ -1,6 +1,6 @@
 //! Verdicts on lists of URLs: lists in, rows out in the same order.
 //!
-//! One thread reads and inflates, rayon's threads judge one batch at a time, the caller's writes.
+//! One of rayon's threads reads and inflates; it and the others judge, one batch at a time, and write.
 //! A batch is judged origin by origin. So many batches are under way at most, each with its buffers,
 //! which are used again and again: memory does not grow with the length of a list.
 
@@ -17,14 +17,14 @@ pub mod sites;
 pub mod summary;
 
 mod cut;
+mod hands;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::crawlers::cache::UserAgentCache;
 use crate::error::{Error, Result};
@@ -33,10 +33,11 @@ use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::merge::Merge;
 
-use batch::{Context, Judged, Memory, judge};
+use batch::{Context, Judged, Memory};
 use cut::whole_records;
 use form::{Form, Wanted, Writing};
-use rows::{Rows, record_reader};
+use hands::{Buffers, Exit, Hand, Work};
+use rows::record_reader;
 use sites::Sites;
 use summary::{Counts, Summary};
 
@@ -49,7 +50,7 @@ const BATCHES_ON_THE_WAY: usize = 2;
 /// How to classify.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads that judge.
+    /// Threads; one of them also reads.
     pub threads: usize,
     /// Bytes of a batch.
     pub batch_bytes: usize,
@@ -106,26 +107,6 @@ pub fn batches_under_way(threads: usize) -> usize {
     threads + BATCHES_ON_THE_WAY
 }
 
-/// Buffers of a batch; there are only so many.
-#[derive(Debug, Default)]
-struct Buffers {
-    text: Vec<u8>,
-    out: Vec<u8>,
-}
-
-struct Work {
-    sequence: u64,
-    form: Arc<Form>,
-    buffers: Buffers,
-}
-
-struct Done {
-    sequence: u64,
-    buffers: Buffers,
-    counts: Counts,
-    rows: u64,
-}
-
 /// How a name is usually written.
 pub fn writing_of(name: &str) -> Writing {
     let name = name.to_ascii_lowercase();
@@ -150,80 +131,54 @@ pub fn run(
     context: &Context<'_>,
     progress: &Progress,
     render: &Render<'_>,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<Classified> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
     })?;
-    let (tickets_in, tickets) = channel();
+    let (free_in, free) = unbounded();
     for _ in 0..batches_under_way(options.threads) {
-        tickets_in.send(Buffers::default()).expect("the other end is here");
+        free_in.send(Buffers::default()).expect("the other end is here");
     }
-    let (work_in, work) = sync_channel(options.threads);
-    let (done_in, done) = channel();
-    let (work, render) = (Mutex::new(work), options.summary_bytes.is_none().then_some(render));
-    thread::scope(|scope| {
-        let reader = scope.spawn(|| {
-            let begin = render.map(|render| render.begin);
-            let (work, head, sequence) = (work_in, Vec::new(), 0);
-            Reader { options, progress, tickets, work, begin, head, sequence }.read_all(sources)
-        });
-        let judges = scope.spawn(|| {
-            let done_in = done_in;
-            let judged = pool.broadcast(|_| {
-                let summary = options.summary_bytes.map(Summary::new);
-                let sites = Sites::new(options.sites_bytes);
-                let memory = Memory { sites, user_agents: UserAgentCache::default() };
-                Desk { context, work: &work, done: done_in.clone(), progress, summary, memory }
-                    .serve(render)
-            });
-            // The reader must not wait for somebody to take what nobody takes any more.
-            drop(work);
-            judged
-        });
-        let written = write_in_order(&done, &tickets_in, out);
-        drop((done, tickets_in));
-        let damages = reader.join().expect("the reader does not panic")?;
-        let summaries = judges.join().expect("the judges do not panic");
-        let summary = summaries.into_iter().flatten().reduce(|mut sum, other| {
-            sum.absorb(other);
-            sum
-        });
-        written.map(|(rows, counts)| Classified { rows, counts, summary, damages })
-    })
+    let (queue, work) = bounded(options.threads);
+    let exit = Exit::new(out, free_in);
+    let render = options.summary_bytes.is_none().then_some(render);
+    let begin = render.map(|render| render.begin);
+    let reader = Reader { options, progress, free, queue, begin, head: Vec::new(), sequence: 0 };
+    let reader = Mutex::new(Some(reader));
+    let parts = pool.broadcast(|_| {
+        let summary = options.summary_bytes.map(Summary::new);
+        let sites = Sites::new(options.sites_bytes);
+        let memory = Memory { sites, user_agents: UserAgentCache::default() };
+        let (work, exit) = (&work, &exit);
+        let mut hand = Hand { context, work, exit, progress, render, summary, memory };
+        // Whoever comes first.
+        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let read = reader.map(|reader| reader.read_all(sources, &mut hand));
+        (read, hand.work())
+    });
+    let mut classified = Classified::default();
+    for (read, summary) in parts {
+        classified.damages.extend(read.transpose()?.into_iter().flatten());
+        classified.summary = match (classified.summary, summary) {
+            (Some(mut sum), Some(other)) => {
+                sum.absorb(other);
+                Some(sum)
+            }
+            (sum, other) => sum.or(other),
+        };
+    }
+    let (rows, counts) = exit.written()?;
+    Ok(Classified { rows, counts, ..classified })
 }
 
-/// Writes batches as soon as all before them are written.
-fn write_in_order(
-    done: &Receiver<Done>,
-    tickets: &Sender<Buffers>,
-    out: &mut dyn Write,
-) -> Result<(u64, Counts)> {
-    let (mut waiting, mut next) = (BTreeMap::new(), 0);
-    let (mut rows, mut counts) = (0, Counts::default());
-    for batch in done {
-        waiting.insert(batch.sequence, batch);
-        while let Some(mut batch) = waiting.remove(&next) {
-            let written = out.write_all(&batch.buffers.out);
-            written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
-            batch.buffers.out.clear();
-            rows += batch.rows;
-            counts.absorb(batch.counts);
-            next += 1;
-            // Once all is read nobody wants it.
-            let _ = tickets.send(batch.buffers);
-        }
-    }
-    Ok((rows, counts))
-}
-
-/// The thread that opens, inflates and cuts.
+/// What opens, inflates and cuts.
 struct Reader<'a> {
     options: &'a Options,
     progress: &'a Progress,
-    tickets: Receiver<Buffers>,
-    work: SyncSender<Work>,
+    free: Receiver<Buffers>,
+    queue: Sender<Work>,
     /// Until the first list is open.
     begin: Option<Begin<'a>>,
     /// What that gave, until it is sent.
@@ -239,7 +194,7 @@ enum Stop {
 }
 
 impl Reader<'_> {
-    fn read_all(mut self, sources: &[Source]) -> Result<Vec<String>> {
+    fn read_all(mut self, sources: &[Source], hand: &mut Hand<'_>) -> Result<Vec<String>> {
         let mut damages = Vec::new();
         for (index, source) in sources.iter().enumerate() {
             let opened = match open(source, &self.progress.bytes_read) {
@@ -262,7 +217,7 @@ impl Reader<'_> {
             if has_rows {
                 self.begin(&form)?;
             }
-            match self.read(&mut chunks, &form, skip) {
+            match self.read(&mut chunks, &form, skip, hand) {
                 Err(Stop::Failed(err)) => return Err(err),
                 Err(Stop::Unwanted) => return Ok(damages),
                 Ok(()) => {}
@@ -274,10 +229,9 @@ impl Reader<'_> {
         // Lists without rows have a header, too.
         self.begin(&Form::Lines)?;
         let form = Arc::new(Form::Lines);
-        if let Ok(buffers) = self.tickets.recv() {
-            // Whoever had them last left them as they were.
-            let _ = self.send(&form, Buffers { text: Vec::new(), ..buffers });
-        }
+        // Whoever had them last left them as they were.
+        let buffers = Buffers { text: Vec::new(), ..hand.buffers(&self.free) };
+        let _ = self.send(&form, buffers, hand);
         Ok(damages)
     }
 
@@ -295,14 +249,15 @@ impl Reader<'_> {
         chunks: &mut Chunks,
         form: &Arc<Form>,
         mut skip: usize,
+        hand: &mut Hand<'_>,
     ) -> std::result::Result<(), Stop> {
         let mut carry = Vec::new();
         loop {
-            let mut buffers = self.tickets.recv().map_err(|_| Stop::Unwanted)?;
+            let mut buffers = hand.buffers(&self.free);
             let Some(Chunk { bytes, .. }) = chunks.next_chunk(std::mem::take(&mut buffers.text))
             else {
                 buffers.text = carry;
-                return self.send(form, buffers);
+                return self.send(form, buffers, hand);
             };
             buffers.text = bytes;
             // What is skipped may be more than a small first batch.
@@ -318,18 +273,32 @@ impl Reader<'_> {
                 carry.extend_from_slice(&buffers.text[end..]);
                 buffers.text.truncate(end);
             }
-            self.send(form, buffers)?;
+            self.send(form, buffers, hand)?;
         }
     }
 
-    fn send(&mut self, form: &Arc<Form>, mut buffers: Buffers) -> std::result::Result<(), Stop> {
+    fn send(
+        &mut self,
+        form: &Arc<Form>,
+        mut buffers: Buffers,
+        hand: &mut Hand<'_>,
+    ) -> std::result::Result<(), Stop> {
+        if hand.exit.has_failed() {
+            return Err(Stop::Unwanted);
+        }
         if !buffers.text.is_empty() {
             self.begin(form).map_err(Stop::Failed)?;
         }
         buffers.out.append(&mut self.head);
         let work = Work { sequence: self.sequence, form: Arc::clone(form), buffers };
         self.sequence += 1;
-        self.work.send(work).map_err(|_| Stop::Unwanted)
+        if self.options.threads == 1 {
+            // Nobody else will: what was read of a slow pipe is not to wait for more.
+            hand.judge(work);
+        } else {
+            hand.hand_on(work, &self.queue);
+        }
+        Ok(())
     }
 }
 
@@ -340,51 +309,4 @@ fn preamble_bytes(form: &Form, head: &[u8]) -> usize {
     let mut reader = record_reader(*delimiter, &head[mark..]);
     reader.read_byte_record(&mut csv::ByteRecord::new()).expect("bytes in memory are always read");
     mark + usize::try_from(reader.position().byte()).expect("a header is no longer than its file")
-}
-
-/// One of rayon's threads.
-struct Desk<'a> {
-    context: &'a Context<'a>,
-    work: &'a Mutex<Receiver<Work>>,
-    done: Sender<Done>,
-    progress: &'a Progress,
-    summary: Option<Summary>,
-    memory: Memory,
-}
-
-impl Desk<'_> {
-    fn serve(mut self, render: Option<&Render<'_>>) -> Option<Summary> {
-        loop {
-            let work = self.work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(Work { sequence, form, buffers: Buffers { text, mut out } }) = work else {
-                return self.summary;
-            };
-            let rows = Rows::read(&form, text);
-            let judged = judge(self.context, &form, rows, &mut self.memory);
-            self.tell_progress(judged.rows.len());
-            if let Some(summary) = &mut self.summary {
-                summary.count(&judged, self.context.askers);
-            }
-            if let Some(render) = render {
-                (render.write)(&judged, &form, &mut out);
-            }
-            let done = Done {
-                sequence,
-                counts: judged.counts(),
-                rows: judged.rows.len() as u64,
-                buffers: Buffers { text: judged.rows.into_buffer(), out },
-            };
-            if self.done.send(done).is_err() {
-                return self.summary;
-            }
-        }
-    }
-
-    fn tell_progress(&mut self, rows: usize) {
-        let Progress { rows: all_rows, origins_opened, origins_found, .. } = self.progress;
-        let sites = &mut self.memory.sites;
-        all_rows.fetch_add(rows as u64, Ordering::Relaxed);
-        origins_opened.fetch_add(std::mem::take(&mut sites.opened), Ordering::Relaxed);
-        origins_found.fetch_add(std::mem::take(&mut sites.found), Ordering::Relaxed);
-    }
 }

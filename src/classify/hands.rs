@@ -1,11 +1,11 @@
-//! Who judges and who writes: whoever is free. As many threads as were asked for, one of which
-//! reads as well.
+//! Who judges: whoever is free. As many threads as were asked for, one of which reads as well; the
+//! caller's writes, so that nobody who could judge waits for a disk.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
 
@@ -33,7 +33,8 @@ pub struct Work {
 }
 
 /// A batch on its way out.
-struct Done {
+pub struct Done {
+    sequence: u64,
     buffers: Buffers,
     counts: Counts,
     rows: u64,
@@ -43,7 +44,8 @@ struct Done {
 pub struct Hand<'a> {
     pub context: &'a Context<'a>,
     pub work: &'a Receiver<Work>,
-    pub exit: &'a Exit<'a>,
+    pub done: Sender<Done>,
+    pub has_failed: &'a AtomicBool,
     pub progress: &'a Progress,
     /// `None` where nothing is written but a summary.
     pub render: Option<&'a Render<'a>>,
@@ -105,7 +107,12 @@ impl Hand<'_> {
         }
         let (counts, rows) = (judged.counts(), judged.rows.len() as u64);
         let buffers = Buffers { text: judged.rows.into_buffer(), out };
-        self.exit.put(sequence, Done { buffers, counts, rows });
+        self.done.send(Done { sequence, buffers, counts, rows }).expect("the writer takes all");
+    }
+
+    /// Whether nobody wants more batches.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     fn tell_progress(&mut self, rows: usize) {
@@ -117,92 +124,36 @@ impl Hand<'_> {
     }
 }
 
-/// Where batches leave, in the order in which they were read.
-pub struct Exit<'a> {
-    /// Batches before which others are still to be written.
-    waiting: Mutex<BTreeMap<u64, Done>>,
-    writer: Mutex<Writer<'a>>,
-    /// Takes back what is written.
-    free: Sender<Buffers>,
-    has_failed: AtomicBool,
-}
-
-/// What was written so far.
-struct Writer<'a> {
-    out: &'a mut (dyn Write + Send),
-    /// The batch that comes next.
-    next: u64,
-    rows: u64,
-    counts: Counts,
-    failure: Option<Error>,
-}
-
-impl<'a> Exit<'a> {
-    /// To `out`; buffers that are written go to `free`.
-    pub fn new(out: &'a mut (dyn Write + Send), free: Sender<Buffers>) -> Exit<'a> {
-        let counts = Counts::default();
-        let writer = Mutex::new(Writer { out, next: 0, rows: 0, counts, failure: None });
-        Exit { waiting: Mutex::default(), writer, free, has_failed: AtomicBool::new(false) }
-    }
-
-    /// Whether nobody wants more batches.
-    pub fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
-    }
-
-    /// Writes the batch as soon as all before it are written. Nobody waits for who is writing:
-    /// what is put here meanwhile is written by them.
-    fn put(&self, sequence: u64, done: Done) {
-        self.waiting().insert(sequence, done);
-        loop {
-            let mut writer = match self.writer.try_lock() {
-                Ok(writer) => writer,
-                Err(TryLockError::Poisoned(writer)) => writer.into_inner(),
-                Err(TryLockError::WouldBlock) => return,
-            };
-            while let Some(done) = self.take(writer.next) {
-                self.write(&mut writer, done);
+/// Writes batches as soon as all before them are written, until no hand is left, and gives the rows
+/// that were written and all answers. What cannot be written any more is still taken, so that nobody
+/// waits for room; `has_failed` tells the reader.
+///
+/// # Errors
+/// Where something could not be written.
+pub fn write_in_order(
+    done: &Receiver<Done>,
+    free: &Sender<Buffers>,
+    has_failed: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<(u64, Counts)> {
+    let (mut waiting, mut next) = (BTreeMap::new(), 0);
+    let (mut rows, mut counts, mut failure) = (0, Counts::default(), None);
+    for batch in done {
+        waiting.insert(batch.sequence, batch);
+        while let Some(mut batch) = waiting.remove(&next) {
+            if failure.is_none()
+                && let Err(err) = out.write_all(&batch.buffers.out)
+            {
+                failure = Some(Error::io("cannot write", Path::new("the verdicts"), err));
+                has_failed.store(true, Ordering::Relaxed);
             }
-            let next = writer.next;
-            drop(writer);
-            // Put here by somebody who then saw that the writer was still busy.
-            if !self.waiting().contains_key(&next) {
-                return;
-            }
+            batch.buffers.out.clear();
+            rows += batch.rows;
+            counts.absorb(batch.counts);
+            next += 1;
+            // Once all is read nobody wants them.
+            let _ = free.send(batch.buffers);
         }
     }
-
-    fn write(&self, writer: &mut Writer<'_>, mut done: Done) {
-        if writer.failure.is_none()
-            && let Err(err) = writer.out.write_all(&done.buffers.out)
-        {
-            let what = Path::new("the verdicts");
-            writer.failure = Some(Error::io("cannot write", what, err));
-            self.has_failed.store(true, Ordering::Relaxed);
-        }
-        done.buffers.out.clear();
-        writer.rows += done.rows;
-        writer.counts.absorb(done.counts);
-        writer.next += 1;
-        // Once all is read nobody wants them.
-        let _ = self.free.send(done.buffers);
-    }
-
-    fn take(&self, sequence: u64) -> Option<Done> {
-        self.waiting().remove(&sequence)
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Done>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The rows that were written, and all answers; asked once all hands are idle.
-    ///
-    /// # Errors
-    /// Where something could not be written.
-    pub fn written(&self) -> Result<(u64, Counts)> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = std::mem::take(&mut writer.counts);
-        writer.failure.take().map_or(Ok((writer.rows, counts)), Err)
-    }
+    failure.map_or(Ok((rows, counts)), Err)
 }

@@ -1,6 +1,7 @@
 //! Verdicts on lists of URLs: lists in, rows out in the same order.
 //!
-//! One of rayon's threads reads and inflates; it and the others judge, one batch at a time, and write.
+//! One of rayon's threads reads and inflates; it and the others judge, one batch at a time; the caller's
+//! thread writes.
 //! A batch is judged origin by origin. So many batches are under way at most, each with its buffers,
 //! which are used again and again: memory does not grow with the length of a list.
 
@@ -21,8 +22,9 @@ mod hands;
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
@@ -36,7 +38,7 @@ use crate::merge::Merge;
 use batch::{Context, Judged, Memory};
 use cut::whole_records;
 use form::{Form, Wanted, Writing};
-use hands::{Buffers, Exit, Hand, Work};
+use hands::{Buffers, Hand, Work, write_in_order};
 use rows::record_reader;
 use sites::Sites;
 use summary::{Counts, Summary};
@@ -50,7 +52,7 @@ const BATCHES_ON_THE_WAY: usize = 2;
 /// How to classify.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads; one of them also reads.
+    /// Threads that read and judge; who writes comes on top of them.
     pub threads: usize,
     /// Bytes of a batch.
     pub batch_bytes: usize,
@@ -131,7 +133,7 @@ pub fn run(
     context: &Context<'_>,
     progress: &Progress,
     render: &Render<'_>,
-    out: &mut (dyn Write + Send),
+    out: &mut dyn Write,
 ) -> Result<Classified> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
@@ -142,21 +144,32 @@ pub fn run(
         free_in.send(Buffers::default()).expect("the other end is here");
     }
     let (queue, work) = bounded(options.threads);
-    let exit = Exit::new(out, free_in);
+    let (done_in, done) = unbounded();
+    let has_failed = AtomicBool::new(false);
     let render = options.summary_bytes.is_none().then_some(render);
     let begin = render.map(|render| render.begin);
     let reader = Reader { options, progress, free, queue, begin, head: Vec::new(), sequence: 0 };
     let reader = Mutex::new(Some(reader));
-    let parts = pool.broadcast(|_| {
-        let summary = options.summary_bytes.map(Summary::new);
-        let sites = Sites::new(options.sites_bytes);
-        let memory = Memory { sites, user_agents: UserAgentCache::default() };
-        let (work, exit) = (&work, &exit);
-        let mut hand = Hand { context, work, exit, progress, render, summary, memory };
-        // Whoever comes first.
-        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let read = reader.map(|reader| reader.read_all(sources, &mut hand));
-        (read, hand.work())
+    let (work, has_failed) = (&work, &has_failed);
+    let (parts, written) = thread::scope(|scope| {
+        let hands = scope.spawn(move || {
+            // Moved here: it is gone with the last hand.
+            let done_in = done_in;
+            pool.broadcast(|_| {
+                let summary = options.summary_bytes.map(Summary::new);
+                let sites = Sites::new(options.sites_bytes);
+                let memory = Memory { sites, user_agents: UserAgentCache::default() };
+                let done = done_in.clone();
+                let mut hand =
+                    Hand { context, work, done, has_failed, progress, render, summary, memory };
+                // Whoever comes first.
+                let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let read = reader.map(|reader| reader.read_all(sources, &mut hand));
+                (read, hand.work())
+            })
+        });
+        let written = write_in_order(&done, &free_in, has_failed, out);
+        (hands.join().expect("no hand panics"), written)
     });
     let mut classified = Classified::default();
     for (read, summary) in parts {
@@ -169,7 +182,7 @@ pub fn run(
             (sum, other) => sum.or(other),
         };
     }
-    let (rows, counts) = exit.written()?;
+    let (rows, counts) = written?;
     Ok(Classified { rows, counts, ..classified })
 }
 
@@ -283,7 +296,7 @@ impl Reader<'_> {
         mut buffers: Buffers,
         hand: &mut Hand<'_>,
     ) -> std::result::Result<(), Stop> {
-        if hand.exit.has_failed() {
+        if hand.has_failed() {
             return Err(Stop::Unwanted);
         }
         if !buffers.text.is_empty() {

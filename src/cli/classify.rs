@@ -372,14 +372,14 @@ fn answer(name: &str) -> Result<Answer> {
 
 /// Where verdicts go.
 enum Output {
-    Standard(BufWriter<io::Stdout>),
+    Standard(BufWriter<io::StdoutLock<'static>>),
     File(Box<OutputFile>),
 }
 
 impl Output {
     fn open(path: Option<&Path>) -> Result<Output> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Output::Standard(BufWriter::new(io::stdout())));
+            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
         };
         let file = OutputFile::create(path)?;
         if let Some(hidden) = file.hidden().map(Path::to_owned) {

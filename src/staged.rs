@@ -38,11 +38,13 @@ impl StagedFile {
     /// Where its directory cannot be written to, or it is a directory itself.
     pub fn create(path: &Path) -> io::Result<StagedFile> {
         let standing = fs::metadata(path).ok();
-        if standing.as_ref().is_some_and(|standing| !standing.is_file()) {
-            // Only what is no file needs this: put in the place of /dev/null, a file would be its end.
+        let resolved = fs::canonicalize(path).ok();
+        if standing.as_ref().is_some_and(|standing| !standing.is_file() || resolved.is_none()) {
+            // Put in the place of /dev/null, a file would be its end; and so of /dev/stdout where
+            // that leads to a file without a name.
             return Ok(StagedFile { file: File::options().write(true).open(path)?, way: None });
         }
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = resolved.unwrap_or_else(|| path.to_owned());
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let hidden = Hidden(target.with_file_name(hidden_name(name)));
         let file = File::create(&hidden.0)?;
@@ -173,8 +175,9 @@ mod tests {
             std::thread::spawn(move || fs::read(path).unwrap())
         };
         replace(&path, b"rows").unwrap();
-        assert_eq!(reader.join().unwrap(), b"rows");
+        // First, as nobody would ever write to what the reader waits for.
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+        assert_eq!(reader.join().unwrap(), b"rows");
         assert_eq!(names(dir.path()), ["pipe"]);
     }
 

@@ -12,12 +12,13 @@ use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 
 use super::address::{Address, Invalid};
+use super::answer::{Answer, Reason, Said};
 use super::asker::{Askers, Asking, asker_of_row};
 use super::form::{AskerColumn, Form};
 use super::groups::Groups;
-use super::outcome::{Answer, Outcome, Reason};
+use super::outcome::{Detail, Outcomes};
 use super::rows::{Row, Rows};
-use super::site::{Said, Site, When};
+use super::site::{Site, When};
 use super::sites::Sites;
 use super::summary::Counts;
 
@@ -30,6 +31,8 @@ pub struct Context<'a> {
     pub askers: &'a Askers<'a>,
     /// Of URLs that name none.
     pub default_scheme: Option<&'a str>,
+    /// What will be told of the rows.
+    pub detail: Detail,
 }
 
 /// What one thread remembers from batch to batch.
@@ -50,15 +53,15 @@ pub struct Judged {
     pub answers: Vec<u32>,
     /// Askers of each row.
     pub per_row: usize,
-    /// Different ones, each with how often it was given.
-    pub outcomes: Vec<(Outcome, u64)>,
+    /// Different ones.
+    pub outcomes: Outcomes,
 }
 
 impl Judged {
     /// How often each answer was given.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.outcomes.iter().for_each(|(outcome, times)| counts.add(outcome.answer, *times));
+        self.outcomes.iter().for_each(|outcome| counts.add(outcome.answer, outcome.times));
         counts
     }
 
@@ -123,7 +126,7 @@ struct Desk<'a> {
     per_row: usize,
     scratch: Vec<u8>,
     answers: Vec<u32>,
-    outcomes: Vec<(Outcome, u64)>,
+    outcomes: Outcomes,
     /// What tells outcomes apart, in their order.
     keys: Vec<Key>,
     /// Where the outcomes of the origin in hand begin.
@@ -132,7 +135,8 @@ struct Desk<'a> {
     many: BTreeMap<Key, usize>,
 }
 
-/// Asker, answer, reason, line, and the place of the robots.txt in memory.
+/// Asker, answer, reason, line, and the place in memory of the robots.txt, which is there as long as
+/// its origin is in hand.
 type Key = (Option<u16>, Answer, Reason, u32, usize);
 
 /// So many outcomes of an origin are gone through one by one.
@@ -146,16 +150,19 @@ impl<'a> Desk<'a> {
             per_row,
             scratch: Vec::new(),
             answers: vec![0; rows * per_row],
-            outcomes: Vec::new(),
+            outcomes: Outcomes::default(),
             keys: Vec::new(),
             start: 0,
             many: BTreeMap::new(),
         }
     }
 
+    /// What was said of others is told apart from what will be said of this one.
     fn begin_origin(&mut self) {
-        self.start = self.keys.len();
-        self.many.clear();
+        if self.context.detail >= Detail::Origins {
+            self.start = self.keys.len();
+            self.many.clear();
+        }
     }
 
     fn judge_row(
@@ -209,15 +216,19 @@ impl<'a> Desk<'a> {
         said: Said<'_>,
         origin: &Option<Arc<str>>,
     ) {
-        let Said { answer, reason, line, robots } = said;
-        let key =
-            (asker, answer, reason, line, robots.map_or(0, |robots| Arc::as_ptr(robots).addr()));
+        let said = match self.context.detail {
+            Detail::Rules => said,
+            Detail::Answers | Detail::Origins => Said::of(said.answer, said.reason),
+        };
+        let robots = said.robots.map_or(0, |robots| Arc::as_ptr(robots).addr());
+        let key = (asker, said.answer, said.reason, said.line, robots);
         let at = self.find(&key).unwrap_or_else(|| {
-            let (origin, robots) = (origin.clone(), robots.cloned());
-            self.outcomes.push((Outcome { origin, asker, answer, reason, line, robots }, 0));
+            let is_told = self.context.detail >= Detail::Origins;
+            let origin = origin.as_ref().filter(|_| is_told).cloned();
+            self.outcomes.push(said, asker, origin);
             self.remember(key)
         });
-        self.outcomes[at].1 += 1;
+        self.outcomes.count(at);
         self.answers[row as usize * self.per_row + place] =
             u32::try_from(at).expect("a batch is far below 4 GiB");
     }

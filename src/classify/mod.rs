@@ -6,6 +6,7 @@
 //! which are used again and again: memory does not grow with the length of a list.
 
 pub mod address;
+pub mod answer;
 pub mod asker;
 pub mod batch;
 pub mod form;

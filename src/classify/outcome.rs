@@ -1,60 +1,33 @@
-//! What is said of a URL.
+//! What is said of the URLs of a batch: each different outcome once.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::robots::{BindingRule, Robots};
+use crate::judge::robots::BindingRule;
+use crate::store::snapshot::Digest;
 
-use super::address::Invalid;
+use super::answer::{Answer, Reason, Said};
 
-/// May the crawler request the URL?
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Answer {
-    /// It may.
-    Allowed,
-    /// It may not.
-    Disallowed,
-    /// It may not any more, but need not have heard of it yet.
-    Grace,
-    /// The robots.txt could not be fetched.
-    Unreachable,
-    /// Nothing is known of the origin.
-    Unknown,
-    /// It is no URL.
-    InvalidUrl,
-}
+/// Bytes of a pattern that are told; more of one is cut, as strangers write it, and as it stands in
+/// each row that it decides.
+pub const PATTERN_BYTES_MAX: usize = 1024;
 
-/// Why.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Reason {
-    /// A rule says so.
-    Rule,
-    /// Of the rules that bind the crawler none matches.
-    NoRuleMatches,
-    /// `/robots.txt` may always be requested.
-    RobotsTxt,
-    /// The origin has no robots.txt.
-    NoRobotsTxt,
-    /// It answered 429 or 5xx, or not at all.
-    Unreachable,
-    /// No robots.txt of that origin is known.
-    NothingKnown,
-    /// It is known for later times only.
-    BeforeFirst,
-    /// There is a robots.txt, but it could not be read.
-    Unreadable,
-    /// The row should tell when, and does not.
-    BadTime,
-    /// The row names a crawler that is not in the registry.
-    NoSuchCrawler,
-    /// See there.
-    Invalid(Invalid),
+/// How much is told of a row. What is not told need not tell outcomes apart.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Detail {
+    /// Who asks, the answer, and why.
+    Answers,
+    /// The origin as well.
+    Origins,
+    /// And the robots.txt, with the rule that decided.
+    Rules,
 }
 
 /// What is said of some URLs of a batch: equal but for what the URL itself says.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// In canonical form; `None` where it is no URL.
+    /// In canonical form; `None` where it is no URL, or not told.
     pub origin: Option<Arc<str>>,
     /// Who asks; `None` where the row names nobody who is known.
     pub asker: Option<u16>,
@@ -62,64 +35,98 @@ pub struct Outcome {
     pub answer: Answer,
     /// Why.
     pub reason: Reason,
-    /// Of the deciding rule; 0 where there is none.
-    pub line: u32,
-    /// The robots.txt that was asked.
-    pub robots: Option<Arc<Robots>>,
+    /// Of the robots.txt that was asked; `None` where none was, or it is not told.
+    pub digest: Option<Digest>,
+    /// How often it was said.
+    pub times: u64,
+    rule: Option<ToldRule>,
 }
 
-impl Answer {
-    /// All of them, in the order of reports.
-    pub const ALL: [Answer; 6] = [
-        Answer::Allowed,
-        Answer::Disallowed,
-        Answer::Grace,
-        Answer::Unreachable,
-        Answer::Unknown,
-        Answer::InvalidUrl,
-    ];
+/// The outcomes of a batch. They name rules of robots.txt files that need not be in memory any more.
+#[derive(Debug, Default)]
+pub struct Outcomes {
+    list: Vec<Outcome>,
+    /// Patterns and groups, one after the other.
+    texts: Vec<u8>,
+}
 
-    /// The name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Answer::Allowed => "allowed",
-            Answer::Disallowed => "disallowed",
-            Answer::Grace => "grace",
-            Answer::Unreachable => "unreachable",
-            Answer::Unknown => "unknown",
-            Answer::InvalidUrl => "invalid-url",
-        }
+/// A deciding rule: where its texts stand.
+#[derive(Clone, Debug)]
+struct ToldRule {
+    line: u32,
+    directive: &'static str,
+    pattern: Range<usize>,
+    group: Range<usize>,
+}
+
+impl Outcomes {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
     }
 
-    /// The answer of that name.
-    pub fn from_name(name: &str) -> Option<Answer> {
-        Answer::ALL.into_iter().find(|answer| answer.as_str() == name)
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them, in the order in which they were met.
+    pub fn iter(&self) -> impl Iterator<Item = &Outcome> {
+        self.list.iter()
+    }
+
+    /// The one at `index`.
+    pub fn get(&self, index: u32) -> &Outcome {
+        &self.list[index as usize]
+    }
+
+    /// The rule that decided, where there is one and it is told; a long pattern is cut at
+    /// [`PATTERN_BYTES_MAX`], after which stands an ellipsis.
+    pub fn rule(&self, outcome: &Outcome) -> Option<BindingRule<'_>> {
+        let ToldRule { line, directive, pattern, group } = outcome.rule.clone()?;
+        let (pattern, group) = (&self.texts[pattern], &self.texts[group]);
+        Some(BindingRule { line, directive, pattern, group })
+    }
+
+    /// What is `said` to `asker`, not counted yet.
+    pub(super) fn push(&mut self, said: Said<'_>, asker: Option<u16>, origin: Option<Arc<str>>) {
+        let robots = said.robots.filter(|_| said.line > 0);
+        let rule = robots.zip(asker).map(|(robots, asker)| {
+            let rule = robots.binding_rule(said.line, CrawlerId(asker));
+            self.told(rule)
+        });
+        let Said { answer, reason, robots, .. } = said;
+        let digest = robots.map(|robots| robots.digest);
+        self.list.push(Outcome { origin, asker, answer, reason, digest, times: 0, rule });
+    }
+
+    /// The one at `index` was said once more.
+    pub(super) fn count(&mut self, index: usize) {
+        self.list[index].times += 1;
+    }
+
+    fn told(&mut self, rule: BindingRule<'_>) -> ToldRule {
+        let BindingRule { line, directive, pattern, group } = rule;
+        let shown = shown(pattern);
+        let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
+        let pattern = self.put(&[shown, ellipsis.as_bytes()]);
+        let group = self.put(&[group]);
+        ToldRule { line, directive, pattern, group }
+    }
+
+    fn put(&mut self, parts: &[&[u8]]) -> Range<usize> {
+        let start = self.texts.len();
+        parts.iter().for_each(|part| self.texts.extend_from_slice(part));
+        start..self.texts.len()
     }
 }
 
-impl Outcome {
-    /// The deciding rule.
-    pub fn rule(&self) -> Option<BindingRule<'_>> {
-        let robots = self.robots.as_ref().filter(|_| self.line > 0)?;
-        Some(robots.binding_rule(self.line, CrawlerId(self.asker?)))
+/// As much of `pattern` as is told; no character is cut in two.
+fn shown(pattern: &[u8]) -> &[u8] {
+    if pattern.len() <= PATTERN_BYTES_MAX {
+        return pattern;
     }
-}
-
-impl Reason {
-    /// The name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Reason::Rule => "rule",
-            Reason::NoRuleMatches => "no-rule-matches",
-            Reason::RobotsTxt => "robots-txt",
-            Reason::NoRobotsTxt => "no-robots-txt",
-            Reason::Unreachable => "unreachable",
-            Reason::NothingKnown => "nothing-known",
-            Reason::BeforeFirst => "before-first-snapshot",
-            Reason::BadTime => "bad-time",
-            Reason::Unreadable => "unreadable",
-            Reason::NoSuchCrawler => "no-such-crawler",
-            Reason::Invalid(invalid) => invalid.as_str(),
-        }
-    }
+    let is_start = |at: &usize| pattern[*at] & 0xC0 != 0x80;
+    let ends = PATTERN_BYTES_MAX - 3..=PATTERN_BYTES_MAX;
+    &pattern[..ends.rev().find(is_start).unwrap_or(PATTERN_BYTES_MAX)]
 }

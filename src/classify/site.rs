@@ -12,7 +12,7 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use super::address::{Address, Invalid};
-use super::outcome::{Answer, Reason};
+use super::answer::{Answer, Reason, Said};
 
 /// Bytes that an origin takes, about, besides its name.
 const SITE_BYTES: usize = 512;
@@ -62,19 +62,6 @@ pub enum When {
     At(UtcTime),
     /// It does not say.
     Unsaid,
-}
-
-/// What is said of one row, and by which robots.txt.
-#[derive(Clone, Copy, Debug)]
-pub struct Said<'r> {
-    /// What is said.
-    pub answer: Answer,
-    /// Why.
-    pub reason: Reason,
-    /// Of the deciding rule; 0 where there is none.
-    pub line: u32,
-    /// Who says so.
-    pub robots: Option<&'r Arc<Robots>>,
 }
 
 impl Site {
@@ -170,21 +157,5 @@ fn say_at<'r>(
     match dated.rules(decided.standing.ruling) {
         Some(robots) => Said::by_rules(answer, robots, decided.verdict.by),
         None => Said::of(answer, Reason::NoRuleMatches),
-    }
-}
-
-impl<'r> Said<'r> {
-    /// Without a robots.txt.
-    pub fn of(answer: Answer, reason: Reason) -> Said<'r> {
-        Said { answer, reason, line: 0, robots: None }
-    }
-
-    fn unreachable() -> Said<'r> {
-        Said::of(Answer::Unreachable, Reason::Unreachable)
-    }
-
-    fn by_rules(answer: Answer, robots: &'r Arc<Robots>, by: Option<u32>) -> Said<'r> {
-        let reason = by.map_or(Reason::NoRuleMatches, |_| Reason::Rule);
-        Said { answer, reason, line: by.unwrap_or(0), robots: Some(robots) }
     }
 }

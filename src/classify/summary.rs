@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::bounded::Bounded;
 use crate::merge::Merge;
 
+use super::answer::Answer;
 use super::asker::Askers;
 use super::batch::Judged;
-use super::outcome::{Answer, Outcome};
+use super::outcome::{Outcome, Outcomes};
 
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
 const ENTRY_BYTES: usize = 512;
@@ -63,13 +64,13 @@ impl Summary {
 
     /// Counts a batch.
     pub fn count(&mut self, judged: &Judged, askers: &Askers<'_>) {
-        for (outcome, times) in &judged.outcomes {
+        for outcome in judged.outcomes.iter() {
             let mut counts = Counts::default();
-            counts.add(outcome.answer, *times);
+            counts.add(outcome.answer, outcome.times);
             self.askers.entry(outcome.asker).or_default().absorb(counts);
             let Some(key) = origin_key(outcome, askers) else { continue };
             self.origins.add(key.as_slice(), counts);
-            if let Some(key) = rule_key(outcome, key) {
+            if let Some(key) = rule_key(&judged.outcomes, outcome, key) {
                 self.rules.add(key.as_slice(), counts);
             }
         }
@@ -90,8 +91,8 @@ fn origin_key(outcome: &Outcome, askers: &Askers<'_>) -> Option<Vec<u8>> {
 }
 
 /// NUL stands in no name and no origin; a pattern comes last.
-fn rule_key(outcome: &Outcome, origin_key: Vec<u8>) -> Option<Vec<u8>> {
-    let rule = outcome.rule()?;
+fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: Vec<u8>) -> Option<Vec<u8>> {
+    let rule = outcomes.rule(outcome)?;
     let line = rule.line.to_string();
     let parts = [b"\0", line.as_bytes(), b"\0", rule.directive.as_bytes(), b"\0", rule.pattern];
     Some([origin_key, parts.concat()].concat())

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
+use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Context;
 use crate::classify::form::{AskerColumn, Form, Wanted, Writing};
-use crate::classify::outcome::Answer;
+use crate::classify::outcome::Detail;
 use crate::classify::{self, Classified, Options, Progress, writing_of};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -196,7 +197,8 @@ impl ClassifyArgs {
         let width = if self.wide { Width::Wide } else { Width::Long };
         let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &askers);
         let default_scheme = self.default_scheme.as_deref();
-        let context = Context { judge: &judge, askers: &askers, default_scheme };
+        let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
+        let context = Context { judge: &judge, askers: &askers, default_scheme, detail };
         // In the order in which they are named: rows come out in the order in which they came in.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();

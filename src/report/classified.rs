@@ -1,7 +1,7 @@
 //! Counts of a classified list, as CSV.
 
+use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
-use crate::classify::outcome::Answer;
 use crate::classify::summary::{Counts, Summary};
 
 use super::cell::csv_cell;

@@ -8,10 +8,11 @@ use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
 
+use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Judged;
 use crate::classify::form::Form;
-use crate::classify::outcome::{Answer, Outcome};
+use crate::classify::outcome::{Detail, Outcome, Outcomes};
 use crate::classify::rows::Row;
 use crate::error::{Error, Result};
 
@@ -156,6 +157,21 @@ impl<'a> Verdicts<'a> {
         }
     }
 
+    /// What must be known of rows to write them.
+    pub fn detail(&self) -> Detail {
+        let of_column = |name: &str| match name {
+            "origin" => Detail::Origins,
+            "rule_line" | "directive" | "pattern" | "group" | "snapshot" => Detail::Rules,
+            _ => Detail::Answers,
+        };
+        match (&self.columns, self.width) {
+            (Some(columns), _) => columns.iter().map(|name| of_column(name)).max(),
+            (None, Width::Long) => Some(Detail::Rules),
+            (None, Width::Wide) => Some(Detail::Origins),
+        }
+        .unwrap_or(Detail::Answers)
+    }
+
     fn piece(&self, part: Part) -> Piece {
         let mut name = Vec::new();
         if !matches!(part, Part::Said(_)) {
@@ -253,8 +269,14 @@ impl<'a> Verdicts<'a> {
     }
 
     /// The cells of `columns`, which depend on the outcome alone, with what stands between them.
-    fn push_said(&self, columns: &[usize], outcome: &Outcome, out: &mut Vec<u8>) {
-        let rule = outcome.rule();
+    fn push_said(
+        &self,
+        columns: &[usize],
+        outcomes: &Outcomes,
+        outcome: &Outcome,
+        out: &mut Vec<u8>,
+    ) {
+        let rule = outcomes.rule(outcome);
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
             self.push_name(COLUMNS[column], out);
@@ -268,7 +290,7 @@ impl<'a> Verdicts<'a> {
                 "directive" => rule.map(|rule| rule.directive.as_bytes()),
                 "pattern" => rule.map(|rule| rule.pattern),
                 "group" => rule.map(|rule| rule.group),
-                "snapshot" => outcome.robots.as_ref().map(|robots| digits.short(&robots.digest)),
+                "snapshot" => outcome.digest.as_ref().map(|digest| digits.short(digest)),
                 other => unreachable!("{other} does not depend on the outcome"),
             };
             match (self.layout, cell) {
@@ -337,14 +359,14 @@ impl Said {
             is_wanted: Vec::with_capacity(judged.outcomes.len()),
         };
         said.ends.push(0);
-        for (outcome, _) in &judged.outcomes {
+        for outcome in judged.outcomes.iter() {
             // In a wide row an outcome may be written that nobody asked for.
             let is_wanted = verdicts.wants(outcome.answer);
             for piece in pieces {
                 if let Part::Said(columns) = &piece.part
                     && (is_wanted || verdicts.width == Width::Wide)
                 {
-                    verdicts.push_said(columns, outcome, &mut said.text);
+                    verdicts.push_said(columns, &judged.outcomes, outcome, &mut said.text);
                 }
                 said.ends.push(said.text.len());
             }
@@ -368,6 +390,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     fn write(&self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
         let is_json = self.verdicts.layout == Layout::JsonLines;
+        let start = out.len();
         if is_json {
             out.push(b'{');
         }
@@ -386,10 +409,14 @@ impl Lines<'_> {
                 Part::Carried(_) => self.verdicts.push_cell(row.cell(self.places[at]), out),
                 Part::Input => push_input(row.cell(0), out),
                 Part::AnswerTo(asker) => {
-                    let (outcome, _) = &self.judged.outcomes[outcomes[*asker] as usize];
+                    let outcome = self.judged.outcomes.get(outcomes[*asker]);
                     self.verdicts.push_cell(outcome.answer.as_str().as_bytes(), out);
                 }
             }
+        }
+        if out.len() == start {
+            // One empty cell: readers take an empty line for no row.
+            out.extend_from_slice(b"\"\"");
         }
         out.extend_from_slice(if is_json { b"}\n" } else { b"\n" });
     }

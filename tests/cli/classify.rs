@@ -98,6 +98,69 @@ fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
     }
 }
 
+/// Fewer columns are less work, and the same cells.
+#[test]
+fn columns_do_not_depend_on_each_other() {
+    let sandbox = sandbox();
+    let state = &mut 12;
+    let mut urls = urls(state, |state, _| dice(state, 10));
+    urls.extend(
+        ["/x", "mailto:a", "https://h9.example/robots.txt", "https://h1.example"]
+            .map(str::to_owned),
+    );
+    let input = urls.join("\n");
+    let who = "--token bot --crawler GPTBot -q";
+    let whole = Table::parse(&classify(&sandbox, &format!("{who} -"), &input).exits(0).stdout);
+    for columns in [
+        "url verdict",
+        "verdict reason crawler",
+        "origin verdict",
+        "url rule_line",
+        "pattern directive",
+        "group",
+        "url snapshot",
+        "snapshot origin reason",
+    ] {
+        let options = format!("{who} --columns {} -", columns.replace(' ', ","));
+        let table = Table::parse(&classify(&sandbox, &options, &input).exits(0).stdout);
+        assert!(table.cells(columns) == whole.cells(columns), "{columns}");
+    }
+    let wide = |options: &str| {
+        let options = format!("{who} --wide {options} -");
+        Table::parse(&classify(&sandbox, &options, &input).exits(0).stdout)
+    };
+    let of_bot = |table: &Table| table.cells("bot GPTBot").join("\n");
+    assert!(of_bot(&wide("")) == of_bot(&wide("--columns url,GPTBot,bot")));
+    let verdicts: Vec<String> = whole.cells("verdict");
+    let expected: Vec<String> = verdicts.chunks(2).map(|pair| pair.join(" | ")).collect();
+    // Crawlers come before tokens.
+    assert!(wide("").cells("GPTBot bot") == expected);
+}
+
+/// What strangers write into one file stands in each row that it decides.
+#[test]
+fn a_long_pattern_is_cut() {
+    let sandbox = Sandbox::new();
+    for (origin, pattern) in [
+        ("a", "/*".repeat(512)),
+        ("b", "/*".repeat(513)),
+        ("c", format!("/*{}ツ", "*".repeat(1021))),
+    ] {
+        let text = format!("User-agent: *\nDisallow: {pattern}\n");
+        sandbox.write(&format!("robots/{origin}.example"), text);
+    }
+    let input = "https://a.example/x\nhttps://b.example/////x\nhttps://c.example/ツ\n"
+        .replace("/x", &"/x".repeat(520));
+    let ran = classify(&sandbox, "--token bot -q -", &input).exits(0);
+    let kept = "/*".repeat(512);
+    let expected = [
+        format!("disallowed | {kept}"),
+        format!("disallowed | {kept}…"),
+        format!("disallowed | /*{}…", "*".repeat(1021)),
+    ];
+    assert_eq!(Table::parse(&ran.stdout).cells("verdict pattern"), expected);
+}
+
 #[test]
 fn junk_is_told_and_never_fatal() {
     let sandbox = sandbox();

@@ -33,6 +33,7 @@
 //! rooms of lower floors; `tests/layers.rs` holds that.
 
 pub mod bounded;
+pub mod bytes;
 pub mod error;
 pub mod merge;
 pub mod staged;

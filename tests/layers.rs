@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by floor, from the ground up.
 const FLOORS: &[&[&str]] = &[
-    &["error", "merge", "time", "url"],
-    &["bounded", "staged"],
+    &["bytes", "error", "merge", "time"],
+    &["bounded", "staged", "url"],
     &["robots", "crawlers", "logs", "input", "net"],
     &["policy", "store"],
     &["judge"],

@@ -1,30 +1,16 @@
 //! Cells that are written as they are: nearly all, and told at the speed of a copy.
 
+use crate::bytes;
+
 /// Whether every byte is ASCII that can be seen, or a blank, and means nothing in CSV, TSV, JSON or
-/// to [`super::cell::visible`]. Sixteen bytes at a time, which the compiler makes one comparison of.
+/// to [`super::cell::visible`].
 pub fn is_plain_text(bytes: &[u8]) -> bool {
-    let Some(last) = bytes.last_chunk::<16>() else {
-        return !bytes.iter().any(|&byte| is_special(byte));
-    };
-    let (chunks, _) = bytes.as_chunks::<16>();
-    // What is left over is looked at with some of the bytes before it.
-    for chunk in chunks {
-        if is_any_special(chunk) {
-            return false;
-        }
-    }
-    !is_any_special(last)
+    !bytes::any(bytes, is_special)
 }
 
 /// Whether [`super::cell::csv_cell`] would give `bytes` as they are, and no quotes are needed.
 pub fn is_plain_cell(bytes: &[u8]) -> bool {
     !matches!(bytes.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\'')) && is_plain_text(bytes)
-}
-
-#[inline]
-fn is_any_special(chunk: &[u8; 16]) -> bool {
-    // Without a branch, so that it is a few instructions for all of them.
-    chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
 }
 
 #[inline]

@@ -1,5 +1,6 @@
 //! Path and query in the form rules are compared in.
 
+use crate::bytes;
 use crate::url::dialect::Dialect;
 
 use std::borrow::Cow;
@@ -109,9 +110,13 @@ fn asks_for_robots_txt(path: &[u8]) -> bool {
 
 /// How many bytes at the start of `target` are as they should be; ends at a fragment.
 fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
+    if !bytes::any(target, is_special) {
+        return target.len();
+    }
     let mut at = 0;
     loop {
-        at += plain_bytes(&target[at..]);
+        let plain = target[at..].iter().position(|&byte| is_special(byte));
+        at = plain.map_or(target.len(), |plain| at + plain);
         match (target.get(at), encoded(&target[at..])) {
             (Some(b'%'), None) => at += 1,
             (_, Some(value)) if is_normal_encoding(&target[at..at + 3], value, dialect) => at += 3,
@@ -120,15 +125,10 @@ fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
     }
 }
 
-/// How many bytes at the start of `text` are never changed and begin nothing. Eight at a time, which
-/// the compiler makes one comparison of: a quarter less time for paths of 20 bytes.
-fn plain_bytes(text: &[u8]) -> usize {
-    let is_special = |byte: &u8| !matches!(byte, 0x21..=0x7E) | matches!(byte, b'#' | b'%');
-    let (chunks, _) = text.as_chunks::<8>();
-    let is_plain = |chunk: &&[u8; 8]| !chunk.iter().fold(false, |any, byte| any | is_special(byte));
-    let plain = chunks.iter().take_while(is_plain).count() * 8;
-    let end = text[plain..].iter().position(is_special);
-    end.map_or(text.len(), |end| plain + end)
+/// Whether a byte may be changed, or begins something.
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte.wrapping_sub(0x21) > 0x7E - 0x21) | (byte == b'#') | (byte == b'%')
 }
 
 fn is_normal_encoding(written: &[u8], value: u8, dialect: Dialect) -> bool {

@@ -1,0 +1,46 @@
+//! Whether any byte of a text is out of the ordinary, told at the speed of a copy.
+
+/// Whether `is_special` holds for any byte. Nearly always none is expected: all are looked at, 32 at a
+/// time, which the compiler makes some thirty instructions of where `is_special` is made of
+/// comparisons joined by `|`.
+#[inline]
+pub fn any(bytes: &[u8], is_special: impl Fn(u8) -> bool + Copy) -> bool {
+    if let Some(last) = bytes.last_chunk::<32>() {
+        let (chunks, _) = bytes.as_chunks::<32>();
+        // What is left over is looked at with some of the bytes before it.
+        return chunks.iter().chain([last]).any(|chunk| any_of(chunk, is_special));
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
+        let mut both = [0; 32];
+        both[..16].copy_from_slice(first);
+        both[16..].copy_from_slice(last);
+        return any_of(&both, is_special);
+    }
+    bytes.iter().any(|&byte| is_special(byte))
+}
+
+#[inline]
+fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
+    // Without a branch: 32 bytes at once, and not one after the other.
+    chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One byte at every place of texts of every length up to three chunks.
+    #[test]
+    fn one_is_found_wherever_it_stands() {
+        for length in 0..=96 {
+            let mut text = vec![b'a'; length];
+            assert!(!any(&text, |byte| byte == b'!'), "{length}");
+            for at in 0..length {
+                text[at] = b'!';
+                assert!(any(&text, |byte| byte == b'!'), "{at} of {length}");
+                assert!(!any(&text, |byte| byte == b'?'), "{at} of {length}");
+                text[at] = b'a';
+            }
+        }
+    }
+}

@@ -29,12 +29,12 @@ impl Directory {
         let cannot_list = |err| Error::io("cannot list --robots", path, err);
         let mut entries = Vec::new();
         for entry in fs::read_dir(path).map_err(cannot_list)? {
-            entries.push(entry.map_err(cannot_list)?.path());
+            entries.push(entry.map_err(cannot_list)?.file_name());
         }
-        entries.sort();
+        entries.sort_unstable();
         let mut directory = Directory::default();
         for entry in entries {
-            directory.add(entry)?;
+            directory.add(path.join(entry))?;
         }
         if directory.exact.is_empty() && directory.by_host.is_empty() {
             let why = "holds no robots.txt; name its files example.com, example.com.txt, \

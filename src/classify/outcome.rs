@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::BindingRule;
-use crate::store::snapshot::Digest;
 
 use super::answer::{Answer, Reason, Said};
 
@@ -35,8 +34,8 @@ pub struct Outcome {
     pub answer: Answer,
     /// Why.
     pub reason: Reason,
-    /// Of the robots.txt that was asked; `None` where none was, or it is not told.
-    pub digest: Option<Digest>,
+    /// SHA-256 of the robots.txt that was asked; `None` where none was, or it is not told.
+    pub digest: Option<[u8; 32]>,
     /// How often it was said.
     pub times: u64,
     rule: Option<ToldRule>,
@@ -96,7 +95,7 @@ impl Outcomes {
             self.told(rule)
         });
         let Said { answer, reason, robots, .. } = said;
-        let digest = robots.map(|robots| robots.digest);
+        let digest = robots.map(|robots| *robots.digest.as_bytes());
         self.list.push(Outcome { origin, asker, answer, reason, digest, times: 0, rule });
     }
 

@@ -15,6 +15,7 @@ use crate::classify::form::Form;
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
 use crate::classify::rows::Row;
 use crate::error::{Error, Result};
+use crate::store::snapshot::Digest;
 
 use super::cell::{csv_cell, visible};
 use super::digits::Digits;
@@ -74,12 +75,14 @@ pub struct Verdicts<'a> {
     pieces: OnceLock<Vec<Piece>>,
 }
 
-/// A part of each row.
+/// A part of each row, and what stands around it in each.
 #[derive(Debug)]
 struct Piece {
     part: Part,
-    /// What stands before the cell: its name, in JSON.
-    name: Vec<u8>,
+    /// A delimiter, a name.
+    before: Vec<u8>,
+    /// The end of the line, after the last.
+    after: &'static [u8],
 }
 
 /// A column, or columns that depend on what was said alone.
@@ -127,7 +130,9 @@ impl<'a> Verdicts<'a> {
                 header.push(b'\n');
             }
         }
-        let _ = self.pieces.set(parts.into_iter().map(|part| self.piece(part)).collect());
+        let last = parts.len().saturating_sub(1);
+        let pieces = parts.into_iter().enumerate().map(|(at, part)| self.piece(part, at, last));
+        let _ = self.pieces.set(pieces.collect());
         Ok(header)
     }
 
@@ -172,12 +177,23 @@ impl<'a> Verdicts<'a> {
         .unwrap_or(Detail::Answers)
     }
 
-    fn piece(&self, part: Part) -> Piece {
-        let mut name = Vec::new();
-        if !matches!(part, Part::Said(_)) {
-            self.names(&part).iter().for_each(|of_part| self.push_name(of_part, &mut name));
+    /// `part`, which is the one at `at`.
+    fn piece(&self, part: Part, at: usize, last: usize) -> Piece {
+        let is_json = self.layout == Layout::JsonLines;
+        let mut before = Vec::new();
+        match at {
+            0 if is_json => before.push(b'{'),
+            _ => self.delimit(at, &mut before),
         }
-        Piece { part, name }
+        if !matches!(part, Part::Said(_)) {
+            self.names(&part).iter().for_each(|of_part| self.push_name(of_part, &mut before));
+        }
+        let after: &[u8] = match at == last {
+            true if is_json => b"}\n",
+            true => b"\n",
+            false => b"",
+        };
+        Piece { part, before, after }
     }
 
     fn wants(&self, answer: Answer) -> bool {
@@ -290,7 +306,7 @@ impl<'a> Verdicts<'a> {
                 "directive" => rule.map(|rule| rule.directive.as_bytes()),
                 "pattern" => rule.map(|rule| rule.pattern),
                 "group" => rule.map(|rule| rule.group),
-                "snapshot" => outcome.digest.as_ref().map(|digest| digits.short(digest)),
+                "snapshot" => outcome.digest.map(|digest| digits.short(&Digest::from(digest))),
                 other => unreachable!("{other} does not depend on the outcome"),
             };
             match (self.layout, cell) {
@@ -341,8 +357,7 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// What is written of outcomes, outcome by outcome: those of one origin stand together, and so its
-/// robots.txt is looked at once a batch, not once a row.
+/// What is written of outcomes, outcome by outcome, with what stands around it.
 struct Said {
     text: Vec<u8>,
     /// By outcome and part: where what is written of it ends in `text`.
@@ -366,7 +381,13 @@ impl Said {
                 if let Part::Said(columns) = &piece.part
                     && (is_wanted || verdicts.width == Width::Wide)
                 {
+                    said.text.extend_from_slice(&piece.before);
+                    let start = said.text.len();
                     verdicts.push_said(columns, &judged.outcomes, outcome, &mut said.text);
+                    if pieces.len() == 1 {
+                        push_quotes_if_empty(start, &mut said.text);
+                    }
+                    said.text.extend_from_slice(piece.after);
                 }
                 said.ends.push(said.text.len());
             }
@@ -389,36 +410,50 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn write(&self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
-        let is_json = self.verdicts.layout == Layout::JsonLines;
-        let start = out.len();
-        if is_json {
-            out.push(b'{');
-        }
         for (at, piece) in self.pieces.iter().enumerate() {
-            self.verdicts.delimit(at, out);
-            out.extend_from_slice(&piece.name);
-            match &piece.part {
-                Part::Said(_) => {
-                    let at = outcomes[0] as usize * self.pieces.len() + at;
-                    let said = self.said.ends[at]..self.said.ends[at + 1];
-                    out.extend_from_slice(&self.said.text[said]);
-                }
-                Part::Url => {
-                    self.verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out);
-                }
-                Part::Carried(_) => self.verdicts.push_cell(row.cell(self.places[at]), out),
-                Part::Input => push_input(row.cell(0), out),
-                Part::AnswerTo(asker) => {
-                    let outcome = self.judged.outcomes.get(outcomes[*asker]);
-                    self.verdicts.push_cell(outcome.answer.as_str().as_bytes(), out);
-                }
+            if let Part::Said(_) = piece.part {
+                let at = outcomes[0] as usize * self.pieces.len() + at;
+                let said = self.said.ends[at]..self.said.ends[at + 1];
+                out.extend_from_slice(&self.said.text[said]);
+                continue;
             }
+            out.extend_from_slice(&piece.before);
+            let start = out.len();
+            self.write_cell(piece, self.places[at], row, outcomes, out);
+            if self.pieces.len() == 1 {
+                push_quotes_if_empty(start, out);
+            }
+            out.extend_from_slice(piece.after);
         }
-        if out.len() == start {
-            // One empty cell: readers take an empty line for no row.
-            out.extend_from_slice(b"\"\"");
+    }
+
+    /// What stands in this row alone; `place`: where in it.
+    fn write_cell(
+        &self,
+        piece: &Piece,
+        place: usize,
+        row: Row<'_>,
+        outcomes: &[u32],
+        out: &mut Vec<u8>,
+    ) {
+        let verdicts = self.verdicts;
+        match &piece.part {
+            Part::Url => verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out),
+            Part::Carried(_) => verdicts.push_cell(row.cell(place), out),
+            Part::Input => push_input(row.cell(0), out),
+            Part::AnswerTo(asker) => {
+                let outcome = self.judged.outcomes.get(outcomes[*asker]);
+                verdicts.push_cell(outcome.answer.as_str().as_bytes(), out);
+            }
+            Part::Said(_) => {}
         }
-        out.extend_from_slice(if is_json { b"}\n" } else { b"\n" });
+    }
+}
+
+/// A line of one empty cell, which begins at `start`: readers take an empty line for no row.
+fn push_quotes_if_empty(start: usize, out: &mut Vec<u8>) {
+    if out.len() == start {
+        out.extend_from_slice(b"\"\"");
     }
 }
 

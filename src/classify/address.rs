@@ -74,6 +74,15 @@ impl<'a> Address<'a> {
     }
 }
 
+/// What follows `key` in `url`, where `key` is scheme and authority of another URL and those of `url`
+/// are the same to the byte: then nothing else need be looked for. `None`: perhaps they are not.
+pub fn rest_after<'a>(key: &[u8], url: &'a [u8]) -> Option<&'a [u8]> {
+    let rest = url.strip_prefix(key)?;
+    let ends = matches!(rest.first(), None | Some(b'/' | b'?' | b'#'));
+    let is_sure = ends && url.len() <= URL_BYTES_MAX && split_usual_scheme(key).is_some();
+    is_sure.then_some(rest)
+}
+
 /// What [`split_scheme`] says of nearly all URLs, without looking at each byte of the scheme.
 fn split_usual_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     ["https://", "http://"].iter().find_map(|start| {
@@ -147,6 +156,41 @@ mod tests {
                 match slowly {
                     Some(slowly) => assert_eq!(address, Ok(slowly), "{url:?}"),
                     None => assert!(address.is_err(), "{url:?}"),
+                }
+            }
+        }
+    }
+
+    /// Any two texts of a few bytes behind the beginnings of URLs.
+    #[test]
+    fn what_follows_the_same_authority_is_the_rest() {
+        let alphabet = b"hs:/?#@.";
+        let texts: Vec<Vec<u8>> = ["http://", "https://", "http:/", "h"]
+            .iter()
+            .flat_map(|start| {
+                (0..alphabet.len().pow(3)).map(move |number| {
+                    let letter =
+                        |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+                    [start.as_bytes(), &[letter(0), letter(1), letter(2)]].concat()
+                })
+            })
+            .collect();
+        for other in texts.iter().step_by(7) {
+            let Ok(of_other) = Address::of(other, Some("https")) else { continue };
+            let key = &other[..other.len() - of_other.rest.len()];
+            for url in &texts {
+                let address = Address::of(url, Some("https"));
+                let is_same = address.is_ok_and(|address| {
+                    url.len() - address.rest.len() == key.len() && url.starts_with(key)
+                });
+                let rest = rest_after(key, url);
+                if let Some(rest) = rest {
+                    assert!(
+                        is_same && address.is_ok_and(|address| address.rest == rest),
+                        "{url:?}"
+                    );
+                } else {
+                    assert!(!is_same || !key.starts_with(b"http"), "{key:?} {url:?}");
                 }
             }
         }

@@ -3,9 +3,12 @@
 //! An origin is looked up once a batch, however its rows are strewn over it. Rows that follow one
 //! another to the same origin, as in sorted lists, are told by one comparison.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
-use super::address::Address;
+use foldhash::fast::RandomState;
+use hashbrown::hash_table::{Entry, HashTable};
+
+use super::address::{Address, rest_after};
 use super::rows::Rows;
 
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
@@ -16,76 +19,132 @@ pub struct Group<'a> {
     /// The first of its URLs.
     pub address: Address<'a>,
     /// The rows, in order.
-    pub rows: &'a [u32],
+    pub places: &'a [Place],
+}
+
+/// A row, and where in its batch stands what follows the authority of its URL.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Place {
+    /// Its index.
+    pub row: u32,
+    /// Into the text of the batch.
+    pub rest_start: u32,
+    /// Into the text of the batch.
+    pub rest_end: u32,
+}
+
+impl Place {
+    /// Of the row at `row`, whose URL ends at `end`, and with `rest`.
+    fn new(row: u32, rest: &[u8], end: u32) -> Place {
+        let bytes = u32::try_from(rest.len()).expect("a URL is not that long");
+        Place { row, rest_start: end - bytes, rest_end: end }
+    }
 }
 
 /// All rows of a batch.
 #[derive(Debug, Default)]
 pub struct Groups<'a> {
     heads: Vec<(&'a [u8], Address<'a>)>,
-    /// Where in `order` the rows of each group begin; the last ones lead nowhere.
+    /// Where in `places` the rows of each group begin; the last ones lead nowhere.
     starts: Vec<u32>,
-    order: Vec<u32>,
+    places: Vec<Place>,
 }
 
 impl<'a> Groups<'a> {
     /// Groups `rows` by the URL in the cell `url_cell` of each.
     pub fn of(rows: &'a Rows, url_cell: usize, default_scheme: Option<&'a str>) -> Groups<'a> {
-        let mut heads: Vec<(&[u8], Address<'_>)> = Vec::new();
-        let mut by_key: HashMap<&[u8], u32> = HashMap::new();
-        let mut group_of: Vec<u32> = Vec::with_capacity(rows.len());
+        let mut heads = Heads::default();
+        // Group and place of each row.
+        let mut found: Vec<(u32, Place)> = Vec::with_capacity(rows.len());
         let (mut last_key, mut last) = (&b""[..], 0);
-        for row in rows.iter() {
-            let url = row.cell(url_cell).trim_ascii();
-            let Ok(address) = Address::of(url, default_scheme) else {
-                group_of.push(u32::MAX);
-                continue;
+        for (index, row) in (0..).zip(rows.iter()) {
+            let (url, url_end) = row.trimmed(url_cell);
+            let rest = match rest_after(last_key, url) {
+                Some(rest) => rest,
+                None => {
+                    let Ok(address) = Address::of(url, default_scheme) else {
+                        found.push((u32::MAX, Place::new(index, b"", url_end)));
+                        continue;
+                    };
+                    last_key = &url[..url.len() - address.rest.len()];
+                    last = heads.index_of(last_key, address);
+                    address.rest
+                }
             };
-            let key = &url[..url.len() - address.rest.len()];
-            if key != last_key {
-                last_key = key;
-                last = *by_key.entry(key).or_insert_with(|| {
-                    heads.push((key, address));
-                    u32::try_from(heads.len() - 1).expect("a batch is far below 4 GiB")
-                });
-            }
-            group_of.push(last);
+            found.push((last, Place::new(index, rest, url_end)));
         }
-        let (starts, order) = counting_sort(&group_of, heads.len());
-        Groups { heads, starts, order }
+        let heads = heads.list;
+        let (starts, places) = counting_sort(&found, heads.len());
+        Groups { heads, starts, places }
     }
 
     /// Those whose URLs lead somewhere, or may.
     pub fn iter(&self) -> impl Iterator<Item = Group<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
-            Group { key, address, rows: &self.order[rows] }
+            Group { key, address, places: &self.places[rows] }
         })
     }
 
     /// The rows whose URLs are none.
-    pub fn strays(&self) -> &[u32] {
-        &self.order[self.starts[self.heads.len()] as usize..]
+    pub fn strays(&self) -> &[Place] {
+        &self.places[self.starts[self.heads.len()] as usize..]
     }
 }
 
-/// The rows by group, those of no group last, and where each group begins.
-fn counting_sort(group_of: &[u32], groups: usize) -> (Vec<u32>, Vec<u32>) {
-    let place = |group: u32| (group as usize).min(groups);
+/// Groups by their keys.
+#[derive(Default)]
+struct Heads<'a> {
+    list: Vec<(&'a [u8], Address<'a>)>,
+    /// All keys once more, one after the other: where they came from they are strewn over the whole
+    /// batch, and each look at one would wait for memory.
+    keys: Vec<u8>,
+    /// By group, where its key ends.
+    ends: Vec<usize>,
+    by_key: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl<'a> Heads<'a> {
+    /// The group of `key`; a new one, of `address`, where there is none yet.
+    fn index_of(&mut self, key: &'a [u8], address: Address<'a>) -> u32 {
+        let Heads { list, keys, ends, by_key, hasher } = self;
+        let key_of = |index: u32| {
+            let index = index as usize;
+            &keys[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]]
+        };
+        let is_same = |&index: &u32| key_of(index) == key;
+        match by_key.entry(hasher.hash_one(key), is_same, |&index| hasher.hash_one(key_of(index))) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let index = u32::try_from(list.len()).expect("a batch is far below 4 GiB");
+                place.insert(index);
+                list.push((key, address));
+                keys.extend_from_slice(key);
+                ends.push(keys.len());
+                index
+            }
+        }
+    }
+}
+
+/// The places by group, those of no group last, and where each group begins.
+fn counting_sort(found: &[(u32, Place)], groups: usize) -> (Vec<u32>, Vec<Place>) {
+    let index = |group: u32| (group as usize).min(groups);
     let mut starts = vec![0_u32; groups + 1];
-    group_of.iter().for_each(|&group| starts[place(group)] += 1);
+    found.iter().for_each(|(group, _)| starts[index(*group)] += 1);
     let mut sum = 0;
     for start in &mut starts {
         sum += std::mem::replace(start, sum);
     }
     let mut next = starts.clone();
-    let mut order = vec![0_u32; group_of.len()];
-    for (row, &group) in (0..).zip(group_of) {
-        let at = &mut next[place(group)];
-        order[*at as usize] = row;
+    let mut places = vec![Place::default(); found.len()];
+    for &(group, place) in found {
+        let at = &mut next[index(group)];
+        places[*at as usize] = place;
         *at += 1;
     }
-    (starts, order)
+    (starts, places)
 }
 
 #[cfg(test)]
@@ -97,12 +156,22 @@ mod tests {
     fn check(list: &str, expected: &[(&str, &[u32])], strays: &[u32]) {
         let rows = Rows::read(&Form::Lines, list.as_bytes().to_vec());
         let groups = Groups::of(&rows, 0, Some("https"));
-        let found: Vec<(&str, &[u32])> = groups
+        let rows_of = |places: &[Place]| places.iter().map(|place| place.row).collect::<Vec<_>>();
+        let found: Vec<(&str, Vec<u32>)> = groups
             .iter()
-            .map(|group| (std::str::from_utf8(group.key).unwrap(), group.rows))
+            .map(|group| (std::str::from_utf8(group.key).unwrap(), rows_of(group.places)))
             .collect();
+        let expected: Vec<(&str, Vec<u32>)> =
+            expected.iter().map(|(key, rows)| (*key, rows.to_vec())).collect();
         assert_eq!(found, expected);
-        assert_eq!(groups.strays(), strays);
+        assert_eq!(rows_of(groups.strays()), strays);
+        for group in groups.iter() {
+            for place in group.places {
+                let rest = rows.text(place.rest_start, place.rest_end);
+                let url = [group.key, rest].concat();
+                assert_eq!(url, rows.get(place.row as usize).cell(0));
+            }
+        }
     }
 
     #[test]

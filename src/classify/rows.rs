@@ -61,6 +61,11 @@ impl Rows {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// Some bytes of the text in which all cells stand.
+    pub fn text(&self, start: u32, end: u32) -> &[u8] {
+        &self.text[start as usize..end as usize]
+    }
+
     /// Gives the buffer back, for the next batch.
     pub fn into_buffer(self) -> Vec<u8> {
         self.text
@@ -161,6 +166,13 @@ impl<'a> Row<'a> {
     /// The cell at `index`; empty where the row is too short for it.
     pub fn cell(&self, index: usize) -> &'a [u8] {
         self.cells.get(index).map_or(b"", |cell| &self.text[cell.start as usize..cell.end as usize])
+    }
+
+    /// The cell without blanks around it, and where that ends in the text of the batch.
+    pub fn trimmed(&self, index: usize) -> (&'a [u8], u32) {
+        let cell = self.cell(index).trim_ascii_end();
+        let start = self.cells.get(index).map_or(0, |cell| cell.start);
+        (cell.trim_ascii_start(), start + to_u32(cell.len()))
     }
 }
 

@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use crate::judge::Judge;
 
 use super::address::Address;
@@ -15,8 +17,8 @@ use super::site::Site;
 /// One thread's memory of origins.
 #[derive(Debug)]
 pub struct Sites {
-    young: HashMap<Box<[u8]>, Arc<Site>>,
-    old: HashMap<Box<[u8]>, Arc<Site>>,
+    young: HashMap<Box<[u8]>, Arc<Site>, RandomState>,
+    old: HashMap<Box<[u8]>, Arc<Site>, RandomState>,
     young_bytes: usize,
     /// Of one generation.
     bytes_max: usize,
@@ -32,8 +34,8 @@ impl Sites {
     /// Nothing is known; at most about `bytes_max` bytes will be kept.
     pub fn new(bytes_max: usize) -> Sites {
         Sites {
-            young: HashMap::new(),
-            old: HashMap::new(),
+            young: HashMap::default(),
+            old: HashMap::default(),
             young_bytes: 0,
             bytes_max: bytes_max / 2,
             forgotten: 0,
@@ -48,8 +50,8 @@ impl Sites {
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
             self.forgotten = forgotten;
-            self.young = HashMap::new();
-            self.old = HashMap::new();
+            self.young = HashMap::default();
+            self.old = HashMap::default();
             self.young_bytes = 0;
         }
         if let Some(site) = self.young.get(key) {

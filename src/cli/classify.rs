@@ -173,8 +173,8 @@ enum LayoutArg {
 
 /// Eighths of the memory that the robots.txt files and policies in hand may take, the batches under
 /// way, and what is remembered of origins. Counts have half of what else the batches would have.
-const CACHE_EIGHTHS: usize = 3;
-const BATCHES_EIGHTHS: usize = 4;
+const CACHE_EIGHTHS: usize = 4;
+const BATCHES_EIGHTHS: usize = 3;
 const SITES_EIGHTHS: usize = 1;
 
 /// Bytes of a batch, at most. The more rows of an origin it has, the better: with 10,000 origins and

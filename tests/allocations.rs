@@ -1,11 +1,19 @@
-//! A verdict allocates nothing, whichever way the library is asked.
+//! A verdict allocates nothing, whichever way the library is asked; a batch of a list keeps no
+//! robots.txt in memory.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 use allocation_counter::measure;
 
+use botaudit::classify::asker::Askers;
+use botaudit::classify::batch::{Context, Judged, Memory, judge};
+use botaudit::classify::form::Form;
+use botaudit::classify::outcome::Detail;
+use botaudit::classify::rows::Rows;
+use botaudit::classify::sites::Sites;
+use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
-use botaudit::judge::Judge;
+use botaudit::judge::{Asker, Judge};
 use botaudit::policy::compiled::CompiledPolicy;
 use botaudit::policy::limits::Limits;
 use botaudit::policy::select::{Selection, Star, select};
@@ -116,6 +124,38 @@ fn a_judge_allocates_nothing_for_a_verdict() {
                 judge.verdict(&robots, crawler, prepare(target, dialect, scratch))
             });
         }
+    }
+}
+
+/// More files than fit, all of which decide rows of one batch, which names their rules afterwards.
+#[test]
+fn a_batch_keeps_no_robots_txt_in_memory() {
+    const ORIGINS: usize = 100;
+    let dir = tempfile::tempdir().unwrap();
+    let long = "x".repeat(200);
+    for origin in 0..ORIGINS {
+        let rules = (0..500).map(|rule| format!("Disallow: /{origin}/{long}/{rule}\n"));
+        let text = format!("User-agent: *\n{}Disallow: /{origin}\n", rules.collect::<String>());
+        std::fs::write(dir.path().join(format!("h{origin}.example")), text).unwrap();
+    }
+    let store = Store::open(dir.path()).unwrap();
+    let askers = vec![Asker::of_token("examplebot".to_owned())];
+    let judged_by = Judge::of_many(store, askers, Dialect::Google, 1 << 20).unwrap();
+    let askers = Askers::Fixed(vec!["examplebot".to_owned()]);
+    let detail = Detail::Rules;
+    let context = Context { judge: &judged_by, askers: &askers, default_scheme: None, detail };
+    let list: String =
+        (0..ORIGINS).map(|origin| format!("http://h{origin}.example/{origin}\n")).collect();
+    let mut memory = Memory { sites: Sites::new(1 << 20), user_agents: UserAgentCache::default() };
+    let rows = Rows::read(&Form::Lines, list.into_bytes());
+    let mut judged: Option<Judged> = None;
+    let info = measure(|| judged = Some(judge(&context, &Form::Lines, rows, &mut memory)));
+    // All of them take over 12 MB.
+    assert!(info.bytes_max < 4 << 20, "{}", info.bytes_max);
+    let judged = judged.unwrap();
+    for (origin, outcome) in judged.outcomes.iter().enumerate() {
+        let rule = judged.outcomes.rule(outcome).unwrap();
+        assert_eq!((rule.line, rule.pattern), (502, format!("/{origin}").as_bytes()));
     }
 }
 

@@ -3,9 +3,11 @@
 //! The rows are judged origin by origin, so that each robots.txt is looked up once a batch and
 //! need not stay in memory.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::crawlers::cache::UserAgentCache;
 use crate::judge::Judge;
@@ -148,7 +150,7 @@ struct Desk<'a> {
     /// Where the outcomes of the origin in hand begin.
     start: usize,
     /// They are looked for here once there are many.
-    many: BTreeMap<Key, usize>,
+    many: HashMap<Key, usize, RandomState>,
 }
 
 /// Asker, answer, reason, line, and the place in memory of the robots.txt, which is there as long as
@@ -169,7 +171,7 @@ impl<'a> Desk<'a> {
             outcomes: Outcomes::default(),
             keys: Vec::new(),
             start: 0,
-            many: BTreeMap::new(),
+            many: HashMap::default(),
         }
     }
 
@@ -241,12 +243,7 @@ impl<'a> Desk<'a> {
         };
         let robots = said.robots.map_or(0, |robots| Arc::as_ptr(robots).addr());
         let key = (asker, said.answer, said.reason, said.line, robots);
-        let at = self.find(&key).unwrap_or_else(|| {
-            let is_told = self.context.detail >= Detail::Origins;
-            let origin = origin.as_ref().filter(|_| is_told).cloned();
-            self.outcomes.push(said, asker, origin);
-            self.remember(key)
-        });
+        let at = self.find(&key).unwrap_or_else(|| self.remember(key, said, origin));
         self.outcomes.count(at);
         self.answers[row as usize * self.per_row + place] =
             u32::try_from(at).expect("a batch is far below 4 GiB");
@@ -261,7 +258,12 @@ impl<'a> Desk<'a> {
         own.iter().rposition(|known| known == key).map(|at| self.start + at)
     }
 
-    fn remember(&mut self, key: Key) -> usize {
+    /// Kept apart: it is done once for many rows, and has much to do.
+    #[cold]
+    fn remember(&mut self, key: Key, said: Said<'_>, origin: &Option<Arc<str>>) -> usize {
+        let is_told = self.context.detail >= Detail::Origins;
+        let origin = origin.as_ref().filter(|_| is_told).cloned();
+        self.outcomes.push(said, key.0, origin);
         let at = self.keys.len();
         self.keys.push(key);
         if !self.many.is_empty() {

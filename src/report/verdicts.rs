@@ -339,16 +339,20 @@ impl<'a> Verdicts<'a> {
                 out.push(b'"');
                 out.extend_from_slice(bytes);
                 out.push(b'"');
-                return;
             }
-            Layout::JsonLines => return push_json(&visible(bytes), out),
-            Layout::Csv | Layout::Tsv if is_plain_cell(bytes) => {
-                return out.extend_from_slice(bytes);
-            }
-            Layout::Csv | Layout::Tsv => {}
+            Layout::Csv | Layout::Tsv if is_plain_cell(bytes) => out.extend_from_slice(bytes),
+            Layout::Csv | Layout::Tsv | Layout::JsonLines => self.push_escaped(bytes, out),
         }
+    }
+
+    #[cold]
+    fn push_escaped(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        let delimiter = match self.layout {
+            Layout::JsonLines => return push_json(&visible(bytes), out),
+            Layout::Csv => ',',
+            Layout::Tsv => '\t',
+        };
         let text = csv_cell(bytes);
-        let delimiter = if self.layout == Layout::Tsv { '\t' } else { ',' };
         if text.contains([delimiter, '"']) {
             write!(out, "\"{}\"", text.replace('"', "\"\"")).expect("a buffer takes all");
         } else {

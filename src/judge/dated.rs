@@ -12,7 +12,6 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use super::history::History;
-use super::memory::file_bytes;
 use super::robots::Robots;
 use super::silence::{Silence, Silences};
 use super::timeline::{AllowAll, BeforeFirst, Ruling, Standing, Timeline, Version};
@@ -220,8 +219,8 @@ impl Judge {
                     return Ok(Arc::clone(known));
                 }
                 let body = archive.body(*key)?;
-                let robots = self.loaded().version(key.digest, &body, &self.askers);
-                self.keep(file_bytes(&robots));
+                let robots = self.version_of(key.digest, &body);
+                self.keep(0);
                 Ok(robots)
             })
             .collect::<Result<_>>()?;

@@ -50,7 +50,7 @@ impl Judge {
 
     /// Makes `kept` a version of this judge, if it is none yet. It governs nothing by that.
     pub fn intern(&self, kept: &KeptRobots) -> Arc<Robots> {
-        self.loaded().version(kept.digest, &kept.body, &self.askers)
+        self.version_of(kept.digest, &kept.body)
     }
 
     /// The version that `digest` is written of, if this judge has met it.

@@ -328,31 +328,54 @@ impl Judge {
 
     /// Two workers may read the same file at once; the first to be here is kept.
     fn remember(&self, source: String, snapshot: Result<Option<Snapshot>>) -> Option<Arc<Robots>> {
-        let digested = snapshot
-            .map(|snapshot| snapshot.map(|snapshot| (Digest::of(&snapshot.body), snapshot)));
+        let version =
+            |snapshot: Snapshot| self.version_of(Digest::of(&snapshot.body), &snapshot.body);
+        let read = snapshot.map(|snapshot| snapshot.map(version));
         let mut loaded = self.loaded();
         if let Some(known) = loaded.sources.get(&source) {
             return known.clone();
         }
-        let mut bytes = name_bytes(&source);
-        let robots = match digested {
-            Ok(Some((digest, snapshot))) => {
-                let is_new = !loaded.by_digest.contains_key(&digest);
-                let robots = loaded.version(digest, &snapshot.body, &self.askers);
-                bytes += if is_new { file_bytes(&robots) } else { 0 };
-                Some(robots)
+        let bytes = name_bytes(&source);
+        let robots = read.unwrap_or_else(|err| {
+            if self.memory.bytes_max.is_none() || loaded.failures.len() < FAILURES_MAX {
+                loaded.failures.insert(source.clone(), err.to_string());
             }
-            Ok(None) => None,
-            Err(err) => {
-                if self.memory.bytes_max.is_none() || loaded.failures.len() < FAILURES_MAX {
-                    loaded.failures.insert(source.clone(), err.to_string());
-                }
-                None
-            }
-        };
+            None
+        });
         loaded.sources.insert(source, robots.clone());
         drop(loaded);
         self.keep(bytes);
+        robots
+    }
+
+    /// The version whose bytes are `body`, all of which have this digest; what it takes is noted.
+    fn version_of(&self, digest: Digest, body: &[u8]) -> Arc<Robots> {
+        if let Some(known) = self.loaded().by_digest.get(&digest) {
+            return Arc::clone(known);
+        }
+        // Not under the lock: others may have theirs already.
+        let text = parse_body(body);
+        let mut loaded = self.loaded();
+        if let Some(known) = loaded.by_digest.get(&digest) {
+            return Arc::clone(known);
+        }
+        let count = u32::try_from(loaded.versions.len());
+        let id = RobotsId(count.expect("nobody has four thousand million robots.txt files"));
+        let robots = Arc::new(Robots {
+            id,
+            digest,
+            size_bytes: body.len(),
+            parsed_bytes: cut(body).len(),
+            text,
+            askers: Arc::clone(&self.askers),
+            bindings: self.askers.iter().map(|_| OnceLock::new()).collect(),
+            shared: Mutex::default(),
+            asides: OnceLock::new(),
+        });
+        loaded.versions.push(Arc::clone(&robots));
+        loaded.by_digest.insert(digest, Arc::clone(&robots));
+        drop(loaded);
+        self.memory.add(file_bytes(&robots));
         robots
     }
 
@@ -397,30 +420,6 @@ impl Loaded {
         if why < *told {
             *told = why;
         }
-    }
-
-    fn version(&mut self, digest: Digest, body: &[u8], askers: &Arc<[Asker]>) -> Arc<Robots> {
-        if let Some(known) = self.by_digest.get(&digest) {
-            return Arc::clone(known);
-        }
-        let id = RobotsId(
-            u32::try_from(self.versions.len())
-                .expect("nobody has four thousand million robots.txt files"),
-        );
-        let robots = Arc::new(Robots {
-            id,
-            digest,
-            size_bytes: body.len(),
-            parsed_bytes: cut(body).len(),
-            text: parse_body(body),
-            askers: Arc::clone(askers),
-            bindings: askers.iter().map(|_| OnceLock::new()).collect(),
-            shared: Mutex::default(),
-            asides: OnceLock::new(),
-        });
-        self.versions.push(Arc::clone(&robots));
-        self.by_digest.insert(digest, Arc::clone(&robots));
-        robots
     }
 }
 

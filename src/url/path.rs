@@ -238,6 +238,31 @@ mod tests {
         assert_eq!(&*decode_unreserved(b"/%62%61%7a%2f%%4"), b"/baz%2F%%4");
     }
 
+    /// One piece that is out of the ordinary at every place of targets of every length up to some.
+    #[test]
+    fn what_stays_as_it_is_is_what_changes_nothing() {
+        let pieces = [
+            "a", "#", "%", "%4", "%41", "%c3", "%2F", "%%41", " ", "\x7f", "ß", "?", "~", "!",
+            "#%c3", "%C3#",
+        ];
+        for dialect in [Dialect::Google, Dialect::Rfc9309] {
+            for length in 0..=70 {
+                for at in 0..=length {
+                    for piece in pieces {
+                        let target =
+                            ["/", &"x".repeat(at), piece, &"y".repeat(length - at)].concat();
+                        let end = target.find('#').unwrap_or(target.len());
+                        let mut expected = Vec::new();
+                        push_normal(&target.as_bytes()[..end], dialect, &mut expected);
+                        let mut scratch = Vec::new();
+                        let prepared = prepare(target.as_bytes(), dialect, &mut scratch);
+                        assert_eq!(prepared.as_bytes(), expected, "{target}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn robots_txt_itself() {
         for dialect in [Dialect::Google, Dialect::Rfc9309] {

@@ -38,6 +38,15 @@ pub struct Done {
     buffers: Buffers,
     counts: Counts,
     rows: u64,
+    summary: Option<Summary>,
+}
+
+/// What was written, or summed up instead.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub rows: u64,
+    pub counts: Counts,
+    pub summary: Option<Summary>,
 }
 
 /// One thread, and what it remembers.
@@ -49,17 +58,17 @@ pub struct Hand<'a> {
     pub progress: &'a Progress,
     /// `None` where nothing is written but a summary.
     pub render: Option<&'a Render<'a>>,
-    pub summary: Option<Summary>,
+    /// Bytes for counts; `None` where rows are written instead.
+    pub summary_bytes: Option<usize>,
     pub memory: Memory,
 }
 
 impl Hand<'_> {
-    /// Works until nothing more comes, and gives what was summed up.
-    pub fn work(mut self) -> Option<Summary> {
+    /// Works until nothing more comes.
+    pub fn work(mut self) {
         while let Ok(work) = self.work.recv() {
             self.judge(work);
         }
-        self.summary
     }
 
     /// Puts `work` where others take it. As long as enough waits there already, what waits longest
@@ -99,15 +108,18 @@ impl Hand<'_> {
         let rows = Rows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         self.tell_progress(judged.rows.len());
-        if let Some(summary) = &mut self.summary {
+        let summary = self.summary_bytes.map(|bytes| {
+            let mut summary = Summary::new(bytes);
             summary.count(&judged, self.context.askers);
-        }
+            summary
+        });
         if let Some(render) = self.render {
             (render.write)(&judged, &form, &mut out);
         }
         let (counts, rows) = (judged.counts(), judged.rows.len() as u64);
         let buffers = Buffers { text: judged.rows.into_buffer(), out };
-        self.done.send(Done { sequence, buffers, counts, rows }).expect("the writer takes all");
+        let done = Done { sequence, buffers, counts, rows, summary };
+        self.done.send(done).expect("the writer takes all");
     }
 
     /// Whether nobody wants more batches.
@@ -124,8 +136,9 @@ impl Hand<'_> {
     }
 }
 
-/// Writes batches as soon as all before them are written, until no hand is left, and gives the rows
-/// that were written and all answers. What cannot be written any more is still taken, so that nobody
+/// Writes batches as soon as all before them are written, until no hand is left, and adds up what was
+/// counted: in one place, so that what is counted as others does not depend on how many hands there
+/// are. What cannot be written any more is still taken, so that nobody
 /// waits for room; `has_failed` tells the reader.
 ///
 /// # Errors
@@ -135,9 +148,9 @@ pub fn write_in_order(
     free: &Sender<Buffers>,
     has_failed: &AtomicBool,
     out: &mut dyn Write,
-) -> Result<(u64, Counts)> {
+) -> Result<Written> {
     let (mut waiting, mut next) = (BTreeMap::new(), 0);
-    let (mut rows, mut counts, mut failure) = (0, Counts::default(), None);
+    let (mut written, mut failure) = (Written::default(), None);
     for batch in done {
         waiting.insert(batch.sequence, batch);
         while let Some(mut batch) = waiting.remove(&next) {
@@ -148,12 +161,16 @@ pub fn write_in_order(
                 has_failed.store(true, Ordering::Relaxed);
             }
             batch.buffers.out.clear();
-            rows += batch.rows;
-            counts.absorb(batch.counts);
+            written.rows += batch.rows;
+            written.counts.absorb(batch.counts);
+            match (&mut written.summary, batch.summary) {
+                (Some(sum), Some(more)) => sum.absorb(more),
+                (sum, more) => *sum = sum.take().or(more),
+            }
             next += 1;
             // Once all is read nobody wants them.
             let _ = free.send(batch.buffers);
         }
     }
-    failure.map_or(Ok((rows, counts)), Err)
+    failure.map_or(Ok(written), Err)
 }

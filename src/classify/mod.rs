@@ -34,12 +34,11 @@ use crate::error::{Error, Result};
 use crate::input::chunks::{Chunk, Chunks};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::merge::Merge;
 
 use batch::{Context, Judged, Memory};
 use cut::whole_records;
 use form::{Form, Wanted, Writing};
-use hands::{Buffers, Hand, Work, write_in_order};
+use hands::{Buffers, Hand, Work, Written, write_in_order};
 use rows::record_reader;
 use sites::Sites;
 use summary::{Counts, Summary};
@@ -152,39 +151,39 @@ pub fn run(
     let reader = Reader { options, progress, free, queue, begin, head: Vec::new(), sequence: 0 };
     let reader = Mutex::new(Some(reader));
     let (work, has_failed) = (&work, &has_failed);
-    let (parts, written) = thread::scope(|scope| {
+    let (reads, written) = thread::scope(|scope| {
         let hands = scope.spawn(move || {
             // Moved here: it is gone with the last hand.
             let done_in = done_in;
             pool.broadcast(|_| {
-                let summary = options.summary_bytes.map(Summary::new);
                 let sites = Sites::new(options.sites_bytes);
                 let memory = Memory { sites, user_agents: UserAgentCache::default() };
                 let done = done_in.clone();
-                let mut hand =
-                    Hand { context, work, done, has_failed, progress, render, summary, memory };
+                let summary_bytes = options.summary_bytes;
+                let mut hand = Hand {
+                    context,
+                    work,
+                    done,
+                    has_failed,
+                    progress,
+                    render,
+                    summary_bytes,
+                    memory,
+                };
                 // Whoever comes first.
                 let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let read = reader.map(|reader| reader.read_all(sources, &mut hand));
-                (read, hand.work())
+                hand.work();
+                read
             })
         });
         let written = write_in_order(&done, &free_in, has_failed, out);
         (hands.join().expect("no hand panics"), written)
     });
-    let mut classified = Classified::default();
-    for (read, summary) in parts {
-        classified.damages.extend(read.transpose()?.into_iter().flatten());
-        classified.summary = match (classified.summary, summary) {
-            (Some(mut sum), Some(other)) => {
-                sum.absorb(other);
-                Some(sum)
-            }
-            (sum, other) => sum.or(other),
-        };
-    }
-    let (rows, counts) = written?;
-    Ok(Classified { rows, counts, ..classified })
+    // One of them has read.
+    let damages = reads.into_iter().flatten().next().transpose()?.unwrap_or_default();
+    let Written { rows, counts, summary } = written?;
+    Ok(Classified { rows, counts, summary, damages })
 }
 
 /// What opens, inflates and cuts.

@@ -302,7 +302,7 @@ impl ClassifyArgs {
         let batch_bytes = self.memory / 8 * BATCHES_EIGHTHS / batches / growth;
         let sites_bytes = self.memory / 8 * SITES_EIGHTHS / threads;
         let (batch_bytes, summary_bytes) = match self.summary {
-            true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2 / threads)),
+            true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2)),
             false => (batch_bytes, None),
         };
         Ok(Options {

@@ -300,6 +300,26 @@ fn a_summary_adds_up() {
     }
 }
 
+/// What is counted as others depends on the memory, not on who counts.
+#[test]
+fn a_summary_is_the_same_on_any_number_of_threads() {
+    let sandbox = sandbox();
+    let state = &mut 3;
+    let mut input = String::new();
+    for _ in 0..20_000 {
+        writeln!(input, "https://{}.h{}.example/a", dice(state, 999), dice(state, 10)).unwrap();
+    }
+    let summaries: Vec<String> = [1, 2, 5]
+        .iter()
+        .map(|threads| {
+            let options = format!("--token bot --summary -q --memory 1MiB --threads {threads} -");
+            classify(&sandbox, &options, &input).exits(0).stdout
+        })
+        .collect();
+    assert!(summaries[0].contains("\norigin,(others),(others),"), "{}", summaries[0].len());
+    assert!(summaries.iter().all(|summary| *summary == summaries[0]));
+}
+
 #[test]
 fn exit_codes_and_files() {
     let sandbox = sandbox();

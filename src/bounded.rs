@@ -89,7 +89,8 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         (self.kept.into_iter().map(|((_, key), value)| (key, value)), self.others)
     }
 
-    fn add_hashed(&mut self, hash: u64, key: K, value: V) {
+    /// Adds `value` to what is kept of `key`, whose stable hash is known.
+    pub fn add_hashed(&mut self, hash: u64, key: K, value: V) {
         let key = (hash, key);
         if let Some(sum) = self.kept.get_mut(&key) {
             sum.absorb(value);

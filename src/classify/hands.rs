@@ -15,7 +15,7 @@ use crate::merge::Merge;
 use super::batch::{Context, Memory, judge};
 use super::form::Form;
 use super::rows::Rows;
-use super::summary::{Counts, Summary};
+use super::summary::{Counted, Counts, Summary};
 use super::{Progress, Render};
 
 /// Buffers of a batch; there are only so many.
@@ -38,15 +38,15 @@ pub struct Done {
     buffers: Buffers,
     counts: Counts,
     rows: u64,
-    summary: Option<Summary>,
+    counted: Option<Counted>,
 }
 
 /// What was written, or summed up instead.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Written {
     pub rows: u64,
     pub counts: Counts,
-    pub summary: Option<Summary>,
+    pub summary: Summary,
 }
 
 /// One thread, and what it remembers.
@@ -58,8 +58,8 @@ pub struct Hand<'a> {
     pub progress: &'a Progress,
     /// `None` where nothing is written but a summary.
     pub render: Option<&'a Render<'a>>,
-    /// Bytes for counts; `None` where rows are written instead.
-    pub summary_bytes: Option<usize>,
+    /// Whether to count by origin and rule.
+    pub counts: bool,
     pub memory: Memory,
 }
 
@@ -108,17 +108,13 @@ impl Hand<'_> {
         let rows = Rows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         self.tell_progress(judged.rows.len());
-        let summary = self.summary_bytes.map(|bytes| {
-            let mut summary = Summary::new(bytes);
-            summary.count(&judged, self.context.askers);
-            summary
-        });
+        let counted = self.counts.then(|| Counted::of(&judged, self.context.askers));
         if let Some(render) = self.render {
             (render.write)(&judged, &form, &mut out);
         }
         let (counts, rows) = (judged.counts(), judged.rows.len() as u64);
         let buffers = Buffers { text: judged.rows.into_buffer(), out };
-        let done = Done { sequence, buffers, counts, rows, summary };
+        let done = Done { sequence, buffers, counts, rows, counted };
         self.done.send(done).expect("the writer takes all");
     }
 
@@ -148,9 +144,11 @@ pub fn write_in_order(
     free: &Sender<Buffers>,
     has_failed: &AtomicBool,
     out: &mut dyn Write,
+    summary: Summary,
 ) -> Result<Written> {
     let (mut waiting, mut next) = (BTreeMap::new(), 0);
-    let (mut written, mut failure) = (Written::default(), None);
+    let mut written = Written { rows: 0, counts: Counts::default(), summary };
+    let mut failure = None;
     for batch in done {
         waiting.insert(batch.sequence, batch);
         while let Some(mut batch) = waiting.remove(&next) {
@@ -163,10 +161,7 @@ pub fn write_in_order(
             batch.buffers.out.clear();
             written.rows += batch.rows;
             written.counts.absorb(batch.counts);
-            match (&mut written.summary, batch.summary) {
-                (Some(sum), Some(more)) => sum.absorb(more),
-                (sum, more) => *sum = sum.take().or(more),
-            }
+            batch.counted.into_iter().for_each(|counted| written.summary.add(counted));
             next += 1;
             // Once all is read nobody wants them.
             let _ = free.send(batch.buffers);

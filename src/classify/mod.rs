@@ -159,17 +159,9 @@ pub fn run(
                 let sites = Sites::new(options.sites_bytes);
                 let memory = Memory { sites, user_agents: UserAgentCache::default() };
                 let done = done_in.clone();
-                let summary_bytes = options.summary_bytes;
-                let mut hand = Hand {
-                    context,
-                    work,
-                    done,
-                    has_failed,
-                    progress,
-                    render,
-                    summary_bytes,
-                    memory,
-                };
+                let counts = options.summary_bytes.is_some();
+                let mut hand =
+                    Hand { context, work, done, has_failed, progress, render, counts, memory };
                 // Whoever comes first.
                 let reader = reader.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let read = reader.map(|reader| reader.read_all(sources, &mut hand));
@@ -177,12 +169,14 @@ pub fn run(
                 read
             })
         });
-        let written = write_in_order(&done, &free_in, has_failed, out);
+        let summary = Summary::new(options.summary_bytes.unwrap_or(0));
+        let written = write_in_order(&done, &free_in, has_failed, out, summary);
         (hands.join().expect("no hand panics"), written)
     });
     // One of them has read.
     let damages = reads.into_iter().flatten().next().transpose()?.unwrap_or_default();
     let Written { rows, counts, summary } = written?;
+    let summary = options.summary_bytes.map(|_| summary);
     Ok(Classified { rows, counts, summary, damages })
 }
 

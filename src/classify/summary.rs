@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::bounded::Bounded;
+use crate::bounded::{Bounded, StableHash};
 use crate::merge::Merge;
 
 use super::answer::Answer;
@@ -17,7 +17,7 @@ const ENTRY_BYTES: usize = 512;
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counts(pub [u64; Answer::ALL.len()]);
 
-/// Counts of a whole list, or of a part of it.
+/// Counts of a whole list.
 #[derive(Debug)]
 pub struct Summary {
     /// By crawler.
@@ -62,26 +62,48 @@ impl Summary {
         }
     }
 
-    /// Counts a batch.
-    pub fn count(&mut self, judged: &Judged, askers: &Askers<'_>) {
-        for outcome in judged.outcomes.iter() {
-            let mut counts = Counts::default();
-            counts.add(outcome.answer, outcome.times);
-            self.askers.entry(outcome.asker).or_default().absorb(counts);
-            let Some(key) = origin_key(outcome, askers) else { continue };
-            self.origins.add(key.as_slice(), counts);
-            if let Some(key) = rule_key(&judged.outcomes, outcome, key) {
-                self.rules.add(key.as_slice(), counts);
-            }
+    /// Adds what a batch counted.
+    pub fn add(&mut self, counted: Counted) {
+        self.askers.absorb(counted.askers);
+        for (sums, counted) in
+            [(&mut self.origins, counted.origins), (&mut self.rules, counted.rules)]
+        {
+            counted.into_iter().for_each(|(key, hash, counts)| sums.add_hashed(hash, key, counts));
         }
     }
 }
 
-impl Merge for Summary {
-    fn absorb(&mut self, other: Summary) {
-        self.askers.absorb(other.askers);
-        self.origins.absorb(other.origins);
-        self.rules.absorb(other.rules);
+/// Counts of a batch, by the same keys, each with its stable hash; a key may come more than once.
+#[derive(Debug, Default)]
+pub struct Counted {
+    askers: BTreeMap<Option<u16>, Counts>,
+    origins: Vec<(Vec<u8>, u64, Counts)>,
+    rules: Vec<(Vec<u8>, u64, Counts)>,
+}
+
+impl Counted {
+    /// Counts `judged`.
+    pub fn of(judged: &Judged, askers: &Askers<'_>) -> Counted {
+        let mut counted = Counted::default();
+        for outcome in judged.outcomes.iter() {
+            let mut counts = Counts::default();
+            counts.add(outcome.answer, outcome.times);
+            counted.askers.entry(outcome.asker).or_default().absorb(counts);
+            let Some(key) = origin_key(outcome, askers) else { continue };
+            if let Some(rule) = rule_key(&judged.outcomes, outcome, &key) {
+                let hash = rule.stable_hash();
+                counted.rules.push((rule, hash, counts));
+            }
+            // Outcomes of an origin come one after the other.
+            match counted.origins.last_mut() {
+                Some((last, _, sum)) if *last == key => sum.absorb(counts),
+                _ => {
+                    let hash = key.stable_hash();
+                    counted.origins.push((key, hash, counts));
+                }
+            }
+        }
+        counted
     }
 }
 
@@ -91,9 +113,9 @@ fn origin_key(outcome: &Outcome, askers: &Askers<'_>) -> Option<Vec<u8>> {
 }
 
 /// NUL stands in no name and no origin; a pattern comes last.
-fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: Vec<u8>) -> Option<Vec<u8>> {
+fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: &[u8]) -> Option<Vec<u8>> {
     let rule = outcomes.rule(outcome)?;
     let line = rule.line.to_string();
-    let parts = [b"\0", line.as_bytes(), b"\0", rule.directive.as_bytes(), b"\0", rule.pattern];
-    Some([origin_key, parts.concat()].concat())
+    let (line, directive) = (line.as_bytes(), rule.directive.as_bytes());
+    Some([origin_key, b"\0", line, b"\0", directive, b"\0", rule.pattern].concat())
 }

@@ -134,8 +134,8 @@ impl Hand<'_> {
 
 /// Writes batches as soon as all before them are written, until no hand is left, and adds up what was
 /// counted: in one place, so that what is counted as others does not depend on how many hands there
-/// are. What cannot be written any more is still taken, so that nobody
-/// waits for room; `has_failed` tells the reader.
+/// are. What cannot be written any more is still taken, so that nobody waits for room; `has_failed`
+/// tells the reader.
 ///
 /// # Errors
 /// Where something could not be written.

@@ -165,8 +165,10 @@ impl<'a> Verdicts<'a> {
     /// What must be known of rows to write them.
     pub fn detail(&self) -> Detail {
         let of_column = |name: &str| match name {
+            "url" | "crawler" | "verdict" | "reason" => Detail::Answers,
             "origin" => Detail::Origins,
-            "rule_line" | "directive" | "pattern" | "group" | "snapshot" => Detail::Rules,
+            name if COLUMNS.contains(&name) => Detail::Rules,
+            // A cell of the input, or the answer to a crawler.
             _ => Detail::Answers,
         };
         match (&self.columns, self.width) {

@@ -137,6 +137,24 @@ fn columns_do_not_depend_on_each_other() {
     assert!(wide("").cells("GPTBot bot") == expected);
 }
 
+#[test]
+fn each_of_many_rules_is_named() {
+    let sandbox = Sandbox::new();
+    let rules: String = (0..40).map(|rule| format!("Disallow: /{rule}/\n")).collect();
+    for host in ["a", "b"] {
+        sandbox.write(&format!("robots/{host}.example"), format!("User-agent: *\n{rules}"));
+    }
+    let state = &mut 5;
+    let (mut input, mut expected) = (String::new(), Vec::new());
+    for _ in 0..2000 {
+        let (host, rule) = (["a", "b"][dice(state, 2)], dice(state, 40));
+        writeln!(input, "http://{host}.example/{rule}/x").unwrap();
+        expected.push(format!("http://{host}.example | {} | /{rule}/", rule + 2));
+    }
+    let ran = classify(&sandbox, "--token bot -q -", &input).exits(0);
+    assert!(Table::parse(&ran.stdout).cells("origin rule_line pattern") == expected);
+}
+
 /// What strangers write into one file stands in each row that it decides.
 #[test]
 fn a_long_pattern_is_cut() {

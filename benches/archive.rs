@@ -16,11 +16,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use botaudit::store::archive::Archive;
-use botaudit::store::import::warc::{self, Memory, import_warc};
-use botaudit::store::import::{Import, Progress, redirects};
-use botaudit::store::snapshot::{Fetch, Outcome};
-use botaudit::store::writer::NewSnapshot;
+use botaudit::archive::import::warc::{self, Memory, import_warc};
+use botaudit::archive::import::{Import, Progress, redirects};
+use botaudit::archive::reader::Archive;
+use botaudit::archive::snapshot::{Fetch, Outcome};
+use botaudit::archive::writer::NewSnapshot;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
 use flate2::Compression;

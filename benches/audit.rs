@@ -11,12 +11,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use botaudit::archive::Store;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
-use botaudit::store::Store;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::origin::Origin;
 use flate2::Compression;

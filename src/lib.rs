@@ -6,7 +6,7 @@
 //! may be shared by threads.
 //!
 //! ```
-//! use botaudit::policy::{compiled::CompiledPolicy, limits::Limits, select::{Star, select}};
+//! use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select::{Star, select}};
 //! use botaudit::url::{dialect::Dialect, path::prepare};
 //!
 //! let text = b"User-agent: examplebot\nDisallow: /private/\nAllow: /private/*.css$\n";
@@ -46,8 +46,8 @@ pub mod logs;
 pub mod net;
 pub mod robots;
 
-pub mod policy;
-pub mod store;
+pub mod archive;
+pub mod matcher;
 
 pub mod judge;
 

@@ -5,6 +5,7 @@
 
 use allocation_counter::measure;
 
+use botaudit::archive::Store;
 use botaudit::classify::asker::Askers;
 use botaudit::classify::batch::{Context, Judged, Memory, judge};
 use botaudit::classify::form::Form;
@@ -14,13 +15,12 @@ use botaudit::classify::sites::Sites;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
 use botaudit::judge::{Asker, Judge};
-use botaudit::policy::compiled::CompiledPolicy;
-use botaudit::policy::limits::Limits;
-use botaudit::policy::select::{Selection, Star, select};
-use botaudit::policy::verdict::Verdict;
+use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::limits::Limits;
+use botaudit::matcher::select::{Selection, Star, select};
+use botaudit::matcher::verdict::Verdict;
 use botaudit::robots::model::RobotsTxt;
 use botaudit::robots::parse::parse;
-use botaudit::store::Store;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
 

@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use botaudit::store::Store;
-use botaudit::store::archive::Archive;
-use botaudit::store::snapshot::{Failure, Fetch, Hop, Outcome};
-use botaudit::store::writer::{Added, KEPT_BYTES_MAX, NewSnapshot};
+use botaudit::archive::Store;
+use botaudit::archive::reader::Archive;
+use botaudit::archive::snapshot::{Failure, Fetch, Hop, Outcome};
+use botaudit::archive::writer::{Added, KEPT_BYTES_MAX, NewSnapshot};
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
 

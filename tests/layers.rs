@@ -11,7 +11,7 @@ const FLOORS: &[&[&str]] = &[
     &["bytes", "error", "merge", "time"],
     &["bounded", "staged", "url"],
     &["robots", "crawlers", "logs", "input", "net"],
-    &["policy", "store"],
+    &["matcher", "archive"],
     &["judge"],
     &["audit", "classify", "explain", "lint"],
     &["report"],
@@ -25,9 +25,9 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
     ("rayon", &["audit", "classify"]),
-    ("rusqlite", &["store", "nightly"]),
+    ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
-    ("csv", &["report", "crawlers", "store", "classify"]),
+    ("csv", &["report", "crawlers", "archive", "classify"]),
     ("ureq", &["net"]),
     ("toml", &["nightly"]),
 ];
@@ -60,11 +60,11 @@ fn no_module_reexports_another() {
 fn the_check_sees_a_wrong_import() {
     assert_eq!(rooms_named_in("use crate::cli::audit::Run;").collect::<Vec<_>>(), ["cli"]);
     assert!(!may_use("judge", "audit"));
-    assert!(!may_use("store", "policy"));
-    assert!(!may_use("audit", "store"));
-    assert!(!may_use("audit", "policy"));
-    assert!(may_use("lint", "policy"));
-    assert!(!may_use("lint", "store"));
+    assert!(!may_use("archive", "matcher"));
+    assert!(!may_use("audit", "archive"));
+    assert!(!may_use("audit", "matcher"));
+    assert!(may_use("lint", "matcher"));
+    assert!(!may_use("lint", "archive"));
     assert!(may_use("cli", "report"));
 }
 
@@ -88,15 +88,15 @@ fn broken_privileges(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The jobs know `judge`, never `store` or `policy`; else lower floors only.
+/// The jobs know `judge`, never `archive` or `matcher`; else lower floors only.
 ///
-/// `lint` alone may ask `policy`: it compares the rules of one text with each
+/// `lint` alone may ask `matcher`: it compares the rules of one text with each
 /// other, and there is no request, no origin and no time that `judge` would add.
 fn may_use(room: &str, used: &str) -> bool {
     let is_job = floor(room) == floor("audit");
     let is_hidden = match used {
-        "store" => is_job,
-        "policy" => is_job && room != "lint",
+        "archive" => is_job,
+        "matcher" => is_job && room != "lint",
         _ => false,
     };
     room == used || (floor(used) < floor(room) && !is_hidden)

@@ -10,7 +10,7 @@ use botaudit::lint::catalogue::{Code, LINTS};
 use botaudit::lint::lint;
 use botaudit::lint::names::Names;
 use botaudit::lint::remark::KEPT_MAX;
-use botaudit::policy::{reference, select};
+use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;

@@ -12,18 +12,20 @@
 //!
 //! Fields are parted by two spaces or more; `\xHH` is undone in all of them.
 
-use botaudit::policy::compiled::CompiledPolicy;
-use botaudit::policy::library::ask;
-use botaudit::policy::limits::Limits;
-use botaudit::policy::ordered::OrderedGlobs;
-use botaudit::policy::ranked::rank;
-use botaudit::policy::reference;
-use botaudit::policy::select::{Star, select};
-use botaudit::policy::verdict::{Decision, Verdict};
+mod google_parser;
+
+use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::limits::Limits;
+use botaudit::matcher::linear::LinearGlobs;
+use botaudit::matcher::precedence::rank;
+use botaudit::matcher::reference;
+use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::verdict::{Decision, Verdict};
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
+use google_parser::ask;
 
 /// Every way that a compiled policy can take.
 fn all_limits() -> Vec<Limits> {
@@ -51,7 +53,7 @@ fn decide(
 ) -> Decision {
     let expected = reference::decide(rules, dialect, path);
     let path_shown = path.escape_ascii();
-    let ordered = OrderedGlobs::new(&rank(rules, dialect), dialect);
+    let ordered = LinearGlobs::new(&rank(rules, dialect), dialect);
     assert_eq!(ordered.decide(path), expected, "ordered: {path_shown} {}", context());
     for limits in all_limits() {
         let policy = CompiledPolicy::new(rules, dialect, &limits);
@@ -228,7 +230,7 @@ fn rule(random: &mut Random, alphabet: &[&[u8]]) -> Rule {
     Rule::new(directive, &pattern, 1)
 }
 
-/// Many heads that are prefixes of each other, more rules than any limit below the standard.
+/// Many prefixes that are prefixes of each other, more rules than any limit below the standard.
 #[test]
 fn random_large_sets() {
     let mut random = Random(42);
@@ -257,11 +259,11 @@ fn hostile_sets_stay_small() {
         |n: usize| (1..=17).map(move |m| format!("/{}{}", "a".repeat(n), "0".repeat(m)));
     let sets: [(&str, Vec<String>); 6] = [
         ("prefixes", (0..47_000).map(|n| format!("/{n}")).collect()),
-        ("tails", (0..33_000).map(|n| format!("/*x*{n}")).collect()),
+        ("suffixes", (0..33_000).map(|n| format!("/*x*{n}")).collect()),
         ("ten wildcards", (0..50).map(|n| format!("/*{n}a*b*c*d*e*f*g*h*i*j")).collect()),
-        ("heads in heads", (1..970).map(|n| format!("/{}*b*c", "a".repeat(n))).collect()),
-        ("heads that part", (0..200).flat_map(zeros_after).collect()),
-        ("long tails", (0..31).map(|n| format!("/*{n}{}", "ab".repeat(8000))).collect()),
+        ("prefixes in prefixes", (1..970).map(|n| format!("/{}*b*c", "a".repeat(n))).collect()),
+        ("prefixes that part", (0..200).flat_map(zeros_after).collect()),
+        ("long suffixes", (0..31).map(|n| format!("/*{n}{}", "ab".repeat(8000))).collect()),
     ];
     for (name, patterns) in sets {
         let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.as_bytes(), 1);
@@ -286,8 +288,9 @@ fn threads_share_policies_and_automata() {
     let selection = select(&robots, &["foo"], Star::Honoured);
     let limits =
         Limits { ordered_patterns_max: 0, searches_before_compiling: 100, ..Limits::default() };
-    let shelf = std::sync::Arc::default();
-    let policy = || CompiledPolicy::with_shelf(&selection.rules, Dialect::Google, &limits, &shelf);
+    let dfa_cache = std::sync::Arc::default();
+    let policy =
+        || CompiledPolicy::with_dfa_cache(&selection.rules, Dialect::Google, &limits, &dfa_cache);
     let policies = [policy(), policy()];
     std::thread::scope(|scope| {
         for _ in 0..4 {

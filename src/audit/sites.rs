@@ -184,8 +184,8 @@ fn remember(known: &mut HashMap<Box<[u8]>, Site>, key: &[u8], site: &Site) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::Store;
     use crate::crawlers::registry::Registry;
-    use crate::store::Store;
     use crate::url::dialect::Dialect;
 
     fn judge(names: &[&str]) -> Judge {

@@ -10,6 +10,7 @@ use std::thread::available_parallelism;
 
 use clap::{Args, ValueEnum};
 
+use crate::archive::Store;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::parse_rate::not_understood;
@@ -28,7 +29,6 @@ use crate::report::run::RunOptions;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
 use crate::report::threshold::Threshold;
-use crate::store::Store;
 use crate::url::origin::Origin;
 
 use super::Outcome;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::archive::Store;
+use crate::archive::import::time_named;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::explain::asker::Asker;
@@ -13,8 +15,6 @@ use crate::explain::{Explanation, Undecided, explain, locate};
 use crate::judge::Judge;
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
-use crate::store::Store;
-use crate::store::import::time_named;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
+use crate::archive::Store;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Context;
@@ -22,7 +23,6 @@ use crate::judge::{Asker, Judge};
 use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
 use crate::report::verdicts::{Layout, Verdicts, Width};
-use crate::store::Store;
 
 use super::Outcome;
 use super::progress::{Show, follow_and_tell};

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::archive::Store;
+use crate::archive::directory::Directory;
+use crate::archive::reader::Archive;
 use crate::audit::{Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -13,9 +16,6 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::net::gates::Gates;
 use crate::net::settings::{Reach, Settings};
-use crate::store::Store;
-use crate::store::archive::Archive;
-use crate::store::directory::Directory;
 use crate::url::dialect::Dialect;
 
 use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};

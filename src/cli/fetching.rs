@@ -6,6 +6,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::archive::fetched::snapshot_of;
+use crate::archive::writer::Writer;
 use crate::audit::{self, identities::Identities};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
@@ -15,8 +17,6 @@ use crate::net::batch::{Progress, fetch_all};
 use crate::net::fetch::Fetched;
 use crate::net::gates::Gates;
 use crate::net::settings::{Reach, Settings};
-use crate::store::fetched::snapshot_of;
-use crate::store::writer::Writer;
 use crate::url::origin::Origin;
 
 use super::progress::{Show, follow_items};

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::archive::Store;
 use crate::audit::naming::Naming;
 use crate::audit::simulate::{Draft, Governs};
 use crate::error::{Error, Result};
 use crate::judge::Judge;
-use crate::store::Store;
 use crate::url::origin::Origin;
 
 /// What if another robots.txt had been in force.

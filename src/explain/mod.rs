@@ -246,8 +246,8 @@ fn decide<'a>(
 mod tests {
     use super::asker::Asker;
     use super::*;
+    use crate::archive::Store;
     use crate::crawlers::registry::Registry;
-    use crate::store::Store;
 
     const TEXT: &str = "\
 user-agent: *

@@ -3,11 +3,11 @@
 
 use std::sync::OnceLock;
 
+use crate::archive::snapshot::Digest;
 use crate::crawlers::crawler::CrawlerId;
-use crate::policy::select::{BoundBy, Star, select};
+use crate::matcher::select::{BoundBy, Star, select};
 use crate::robots::crawl_delay::CrawlDelay;
 use crate::robots::model::ProductToken;
-use crate::store::snapshot::Digest;
 
 use super::robots::{Robots, RobotsId};
 use super::{Asker, Judge};
@@ -109,8 +109,8 @@ impl Aside {
 
 #[cfg(test)]
 mod tests {
+    use crate::archive::Store;
     use crate::crawlers::registry::Registry;
-    use crate::store::Store;
     use crate::url::dialect::Dialect;
     use crate::url::path::prepare;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::archive::{Store, reader::Archive, snapshot::Outcome};
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::Result;
-use crate::policy::verdict::Verdict;
-use crate::store::{Store, archive::Archive, snapshot::Outcome};
+use crate::matcher::verdict::Verdict;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
@@ -267,9 +267,9 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::snapshot::{Failure, Fetch};
+    use crate::archive::writer::NewSnapshot;
     use crate::crawlers::registry::Registry;
-    use crate::store::snapshot::{Failure, Fetch};
-    use crate::store::writer::NewSnapshot;
     use crate::url::dialect::Dialect;
     use crate::url::path::prepare;
 

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::policy::glob::shape;
-use crate::policy::pattern;
-use crate::policy::select::{self, Selection, Star};
-use crate::policy::verdict::Verdict;
+use crate::matcher::glob::shape;
+use crate::matcher::pattern;
+use crate::matcher::select::{self, Selection, Star};
+use crate::matcher::verdict::Verdict;
 use crate::robots::model::{Group, ProductToken, Rule};
 use crate::url::dialect::Dialect;
 use crate::url::path::PathQuery;
@@ -172,7 +172,7 @@ fn star_rules(robots: &Robots, by: BoundBy<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::reference;
+    use crate::matcher::reference;
     use crate::robots::parse::parse;
     use crate::url::path::prepare;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::entry::{BodyKey, Entry};
+use crate::archive::entry::{BodyKey, Entry};
 
 use super::timeline::{Sighting, Timeline, Version};
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::archive::Store;
+use crate::archive::snapshot::{Digest, Outcome, Snapshot};
 use crate::error::{Error, Result};
-use crate::store::Store;
-use crate::store::snapshot::{Digest, Outcome, Snapshot};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

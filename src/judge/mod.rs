@@ -18,18 +18,18 @@ pub mod timeline;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::archive::Store;
+use crate::archive::snapshot::{Digest, Snapshot};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Star};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
-use crate::policy::compiled::CompiledPolicy;
-use crate::policy::key::RuleSetKey;
-use crate::policy::limits::Limits;
-use crate::policy::select::{self, BoundBy, Selection};
-use crate::policy::shelf::Shelf;
-use crate::policy::verdict::Verdict;
+use crate::matcher::compiled::CompiledPolicy;
+use crate::matcher::dfa_cache::DfaCache;
+use crate::matcher::limits::Limits;
+use crate::matcher::rule_set_key::RuleSetKey;
+use crate::matcher::select::{self, BoundBy, Selection};
+use crate::matcher::verdict::Verdict;
 use crate::robots::parse::{cut, parse_body};
-use crate::store::Store;
-use crate::store::snapshot::{Digest, Snapshot};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
@@ -59,7 +59,7 @@ pub enum Claim {
 /// ```
 /// use botaudit::crawlers::registry::Registry;
 /// use botaudit::judge::{Claim, Judge};
-/// use botaudit::store::Store;
+/// use botaudit::archive::Store;
 /// use botaudit::url::{dialect::Dialect, origin::Origin, path::prepare};
 ///
 /// # let dir = tempfile::tempdir()?;
@@ -86,7 +86,7 @@ pub struct Judge {
     dialect: Dialect,
     limits: Limits,
     /// Automata, shared by all policies.
-    shelf: Mutex<Arc<Shelf>>,
+    dfa_cache: Mutex<Arc<DfaCache>>,
     memory: Memory,
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
@@ -169,7 +169,7 @@ impl Judge {
             askers: askers.into(),
             dialect,
             limits: Limits::default(),
-            shelf: Mutex::default(),
+            dfa_cache: Mutex::default(),
             memory: Memory::default(),
             loaded: Mutex::default(),
             policies: Mutex::default(),
@@ -313,8 +313,8 @@ impl Judge {
         let key = RuleSetKey::new(rules, dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
-            let shelf = Arc::clone(&self.shelf());
-            let compiled = CompiledPolicy::with_shelf(rules, dialect, &self.limits, &shelf);
+            let dfa_cache = Arc::clone(&self.dfa_cache());
+            let compiled = CompiledPolicy::with_dfa_cache(rules, dialect, &self.limits, &dfa_cache);
             self.memory.add(compiled.heap_bytes());
             Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });
@@ -383,9 +383,9 @@ impl Judge {
     /// whoever is using it still holds it.
     fn keep(&self, bytes: usize) {
         let Some(bytes_max) = self.memory.bytes_max else { return };
-        if self.memory.add(bytes) + self.shelf().heap_bytes() > bytes_max {
+        if self.memory.add(bytes) + self.dfa_cache().heap_bytes() > bytes_max {
             self.memory.forget();
-            *self.shelf() = Arc::default();
+            *self.dfa_cache() = Arc::default();
             self.policies().clear();
             let mut loaded = self.loaded();
             let failures = std::mem::take(&mut loaded.failures);
@@ -400,8 +400,8 @@ impl Judge {
         self.memory.times_forgotten()
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Arc<Shelf>> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn dfa_cache(&self) -> MutexGuard<'_, Arc<DfaCache>> {
+        self.dfa_cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded> {

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::archive::snapshot::Digest;
 use crate::crawlers::crawler::CrawlerId;
-use crate::policy::compiled::CompiledPolicy;
-use crate::policy::select::Selection;
+use crate::matcher::compiled::CompiledPolicy;
+use crate::matcher::select::Selection;
 use crate::robots::model::{Directive, Group, RobotsTxt};
-use crate::store::snapshot::Digest;
 
 use super::Asker;
 use super::aside::Asides;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::store::Store;
+use crate::archive::Store;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

@@ -4,7 +4,7 @@
 //! origin that cannot be reached is closed for the time being; after 30 days of that the last copy
 //! counts again. Crawlers keep copies, so a ruling may be held for a while after a newer one is seen.
 
-use crate::store::snapshot::Outcome;
+use crate::archive::snapshot::Outcome;
 use crate::time::UtcTime;
 
 const DAY_SECONDS: i64 = 86_400;

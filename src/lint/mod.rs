@@ -22,7 +22,7 @@ mod patterns;
 mod sets;
 mod tokens;
 
-use crate::policy::pattern;
+use crate::matcher::pattern;
 use crate::robots::{
     model::{RobotsTxt, Rule},
     parse,

@@ -4,7 +4,7 @@ use crate::lint::{
     catalogue::Code,
     remark::{Remarks, Words, quote, say},
 };
-use crate::policy::pattern;
+use crate::matcher::pattern;
 use crate::robots::{
     field::{Field, FieldKind},
     model::{Directive, Rule},

@@ -13,7 +13,7 @@ use crate::lint::{
     groups::identity,
     remark::{Remarks, Words, quote, say},
 };
-use crate::policy::pattern;
+use crate::matcher::pattern;
 use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule};
 use crate::url::dialect::Dialect;
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
 
+use crate::archive::snapshot::Digest;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Judged;
@@ -15,7 +16,6 @@ use crate::classify::form::Form;
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
 use crate::classify::rows::Row;
 use crate::error::{Error, Result};
-use crate::store::snapshot::Digest;
 
 use super::cell::{csv_cell, visible};
 use super::digits::Digits;

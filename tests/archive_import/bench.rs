@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use botaudit::store::archive::Archive;
-use botaudit::store::import::warc::{self, Memory, import_warc};
-use botaudit::store::import::{Import, Make, Progress, make_of, redirects};
+use botaudit::archive::import::warc::{self, Memory, import_warc};
+use botaudit::archive::import::{Import, Make, Progress, make_of, redirects};
+use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
 
@@ -56,7 +56,7 @@ impl Bench {
         let archive = Archive::open(&self.path("archive")).unwrap();
         let origin = Origin::parse(origin.as_bytes()).unwrap();
         let entries = archive.history(&origin).unwrap();
-        let text = |entry: botaudit::store::entry::Entry| {
+        let text = |entry: botaudit::archive::entry::Entry| {
             let body = entry.body.map(|key| archive.body(key).unwrap()).unwrap_or_default();
             let hops: String = entry
                 .fetch

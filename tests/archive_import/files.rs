@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use botaudit::store::archive::Archive;
-use botaudit::store::export::export;
-use botaudit::store::import::files::{FetchedAt, import_directory};
-use botaudit::store::import::git::import_git;
-use botaudit::store::import::manifest::import_manifest;
-use botaudit::store::import::{Make, make_of};
+use botaudit::archive::export::export;
+use botaudit::archive::import::files::{FetchedAt, import_directory};
+use botaudit::archive::import::git::import_git;
+use botaudit::archive::import::manifest::import_manifest;
+use botaudit::archive::import::{Make, make_of};
+use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
 

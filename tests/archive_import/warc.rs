@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use botaudit::store::import::warc::{Memory, import_warc};
+use botaudit::archive::import::warc::{Memory, import_warc};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

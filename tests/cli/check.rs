@@ -1,7 +1,7 @@
 //! `botaudit check`: verdicts, exit codes, and what is said on the way.
 
-use botaudit::policy::reference;
-use botaudit::policy::select::{Star, select};
+use botaudit::matcher::reference;
+use botaudit::matcher::select::{Star, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use botaudit::policy::reference;
-use botaudit::policy::select::{Star, select};
+use botaudit::matcher::reference;
+use botaudit::matcher::select::{Star, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;

@@ -7,15 +7,18 @@
 //! It prints for each engine how many agree and the first that differ. Exit
 //! code: 0 all agree, 1 some differ, 2 the file cannot be read.
 
-use botaudit::policy::compiled::CompiledPolicy;
-use botaudit::policy::library::{Answer, ask};
-use botaudit::policy::limits::Limits;
-use botaudit::policy::ordered::OrderedGlobs;
-use botaudit::policy::ranked::rank;
-use botaudit::policy::reference;
-use botaudit::policy::verdict::{Decision, Verdict};
+#[path = "../google_parser/mod.rs"]
+mod google_parser;
+
+use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::limits::Limits;
+use botaudit::matcher::linear::LinearGlobs;
+use botaudit::matcher::precedence::rank;
+use botaudit::matcher::reference;
+use botaudit::matcher::verdict::{Decision, Verdict};
 use botaudit::robots::model::Rule;
 use botaudit::url::dialect::Dialect::Google;
+use google_parser::{Answer, ask};
 
 use std::process::ExitCode;
 
@@ -26,7 +29,7 @@ type Engine = fn(&[&Rule], &[u8]) -> Decision;
 
 const ENGINES: [(&str, Engine); 3] = [
     ("reference", |rules, path| reference::decide(rules, Google, path)),
-    ("direct", |rules, path| OrderedGlobs::new(&rank(rules, Google), Google).decide(path)),
+    ("direct", |rules, path| LinearGlobs::new(&rank(rules, Google), Google).decide(path)),
     ("compiled", |rules, path| {
         // No set is too small to be compiled here, and no pattern too rare.
         let limits =

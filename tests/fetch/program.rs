@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use botaudit::store::archive::Archive;
+use botaudit::archive::reader::Archive;
 use botaudit::url::origin::Origin;
 
 use super::server::{Server, deaf_port, response};

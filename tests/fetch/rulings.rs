@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
+use botaudit::archive::reader::Archive;
 use botaudit::judge::history::History;
 use botaudit::judge::timeline::{AllowAll, BeforeFirst, Ruling};
 use botaudit::net::settings::ROBOTS_BYTES_MAX;
-use botaudit::store::archive::Archive;
 use botaudit::url::origin::Origin;
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use botaudit::store::archive::Archive;
+use botaudit::archive::reader::Archive;
 use botaudit::url::origin::Origin;
 
 use super::server::{Server, response, send};

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use botaudit::policy::pattern::of_directory_index;
+use botaudit::matcher::pattern::of_directory_index;
 use botaudit::robots::model::{Directive, RobotsTxt};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use botaudit::policy::compiled::CompiledPolicy;
-use botaudit::policy::limits::Limits;
-use botaudit::policy::select::{Star, select};
+use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::limits::Limits;
+use botaudit::matcher::select::{Star, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;
 use botaudit::url::path::prepare;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use botaudit::policy::select::{Selection, Star, select};
+use botaudit::matcher::select::{Selection, Star, select};
 use botaudit::robots::model::{RobotsTxt, Rule};
 use botaudit::robots::parse::{cut, parse_body};
 

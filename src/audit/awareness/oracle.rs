@@ -4,10 +4,10 @@
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use crate::archive::Store;
     use crate::input::source::FileId;
     use crate::judge::Judge;
     use crate::judge::robots::RobotsId;
-    use crate::store::Store;
     use crate::time::UtcTime;
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::archive::Store;
 use crate::audit::follow::{Extent, Reading, follow};
 use crate::audit::identities::Identities;
 use crate::audit::{Options, Progress};
@@ -9,7 +10,6 @@ use crate::input::prefix::Reached;
 use crate::input::source::{Place, Source};
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::Merge;
-use crate::store::Store;
 use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
 

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use clap::Args;
 
+use crate::archive::entry::Entry;
 use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
 use crate::report::age::age_text;
 use crate::report::cell::visible;
-use crate::store::entry::Entry;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

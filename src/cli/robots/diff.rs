@@ -5,9 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use similar::TextDiff;
 
+use crate::archive::entry::Entry;
+use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
-use crate::store::archive::Archive;
-use crate::store::entry::Entry;
 use crate::url::origin::Origin;
 
 use super::super::Outcome;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::archive::export::export;
 use crate::error::Result;
-use crate::store::export::export;
 
 use super::super::Outcome;
 use super::super::shared::print;

@@ -7,6 +7,9 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::archive::Store;
+use crate::archive::directory::Directory;
+use crate::archive::reader::Archive;
 use crate::audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -14,9 +17,6 @@ use crate::input::source::expand;
 use crate::judge::Judge;
 use crate::net::gates::Gates;
 use crate::net::settings::Reach;
-use crate::store::Store;
-use crate::store::archive::Archive;
-use crate::store::directory::Directory;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 

@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
+use crate::archive::import::files::{FetchedAt, import_directory, import_file};
+use crate::archive::import::git::import_git;
+use crate::archive::import::manifest::import_manifest;
+use crate::archive::import::warc::{self, Memory, import_warc};
+use crate::archive::import::{Import, Make, Progress, make_of, redirects};
+use crate::archive::reader::Archive;
+use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
-use crate::store::archive::Archive;
-use crate::store::import::files::{FetchedAt, import_directory, import_file};
-use crate::store::import::git::import_git;
-use crate::store::import::manifest::import_manifest;
-use crate::store::import::warc::{self, Memory, import_warc};
-use crate::store::import::{Import, Make, Progress, make_of, redirects};
-use crate::store::writer::{Added, Writer};
 use crate::url::origin::Origin;
 
 use super::super::Outcome;

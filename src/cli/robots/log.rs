@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use clap::Args;
 
+use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
 use crate::report::cell::visible;
-use crate::store::versions::{RulesChange, Stretch, stretches};
 
 use super::super::Outcome;
 use super::super::shared::print;

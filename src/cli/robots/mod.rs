@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::archive::entry::Entry;
+use crate::archive::import::time_named;
+use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
-use crate::store::archive::Archive;
-use crate::store::entry::Entry;
-use crate::store::import::time_named;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

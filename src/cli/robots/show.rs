@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use crate::archive::entry::Entry;
 use crate::error::Result;
-use crate::store::entry::Entry;
 
 use super::super::Outcome;
 use super::super::shared::complain;

@@ -186,7 +186,9 @@ fn check(seen: &Seen, expected: &Expected, plan: &Plan) {
     let ending = &seen.ending;
     match expected {
         // A name that ends in .gz is believed.
-        Expected::Text(_) if ending.damage.is_some_and(|d| matches!(d.cause, Cause::NotAsNamed(_))) => {
+        Expected::Text(_)
+            if ending.damage.is_some_and(|d| matches!(d.cause, Cause::NotAsNamed(_))) =>
+        {
             assert!(plan.claimed.is_some() && seen.lines.is_empty());
         }
         Expected::Text(text) if !plan.fails => {

@@ -4,12 +4,12 @@
 #![no_main]
 
 use botaudit::input::lines::lines;
+use botaudit::logs::Line;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::Format;
 use botaudit::logs::record::{Fields, Record, Scratch};
 use botaudit::logs::registry::ENTRIES;
 use botaudit::logs::reject::{Reject, Skip};
-use botaudit::logs::Line;
 use botaudit::time::{UtcTime, Zone};
 use libfuzzer_sys::fuzz_target;
 

@@ -3,25 +3,28 @@
 
 #![no_main]
 
+#[path = "../../google_parser/mod.rs"]
+mod google_parser;
+
 use std::sync::Arc;
 
-use botaudit::policy::compiled::CompiledPolicy;
-use botaudit::policy::encoded;
-use botaudit::policy::glob::{Spelling, shape};
-use botaudit::policy::key::RuleSetKey;
-use botaudit::policy::library::ask;
-use botaudit::policy::limits::Limits;
-use botaudit::policy::ordered::OrderedGlobs;
-use botaudit::policy::pattern;
-use botaudit::policy::ranked::rank;
-use botaudit::policy::reference;
-use botaudit::policy::select::{Star, select};
-use botaudit::policy::shelf::Shelf;
-use botaudit::policy::verdict::Decision;
+use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::dfa_cache::DfaCache;
+use botaudit::matcher::encoded;
+use botaudit::matcher::glob::{WildcardSpelling, shape};
+use botaudit::matcher::limits::Limits;
+use botaudit::matcher::linear::LinearGlobs;
+use botaudit::matcher::pattern;
+use botaudit::matcher::precedence::rank;
+use botaudit::matcher::reference;
+use botaudit::matcher::rule_set_key::RuleSetKey;
+use botaudit::matcher::select::{Star, select};
+use botaudit::matcher::verdict::Decision;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::{of_url, prepare};
+use google_parser::ask;
 use libfuzzer_sys::fuzz_target;
 
 /// What bytes of the input stand for, so that most patterns nearly match.
@@ -57,9 +60,9 @@ fuzz_target!(|data: &[u8]| {
     let case = case(data);
     let rules: Vec<&Rule> = case.rules.iter().collect();
     // Most of the time goes into building automata, so they are shared.
-    let shelf = Arc::default();
+    let dfa_cache = Arc::default();
     for dialect in [Dialect::Google, Dialect::Rfc9309] {
-        check_engines(&rules, dialect, &case.paths, &shelf);
+        check_engines(&rules, dialect, &case.paths, &dfa_cache);
     }
     check_end_to_end(&rules, &case.paths);
 });
@@ -108,11 +111,11 @@ fn all_limits() -> [Limits; 7] {
     ]
 }
 
-fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], shelf: &Arc<Shelf>) {
-    let ordered = OrderedGlobs::new(&rank(rules, dialect), dialect);
+fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], dfa_cache: &Arc<DfaCache>) {
+    let ordered = LinearGlobs::new(&rank(rules, dialect), dialect);
     let policy = |limits: Limits| match limits.automaton_bytes_max {
         0 => CompiledPolicy::new(rules, dialect, &limits),
-        _ => CompiledPolicy::with_shelf(rules, dialect, &limits, shelf),
+        _ => CompiledPolicy::with_dfa_cache(rules, dialect, &limits, dfa_cache),
     };
     let policies = all_limits().map(policy);
     for target in paths {
@@ -148,9 +151,11 @@ fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], shelf: &A
 fn check_encoded(rule: &Rule, path: &[u8]) {
     let pattern = pattern::prepare(rule, Dialect::Rfc9309);
     let shape = shape(&pattern, Dialect::Rfc9309);
-    if let (Spelling::Encoded, Some(rest)) = (shape.spelling, path.strip_prefix(shape.head)) {
+    if let (WildcardSpelling::Encoded, Some(rest)) =
+        (shape.spelling, path.strip_prefix(shape.prefix))
+    {
         let expected = reference::is_match(&pattern, Dialect::Rfc9309, path);
-        assert_eq!(encoded::is_match(shape.tail, shape.end, rest), expected, "encoded");
+        assert_eq!(encoded::is_match(shape.suffix, shape.end, rest), expected, "encoded");
     }
 }
 

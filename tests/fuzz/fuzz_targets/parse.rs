@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use botaudit::policy::select::{Star, select};
+use botaudit::matcher::select::{Star, select};
 use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
 use botaudit::robots::finding::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, Line, lines};

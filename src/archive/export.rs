@@ -1,0 +1,105 @@
+//! An archive as plain files: a folder an origin, a file a snapshot that gave something, and a
+//! manifest of them all that import reads back.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::url::origin::Origin;
+
+use super::entry::{Entry, chain_text};
+use super::import::manifest::COLUMNS;
+use super::reader::Archive;
+use super::snapshot::Digest;
+
+/// Names of folders that are longer than file systems allow are replaced by a digest.
+const NAME_BYTES_MAX: usize = 200;
+
+/// Writes all that `archive` has into `directory`, which is empty or is made; gives how many
+/// snapshots.
+///
+/// # Errors
+/// Where the archive cannot be read or the directory cannot be written or is not empty.
+pub fn export(archive: &Archive, directory: &Path) -> Result<u64> {
+    let cannot_write = |err| Error::io("cannot write", directory, err);
+    fs::create_dir_all(directory).map_err(cannot_write)?;
+    if fs::read_dir(directory).map_err(cannot_write)?.next().is_some() {
+        return Err(Error::invalid_file(directory, "is not empty; name a directory that is"));
+    }
+    let staged = directory.join("manifest.csv.partial");
+    let file = File::create_new(&staged).map_err(cannot_write)?;
+    let mut manifest = csv::Writer::from_writer(BufWriter::new(file));
+    let broken = |err: csv::Error| Error::io("cannot write", &staged, err.into());
+    manifest.write_record(COLUMNS).map_err(broken)?;
+    let mut snapshots = 0;
+    archive.each_origin(|summary| {
+        let origin = summary.origin;
+        let folder = folder_name(&origin);
+        let mut before = None;
+        for entry in archive.history(&origin)? {
+            let is_second = before.replace(entry.fetch.fetched_at) == Some(entry.fetch.fetched_at);
+            let path = write_body(archive, directory, &folder, &entry, is_second)?;
+            manifest.write_record(row(&origin, &entry, &path)).map_err(broken)?;
+            snapshots += 1;
+        }
+        Ok(())
+    })?;
+    let file = manifest.into_inner().map_err(|err| cannot_write(err.into_error()))?;
+    let mut file = file.into_inner().map_err(|err| cannot_write(err.into_error()))?;
+    file.flush().and_then(|()| file.sync_all()).map_err(cannot_write)?;
+    fs::rename(&staged, directory.join("manifest.csv")).map_err(cannot_write)?;
+    Ok(snapshots)
+}
+
+/// The path within the directory; empty where nothing was given.
+fn write_body(
+    archive: &Archive,
+    directory: &Path,
+    folder: &str,
+    entry: &Entry,
+    is_second: bool,
+) -> Result<String> {
+    let Some(key) = entry.body else { return Ok(String::new()) };
+    // A colon is no part of a file's name everywhere.
+    let time = entry.fetch.fetched_at.to_string().replace(':', "-");
+    let name = match is_second {
+        false => format!("{time}.txt"),
+        true => format!("{time}-{}.txt", &key.digest.to_string()[7..23]),
+    };
+    let path = directory.join(folder).join(&name);
+    let written = fs::create_dir_all(directory.join(folder)).and_then(|()| File::create_new(&path));
+    let body = archive.body(key)?;
+    let written = written.and_then(|mut file| file.write_all(&body));
+    written.map_err(|err| Error::io("cannot write", &path, err))?;
+    Ok(format!("{folder}/{name}"))
+}
+
+fn row(origin: &Origin, entry: &Entry, path: &str) -> [String; COLUMNS.len()] {
+    let fetch = &entry.fetch;
+    [
+        origin.to_string(),
+        fetch.fetched_at.to_string(),
+        fetch.outcome.to_string(),
+        path.to_owned(),
+        fetch.max_age_seconds.map_or_else(String::new, |seconds| seconds.to_string()),
+        chain_text(&fetch.chain),
+        entry.source.clone(),
+    ]
+}
+
+/// As import reads it: `https_example.com_443`.
+fn folder_name(origin: &Origin) -> String {
+    let default = match origin.scheme() {
+        "http" => 80,
+        "ftp" => 21,
+        _ => 443,
+    };
+    let port = origin.port().unwrap_or(default);
+    let name = format!("{}_{}_{port}", origin.scheme(), origin.host());
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-[]:".contains(c);
+    if name.len() <= NAME_BYTES_MAX && name.chars().all(is_plain) {
+        return name;
+    }
+    format!("origin-{}", &Digest::of(origin.as_str().as_bytes()).to_string()[7..39])
+}

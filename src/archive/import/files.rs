@@ -1,0 +1,150 @@
+//! Single files, and directories of them: whose they are and when they were fetched stands in
+//! their names, or the user says so.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::Import;
+use super::manifest::import_manifest;
+use super::name::{origins, time};
+use crate::archive::snapshot::{Fetch, Outcome, read_body};
+use crate::archive::writer::NewSnapshot;
+
+/// When files were fetched whose names do not say it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FetchedAt {
+    /// Then.
+    At(UtcTime),
+    /// When the file was last modified.
+    Modified,
+    /// Nobody said: such files are problems.
+    Unsaid,
+}
+
+/// Imports the file at `path` as what each of `origins` gave.
+///
+/// # Errors
+/// Where the archive cannot be written. A file that cannot be read is a problem.
+pub fn import_file(
+    path: &Path,
+    origins: &[Origin],
+    at: FetchedAt,
+    import: &mut Import<'_>,
+) -> Result<()> {
+    let read = fetched_at(path, at).and_then(|fetched_at| Ok((fetched_at, read_body(path)?)));
+    let (fetched_at, body) = match read {
+        Ok(read) => read,
+        Err(problem) => {
+            import.problem(problem);
+            return Ok(());
+        }
+    };
+    let read = body.len() as u64;
+    import.progress.bytes_read.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
+    let outcome = Outcome::Status(200);
+    let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: Vec::new() };
+    origins.iter().try_for_each(|origin| {
+        import.push(NewSnapshot {
+            origin: origin.clone(),
+            fetch: fetch.clone(),
+            source: path.display().to_string(),
+            body: body.clone().into(),
+        })
+    })
+}
+
+/// Imports a directory: by its `manifest.csv`, if it has one, else by the names of its files. `example.com`, `example.com.txt`, `https_example.com_8443.txt`
+/// and `example.com/robots.txt` were fetched at `at`; `example.com/2025-01-31T12:00:00Z.txt` and
+/// `https_example.com_8443/20250131120000.txt` when they say.
+///
+/// # Errors
+/// Where the archive cannot be written. Files that cannot be read or placed are problems.
+pub fn import_directory(path: &Path, at: FetchedAt, import: &mut Import<'_>) -> Result<()> {
+    let manifest = path.join("manifest.csv");
+    if manifest.is_file() {
+        return import_manifest(&manifest, import);
+    }
+    let Some(entries) = entries(path, import) else { return Ok(()) };
+    for entry in entries {
+        let name = stem(&entry);
+        let origins = origins(name);
+        if origins.is_empty() {
+            let why =
+                "is named like no host; name it example.com.txt or https_example.com_8443.txt";
+            import.problem(Error::invalid_file(&entry, why));
+        } else if entry.is_dir() {
+            import_versions(&entry, &origins, at, import)?;
+        } else {
+            import_file(&entry, &origins, at, import)?;
+        }
+    }
+    Ok(())
+}
+
+fn import_versions(
+    path: &Path,
+    origins: &[Origin],
+    at: FetchedAt,
+    import: &mut Import<'_>,
+) -> Result<()> {
+    for entry in entries(path, import).unwrap_or_default() {
+        let name = stem(&entry);
+        match time(name) {
+            Some(time) => import_file(&entry, origins, FetchedAt::At(time), import)?,
+            None if name == "robots" => import_file(&entry, origins, at, import)?,
+            None => import.problem(Error::invalid_file(
+                &entry,
+                "is named like no time; name it robots.txt or 2025-01-31T12:00:00Z.txt",
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// In alphabetical order, without hidden ones.
+fn entries(path: &Path, import: &mut Import<'_>) -> Option<Vec<PathBuf>> {
+    let listed = fs::read_dir(path).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()
+    });
+    match listed {
+        Ok(mut entries) => {
+            let is_hidden = |path: &PathBuf| {
+                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+            };
+            entries.retain(|path| !is_hidden(path));
+            entries.sort();
+            Some(entries)
+        }
+        Err(err) => {
+            import.problem(Error::io("cannot list", path, err));
+            None
+        }
+    }
+}
+
+fn stem(path: &Path) -> &str {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name.strip_suffix(".txt").unwrap_or(name)
+}
+
+fn fetched_at(path: &Path, at: FetchedAt) -> Result<UtcTime> {
+    match at {
+        FetchedAt::At(time) => Ok(time),
+        FetchedAt::Unsaid => Err(Error::invalid_file(
+            path,
+            "nothing says when it was fetched; add --at 2025-01-31T12:00:00Z, or --at modified",
+        )),
+        FetchedAt::Modified => {
+            let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+            let modified = modified.map_err(|err| Error::io("cannot read", path, err))?;
+            let timestamp = jiff::Timestamp::try_from(modified).ok().map(UtcTime::from);
+            timestamp
+                .ok_or_else(|| Error::invalid_file(path, "was modified in no year of any calendar"))
+        }
+    }
+}

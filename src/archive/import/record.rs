@@ -1,0 +1,222 @@
+//! One record of a WARC file: what a response, a revisit or a resource says of a URL.
+
+use std::io::{self, BufRead, Read};
+
+use url::Url;
+
+use crate::archive::snapshot::{Digest, Failure, Outcome};
+use crate::archive::writer::{Body, KEPT_BYTES_MAX};
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::coding::{Extent, RAW_BYTES_MAX, decode, unchunk};
+use super::head::{Head, NoHead, line_into, max_age_seconds, status};
+use super::redirects::robots_txt_of;
+use super::revisits::Payloads;
+use super::warc::{Memory, Stop};
+use super::{Import, name};
+
+/// Bytes of a URL, a location or a first line at the most.
+pub const URL_BYTES_MAX: usize = 8 << 10;
+
+/// Interim responses (1xx) that are read over.
+const INTERIM_MAX: usize = 8;
+
+/// A record whose head was read.
+pub struct Record<'a> {
+    /// Its fields.
+    pub head: &'a Head,
+    /// Where it begins.
+    pub start: u64,
+}
+
+/// A record that was read.
+pub struct Said {
+    /// Of which URL.
+    pub url: String,
+    /// The origin whose robots.txt that is, if it is one.
+    pub origin: Option<Origin>,
+    /// When it was asked for.
+    pub fetched_at: UtcTime,
+    /// What came of it.
+    pub answer: Answer,
+    /// The digest that the record states of what was given.
+    pub payload: Option<Box<[u8]>>,
+}
+
+/// What a record says came of asking for a URL.
+pub struct Answer {
+    /// That.
+    pub outcome: Outcome,
+    /// `Cache-Control: max-age`.
+    pub max_age_seconds: Option<u64>,
+    /// Where a redirect leads.
+    pub location: Option<String>,
+    /// What was given.
+    pub body: Body,
+}
+
+impl Record<'_> {
+    /// What it says of a robots.txt, or of a URL to which one was redirected; `None` for other
+    /// records.
+    pub fn read(
+        &self,
+        block: &mut impl BufRead,
+        memory: &Memory,
+        import: &Import<'_>,
+    ) -> std::result::Result<Option<Said>, Stop> {
+        let kind = self.head.field("warc-type").unwrap_or_default().to_ascii_lowercase();
+        if !matches!(kind.as_slice(), b"response" | b"revisit" | b"resource") {
+            return Ok(None);
+        }
+        let url = self
+            .head
+            .text("warc-target-uri")
+            .ok_or_else(|| self.bad("it has no WARC-Target-URI"))?;
+        let url = url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url);
+        let origin = robots_txt_of(url);
+        if origin.is_none() && !memory.redirects.waits_for(url) {
+            return Ok(None);
+        }
+        let date = self.head.text("warc-date").and_then(name::time);
+        let fetched_at = date.ok_or_else(|| self.bad("its WARC-Date is no time"))?;
+        let answer = match kind.as_slice() {
+            b"revisit" => self.revisit(block, &memory.payloads, import)?,
+            b"response" if !url.starts_with("ftp:") => self.response(url, block)?,
+            _ => self.resource(block)?,
+        };
+        let payload = self.head.field("warc-payload-digest").map(Into::into);
+        Ok(Some(Said { url: url.to_owned(), origin, fetched_at, answer, payload }))
+    }
+
+    fn response(&self, url: &str, block: &mut impl BufRead) -> std::result::Result<Answer, Stop> {
+        let Some((status, head)) = http_head(block)? else {
+            return Ok(Answer::of(Outcome::Failure(Failure::InvalidResponse)));
+        };
+        let max_age_seconds = max_age_seconds(head.all("cache-control"));
+        let mut answer = Answer { max_age_seconds, ..Answer::of(Outcome::Status(status)) };
+        answer.location = location(url, status, &head);
+        if !answer.outcome.is_success() {
+            return Ok(answer);
+        }
+        let (raw, extent) = match self.body(block)? {
+            Ok(body) => body,
+            Err(failure) => return Ok(Answer::of(Outcome::Failure(failure))),
+        };
+        let coding = |name| head.field(name).unwrap_or_default();
+        let decoded = unchunk(raw, coding("transfer-encoding"), extent)
+            .and_then(|body| decode(body, coding("content-encoding"), extent, KEPT_BYTES_MAX));
+        Ok(match decoded {
+            Ok(body) => Answer { body: kept(body), ..answer },
+            Err(failure) => Answer::of(Outcome::Failure(failure)),
+        })
+    }
+
+    fn resource(&self, block: &mut impl BufRead) -> std::result::Result<Answer, Stop> {
+        Ok(match self.body(block)? {
+            Ok((body, _)) => Answer { body: kept(body), ..Answer::of(Outcome::Status(200)) },
+            Err(failure) => Answer::of(Outcome::Failure(failure)),
+        })
+    }
+
+    /// A record of what did not change since another one.
+    fn revisit(
+        &self,
+        block: &mut impl BufRead,
+        payloads: &Payloads,
+        import: &Import<'_>,
+    ) -> std::result::Result<Answer, Stop> {
+        let url = self.head.text("warc-target-uri").unwrap_or_default();
+        let profile = self.head.text("warc-profile").unwrap_or_default();
+        let (status, head) = http_head(block)?.unwrap_or((200, Head::default()));
+        let max_age_seconds = max_age_seconds(head.all("cache-control"));
+        let answer = |status| Answer { max_age_seconds, ..Answer::of(Outcome::Status(status)) };
+        if profile.ends_with("/server-not-modified") {
+            return Ok(answer(304));
+        }
+        let mut answer = answer(status);
+        answer.location = location(url, status, &head);
+        if answer.outcome.is_success() {
+            let known = payloads.find(self.head.field("warc-payload-digest"));
+            let digest = match known {
+                Some(digest) => Some(digest),
+                None => self.referred(import)?,
+            };
+            answer.body = Body::Known(digest.ok_or_else(|| {
+                self.bad(
+                    "it revisits a record that is not here; import the file with that one first",
+                )
+            })?);
+        }
+        Ok(answer)
+    }
+
+    /// The body of the record that this one names by its URL and date, if the archive has it.
+    fn referred(&self, import: &Import<'_>) -> std::result::Result<Option<Digest>, Stop> {
+        let origin = self.head.text("warc-refers-to-target-uri").and_then(robots_txt_of);
+        let date = self.head.text("warc-refers-to-date").and_then(name::time);
+        let (Some(origin), Some(date)) = (origin, date) else { return Ok(None) };
+        let nearest = import.writer.nearest(&origin, date, 0).map_err(Stop::Archive)?;
+        Ok(nearest.and_then(|entry| entry.body).map(|key| key.digest))
+    }
+
+    /// What is left of the block, and whether its end is missing; or what kept it from being read.
+    #[allow(clippy::type_complexity, reason = "two ways to fail: the server's and the file's")]
+    fn body(
+        &self,
+        block: &mut impl BufRead,
+    ) -> std::result::Result<std::result::Result<(Vec<u8>, Extent), Failure>, Stop> {
+        let truncated = self.head.field("warc-truncated").map(<[u8]>::to_ascii_lowercase);
+        match truncated.as_deref() {
+            Some(b"disconnect") => return Ok(Err(Failure::Interrupted)),
+            Some(b"time") => return Ok(Err(Failure::Timeout)),
+            _ => {}
+        }
+        let mut raw = Vec::new();
+        block.take(RAW_BYTES_MAX as u64).read_to_end(&mut raw)?;
+        let is_cut = truncated.is_some() || raw.len() == RAW_BYTES_MAX;
+        Ok(Ok((raw, if is_cut { Extent::Cut } else { Extent::Whole })))
+    }
+
+    fn bad(&self, why: &str) -> Stop {
+        Stop::Record(self.start, why.to_owned())
+    }
+}
+
+impl Answer {
+    fn of(outcome: Outcome) -> Answer {
+        Answer { outcome, max_age_seconds: None, location: None, body: Body::Bytes(Vec::new()) }
+    }
+}
+
+/// The status and fields of an HTTP response, past interim ones; `None` where there are none.
+fn http_head(block: &mut impl BufRead) -> io::Result<Option<(u16, Head)>> {
+    for _ in 0..INTERIM_MAX {
+        let mut first = Vec::new();
+        line_into(block, URL_BYTES_MAX, &mut first)?;
+        let Some(status) = status(first.trim_ascii_end()) else { return Ok(None) };
+        match Head::read(first, block) {
+            Ok(_) if matches!(status, 100 | 102..=199) => {}
+            Ok(head) => return Ok(Some((status, head))),
+            Err(NoHead::Endless) => return Ok(None),
+            Err(NoHead::Io(err)) => return Err(err),
+        }
+    }
+    Ok(None)
+}
+
+/// Where an answer sends: an absolute URL without fragment.
+fn location(url: &str, status: u16, head: &Head) -> Option<String> {
+    let is_redirect = matches!(status, 300..=303 | 305..=399);
+    let given = head.field("location").filter(|_| is_redirect)?;
+    let given = std::str::from_utf8(given).ok().filter(|url| url.len() <= URL_BYTES_MAX)?;
+    let mut location = Url::parse(url).ok()?.join(given).ok()?;
+    location.set_fragment(None);
+    Some(location.into())
+}
+
+fn kept(mut body: Vec<u8>) -> Body {
+    body.truncate(KEPT_BYTES_MAX);
+    body.shrink_to_fit();
+    Body::Bytes(body)
+}

@@ -1,0 +1,204 @@
+//! Redirects in WARC files: the record of the redirect and that of its target stand apart.
+//!
+//! A redirect waits for its target in memory while a run reads on, and else in the archive, as a
+//! snapshot that says nothing. At the end of the run those that wait there are followed through the
+//! archive, whatever the order in which its files were imported.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::archive::snapshot::{Fetch, Hop, Outcome};
+use crate::archive::writer::{Body, NewSnapshot, Writer};
+use crate::error::Result;
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+/// Redirects that wait in memory; past it, the first goes to the archive.
+const WAITING_MAX: usize = 1 << 14;
+
+/// Redirects that wait for one target.
+const AT_TARGET_MAX: usize = 1 << 10;
+
+/// Hops that are followed, as Google documents it; past them there is no robots.txt.
+pub const HOPS_MAX: usize = 5;
+
+/// The target's snapshot may be so much older or younger than the redirect, in seconds.
+const APART_SECONDS_MAX: i64 = 86_400;
+
+/// A redirect of an origin's robots.txt.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// Whose robots.txt was asked for.
+    pub origin: Origin,
+    /// When.
+    pub fetched_at: UtcTime,
+    /// Where that led so far; the last is where it waits.
+    pub chain: Vec<Hop>,
+    /// Where the redirect was found.
+    pub source: String,
+}
+
+/// The redirects that wait in memory, by the URL of what they wait for.
+#[derive(Debug, Default)]
+pub struct Redirects {
+    by_target: HashMap<String, Vec<Waiting>>,
+    order: VecDeque<String>,
+}
+
+impl Waiting {
+    /// As a snapshot that says nothing yet; or, past the hops that are followed, that there is no
+    /// robots.txt.
+    pub fn into_snapshot(self) -> NewSnapshot {
+        let outcome = match self.chain.last() {
+            Some(last) if self.chain.len() > HOPS_MAX => Outcome::Status(last.status),
+            _ => Outcome::Unfollowed,
+        };
+        self.answered(outcome, None, Body::Bytes(Vec::new()))
+    }
+
+    /// As what its target gave.
+    pub fn answered(
+        self,
+        outcome: Outcome,
+        max_age_seconds: Option<u64>,
+        body: Body,
+    ) -> NewSnapshot {
+        let Waiting { origin, fetched_at, chain, source } = self;
+        let fetch = Fetch { fetched_at, outcome, max_age_seconds, chain };
+        NewSnapshot { origin, fetch, source, body }
+    }
+}
+
+impl Redirects {
+    /// Lets `waiting` wait for `target`; gives those that now must wait elsewhere.
+    pub fn wait(&mut self, target: String, waiting: Waiting) -> Vec<Waiting> {
+        let at_target = self.by_target.entry(target.clone()).or_default();
+        if at_target.is_empty() {
+            self.order.push_back(target);
+        }
+        at_target.push(waiting);
+        let mut evicted = Vec::new();
+        if at_target.len() > AT_TARGET_MAX {
+            evicted.append(at_target);
+        }
+        while self.order.len() > WAITING_MAX {
+            let first = self.order.pop_front().and_then(|target| self.by_target.remove(&target));
+            evicted.extend(first.unwrap_or_default());
+        }
+        evicted
+    }
+
+    /// Whether any waits for `target`.
+    pub fn waits_for(&self, target: &str) -> bool {
+        self.by_target.contains_key(target)
+    }
+
+    /// Those that waited for `target`.
+    pub fn take(&mut self, target: &str) -> Vec<Waiting> {
+        // Its place in the order is passed over when it comes up.
+        self.by_target.remove(target).unwrap_or_default()
+    }
+
+    /// All that wait still.
+    pub fn drain(&mut self) -> Vec<Waiting> {
+        self.order.clear();
+        let mut left: Vec<Waiting> =
+            self.by_target.drain().flat_map(|(_, waiting)| waiting).collect();
+        left.sort_by(|a, b| (&a.origin, a.fetched_at).cmp(&(&b.origin, b.fetched_at)));
+        left
+    }
+}
+
+/// Follows the redirects that wait in the archive, as far as it has their targets. What wrote them
+/// must be flushed.
+///
+/// # Errors
+/// Where the archive cannot be read or written.
+pub fn follow(writer: &mut Writer) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = writer.unfollowed(after.as_ref())?;
+        let Some((origin, entry)) = page.last() else { return writer.flush() };
+        after = Some((origin.clone(), entry.fetch.fetched_at));
+        for (origin, entry) in page {
+            let waiting = Waiting {
+                origin,
+                fetched_at: entry.fetch.fetched_at,
+                chain: entry.fetch.chain,
+                source: entry.source,
+            };
+            if let Some(answered) = follow_one(writer, waiting)? {
+                writer.replace_unfollowed(answered)?;
+            }
+        }
+    }
+}
+
+fn follow_one(writer: &Writer, mut waiting: Waiting) -> Result<Option<NewSnapshot>> {
+    loop {
+        let Some(hop) = waiting.chain.last() else { return Ok(None) };
+        if waiting.chain.len() > HOPS_MAX {
+            return Ok(Some(waiting.into_snapshot()));
+        }
+        let Some(target) = robots_txt_of(&hop.location) else { return Ok(None) };
+        let nearest = writer.nearest(&target, waiting.fetched_at, APART_SECONDS_MAX)?;
+        let Some(entry) = nearest else { return Ok(None) };
+        let is_itself = target == waiting.origin && entry.fetch.fetched_at == waiting.fetched_at;
+        match entry.fetch.outcome {
+            _ if is_itself && entry.fetch.outcome == Outcome::Unfollowed => {
+                // Round and round: what would be found is known.
+                let hops = waiting.chain.clone();
+                waiting.chain = hops.iter().cycle().take(HOPS_MAX + 1).cloned().collect();
+            }
+            Outcome::Unfollowed if entry.fetch.chain.is_empty() => return Ok(None),
+            Outcome::Unfollowed => waiting.chain.extend(entry.fetch.chain),
+            outcome => {
+                waiting.chain.extend(entry.fetch.chain);
+                if waiting.chain.len() > HOPS_MAX {
+                    waiting.chain.truncate(HOPS_MAX + 1);
+                    return Ok(Some(waiting.into_snapshot()));
+                }
+                let body = match entry.body {
+                    Some(key) => Body::Known(key.digest),
+                    None => Body::Bytes(Vec::new()),
+                };
+                return Ok(Some(waiting.answered(outcome, entry.fetch.max_age_seconds, body)));
+            }
+        }
+    }
+}
+
+/// Whether what was fetched at these times belongs together.
+pub fn is_near(redirect: UtcTime, target: UtcTime) -> bool {
+    redirect.unix_seconds().abs_diff(target.unix_seconds()) <= APART_SECONDS_MAX.unsigned_abs()
+}
+
+/// The origin whose robots.txt `url` is; `None` for any other URL.
+pub fn robots_txt_of(url: &str) -> Option<Origin> {
+    let origin = Origin::parse(url.as_bytes())?;
+    let (_, rest) = url.split_once("://")?;
+    let path = &rest[rest.find(['/', '?', '#'])?..];
+    let path = path.split('#').next().unwrap_or(path);
+    (path == "/robots.txt").then_some(origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_top_level_has_a_robots_txt() {
+        for (url, expected) in [
+            ("https://a.example/robots.txt", Some("https://a.example")),
+            ("HTTP://A.example:8080/robots.txt#x", Some("http://a.example:8080")),
+            ("https://a.example/Robots.txt", None),
+            ("https://a.example/x/robots.txt", None),
+            ("https://a.example/robots.txt?x", None),
+            ("https://a.example", None),
+            ("https://a.example?/robots.txt", None),
+            ("/robots.txt", None),
+        ] {
+            let origin = robots_txt_of(url);
+            assert_eq!(origin.as_ref().map(Origin::as_str), expected, "{url}");
+        }
+    }
+}

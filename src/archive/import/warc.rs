@@ -1,0 +1,275 @@
+//! WARC files (ISO 28500), as Common Crawl publishes them: robots.txt responses, one record each.
+//!
+//! Records of other types and of other URLs are passed over, but for the targets of redirects. A
+//! record that makes no sense is a problem; reading goes on at the next one that does.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use crate::archive::snapshot::{Digest, Hop, Outcome};
+use crate::archive::writer::Body;
+use crate::error::{Error, Result};
+use crate::input::{
+    damage::{Cause, Damage},
+    open::Opened,
+};
+
+use super::head::{Head, NoHead, line_into};
+use super::record::{Record, Said, URL_BYTES_MAX};
+use super::redirects::{HOPS_MAX, Redirects, Waiting, is_near};
+use super::revisits::Payloads;
+use super::{Import, open};
+
+/// What is remembered from one WARC file to the next of a run.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub(super) payloads: Payloads,
+    pub(super) redirects: Redirects,
+}
+
+/// A file that is read, decompressed, and how far that has come.
+struct Stream {
+    input: BufReader<Source>,
+    /// Of the next byte, after decompression.
+    offset_bytes: u64,
+    /// After a record whose length is not known: what follows is told with it.
+    is_lost: bool,
+}
+
+struct Source {
+    opened: Opened,
+    damage: Option<Damage>,
+}
+
+/// Imports the WARC file at `path`; redirects may go on to wait in `memory`.
+///
+/// # Errors
+/// Where the archive cannot be written. What is wrong with the file is a problem.
+pub fn import_warc(path: &Path, memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
+    let mut stream = match Stream::open(path, &import.progress.bytes_read) {
+        Ok(stream) => stream,
+        Err(problem) => {
+            import.problem(problem);
+            return Ok(());
+        }
+    };
+    // A record counts once what follows it was looked at: a checksum may stand between.
+    let mut last = None;
+    loop {
+        let begun = stream.begin(path, import);
+        if let Some(said) = last.take()
+            && !stream.is_last_in_doubt()
+        {
+            deliver(said, path, memory, import)?;
+        }
+        let said = match begun {
+            Ok(None) => return Ok(()),
+            Ok(Some(begun)) => stream.record(begun, memory, import),
+            Err(err) => Err(err.into()),
+        };
+        match said {
+            Ok(said) => last = said,
+            Err(Stop::Archive(err)) => return Err(err),
+            Err(Stop::Record(offset, why)) => {
+                let why = format!("record at byte {offset}{}: {why}", stream.measure());
+                import.problem(Error::invalid_file(path, why));
+            }
+            Err(Stop::File(why)) => {
+                let why = match stream.input.get_ref().damage {
+                    Some(damage) => damage.to_string(),
+                    None => format!("{why} at byte {}{}", stream.offset_bytes, stream.measure()),
+                };
+                let why = format!("{why}; what came before is kept");
+                import.problem(Error::invalid_file(path, why));
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Lets the redirects that found no target wait in the archive.
+///
+/// # Errors
+/// Where the archive cannot be written.
+pub fn finish(memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
+    memory.redirects.drain().into_iter().try_for_each(|left| import.push(left.into_snapshot()))
+}
+
+/// Why a record was not read.
+pub(super) enum Stop {
+    /// It makes no sense, from this offset on; others may.
+    Record(u64, String),
+    /// Nothing more can be read.
+    File(String),
+    /// Nothing more can be written.
+    Archive(Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(err: io::Error) -> Stop {
+        Stop::File(err.to_string())
+    }
+}
+
+/// Where it stands, and what it says.
+type VersionLine = (u64, Vec<u8>);
+
+impl Stream {
+    fn open(path: &Path, bytes_read: &Arc<AtomicU64>) -> Result<Stream> {
+        let source = Source { opened: open(path, bytes_read)?, damage: None };
+        Ok(Stream {
+            input: BufReader::with_capacity(64 << 10, source),
+            offset_bytes: 0,
+            is_lost: false,
+        })
+    }
+
+    /// What is said of offsets, where they are not those of the file as it lies on disk.
+    fn measure(&self) -> &'static str {
+        if self.input.get_ref().opened.is_compressed() { " (decompressed)" } else { "" }
+    }
+
+    /// Whether the bytes of the last record are known to be wrong.
+    fn is_last_in_doubt(&self) -> bool {
+        let cause = self.input.get_ref().damage.map(|damage| damage.cause);
+        matches!(cause, Some(Cause::WrongChecksum | Cause::WrongLength))
+    }
+
+    /// Reads the line with which the next record begins; `None` at the end of the file.
+    fn begin(&mut self, path: &Path, import: &mut Import<'_>) -> io::Result<Option<VersionLine>> {
+        let (garbage_at, found) = self.version_line()?;
+        if let Some(at) = garbage_at.filter(|_| !self.is_lost) {
+            let why = format!("no record begins at byte {at}{}", self.measure());
+            import.problem(Error::invalid_file(path, why));
+        }
+        Ok(found)
+    }
+
+    /// Reads the rest of a record, to its end.
+    fn record(
+        &mut self,
+        (start, first): VersionLine,
+        memory: &Memory,
+        import: &Import<'_>,
+    ) -> std::result::Result<Option<Said>, Stop> {
+        self.is_lost = true;
+        let mut counted = Counted { input: &mut self.input, bytes: 0 };
+        let head = Head::read(first, &mut counted);
+        self.offset_bytes += counted.bytes;
+        let bad = |why: &str| Stop::Record(start, why.to_owned());
+        let head = match head {
+            Ok(head) => head,
+            Err(NoHead::Endless) => return Err(bad("its head does not end")),
+            Err(NoHead::Io(err)) => return Err(err.into()),
+        };
+        let length: u64 = head
+            .text("content-length")
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| bad("it has no Content-Length"))?;
+        self.is_lost = false;
+        let mut block = (&mut self.input).take(length);
+        let record = Record { head: &head, start };
+        let read = record.read(&mut block, memory, import);
+        // What was not looked at.
+        let skipped = io::copy(&mut block, &mut io::sink());
+        let missing = block.limit();
+        self.offset_bytes += length - missing;
+        skipped?;
+        if missing > 0 {
+            return Err(Stop::File("truncated record".to_owned()));
+        }
+        read
+    }
+
+    /// The line with which the next record begins, and its offset; and that of anything between
+    /// records that is no blank line.
+    fn version_line(&mut self) -> io::Result<(Option<u64>, Option<VersionLine>)> {
+        let mut garbage_at = None;
+        let mut line = Vec::new();
+        loop {
+            let start = self.offset_bytes;
+            line.clear();
+            let read = line_into(&mut self.input, URL_BYTES_MAX, &mut line)?;
+            self.offset_bytes += read as u64;
+            match line.trim_ascii() {
+                _ if read == 0 => return Ok((garbage_at, None)),
+                version if version.starts_with(b"WARC/") => {
+                    return Ok((garbage_at, Some((start, version.to_vec()))));
+                }
+                b"" => {}
+                _ => garbage_at = garbage_at.or(Some(start)),
+            }
+        }
+    }
+}
+
+/// Gives what was said to the origin whose robots.txt it is, and to those that were sent there.
+fn deliver(said: Said, path: &Path, memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
+    let Said { url, origin, fetched_at: at, answer, payload } = said;
+    if let (Outcome::Status(200..=299), Body::Bytes(body)) = (answer.outcome, &answer.body)
+        && payload.is_some()
+    {
+        memory.payloads.remember(payload.as_deref(), Digest::of(body));
+    }
+    let redirects = &mut memory.redirects;
+    let own = origin.map(|origin| {
+        let source = path.display().to_string();
+        Waiting { origin, fetched_at: at, chain: Vec::new(), source }
+    });
+    for mut waiting in redirects.take(&url).into_iter().chain(own) {
+        let is_near = is_near(waiting.fetched_at, at);
+        match (&answer.location, answer.outcome) {
+            _ if !is_near => import.push(waiting.into_snapshot())?,
+            (Some(location), Outcome::Status(status)) => {
+                waiting.chain.push(Hop { status, location: location.clone() });
+                if waiting.chain.len() > HOPS_MAX {
+                    import.push(waiting.into_snapshot())?;
+                    continue;
+                }
+                let evicted = redirects.wait(location.clone(), waiting);
+                evicted.into_iter().try_for_each(|waiting| import.push(waiting.into_snapshot()))?;
+            }
+            (_, outcome) => {
+                let body = answer.body.clone();
+                import.push(waiting.answered(outcome, answer.max_age_seconds, body))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts what is read of `input`.
+struct Counted<'a, R> {
+    input: &'a mut R,
+    bytes: u64,
+}
+
+impl<R: BufRead> Read for Counted<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(out)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<'_, R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes += count as u64;
+        self.input.consume(count);
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.opened.read(out).map_err(|damage| {
+            self.damage = Some(damage);
+            io::Error::other(damage.to_string())
+        })
+    }
+}

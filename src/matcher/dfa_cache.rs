@@ -1,0 +1,105 @@
+//! Automata by content, so that equal suffixes are compiled once for all files.
+
+use crate::matcher::{
+    automaton::Automaton,
+    glob::{End, Shape, WildcardSpelling},
+    limits::Limits,
+};
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Where policies find each other's automata. One for a run is enough.
+///
+/// It is locked when a suffix turns hot, which happens to each suffix of a policy
+/// once; never while a policy merely decides.
+#[derive(Debug, Default)]
+pub struct DfaCache {
+    automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
+    heap_bytes: AtomicUsize,
+}
+
+impl DfaCache {
+    /// The automaton of `suffix`, built if there was none; `None` where it would
+    /// take more than `bytes_max`.
+    fn take(&self, suffix: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
+        // A poisoned map is whole: entries are put in at once.
+        let lock = || self.automata.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(automaton) = lock().get(suffix) {
+            return Some(Arc::clone(automaton));
+        }
+        let built = Arc::new(Automaton::new(suffix, bytes_max)?);
+        self.heap_bytes.fetch_add(built.heap_bytes() + suffix.len(), Ordering::Relaxed);
+        Some(Arc::clone(lock().entry(suffix.into()).or_insert(built)))
+    }
+
+    /// Bytes of all automata, about: one that two built at once counts twice.
+    pub fn heap_bytes(&self) -> usize {
+        self.heap_bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// The place of an automaton that is compiled once it pays; until then its suffix is searched for as a glob.
+#[derive(Debug, Default)]
+pub struct DfaSlot {
+    searches: AtomicU32,
+    automaton: OnceLock<Option<Arc<Automaton>>>,
+}
+
+impl DfaSlot {
+    /// Whether the literals of `suffix` stand in `text`, in order and apart.
+    /// `suffix` must be the same at each call.
+    #[inline]
+    pub fn is_match(
+        &self,
+        suffix: &[u8],
+        text: &[u8],
+        limits: &Limits,
+        dfa_cache: &DfaCache,
+    ) -> bool {
+        match self.automaton(suffix, limits, dfa_cache) {
+            Some(automaton) => automaton.is_match(text),
+            None => {
+                let (end, spelling) = (End::Open, WildcardSpelling::Plain);
+                Shape { prefix: b"", suffix, end, spelling }.is_suffix_match(text)
+            }
+        }
+    }
+
+    #[inline]
+    fn automaton(
+        &self,
+        suffix: &[u8],
+        limits: &Limits,
+        dfa_cache: &DfaCache,
+    ) -> Option<&Automaton> {
+        let compiled = match self.automaton.get() {
+            Some(compiled) => compiled,
+            None => {
+                let searches = self.searches.fetch_add(1, Ordering::Relaxed);
+                if searches < limits.searches_before_compiling {
+                    return None;
+                }
+                self.compile(suffix, limits, dfa_cache)
+            }
+        };
+        compiled.as_deref()
+    }
+
+    /// Compiles now, or takes what others compiled; `None` where it would grow too large.
+    pub fn compile(
+        &self,
+        suffix: &[u8],
+        limits: &Limits,
+        dfa_cache: &DfaCache,
+    ) -> &Option<Arc<Automaton>> {
+        self.automaton.get_or_init(|| dfa_cache.take(suffix, limits.automaton_bytes_max))
+    }
+
+    /// Bytes on the heap, as far as compiled by now.
+    pub fn heap_bytes(&self) -> usize {
+        let automaton = self.automaton.get().and_then(Option::as_ref);
+        automaton.map_or(0, |automaton| automaton.heap_bytes())
+    }
+}

@@ -1,0 +1,28 @@
+//! Rules and a path to a verdict; pure.
+//!
+//! `select` finds the rules that bind a crawler, `compiled` decides with them,
+//! and `reference` is what every faster way must agree with.
+
+pub mod select;
+pub mod verdict;
+
+pub mod pattern;
+pub mod reference;
+
+pub mod encoded;
+pub mod glob;
+pub mod precedence;
+
+pub mod linear;
+
+pub mod automaton;
+pub mod bloom;
+pub mod compiled_set;
+pub mod dfa_cache;
+pub mod limits;
+pub mod prefix_table;
+pub mod suffixes;
+
+pub mod compiled;
+
+pub mod rule_set_key;

@@ -1,0 +1,261 @@
+//! The literals that patterns start with, in one sorted table.
+//!
+//! One binary search finds the longest prefix of a path, and links lead from
+//! there to the shorter ones. The best rank of the plain prefixes on that way
+//! is known beforehand, so plain prefixes cost nothing but the search.
+
+use std::ops::Range;
+
+/// The place of a pattern in deciding order; the lowest that matches decides.
+pub type Rank = u32;
+
+/// The rank of nothing: worse than any.
+pub const NEVER: Rank = Rank::MAX;
+
+const NONE: u32 = u32::MAX;
+
+/// Links followed to shorter prefixes before another search is cheaper. Real
+/// files need one or two.
+const STEPS_UP_MAX: u32 = 16;
+
+/// One pattern, as the table takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternPrefix<'a> {
+    /// The first bytes of the prefix, as a number.
+    key: u64,
+    /// The literal it starts with.
+    pub prefix: &'a [u8],
+    /// Its place in deciding order.
+    pub rank: Rank,
+    /// What follows the prefix.
+    pub rest: Continuation,
+}
+
+impl<'a> PatternPrefix<'a> {
+    /// The entry of a pattern.
+    pub fn new(prefix: &'a [u8], rank: Rank, rest: Continuation) -> PatternPrefix<'a> {
+        PatternPrefix { key: key(prefix), prefix, rank, rest }
+    }
+}
+
+/// What follows the prefix of a pattern.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Continuation {
+    /// Nothing: a plain prefix.
+    Open,
+    /// The end of the path.
+    End,
+    /// A wildcard and more.
+    Suffix,
+}
+
+/// All prefixes, sorted by their bytes.
+#[derive(Debug)]
+pub struct PrefixTable {
+    /// First eight bytes of each, so that most comparisons are one of integers.
+    keys: Box<[u64]>,
+    prefixes: Box<[PrefixEntry]>,
+    bytes: Box<[u8]>,
+}
+
+/// One prefix and what hangs on it.
+#[derive(Clone, Copy, Debug)]
+pub struct PrefixEntry {
+    start: u32,
+    end: u32,
+    parent: u32,
+    /// Best rank of a plain prefix, here or at a shorter prefix.
+    open: Rank,
+    /// Best rank of a pattern that is this prefix and the end of the path.
+    exact: Rank,
+    /// Suffixes that follow this prefix: a range of all suffixes in the order of the table.
+    suffixes: (u32, u32),
+    /// The nearest prefix that has suffixes: this one, or a shorter one.
+    tailed: u32,
+    /// Best rank of a suffix, here or at a shorter prefix.
+    best_suffix: Rank,
+    /// How many suffixes hang here and at shorter prefixes.
+    suffixes_count: u32,
+}
+
+impl PrefixTable {
+    /// Sorts `entries` and makes the table of them. Their suffixes are then numbered in that order.
+    pub fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
+        entries.sort_unstable_by(|a, b| {
+            let by_key = a.key.cmp(&b.key);
+            by_key.then_with(|| a.prefix.cmp(b.prefix)).then_with(|| a.rank.cmp(&b.rank))
+        });
+        let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
+        let mut keys = Vec::with_capacity(entries.len());
+        let mut bytes = Vec::with_capacity(entries.iter().map(|entry| entry.prefix.len()).sum());
+        let mut suffixes_start = 0;
+        for group in entries.chunk_by(|a, b| a.prefix == b.prefix) {
+            let text = group[0].prefix;
+            let parent = parent(&prefixes, &bytes, text);
+            let mut prefix = PrefixEntry::new(group, suffixes_start);
+            prefix.inherit(parent, prefixes.get(parent as usize), to_u32(prefixes.len()));
+            suffixes_start = prefix.suffixes.1;
+            prefix.start = to_u32(bytes.len());
+            bytes.extend_from_slice(text);
+            prefix.end = to_u32(bytes.len());
+            keys.push(group[0].key);
+            prefixes.push(prefix);
+        }
+        PrefixTable { keys: keys.into(), prefixes: prefixes.into(), bytes: bytes.into() }
+    }
+
+    /// The longest prefix that `path` starts with.
+    #[inline]
+    pub fn longest(&self, path: &[u8]) -> Option<&PrefixEntry> {
+        let mut prefix = self.last_up_to(path)?;
+        let mut common = common_bytes(self.text(prefix), path);
+        let mut steps = 0;
+        while prefix.length() > common {
+            steps += 1;
+            if steps == STEPS_UP_MAX {
+                // Prefixes in prefixes, hundreds deep: look for the common part instead. Only once,
+                // as the next prefix may part from the path a byte earlier, and so on.
+                let path = &path[..common];
+                prefix = self.last_up_to(path)?;
+                common = common_bytes(self.text(prefix), path);
+            } else {
+                prefix = self.prefixes.get(prefix.parent as usize)?;
+            }
+        }
+        Some(prefix)
+    }
+
+    /// The last prefix that sorts before `path`, or is it.
+    #[inline]
+    fn last_up_to(&self, path: &[u8]) -> Option<&PrefixEntry> {
+        let key = key(path);
+        let mut after = self.keys.partition_point(|other| *other <= key);
+        if self.keys[..after].last() == Some(&key) {
+            let first = self.keys[..after].partition_point(|other| *other < key);
+            let ties = &self.prefixes[first..after];
+            after = first + ties.partition_point(|prefix| self.text(prefix) <= path);
+        }
+        self.prefixes[..after].last()
+    }
+
+    /// Prefixes that have suffixes, from `prefix` to shorter ones.
+    #[inline]
+    pub fn with_suffixes(&self, prefix: &PrefixEntry) -> impl Iterator<Item = &PrefixEntry> {
+        let find = |index: u32| self.prefixes.get(index as usize);
+        std::iter::successors(find(prefix.tailed), move |prefix| find(find(prefix.parent)?.tailed))
+    }
+
+    fn text(&self, prefix: &PrefixEntry) -> &[u8] {
+        &self.bytes[prefix.start as usize..prefix.end as usize]
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.keys) + size_of_val(&*self.prefixes) + self.bytes.len()
+    }
+}
+
+impl PrefixEntry {
+    /// Of `group`, sorted by rank, without what it inherits.
+    fn new(group: &[PatternPrefix<'_>], suffixes_start: u32) -> PrefixEntry {
+        let best = |rest: Continuation| {
+            group.iter().find(|entry| entry.rest == rest).map_or(NEVER, |entry| entry.rank)
+        };
+        let suffixes_count =
+            to_u32(group.iter().filter(|entry| entry.rest == Continuation::Suffix).count());
+        PrefixEntry {
+            start: 0,
+            end: 0,
+            parent: NONE,
+            open: best(Continuation::Open),
+            exact: best(Continuation::End),
+            suffixes: (suffixes_start, suffixes_start + suffixes_count),
+            tailed: NONE,
+            best_suffix: best(Continuation::Suffix),
+            suffixes_count,
+        }
+    }
+
+    fn inherit(&mut self, index: u32, parent: Option<&PrefixEntry>, own_index: u32) {
+        if self.suffixes_count > 0 {
+            self.tailed = own_index;
+        }
+        if let Some(parent) = parent {
+            self.parent = index;
+            self.open = self.open.min(parent.open);
+            self.best_suffix = self.best_suffix.min(parent.best_suffix);
+            if self.suffixes_count == 0 {
+                self.tailed = parent.tailed;
+            }
+            self.suffixes_count += parent.suffixes_count;
+        }
+    }
+
+    /// Bytes of the prefix.
+    #[inline]
+    pub fn length(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Best rank of the patterns without wildcards that match `path`, of which this is the longest prefix.
+    #[inline]
+    pub fn literal_rank(&self, path: &[u8]) -> Rank {
+        if path.len() == self.length() { self.open.min(self.exact) } else { self.open }
+    }
+
+    /// Best rank that any suffix, here or at a shorter prefix, could give.
+    #[inline]
+    pub fn best_suffix(&self) -> Rank {
+        self.best_suffix
+    }
+
+    /// How many suffixes hang here and at shorter prefixes.
+    #[inline]
+    pub fn suffixes_count(&self) -> u32 {
+        self.suffixes_count
+    }
+
+    /// The suffixes that hang here, in deciding order.
+    #[inline]
+    pub fn suffixes(&self) -> Range<usize> {
+        self.suffixes.0 as usize..self.suffixes.1 as usize
+    }
+}
+
+/// The last prefix that `text`, which sorts after all of them, starts with.
+fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
+    let mut at = to_u32(prefixes.len()).wrapping_sub(1);
+    while let Some(prefix) = prefixes.get(at as usize) {
+        if text.starts_with(&bytes[prefix.start as usize..prefix.end as usize]) {
+            return at;
+        }
+        at = prefix.parent;
+    }
+    NONE
+}
+
+/// The first eight bytes as a number that sorts as they do; zeros where there are fewer.
+#[inline]
+pub fn key(text: &[u8]) -> u64 {
+    match text.first_chunk() {
+        Some(chunk) => u64::from_be_bytes(*chunk),
+        None => {
+            let mut chunk = [0; 8];
+            chunk[..text.len()].copy_from_slice(text);
+            u64::from_be_bytes(chunk)
+        }
+    }
+}
+
+/// How many bytes two texts have in common at their start.
+#[inline]
+fn common_bytes(a: &[u8], b: &[u8]) -> usize {
+    let (a_chunks, _) = a.as_chunks::<8>();
+    let (b_chunks, _) = b.as_chunks::<8>();
+    let equal = a_chunks.iter().zip(b_chunks).take_while(|(a, b)| a == b).count() * 8;
+    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
+}
+
+fn to_u32(number: usize) -> u32 {
+    u32::try_from(number).expect("a robots.txt of 500 KiB")
+}

@@ -1,0 +1,115 @@
+//! Which groups of a robots.txt bind a crawler.
+
+use crate::matcher::verdict::{Decision, Verdict};
+use crate::robots::model::{Group, RobotsTxt, Rule};
+
+/// Whether a crawler obeys `*` where no group names it.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Star {
+    /// As the standard asks.
+    #[default]
+    Honoured,
+    /// As a few crawlers are documented to do (AdsBot-Google).
+    Ignored,
+}
+
+/// What bound a crawler.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum BoundBy {
+    /// This one of its product tokens, 0-based.
+    Token(usize),
+    /// The groups for everybody.
+    Star,
+    /// Nothing: everything is allowed.
+    Nothing,
+}
+
+/// The rules that bind a crawler, merged.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Selection<'a> {
+    /// Why these.
+    pub bound_by: BoundBy,
+    /// The binding groups, in the order of the file.
+    pub groups: Vec<&'a Group>,
+    /// Their rules, in the order of the file.
+    pub rules: Vec<&'a Rule>,
+}
+
+impl Selection<'_> {
+    /// The lines of its rules, in their order: what a compiled policy, which may be shared by
+    /// files that differ in lines only, does not know. For those who keep it longer than the text.
+    pub fn lines(&self) -> Box<[u32]> {
+        self.rules.iter().map(|rule| rule.line).collect()
+    }
+
+    /// The same decision with the line of its rule; allocates nothing.
+    #[inline]
+    pub fn verdict(&self, decision: Decision) -> Verdict {
+        decision.with_line(|rule| self.rules.get(rule).map(|rule| rule.line))
+    }
+}
+
+/// Selects what binds a crawler that answers to `product_tokens`, the most
+/// specific first.
+///
+/// The first token that any group names decides: all groups that name it
+/// merge and no other counts. Where no token is named the `*` groups merge,
+/// unless the crawler ignores them. A crawler without tokens follows `*`.
+///
+/// ```
+/// use botaudit::matcher::select::{BoundBy, Star, select};
+/// let text = b"User-agent: googlebot\nDisallow: /a\nUser-agent: *\nDisallow: /";
+/// let (robots, _) = botaudit::robots::parse::parse(text);
+/// let selection = select(&robots, &["googlebot-image", "googlebot"], Star::Honoured);
+/// assert_eq!(selection.bound_by, BoundBy::Token(1));
+/// assert_eq!(selection.rules.len(), 1);
+/// ```
+pub fn select<'a>(
+    robots: &'a RobotsTxt,
+    product_tokens: &[impl AsRef<[u8]>],
+    star: Star,
+) -> Selection<'a> {
+    for (index, product_token) in product_tokens.iter().enumerate() {
+        let is_named = |group: &Group| {
+            group.product_tokens.iter().any(|written| written.names(product_token.as_ref()))
+        };
+        if let Some(selection) = merge(robots, BoundBy::Token(index), is_named) {
+            return selection;
+        }
+    }
+    select_star(robots, star)
+}
+
+/// Selects as Google's parser does when asked for `asked`, which is taken as
+/// it stands: what its grammar cannot express is never found.
+pub fn select_as_google<'a>(robots: &'a RobotsTxt, asked: &[u8]) -> Selection<'a> {
+    let is_named = |group: &Group| {
+        let mut tokens = group.product_tokens.iter();
+        tokens.any(|token| !token.is_star() && token.as_google_reads().eq_ignore_ascii_case(asked))
+    };
+    merge(robots, BoundBy::Token(0), is_named)
+        .unwrap_or_else(|| select_star(robots, Star::Honoured))
+}
+
+fn select_star(robots: &RobotsTxt, star: Star) -> Selection<'_> {
+    let is_star = |group: &Group| group.product_tokens.iter().any(|token| token.is_star());
+    let selection = match star {
+        Star::Honoured => merge(robots, BoundBy::Star, is_star),
+        Star::Ignored => None,
+    };
+    let nothing = || Selection { bound_by: BoundBy::Nothing, groups: vec![], rules: vec![] };
+    selection.unwrap_or_else(nothing)
+}
+
+fn merge(
+    robots: &RobotsTxt,
+    bound_by: BoundBy,
+    is_binding: impl Fn(&Group) -> bool,
+) -> Option<Selection<'_>> {
+    let groups: Vec<&Group> = robots.groups.iter().filter(|group| is_binding(group)).collect();
+    if groups.is_empty() {
+        return None;
+    }
+    let rules = groups.iter().flat_map(|group| &group.rules).collect();
+    Some(Selection { bound_by, groups, rules })
+}

@@ -1,0 +1,164 @@
+//! What follows the prefixes of wildcard patterns.
+//!
+//! A suffix is asked only if its rank can still win and the path holds the byte
+//! pairs of its literals.
+
+use crate::matcher::{
+    automaton::{FIXED_BYTES, bytes_max},
+    bloom::Bloom,
+    dfa_cache::{DfaCache, DfaSlot},
+    glob::{End, Shape, WildcardSpelling},
+    limits::Limits,
+    prefix_table::Rank,
+};
+
+use std::sync::Arc;
+
+const NONE: u32 = u32::MAX;
+
+/// All suffixes of a policy, in the order of the table of prefixes.
+#[derive(Debug)]
+pub struct Suffixes {
+    suffixes: Box<[Suffix]>,
+    bytes: Box<[u8]>,
+    slots: Box<[DfaSlot]>,
+    limits: Limits,
+    dfa_cache: Arc<DfaCache>,
+}
+
+/// One suffix, and what must hold before it is searched for.
+#[derive(Clone, Copy, Debug)]
+pub struct Suffix {
+    needed: Bloom,
+    /// Its place in deciding order.
+    pub rank: Rank,
+    start: u32,
+    end: u32,
+    /// Where the literals end that an automaton looks for; after them stands
+    /// the one that the path must end in, if any.
+    searched_end: u32,
+    slot: u32,
+    is_anchored: End,
+    spelling: WildcardSpelling,
+}
+
+impl Suffixes {
+    /// Takes the suffixes of `shapes`, which stand in the order of the table, with their ranks.
+    ///
+    /// Those that fit into the budget get a slot for an automaton, the best ranks first.
+    pub fn new(
+        shapes: &[(Shape<'_>, Rank)],
+        limits: &Limits,
+        dfa_cache: &Arc<DfaCache>,
+    ) -> Suffixes {
+        let mut bytes =
+            Vec::with_capacity(shapes.iter().map(|(shape, _)| shape.suffix.len()).sum());
+        let mut suffixes: Vec<Suffix> =
+            shapes.iter().map(|(shape, rank)| Suffix::new(shape, *rank, &mut bytes)).collect();
+        let mut by_rank: Vec<usize> = (0..suffixes.len())
+            .filter(|index| suffixes[*index].is_worth_an_automaton(&bytes))
+            .collect();
+        by_rank.sort_unstable_by_key(|index| suffixes[*index].rank);
+        let mut budget = limits.automata_bytes_max;
+        let mut slots_count = 0;
+        for index in by_rank {
+            if budget < FIXED_BYTES {
+                break;
+            }
+            let suffix = &mut suffixes[index];
+            let cost = bytes_max(suffix.searched(&bytes));
+            if cost <= limits.automaton_bytes_max.min(budget) {
+                budget -= cost;
+                suffix.slot = slots_count;
+                slots_count += 1;
+            }
+        }
+        Suffixes {
+            suffixes: suffixes.into(),
+            bytes: bytes.into(),
+            slots: (0..slots_count).map(|_| DfaSlot::default()).collect(),
+            limits: *limits,
+            dfa_cache: Arc::clone(dfa_cache),
+        }
+    }
+
+    /// Some of the suffixes.
+    #[inline]
+    pub fn get(&self, range: std::ops::Range<usize>) -> &[Suffix] {
+        &self.suffixes[range]
+    }
+
+    /// Whether `suffix` matches `rest`, what follows the prefix in a path.
+    #[inline]
+    pub fn is_match(&self, suffix: &Suffix, rest: &[u8]) -> bool {
+        let Some(slot) = self.slots.get(suffix.slot as usize) else {
+            return suffix.shape(&self.bytes).is_suffix_match(rest);
+        };
+        let last = &self.bytes[suffix.searched_end as usize..suffix.end as usize];
+        let last = &last[memchr::memrchr(b'*', last).map_or(0, |star| star + 1)..];
+        let Some(rest) = rest.strip_suffix(last) else { return false };
+        slot.is_match(suffix.searched(&self.bytes), rest, &self.limits, &self.dfa_cache)
+    }
+
+    /// Compiles everything that would be compiled once it is hot.
+    pub fn compile(&self) {
+        for suffix in &self.suffixes {
+            if let Some(slot) = self.slots.get(suffix.slot as usize) {
+                slot.compile(suffix.searched(&self.bytes), &self.limits, &self.dfa_cache);
+            }
+        }
+    }
+
+    /// Bytes on the heap, as far as compiled by now; shared automata count.
+    pub fn heap_bytes(&self) -> usize {
+        let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
+        size_of_val(&*self.suffixes) + self.bytes.len() + size_of_val(&*self.slots) + automata
+    }
+}
+
+impl Suffix {
+    fn new(shape: &Shape<'_>, rank: Rank, bytes: &mut Vec<u8>) -> Suffix {
+        let to_u32 = |length: usize| u32::try_from(length).expect("patterns of 500 KiB");
+        let start = bytes.len();
+        bytes.extend_from_slice(shape.suffix);
+        let last = match shape.end {
+            End::Open => shape.suffix.len(),
+            End::Anchored => memchr::memrchr(b'*', shape.suffix).unwrap_or(0),
+        };
+        let stars = shape.suffix[..last].iter().rev().take_while(|byte| **byte == b'*').count();
+        let needed = match shape.spelling {
+            WildcardSpelling::Plain => Bloom::of_literals(shape.suffix),
+            WildcardSpelling::Encoded => Bloom::default(),
+        };
+        Suffix {
+            needed,
+            rank,
+            start: to_u32(start),
+            end: to_u32(bytes.len()),
+            searched_end: to_u32(start + last - stars),
+            slot: NONE,
+            is_anchored: shape.end,
+            spelling: shape.spelling,
+        }
+    }
+
+    /// One literal of one byte is found faster by itself, and none need not be searched for.
+    fn is_worth_an_automaton(&self, bytes: &[u8]) -> bool {
+        self.spelling == WildcardSpelling::Plain && self.searched(bytes).len() > 2
+    }
+
+    fn searched<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.start as usize..self.searched_end as usize]
+    }
+
+    fn shape<'a>(&self, bytes: &'a [u8]) -> Shape<'a> {
+        let suffix = &bytes[self.start as usize..self.end as usize];
+        Shape { prefix: b"", suffix, end: self.is_anchored, spelling: self.spelling }
+    }
+
+    /// Whether a path with these byte pairs may match.
+    #[inline]
+    pub fn may_match(&self, path: &Bloom) -> bool {
+        path.may_hold(&self.needed)
+    }
+}

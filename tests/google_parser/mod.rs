@@ -1,0 +1,40 @@
+//! Google's parser as a whole: robots.txt, asked name and URL to a verdict.
+//!
+//! Nothing of what botaudit adds around it: no digits in product tokens, no
+//! preparation of the URL, no exception for `/robots.txt`.
+
+use botaudit::matcher::{
+    select::{BoundBy, select_as_google},
+    verdict::{Decision, Verdict},
+};
+use botaudit::robots::{model::Rule, parse::parse};
+use botaudit::url::path::of_url;
+
+use std::borrow::Cow;
+
+/// What Google's parser says of one URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Answer<'a> {
+    /// With the matching line.
+    pub verdict: Verdict,
+    /// Whether any group named the asked product token.
+    pub is_named: bool,
+    /// Path, parameters and query that were judged.
+    pub path: Cow<'a, [u8]>,
+}
+
+/// Asks with `decide` as the matcher, which gets the binding rules and the
+/// path: Google's ends at a NUL.
+pub fn ask<'a>(
+    robots_txt: &[u8],
+    asked: &[u8],
+    url: &'a [u8],
+    decide: impl FnOnce(&[&Rule], &[u8]) -> Decision,
+) -> Answer<'a> {
+    let (robots, _) = parse(robots_txt);
+    let selection = select_as_google(&robots, asked);
+    let path = of_url(url);
+    let end = memchr::memchr(0, &path).unwrap_or(path.len());
+    let verdict = selection.verdict(decide(&selection.rules, &path[..end]));
+    Answer { verdict, is_named: matches!(selection.bound_by, BoundBy::Token(_)), path }
+}

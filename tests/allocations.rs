@@ -8,7 +8,7 @@ use allocation_counter::measure;
 use botaudit::archive::Store;
 use botaudit::classify::asker::Askers;
 use botaudit::classify::batch::{Context, Judged, Memory, judge};
-use botaudit::classify::form::Form;
+use botaudit::classify::input_format::Form;
 use botaudit::classify::outcome::Detail;
 use botaudit::classify::rows::Rows;
 use botaudit::classify::sites::Sites;

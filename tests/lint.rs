@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use botaudit::crawlers::registry::Registry;
 use botaudit::lint::catalogue::{Code, LINTS};
+use botaudit::lint::diagnostic::KEPT_MAX;
+use botaudit::lint::known_tokens::Names;
 use botaudit::lint::lint;
-use botaudit::lint::names::Names;
-use botaudit::lint::remark::KEPT_MAX;
 use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
@@ -169,8 +169,9 @@ fn hostile_files_take_little_time_and_room() {
         let shown = large[..60.min(large.len())].escape_ascii();
         let remarks = lint(&large, &names, Dialect::Google);
         assert!(remarks.kept().len() <= KEPT_MAX * LINTS.len());
-        let bytes =
-            |remark: &botaudit::lint::remark::Remark| remark.message.len() + remark.advice.len();
+        let bytes = |remark: &botaudit::lint::diagnostic::Remark| {
+            remark.message.len() + remark.advice.len()
+        };
         assert!(remarks.kept().iter().map(bytes).max() < Some(2000), "{shown}");
         let is_in_proportion = |tries: usize| {
             let expected = least_time(small, &names, tries) * RATIO_MAX + NOISE;

@@ -13,11 +13,11 @@ use std::path::Path;
 
 use botaudit::input;
 use botaudit::input::lines::lines;
-use botaudit::logs::caveat::Caveat;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
 use botaudit::logs::json::own_names::OwnNames;
+use botaudit::logs::limitation::Caveat;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{ENTRIES, Entry};
 use botaudit::logs::reject::Reject;

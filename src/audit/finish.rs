@@ -11,8 +11,8 @@ use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::caveat::Caveat;
 use crate::logs::detect::Detection;
+use crate::logs::limitation::Caveat;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Day;
 

@@ -6,8 +6,8 @@ use memchr::memrchr;
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::input::checkpoint::{Prefix, Reached};
 use crate::input::chunks::Chunk;
-use crate::input::prefix::{Prefix, Reached};
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::logs::format::Format;

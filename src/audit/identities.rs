@@ -14,7 +14,7 @@ use crate::crawlers::registry::Registry;
 use crate::net::address::is_public;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
-use crate::net::reverse::{Claim, Confirmation, check_all};
+use crate::net::forward_confirmed::{Claim, Confirmation, check_all};
 use crate::time::UtcTime;
 
 use super::suspects::{Suspect, Suspects};

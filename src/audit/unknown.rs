@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::crawlers::self_name::self_name;
+use crate::crawlers::declared_name::self_name;
 use crate::judge::robots::{Robots, RobotsId};
 
 use super::tally::UserAgentTally;

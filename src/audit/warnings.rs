@@ -2,7 +2,7 @@
 
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::caveat::Caveat;
+use crate::logs::limitation::Caveat;
 
 use super::finish::{Audit, Input};
 use super::place::Place;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::judge::robots::Robots;
 
-use super::address::Invalid;
+use super::url_parts::Invalid;
 
 /// May the crawler request the URL?
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

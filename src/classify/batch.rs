@@ -14,16 +14,16 @@ use crate::judge::Judge;
 use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 
-use super::address::{Address, Invalid};
 use super::answer::{Answer, Reason, Said};
 use super::asker::{Askers, Asking, asker_of_row};
-use super::form::{AskerColumn, Form};
-use super::groups::{Groups, Place};
+use super::by_origin::{Groups, Place};
+use super::input_format::{AskerColumn, Form};
 use super::outcome::{Detail, Outcomes};
 use super::rows::{Row, Rows};
 use super::site::{Site, When};
 use super::sites::Sites;
 use super::summary::Counts;
+use super::url_parts::{Address, Invalid};
 
 /// What all batches share.
 #[derive(Debug)]

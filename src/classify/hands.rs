@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::merge::Merge;
 
 use super::batch::{Context, Memory, judge};
-use super::form::Form;
+use super::input_format::Form;
 use super::rows::Rows;
 use super::summary::{Counted, Counts, Summary};
 use super::{Progress, Render};

@@ -5,21 +5,21 @@
 //! A batch is judged origin by origin. So many batches are under way at most, each with its buffers,
 //! which are used again and again: memory does not grow with the length of a list.
 
-pub mod address;
 pub mod answer;
 pub mod asker;
 pub mod batch;
-pub mod form;
-pub mod groups;
-mod members;
+pub mod by_origin;
+pub mod input_format;
+mod json_fields;
 pub mod outcome;
 pub mod rows;
 pub mod site;
 pub mod sites;
 pub mod summary;
+pub mod url_parts;
 
-mod cut;
 mod hands;
+mod record_boundary;
 
 use std::io::Write;
 use std::path::Path;
@@ -36,9 +36,9 @@ use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 
 use batch::{Context, Judged, Memory};
-use cut::whole_records;
-use form::{Form, Wanted, Writing};
 use hands::{Buffers, Hand, Work, Written, write_in_order};
+use input_format::{Form, Wanted, Writing};
+use record_boundary::whole_records;
 use rows::record_reader;
 use sites::Sites;
 use summary::{Counts, Summary};

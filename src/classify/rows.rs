@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::input::lines::lines;
 
-use super::form::{Form, Wanted};
-use super::members::members;
+use super::input_format::{Form, Wanted};
+use super::json_fields::members;
 
 /// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
 #[derive(Debug, Default)]

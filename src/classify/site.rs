@@ -11,8 +11,8 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use super::address::{Address, Invalid};
 use super::answer::{Answer, Reason, Said};
+use super::url_parts::{Address, Invalid};
 
 /// Bytes that an origin takes, about, besides its name.
 const SITE_BYTES: usize = 512;

@@ -11,8 +11,8 @@ use foldhash::fast::RandomState;
 
 use crate::judge::Judge;
 
-use super::address::Address;
 use super::site::Site;
+use super::url_parts::Address;
 
 /// One thread's memory of origins.
 #[derive(Debug)]

@@ -371,7 +371,7 @@ impl AuditArgs {
             print(&summary_text(facts))?;
             print(&format!(
                 "\nreport: {}\n",
-                crate::report::cell::visible(output.display().to_string().as_bytes())
+                crate::report::escape::visible(output.display().to_string().as_bytes())
             ))?;
         }
         let met: Vec<String> =

@@ -13,7 +13,7 @@ use crate::archive::Store;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Context;
-use crate::classify::form::{AskerColumn, Form, Wanted, Writing};
+use crate::classify::input_format::{AskerColumn, Form, Wanted, Writing};
 use crate::classify::outcome::Detail;
 use crate::classify::{self, Classified, Options, Progress, writing_of};
 use crate::crawlers::registry::Registry;

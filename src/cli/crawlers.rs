@@ -7,9 +7,9 @@ use clap::{Args, Subcommand};
 
 use crate::crawlers::check::check;
 use crate::error::Result;
-use crate::report::cell::visible;
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
+use crate::report::escape::visible;
 
 use super::Outcome;
 use super::fetch_ranges::FetchRangesArgs;

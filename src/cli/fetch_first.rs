@@ -14,7 +14,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::net::gates::Gates;
+use crate::net::rate_limit::Gates;
 use crate::net::settings::{Reach, Settings};
 use crate::url::dialect::Dialect;
 

@@ -15,7 +15,7 @@ use crate::crawlers::{
     registry::Registry,
 };
 use crate::error::{Error, Result};
-use crate::net::{download::download, gates::Gates, settings::Settings};
+use crate::net::{download::download, rate_limit::Gates, settings::Settings};
 use crate::staged::replace;
 
 use super::Outcome;

@@ -15,7 +15,7 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::net::batch::{Progress, fetch_all};
 use crate::net::fetch::Fetched;
-use crate::net::gates::Gates;
+use crate::net::rate_limit::Gates;
 use crate::net::settings::{Reach, Settings};
 use crate::url::origin::Origin;
 

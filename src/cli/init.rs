@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::nightly::init::{Found, LOGS};
-use crate::report::figures::counted;
+use crate::report::format::counted;
 
 use super::Outcome;
 use super::shared::print;

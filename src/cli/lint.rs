@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::lint::catalogue::{Lint, Severity};
+use crate::lint::diagnostic::Remarks;
+use crate::lint::known_tokens::Names;
 use crate::lint::lint;
-use crate::lint::names::Names;
-use crate::lint::remark::Remarks;
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };

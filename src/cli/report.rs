@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
-use crate::report::cell::visible;
 use crate::report::columns::Table;
 use crate::report::directory::{MARKER, Staging};
+use crate::report::escape::visible;
 use crate::report::facts::Facts;
 use crate::report::html::{PAGE, page};
 use crate::report::json_lines::{json_lines, name};

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::report::cell::visible;
+use crate::report::escape::visible;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 

@@ -10,12 +10,12 @@ mod table;
 pub mod identify;
 
 pub mod cache;
+pub mod declared_name;
 pub mod identity;
 pub mod manifest;
 pub mod networks;
 pub mod range_list;
 pub mod ranges;
 pub mod registry;
-pub mod self_name;
 
 pub mod check;

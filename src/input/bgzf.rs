@@ -195,8 +195,8 @@ mod tests {
     use super::*;
     use crate::input::compression::tests::member;
     use crate::input::compression::{Compression::Gzip, MAGIC_BYTES_MAX};
-    use crate::input::damage::{Cause, Damage};
     use crate::input::open::Opened;
+    use crate::input::read_error::{Cause, Damage};
 
     /// `text` in a member that says how long it is.
     fn block(text: &[u8]) -> Vec<u8> {

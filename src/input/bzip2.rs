@@ -3,8 +3,8 @@
 use bzip2::{Decompress, Status};
 
 use crate::input::compression::Compression;
-use crate::input::damage::Cause;
 use crate::input::inflate::{Next, Step, slice_len};
+use crate::input::read_error::Cause;
 
 /// The decoder takes a few bytes in advance, so that where it finds damage depends on where its
 /// input was cut: always at multiples of this, so that the same file gives the same answer.

@@ -5,9 +5,9 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::input::damage::Damage;
 use crate::input::lines::LINE_BYTES_MAX;
 use crate::input::open::Opened;
+use crate::input::read_error::Damage;
 use crate::input::source::FileId;
 
 /// What [`Chunks::head`] looks at.
@@ -269,8 +269,8 @@ mod tests {
 
     use super::*;
     use crate::input::compression::tests::{ALL, member};
-    use crate::input::damage::Cause;
     use crate::input::lines::lines;
+    use crate::input::read_error::Cause;
 
     const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
 

@@ -6,9 +6,9 @@
 use crate::input::bgzf::Blocks;
 use crate::input::bzip2::Bzip2;
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
-use crate::input::damage::{Cause, Damage};
 use crate::input::gzip::Gzip;
 use crate::input::intake::Intake;
+use crate::input::read_error::{Cause, Damage};
 use crate::input::xz::Xz;
 use crate::input::zstd::Zstd;
 

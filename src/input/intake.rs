@@ -4,7 +4,7 @@ use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::input::damage::{Cause, Damage};
+use crate::input::read_error::{Cause, Damage};
 use crate::input::zstd::BLOCK_BYTES_MAX;
 
 /// One read, and room for the longest look-ahead. At a ratio of 8 it inflates to

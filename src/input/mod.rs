@@ -20,7 +20,7 @@ mod intake;
 mod xz;
 mod zstd;
 
+pub mod checkpoint;
 pub mod chunks;
-pub mod damage;
 pub mod lines;
-pub mod prefix;
+pub mod read_error;

@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
-use crate::input::damage::{Cause, Damage};
 use crate::input::inflate::Inflate;
 use crate::input::intake::Intake;
+use crate::input::read_error::{Cause, Damage};
 use crate::input::source::{Place, Source};
 
 /// An opened source, decompressed as it is read.

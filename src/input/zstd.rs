@@ -8,8 +8,8 @@
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
-use crate::input::damage::Cause;
 use crate::input::inflate::{Next, Step};
+use crate::input::read_error::Cause;
 
 /// What the decoder wants to see before it knows what it wants.
 const START_BYTES: usize = 5;

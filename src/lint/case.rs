@@ -6,7 +6,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    remark::{Remarks, Words, quote, say},
+    diagnostic::{Remarks, Words, quote, say},
 };
 use crate::robots::model::{Directive, Rule};
 

@@ -2,8 +2,8 @@
 
 use crate::lint::{
     catalogue::Code,
+    diagnostic::{Remarks, Words, quote, say},
     distance::distance,
-    remark::{Remarks, Words, quote, say},
 };
 use crate::robots::{field::Field, lines::Line};
 

@@ -3,8 +3,8 @@
 use crate::crawlers::crawler::CrawlDelay;
 use crate::lint::{
     catalogue::Code,
-    names::Names,
-    remark::{Remarks, Words, few, quote, say},
+    diagnostic::{Remarks, Words, few, quote, say},
+    known_tokens::Names,
 };
 use crate::robots::{
     field::{self, Content, FieldKind},

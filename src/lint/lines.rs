@@ -2,9 +2,9 @@
 
 use crate::lint::{
     catalogue::Code,
+    diagnostic::{Remarks, Words, quote, say},
     distance::distance,
     fields, patterns,
-    remark::{Remarks, Words, quote, say},
 };
 use crate::robots::{
     field::{self, Content, Field, FieldKind, Separator, Spelling},

@@ -8,19 +8,19 @@
 //! better than a false alarm.
 
 pub mod catalogue;
-pub mod names;
-pub mod remark;
+pub mod diagnostic;
+pub mod known_tokens;
 
 mod distance;
 
 mod case;
-mod document;
 mod fields;
 mod groups;
 mod lines;
 mod patterns;
-mod sets;
+mod redundancy;
 mod tokens;
+mod whole_file;
 
 use crate::matcher::pattern;
 use crate::robots::{
@@ -30,16 +30,16 @@ use crate::robots::{
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;
-use document::Document;
-use names::Names;
-use remark::{Remarks, Words, quote, say};
+use diagnostic::{Remarks, Words, quote, say};
+use known_tokens::Names;
+use whole_file::Document;
 
 /// Remarks on `body`, the bytes of a robots.txt as served. Which rules are equal, cover others or
 /// never decide is told in `dialect`; what the dialects disagree on is told in both.
 ///
 /// ```
 /// use botaudit::crawlers::registry::Registry;
-/// use botaudit::lint::{catalogue::Code, lint, names::Names};
+/// use botaudit::lint::{catalogue::Code, lint, known_tokens::Names};
 /// use botaudit::url::dialect::Dialect;
 /// let registry = Registry::builtin();
 /// let body = b"User-agent: *\nDisallow: private\n";
@@ -48,14 +48,14 @@ use remark::{Remarks, Words, quote, say};
 /// ```
 pub fn lint(body: &[u8], names: &Names<'_>, dialect: Dialect) -> Remarks {
     let mut remarks = Remarks::default();
-    if document::remark(body, &mut remarks) == Document::Text {
+    if whole_file::remark(body, &mut remarks) == Document::Text {
         let text = parse::cut(body);
         let robots = parse::parse_body(text);
         lines::remark(text, &mut remarks);
         remark_on_encoding(&robots, &mut remarks);
         tokens::remark(&robots, names, &mut remarks);
         groups::remark(text, &robots, names, &mut remarks);
-        sets::remark(&read_in(robots, dialect), dialect, &mut remarks);
+        redundancy::remark(&read_in(robots, dialect), dialect, &mut remarks);
     }
     remarks.sort();
     remarks

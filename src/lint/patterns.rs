@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    remark::{Remarks, Words, quote, say},
+    diagnostic::{Remarks, Words, quote, say},
 };
 use crate::matcher::pattern;
 use crate::robots::{

@@ -3,8 +3,8 @@
 use crate::crawlers::crawler::{Crawler, Evidence, RepApplies, Visibility};
 use crate::lint::{
     catalogue::Code,
-    names::Names,
-    remark::{Remarks, Words, counted, few, quote, say},
+    diagnostic::{Remarks, Words, counted, few, quote, say},
+    known_tokens::Names,
 };
 use crate::robots::{
     field::strip,

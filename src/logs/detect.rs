@@ -1,13 +1,13 @@
 //! Which format a file has, from its first lines.
 
 use crate::logs::Line;
-use crate::logs::caveat::Caveat;
+use crate::logs::envelope::Wrapper;
 use crate::logs::format::{Explained, Format};
 use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
+use crate::logs::limitation::Caveat;
 use crate::logs::record::Scratch;
 use crate::logs::registry::ENTRIES;
-use crate::logs::wrapper::Wrapper;
 use crate::time::Zone;
 
 /// Lines that are tried.

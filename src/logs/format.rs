@@ -10,15 +10,15 @@ use std::sync::Arc;
 use memchr::{memchr, memmem, memrchr};
 
 use crate::error::Error;
-use crate::logs::caveat::Caveat;
 use crate::logs::detect::Hints;
+use crate::logs::envelope::{Stream, Wrapper};
 use crate::logs::escape::Escaping;
 use crate::logs::json::own_names::OwnNames;
 use crate::logs::json::{Dialect, Json};
-use crate::logs::layout::{Directive, Layout};
+use crate::logs::limitation::Caveat;
+use crate::logs::parser::{Directive, Layout};
 use crate::logs::registry::{ENTRIES, Entry};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::wrapper::{Stream, Wrapper};
 use crate::logs::{LINE_BYTES_MAX, Line, NoRecord};
 use crate::time::Zone;
 

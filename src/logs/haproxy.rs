@@ -12,9 +12,9 @@
 use memchr::{memchr, memmem, memrchr};
 
 use crate::error::{Error, Result};
-use crate::logs::caveat::Caveat;
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
+use crate::logs::limitation::Caveat;
 use crate::logs::record::{Fields, Outcome, Request};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::time::Time;

@@ -1,16 +1,16 @@
 //! Log formats: one line to one record, or the reason why it is none.
 //!
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is
-//! counted. A format is a [`layout::Layout`] of lines under a name;
+//! counted. A format is a [`parser::Layout`] of lines under a name;
 //! [`registry`] lists those that are built in, one file each.
 
 pub mod detect;
 pub mod format;
 pub mod registry;
 
-pub mod layout;
+pub mod parser;
 
-mod wrapper;
+mod envelope;
 
 mod apache_format;
 mod nginx_format;
@@ -27,7 +27,7 @@ mod traefik;
 mod varnish;
 mod w3c;
 
-pub mod part;
+pub mod field_kind;
 pub mod record;
 
 mod host;
@@ -37,7 +37,7 @@ mod time;
 mod escape;
 mod field;
 
-pub mod caveat;
+pub mod limitation;
 pub mod reject;
 
 use record::Fields;

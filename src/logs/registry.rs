@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::logs::caveat::Caveat;
 use crate::logs::detect::Hints;
 use crate::logs::haproxy::Captures;
 use crate::logs::json::{self, Json};
-use crate::logs::layout::Layout;
+use crate::logs::limitation::Caveat;
+use crate::logs::parser::Layout;
 use crate::logs::w3c::{self, W3c};
 use crate::logs::{ingress_nginx, traefik, varnish};
 

@@ -7,12 +7,12 @@
 use memchr::{memchr, memchr2, memmem};
 
 use crate::error::{Error, Result};
-use crate::logs::caveat::Caveat;
 use crate::logs::detect::Hints;
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
 use crate::logs::format::Format;
-use crate::logs::layout::Layout;
+use crate::logs::limitation::Caveat;
+use crate::logs::parser::Layout;
 use crate::logs::record::{Fields, Outcome, Request};
 use crate::logs::registry::ENTRIES;
 use crate::logs::reject::Reject;

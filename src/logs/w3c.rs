@@ -12,11 +12,11 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use crate::logs::caveat::Caveat;
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
-use crate::logs::layout::Directive;
-use crate::logs::part::{Part, fields};
+use crate::logs::field_kind::{Part, fields};
+use crate::logs::limitation::Caveat;
+use crate::logs::parser::Directive;
 use crate::logs::record::{Fields, Request};
 use crate::logs::reject::Reject;
 use crate::time::Zone;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::url::origin::Origin;
 
 use super::fetch::{Fetched, fetch};
-use super::gates::Gates;
+use super::rate_limit::Gates;
 use super::settings::Settings;
 
 /// Counters that a progress bar may look at while [`fetch_all`] runs.

@@ -7,8 +7,8 @@ use url::Url;
 use crate::error::{Error, Result};
 
 use super::follow::follow;
-use super::gates::Gates;
 use super::outcome::Outcome;
+use super::rate_limit::Gates;
 use super::settings::Settings;
 
 /// The file at `url`, through the redirects that the settings allow.

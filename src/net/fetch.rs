@@ -9,8 +9,8 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::follow::follow;
-use super::gates::Gates;
 use super::outcome::{Hop, Outcome};
+use super::rate_limit::Gates;
 use super::settings::Settings;
 
 /// A robots.txt as it was got, or why it was not.

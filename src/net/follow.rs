@@ -10,10 +10,10 @@ use url::Url;
 use crate::time::UtcTime;
 
 use super::address::{is_public, lookup};
-use super::deadline::Deadline;
-use super::gates::Gates;
 use super::outcome::{Answer, Hop, Outcome, Problem, told};
+use super::rate_limit::Gates;
 use super::settings::{Reach, Settings};
+use super::timeout::Deadline;
 use super::{ftp, http};
 
 /// Longest target of a redirect that is followed, in bytes.

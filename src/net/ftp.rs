@@ -14,10 +14,10 @@ use std::net::{SocketAddr, TcpStream};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::deadline::Deadline;
 use super::ftp_reply::{Class, Control, Reply, extended_port, passive_port};
 use super::outcome::{Answer, FailureKind, Problem};
 use super::settings::Settings;
+use super::timeout::Deadline;
 
 /// A refusal is an answer, a fault is not.
 enum Stop {

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use super::deadline::Deadline;
 use super::outcome::{FailureKind, Problem, told};
+use super::timeout::Deadline;
 
 /// Longest line of a reply; servers send less than 1,000 bytes.
 const LINE_BYTES_MAX: usize = 4096;

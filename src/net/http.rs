@@ -11,9 +11,9 @@ use url::Url;
 
 use super::cache_control::max_age_seconds;
 use super::coding::{self, read_body};
-use super::deadline::Deadline;
 use super::outcome::{Answer, FailureKind, Problem, told};
 use super::settings::Settings;
+use super::timeout::Deadline;
 use super::transport::{Pinned, connector};
 
 /// Bytes from the status line to the body; Chrome allows 256 KiB, most servers send 1.

@@ -15,14 +15,14 @@ pub mod settings;
 pub mod address;
 mod cache_control;
 mod coding;
-mod deadline;
 mod ftp;
 mod ftp_reply;
 mod http;
+mod timeout;
 mod transport;
 
 mod follow;
-pub mod gates;
+pub mod rate_limit;
 
 pub mod batch;
 pub mod download;
@@ -30,4 +30,4 @@ pub mod fetch;
 
 pub mod dns;
 pub mod dns_cache;
-pub mod reverse;
+pub mod forward_confirmed;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::input::source::{Place, expand};
 use crate::url::origin::Origin;
 
-use super::recognise::lasting_name;
+use super::log_identity::lasting_name;
 
 /// Where servers log, and the name of a site whose log is called like everybody's.
 pub const LOGS: [(&str, &str); 7] = [

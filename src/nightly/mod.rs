@@ -5,13 +5,13 @@
 //! is made of the sums of its day, whichever runs they came from.
 
 pub mod config;
-pub mod copies;
 pub mod days;
+pub mod duplicates;
 pub mod init;
 pub mod lock;
+pub mod log_identity;
 pub mod news;
 pub mod night;
 pub mod plan;
-pub mod recognise;
 pub mod rotation;
 pub mod state;

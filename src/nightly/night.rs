@@ -20,8 +20,8 @@ use crate::judge::kept::KeptRobots;
 use crate::merge::Merge;
 use crate::time::{Day, UtcTime, Zone};
 
+use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
-use super::recognise::is_unfinished;
 use super::state::State;
 use super::state::change::Change;
 use super::state::inputs::Input;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::audit::follow::{Extent, Reading};
 use crate::error::Result;
-use crate::input::prefix::Reached;
+use crate::input::checkpoint::Reached;
 use crate::input::source::{FileId, Place, Source};
 
-use super::copies::{is_beginning, without_copies};
-use super::recognise::{Recognised, fingerprint, is_file, is_unfinished, lasting_name, recognise};
+use super::duplicates::{is_beginning, without_copies};
+use super::log_identity::{
+    Recognised, fingerprint, is_file, is_unfinished, lasting_name, recognise,
+};
 use super::state::State;
 use super::state::inputs::Input;
 

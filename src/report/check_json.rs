@@ -34,8 +34,8 @@ use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::timeline::AllowAll;
 use crate::robots::model::{Directive, ProductToken};
 
-use super::cell::visible;
 use super::check_words::{dialect_name, undecided_words, verdict, why};
+use super::escape::visible;
 
 /// Rules, and User-agent lines, in one object; a robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;

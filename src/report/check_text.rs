@@ -11,11 +11,11 @@ use crate::judge::explained::{Bound, BoundBy, Match, Reading};
 use crate::judge::timeline::Ruling;
 
 use super::age::age_text;
-use super::cell::visible;
 use super::check_words::{
     binding_words, change_words, count, dialect_name, directive, name, shown, undecided_words,
     verdict, why,
 };
+use super::escape::visible;
 
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;

@@ -10,7 +10,7 @@ use crate::robots::model::Directive;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
-use super::cell::visible;
+use super::escape::visible;
 
 /// Characters of one pattern or value that are shown: lines of a robots.txt may have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;

@@ -4,7 +4,7 @@ use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::summary::{Counts, Summary};
 
-use super::cell::csv_cell;
+use super::escape::csv_cell;
 
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];

@@ -10,7 +10,7 @@ use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
 
-use super::cell::visible;
+use super::escape::visible;
 
 #[derive(Serialize)]
 struct CrawlerJson<'a> {

@@ -7,7 +7,7 @@ use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
 
-use super::cell::visible;
+use super::escape::visible;
 
 /// Widest cell of a list, in characters; the last column is never cut.
 const CELL_CHARS_MAX: usize = 30;

@@ -9,8 +9,8 @@ use crate::crawlers::identity::Identity;
 use crate::judge::robots::DecidingRule;
 use crate::time::UtcTime;
 
-use super::cell::csv_cell;
 use super::columns::Table;
+use super::escape::csv_cell;
 
 /// Writes the rows of one table.
 pub struct CsvTable<W: Write> {

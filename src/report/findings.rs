@@ -2,10 +2,10 @@
 
 use crate::lint::{
     catalogue::{LINTS, Lint, Severity},
-    remark::{Remark, Remarks},
+    diagnostic::{Remark, Remarks},
 };
 
-use super::cell::visible;
+use super::escape::visible;
 
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     use crate::crawlers::registry::Registry;
-    use crate::lint::{lint, names::Names};
+    use crate::lint::{known_tokens::Names, lint};
     use crate::url::dialect::Dialect;
 
     fn remarks(text: &[u8]) -> Remarks {

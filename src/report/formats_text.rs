@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::audit::examine::Examined;
 use crate::logs::registry::ENTRIES;
 
-use super::cell::visible;
+use super::escape::visible;
 use super::privacy::{Addresses, Privacy, Queries};
 
 /// Characters that are shown of a line that is no record.

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::cell::shown;
 use super::columns::Table;
+use super::escape::shown;
 use super::facts::line::{Line, each_line};
 
 /// Writes the rows of `tables` of the report in `directory`.

@@ -1,29 +1,29 @@
 //! Tables and pages out of finished results.
 
 pub mod age;
-pub mod cell;
 pub mod check_json;
 pub mod check_text;
 pub mod check_words;
 pub mod classified;
-pub mod coding;
 pub mod columns;
+pub mod compression;
 pub mod condition;
 pub mod crawlers_json;
 pub mod crawlers_text;
 pub mod csv;
-mod digits;
 pub mod directory;
+pub mod escape;
 pub mod facts;
-pub mod figures;
 pub mod findings;
+pub mod format;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;
 pub mod night_text;
 pub mod nights;
+mod number_text;
 pub mod output;
-mod plain;
+mod plain_text;
 pub mod privacy;
 pub mod range;
 pub mod requests;

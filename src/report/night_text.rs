@@ -3,8 +3,8 @@
 use crate::audit::sums::Sums;
 use crate::time::Day;
 
-use super::cell::visible;
-use super::figures::{grouped, percent};
+use super::escape::visible;
+use super::format::{grouped, percent};
 use super::nights::NewsRow;
 
 /// Crawlers that are named of each site.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::staged::StagedFile;
 
-use super::coding::{Coding, Encoder};
+use super::compression::{Coding, Encoder};
 
 /// A file on its way to its name, compressed as that asks for. Dropped before
 /// [`OutputFile::commit`] it is gone, and what stood under the name is as it was.

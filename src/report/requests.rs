@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::staged::StagedFile;
 
-use super::coding::Coding;
 use super::columns::evidence::REQUESTS_EVIDENCE;
+use super::compression::Coding;
 use super::csv::{CsvTable, Row};
 use super::privacy::Privacy;
 

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 
-use super::cell::shown;
+use super::escape::shown;
 use super::facts::Facts;
 use super::facts::crawler::Knowledge;
 use super::facts::line::Line;
 use super::facts::simulation::{NEWLY_ALLOWED, NEWLY_DISALLOWED};
-use super::figures::{counted, grouped, percent};
+use super::format::{counted, grouped, percent};
 
 /// Crawlers that are named where a draft would change something.
 const CHANGED_SHOWN: usize = 3;

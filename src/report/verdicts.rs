@@ -12,14 +12,14 @@ use crate::archive::snapshot::Digest;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
 use crate::classify::batch::Judged;
-use crate::classify::form::Form;
+use crate::classify::input_format::Form;
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
 use crate::classify::rows::Row;
 use crate::error::{Error, Result};
 
-use super::cell::{csv_cell, visible};
-use super::digits::Digits;
-use super::plain::{is_plain_cell, is_plain_text};
+use super::escape::{csv_cell, visible};
+use super::number_text::Digits;
+use super::plain_text::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
 pub const COLUMNS: [&str; 10] = [

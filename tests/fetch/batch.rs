@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use botaudit::error::Error;
 use botaudit::net::batch::{Progress, fetch_all};
-use botaudit::net::gates::Gates;
 use botaudit::net::outcome::FailureKind::{Connect, Dns};
 use botaudit::net::outcome::Outcome::{Failure, Status};
+use botaudit::net::rate_limit::Gates;
 use botaudit::url::origin::Origin;
 
 use super::server::{Server, deaf_port, gates, hasty, response, send};

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use botaudit::net::fetch::{Fetched, fetch};
-use botaudit::net::gates::Gates;
+use botaudit::net::rate_limit::Gates;
 use botaudit::net::settings::Settings;
 use botaudit::url::origin::Origin;
 

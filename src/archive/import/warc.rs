@@ -12,8 +12,8 @@ use crate::archive::snapshot::{Digest, Hop, Outcome};
 use crate::archive::writer::Body;
 use crate::error::{Error, Result};
 use crate::input::{
-    damage::{Cause, Damage},
     open::Opened,
+    read_error::{Cause, Damage},
 };
 
 use super::head::{Head, NoHead, line_into};

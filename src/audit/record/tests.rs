@@ -6,7 +6,7 @@ use crate::archive::Store;
 use crate::audit::follow::{Extent, Reading, follow};
 use crate::audit::identities::Identities;
 use crate::audit::{Options, Progress};
-use crate::input::prefix::Reached;
+use crate::input::checkpoint::Reached;
 use crate::input::source::{Place, Source};
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::Merge;

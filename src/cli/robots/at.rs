@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
 use crate::report::age::age_text;
-use crate::report::cell::visible;
+use crate::report::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::report::cell::visible;
+use crate::report::escape::visible;
 
 /// Writes `bytes` to standard output. A terminal is shown no control characters but line ends.
 pub fn print_body(bytes: &[u8]) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
 use crate::judge::Judge;
-use crate::net::gates::Gates;
+use crate::net::rate_limit::Gates;
 use crate::net::settings::Reach;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
-use crate::report::cell::visible;
+use crate::report::escape::visible;
 
 use super::super::Outcome;
 use super::super::shared::print;

@@ -5,8 +5,8 @@
 //! `tls`; behind a proxy the header tells.
 
 use crate::logs::field::Field;
+use crate::logs::field_kind::Part;
 use crate::logs::json::Paths;
-use crate::logs::part::Part;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand. `remote_addr` is that of versions before 2.5, `client_ip` (the client

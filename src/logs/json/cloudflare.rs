@@ -5,8 +5,8 @@
 //! path alone.
 
 use crate::logs::field::Field;
+use crate::logs::field_kind::Part;
 use crate::logs::json::Paths;
-use crate::logs::part::Part;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.

@@ -8,8 +8,8 @@
 //! nginx with `escape=json` (since 1.11.8) leaves an unset variable empty; without, it writes
 //! `-`, and `\xHH` for bytes that it escapes, which JSON does not know.
 
+use crate::logs::field_kind::Part;
 use crate::logs::json::Paths;
-use crate::logs::part::Part;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[

@@ -3,8 +3,8 @@
 //! The URL is absolute, with host and scheme. A load balancer may be told to log a sample only.
 
 use crate::logs::field::Field;
+use crate::logs::field_kind::Part;
 use crate::logs::json::Paths;
-use crate::logs::part::Part;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.

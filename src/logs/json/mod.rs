@@ -10,23 +10,23 @@ pub mod google_cloud;
 pub mod own_names;
 pub mod traefik;
 
+mod key_predictor;
+mod key_tree;
 mod scan;
-mod trail;
-mod wanted;
 
 use std::sync::Arc;
 
 use crate::logs::Line;
-use crate::logs::caveat::Caveat;
-use crate::logs::part::{Part, fields};
+use crate::logs::field_kind::{Part, fields};
+use crate::logs::limitation::Caveat;
 use crate::logs::record::Fields;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Zone;
 
+use key_predictor::Trail;
+use key_tree::{Place, Wanted};
 use own_names::OwnNames;
 use scan::{Value, scan};
-use trail::Trail;
-use wanted::{Place, Wanted};
 
 /// The paths to one part, the best first.
 pub type Paths = (Part, &'static [&'static str]);

@@ -1,7 +1,7 @@
 //! The keys that a user names for the parts of a request.
 
 use crate::error::{Error, Result};
-use crate::logs::part::Part;
+use crate::logs::field_kind::Part;
 
 /// More would not fit the ranks.
 const PATHS_MAX: usize = 64;

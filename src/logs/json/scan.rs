@@ -13,8 +13,8 @@ use memchr::memchr2;
 
 use crate::logs::escape::Escaping;
 use crate::logs::field::Field;
-use crate::logs::json::trail::{Meaning, Trail};
-use crate::logs::json::wanted::{Node, Place, Wanted};
+use crate::logs::json::key_predictor::{Meaning, Trail};
+use crate::logs::json::key_tree::{Node, Place, Wanted};
 
 /// Objects and arrays within each other. No log comes near; a deeper line is hostile.
 const DEPTH_MAX: usize = 32;

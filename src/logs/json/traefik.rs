@@ -4,8 +4,8 @@
 //! `accessLog.fields.headers` keeps them, and so is the user agent.
 
 use crate::logs::field::Field;
+use crate::logs::field_kind::Part;
 use crate::logs::json::Paths;
-use crate::logs::part::Part;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.

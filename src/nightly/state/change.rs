@@ -10,7 +10,7 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use crate::audit::record::DayRecord;
 use crate::error::{Error, Result};
 use crate::judge::kept::KeptRobots;
-use crate::logs::caveat::Caveat;
+use crate::logs::limitation::Caveat;
 use crate::time::Day;
 
 use super::State;

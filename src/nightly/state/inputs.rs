@@ -4,8 +4,8 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::audit::finish::FormatUsed;
 use crate::error::Result;
-use crate::input::prefix::Reached;
-use crate::logs::caveat::Caveat;
+use crate::input::checkpoint::Reached;
+use crate::logs::limitation::Caveat;
 use crate::time::Day;
 
 use super::State;

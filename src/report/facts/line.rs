@@ -12,7 +12,7 @@ use crate::audit::sums::{Statuses, Sums};
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 
-use super::super::cell::shown;
+use super::super::escape::shown;
 
 /// One row of a table.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::super::figures::grouped;
+use super::super::format::grouped;
 use super::markup::escape;
 
 /// Width and height of a drawing in its own units; it is stretched to its frame.

@@ -162,7 +162,7 @@ pub fn answers(facts: &Facts) -> String {
     let sentence = format!(
         "<p>{} of the disallowed requests were served: robots.txt asks, and the server decides. \
          {}</p>\n",
-        escape(&cut(&super::super::figures::percent(served, all))),
+        escape(&cut(&super::super::format::percent(served, all))),
         "A crawler that is refused with 403 or 429 has still broken the rule."
     );
     sentence

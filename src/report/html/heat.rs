@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figures::grouped;
+use super::super::format::grouped;
 use super::chart::names;
 use super::markup::escape;
 

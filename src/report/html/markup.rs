@@ -1,6 +1,6 @@
 //! Text as HTML.
 
-use super::super::figures::grouped;
+use super::super::format::grouped;
 
 /// Characters of a stranger's text that are shown; the CSV has all.
 const CHARS_MAX: usize = 160;

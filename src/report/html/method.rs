@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::cell::shown;
+use super::super::escape::shown;
 use super::super::facts::{Facts, ROWS_MAX};
-use super::super::figures::grouped;
+use super::super::format::grouped;
 use super::markup::{code, escape};
 use super::table::{Cell, Kind, Table};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::facts::{Facts, is_itself};
-use super::super::figures::{counted, grouped, percent};
+use super::super::format::{counted, grouped, percent};
 use super::markup::{code, cut, escape, listed, minute, strong, strongly_counted};
 
 /// The title of the document, as text.
@@ -198,7 +198,7 @@ fn remarks(facts: &Facts) -> String {
     }
     let items = |all: &[String]| -> String {
         all.iter()
-            .map(|text| format!("<li>{}</li>", with_flags(&super::super::cell::shown(text))))
+            .map(|text| format!("<li>{}</li>", with_flags(&super::super::escape::shown(text))))
             .collect()
     };
     if !facts.run.warnings.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::super::facts::Facts;
 use super::super::facts::rule::{RobotsLine, RuleFacts};
-use super::super::figures::{counted, grouped, percent};
+use super::super::format::{counted, grouped, percent};
 use super::markup::{code, cut, escape, listed, minute};
 use super::table::{Cell, Kind, Table};
 

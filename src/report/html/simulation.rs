@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::super::cell::shown;
+use super::super::escape::shown;
 use super::super::facts::simulation::{NEWLY_ALLOWED, NEWLY_DISALLOWED};
 use super::super::facts::{Facts, ROWS_MAX};
-use super::super::figures::{counted, grouped};
+use super::super::format::{counted, grouped};
 use super::chart::{Series, legend};
 use super::markup::code;
 use super::table::{Cell, Kind, Table};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::figures::{grouped, percent};
+use super::super::format::{grouped, percent};
 use super::chart::bar;
 use super::markup::{code, cut, escape, minute};
 

@@ -14,9 +14,9 @@ use crate::bounded::StableHash;
 use crate::crawlers::identity::Identity;
 use crate::logs::reject::Reject;
 
-use super::super::cell::bytes_of;
 use super::super::columns::{Column, Table, hourly::HOURLY, unknown_crawlers::UNKNOWN_CRAWLERS};
 use super::super::csv::{CsvTable, Row, fraction};
+use super::super::escape::bytes_of;
 use super::super::facts::line::Line;
 
 /// What the last row of `unknown-crawlers.csv` is called, where not all fit.

@@ -7,9 +7,9 @@ use std::io::{self, Read, Write};
 
 use botaudit::input::chunks::{Chunks, Ending, HEAD_BYTES_MAX};
 use botaudit::input::compression::Compression;
-use botaudit::input::damage::Cause;
 use botaudit::input::lines::{LINE_BYTES_MAX, lines};
 use botaudit::input::open::Opened;
+use botaudit::input::read_error::Cause;
 use botaudit::input::source::FileId;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;

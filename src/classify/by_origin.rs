@@ -8,8 +8,8 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::hash_table::{Entry, HashTable};
 
-use super::address::{Address, rest_after};
 use super::rows::Rows;
+use super::url_parts::{Address, rest_after};
 
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ fn counting_sort(found: &[(u32, Place)], groups: usize) -> (Vec<u32>, Vec<Place>
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::Form;
+    use super::super::input_format::Form;
     use super::*;
 
     #[track_caller]

@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    remark::{Remarks, Words, counted},
+    diagnostic::{Remarks, Words, counted},
 };
 use crate::robots::{
     field::{self, Content, FieldKind},

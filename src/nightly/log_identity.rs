@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::input::checkpoint::{Prefix, Reached};
 use crate::input::chunks::Chunks;
-use crate::input::damage::{Cause, Damage};
 use crate::input::open::open;
-use crate::input::prefix::{Prefix, Reached};
+use crate::input::read_error::{Cause, Damage};
 use crate::input::source::{FileId, Place, Source};
 
 use super::state::inputs::Input;

@@ -10,8 +10,8 @@
 use crate::lint::{
     case,
     catalogue::Code,
+    diagnostic::{Remarks, Words, quote, say},
     groups::identity,
-    remark::{Remarks, Words, quote, say},
 };
 use crate::matcher::pattern;
 use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule};

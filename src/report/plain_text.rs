@@ -3,12 +3,12 @@
 use crate::bytes;
 
 /// Whether every byte is ASCII that can be seen, or a blank, and means nothing in CSV, TSV, JSON or
-/// to [`super::cell::visible`].
+/// to [`super::escape::visible`].
 pub fn is_plain_text(bytes: &[u8]) -> bool {
     !bytes::any(bytes, is_special)
 }
 
-/// Whether [`super::cell::csv_cell`] would give `bytes` as they are, and no quotes are needed.
+/// Whether [`super::escape::csv_cell`] would give `bytes` as they are, and no quotes are needed.
 pub fn is_plain_cell(bytes: &[u8]) -> bool {
     !matches!(bytes.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\'')) && is_plain_text(bytes)
 }
@@ -20,7 +20,7 @@ fn is_special(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cell::csv_cell;
+    use super::super::escape::csv_cell;
     use super::*;
 
     /// Every byte at every place of cells of every length up to three chunks.

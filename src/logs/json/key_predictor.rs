@@ -3,7 +3,7 @@
 //! A program writes the same keys line after line. Where the bytes before a value are those that
 //! stood there in a line before, neither the end of the key nor its meaning has to be looked for.
 
-use crate::logs::json::wanted::{Node, Place};
+use crate::logs::json::key_tree::{Node, Place};
 
 /// Keys that are remembered. Loggers write 8 to 60; a flood of others must not grow it.
 const KEYS_MAX: usize = 96;

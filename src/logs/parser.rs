@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::logs::caveat::Caveat;
 use crate::logs::haproxy::Captures;
 use crate::logs::json::Json;
+use crate::logs::limitation::Caveat;
 use crate::logs::template::Template;
 use crate::logs::w3c::W3c;
 use crate::logs::{Line, aws_elb, aws_s3, combined, envoy, haproxy};

@@ -16,10 +16,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use botaudit::archive::import::warc::{self, Memory, import_warc};
-use botaudit::archive::import::{Import, Progress, redirects};
+use botaudit::archive::import::warc::{self, WarcMemory, import_warc};
+use botaudit::archive::import::{Import, ImportProgress, redirects};
 use botaudit::archive::reader::Archive;
-use botaudit::archive::snapshot::{Fetch, Outcome};
+use botaudit::archive::snapshot::{Fetch, SnapshotOutcome};
 use botaudit::archive::writer::NewSnapshot;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
@@ -84,7 +84,7 @@ fn look_up(archive: &Archive, asked: &[(usize, Origin)], how: &str) {
         let entries = archive.history(origin).expect("it can be read");
         let [entry] = &entries[..] else { panic!("{origin}: {} snapshots", entries.len()) };
         assert_eq!(entry.fetch.fetched_at.unix_seconds(), NEW_YEAR + *index as i64);
-        assert_eq!(entry.fetch.outcome, Outcome::Status(200));
+        assert_eq!(entry.fetch.outcome, SnapshotOutcome::Status(200));
         black_box(entry.body.expect("it was given one").digest);
     }
     tell(&format!("origins looked up {how}"), asked.len(), started);
@@ -100,7 +100,7 @@ fn import_a_warc(dir: &Path, records: usize) {
     }
     let started = Started::now();
     let mut writer = Archive::writer(&dir.join("from-warc")).expect("a new archive");
-    let (progress, mut memory) = (Progress::default(), Memory::default());
+    let (progress, mut memory) = (ImportProgress::default(), WarcMemory::default());
     let mut problems = |problem: botaudit::error::Error| panic!("{problem}");
     let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut problems };
     import_warc(&path, &mut memory, &mut import).expect("room on the disk");
@@ -127,7 +127,7 @@ fn record(index: usize) -> Vec<u8> {
 fn snapshot(index: usize) -> NewSnapshot {
     let fetch = Fetch {
         fetched_at: time(index),
-        outcome: Outcome::Status(200),
+        outcome: SnapshotOutcome::Status(200),
         max_age_seconds: None,
         chain: Vec::new(),
     };

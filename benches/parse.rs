@@ -13,12 +13,12 @@ use botaudit::input::chunks::Chunks;
 use botaudit::input::lines::lines;
 use botaudit::input::open::Opened;
 use botaudit::input::source::FileId;
-use botaudit::logs::Line;
+use botaudit::logs::LineContent;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::Format;
-use botaudit::logs::limitation::Caveat;
+use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::Scratch;
-use botaudit::logs::registry::{ENTRIES, Entry};
+use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 
 const LINES: u64 = 200_000;
@@ -45,12 +45,13 @@ fn main() {
     for (format, text) in [(&combined, &text), (&vhost_combined, &vhost)] {
         time_format(format, text, user_agents);
     }
-    let others = |entry: &&Entry| ![combined.name(), vhost_combined.name()].contains(&entry.name);
+    let others =
+        |entry: &&BuiltinFormat| ![combined.name(), vhost_combined.name()].contains(&entry.name);
     for entry in ENTRIES.iter().filter(others) {
         let text = log_like(entry);
         let format = detect(lines(&text), &Hints::default()).format.expect("the bench made it");
         assert_eq!(format.name(), entry.name);
-        let has_user_agent = !format.caveats().contains(&Caveat::NoUserAgent);
+        let has_user_agent = !format.limitations().contains(&Limitation::NoUserAgent);
         let length = first_user_agent_bytes(&text, &format, has_user_agent);
         time_format(&format, &text, length * LINES);
     }
@@ -66,7 +67,7 @@ const USER_AGENT: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/
 
 /// The format's own sample over and over, with paths, addresses and a user agent of the usual
 /// length.
-fn log_like(entry: &Entry) -> Arc<[u8]> {
+fn log_like(entry: &BuiltinFormat) -> Arc<[u8]> {
     let (head, record) = entry.sample.rsplit_once('\n').unwrap_or(("", entry.sample));
     let user_agent = match entry.name {
         "w3c" => USER_AGENT.replace(' ', "+"),
@@ -126,7 +127,7 @@ fn chunk(bytes: &Arc<[u8]>) -> u64 {
 fn user_agent_bytes(text: &[u8], format: &Format) -> u64 {
     let (mut scratch, mut reader) = (Scratch::default(), format.reader());
     let length = |line| match reader.line(line) {
-        Line::Fields(fields) => fields.user_agent(&mut scratch).len() as u64,
+        LineContent::Fields(fields) => fields.user_agent(&mut scratch).len() as u64,
         _ => 0,
     };
     lines(text).map(length).sum()
@@ -136,7 +137,7 @@ fn user_agent_bytes(text: &[u8], format: &Format) -> u64 {
 fn first_user_agent_bytes(text: &[u8], format: &Format, is_there: bool) -> u64 {
     let (mut scratch, mut reader) = (Scratch::default(), format.reader());
     let first = lines(text).find_map(|line| match reader.line(line) {
-        Line::Fields(fields) => Some(fields.user_agent(&mut scratch).to_vec()),
+        LineContent::Fields(fields) => Some(fields.user_agent(&mut scratch).to_vec()),
         _ => None,
     });
     let user_agent = String::from_utf8(first.expect("there are records")).expect("it is ASCII");
@@ -147,7 +148,7 @@ fn first_user_agent_bytes(text: &[u8], format: &Format, is_there: bool) -> u64 {
 fn records(text: &[u8], format: &Format) -> u64 {
     let (mut scratch, mut reader) = (Scratch::default(), format.reader());
     let is_record = |line: &&[u8]| match reader.line(line) {
-        Line::Fields(fields) => black_box(fields.record(&mut scratch)).is_ok(),
+        LineContent::Fields(fields) => black_box(fields.record(&mut scratch)).is_ok(),
         _ => false,
     };
     lines(text).filter(is_record).count() as u64

@@ -7,10 +7,10 @@ use allocation_counter::measure;
 
 use botaudit::archive::Store;
 use botaudit::classify::asker::Askers;
-use botaudit::classify::batch::{Context, Judged, Memory, judge};
-use botaudit::classify::input_format::Form;
+use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
+use botaudit::classify::input_format::InputFormat;
 use botaudit::classify::outcome::Detail;
-use botaudit::classify::rows::Rows;
+use botaudit::classify::rows::InputRows;
 use botaudit::classify::sites::Sites;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
@@ -143,13 +143,14 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
     let judged_by = Judge::of_many(store, askers, Dialect::Google, 1 << 20).unwrap();
     let askers = Askers::Fixed(vec!["examplebot".to_owned()]);
     let detail = Detail::Rules;
-    let context = Context { judge: &judged_by, askers: &askers, default_scheme: None, detail };
+    let context = BatchContext { judge: &judged_by, askers: &askers, default_scheme: None, detail };
     let list: String =
         (0..ORIGINS).map(|origin| format!("http://h{origin}.example/{origin}\n")).collect();
-    let mut memory = Memory { sites: Sites::new(1 << 20), user_agents: UserAgentCache::default() };
-    let rows = Rows::read(&Form::Lines, list.into_bytes());
-    let mut judged: Option<Judged> = None;
-    let info = measure(|| judged = Some(judge(&context, &Form::Lines, rows, &mut memory)));
+    let mut memory =
+        BatchMemory { sites: Sites::new(1 << 20), user_agents: UserAgentCache::default() };
+    let rows = InputRows::read(&InputFormat::Lines, list.into_bytes());
+    let mut judged: Option<JudgedBatch> = None;
+    let info = measure(|| judged = Some(judge(&context, &InputFormat::Lines, rows, &mut memory)));
     // All of them take over 12 MB.
     assert!(info.bytes_max < 4 << 20, "{}", info.bytes_max);
     let judged = judged.unwrap();

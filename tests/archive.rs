@@ -6,7 +6,7 @@ use std::path::Path;
 
 use botaudit::archive::Store;
 use botaudit::archive::reader::Archive;
-use botaudit::archive::snapshot::{Failure, Fetch, Hop, Outcome};
+use botaudit::archive::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 use botaudit::archive::writer::{Added, KEPT_BYTES_MAX, NewSnapshot};
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
@@ -19,7 +19,7 @@ fn at(seconds: i64) -> UtcTime {
     UtcTime::from_unix_seconds(seconds).unwrap()
 }
 
-fn new(url: &str, seconds: i64, outcome: Outcome, body: &str) -> NewSnapshot {
+fn new(url: &str, seconds: i64, outcome: SnapshotOutcome, body: &str) -> NewSnapshot {
     let fetch =
         Fetch { fetched_at: at(seconds), outcome, max_age_seconds: None, chain: Vec::new() };
     NewSnapshot {
@@ -39,9 +39,9 @@ fn fill(path: &Path, snapshots: Vec<NewSnapshot>) -> Added {
     writer.added()
 }
 
-const OK: Outcome = Outcome::Status(200);
-const GONE: Outcome = Outcome::Status(410);
-const SLOW: Outcome = Outcome::Failure(Failure::Timeout);
+const OK: SnapshotOutcome = SnapshotOutcome::Status(200);
+const GONE: SnapshotOutcome = SnapshotOutcome::Status(410);
+const SLOW: SnapshotOutcome = SnapshotOutcome::Failure(Failure::Timeout);
 
 #[test]
 fn what_goes_in_comes_out() {
@@ -58,7 +58,7 @@ fn what_goes_in_comes_out() {
         new("https://a.example", 10, OK, "a"),
         new("https://a.example", 20, SLOW, "not kept"),
         new("https://b.example:8443", 10, GONE, "not kept"),
-        new("https://b.example:8443", 11, Outcome::Unfollowed, ""),
+        new("https://b.example:8443", 11, SnapshotOutcome::Unfollowed, ""),
         new("http://c.example", 10, OK, "a"),
         new("http://c.example", 10, OK, ""),
         long,

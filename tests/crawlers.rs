@@ -4,7 +4,8 @@
 
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
-    Binding, Crawler, CrawlerId, Evidence, Promise, RepApplies, Star, Trigger, Visibility,
+    Crawler, CrawlerId, InformationSource, Obligation, Promise, RepApplies, StarGroups, Trigger,
+    Visibility,
 };
 use botaudit::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
 use botaudit::crawlers::registry::Registry;
@@ -42,7 +43,7 @@ fn the_list_is_whole() {
     assert_eq!(registry.generic(), CrawlerId(290));
     let generic = registry.crawler(registry.generic());
     assert_eq!((generic.name.as_str(), generic.product_tokens.len()), ("Generic bot", 0));
-    assert_eq!(generic.star, Star::Honoured);
+    assert_eq!(generic.star, StarGroups::Honoured);
     let googlebot = registry.find("googleBOT").unwrap();
     assert_eq!(registry.crawler(googlebot).name, "Googlebot");
     assert_eq!(registry.find("Googleb"), None);
@@ -53,26 +54,26 @@ fn the_list_is_whole() {
 
 #[test]
 fn binding_and_promise_follow_from_the_facts() {
-    use Evidence::{OperatorDocumentation as Operator, Registry as List, Unverified};
+    use InformationSource::{OperatorDocumentation as Operator, Registry as List, Unverified};
     use RepApplies::{No, Partial, Unknown, Yes};
     use Trigger::{Person, Schedule};
     let mut crawler = Registry::builtin().crawler(CrawlerId(0)).clone();
     for (trigger, rep_applies, evidence, binding, promise) in [
-        (Schedule, Yes, Operator, Binding::Bound, Promise::Documented),
-        (Schedule, Yes, List, Binding::Bound, Promise::Unknown),
-        (Schedule, Yes, Unverified, Binding::Bound, Promise::Unknown),
-        (Schedule, Partial, Operator, Binding::Bound, Promise::Partial),
-        (Schedule, Partial, List, Binding::Bound, Promise::Unknown),
-        (Schedule, No, Operator, Binding::Declined, Promise::Declined),
-        (Schedule, No, List, Binding::ReportedNotFollowing, Promise::Unknown),
-        (Schedule, No, Unverified, Binding::ReportedNotFollowing, Promise::Unknown),
-        (Schedule, Unknown, Operator, Binding::Bound, Promise::Unknown),
-        (Schedule, Unknown, Unverified, Binding::Bound, Promise::Unknown),
+        (Schedule, Yes, Operator, Obligation::Bound, Promise::Documented),
+        (Schedule, Yes, List, Obligation::Bound, Promise::Unknown),
+        (Schedule, Yes, Unverified, Obligation::Bound, Promise::Unknown),
+        (Schedule, Partial, Operator, Obligation::Bound, Promise::Partial),
+        (Schedule, Partial, List, Obligation::Bound, Promise::Unknown),
+        (Schedule, No, Operator, Obligation::Declined, Promise::Declined),
+        (Schedule, No, List, Obligation::ReportedNotFollowing, Promise::Unknown),
+        (Schedule, No, Unverified, Obligation::ReportedNotFollowing, Promise::Unknown),
+        (Schedule, Unknown, Operator, Obligation::Bound, Promise::Unknown),
+        (Schedule, Unknown, Unverified, Obligation::Bound, Promise::Unknown),
         // Who asked comes before what was promised.
-        (Person, Yes, Operator, Binding::UserTriggered, Promise::Documented),
-        (Person, No, Operator, Binding::UserTriggered, Promise::Declined),
-        (Person, No, List, Binding::UserTriggered, Promise::Unknown),
-        (Person, Unknown, Unverified, Binding::UserTriggered, Promise::Unknown),
+        (Person, Yes, Operator, Obligation::UserTriggered, Promise::Documented),
+        (Person, No, Operator, Obligation::UserTriggered, Promise::Declined),
+        (Person, No, List, Obligation::UserTriggered, Promise::Unknown),
+        (Person, Unknown, Unverified, Obligation::UserTriggered, Promise::Unknown),
     ] {
         crawler = Crawler { trigger, rep_applies, evidence, ..crawler };
         let found = (crawler.binding(), crawler.promise());
@@ -356,7 +357,7 @@ fn own_rows_come_first_or_replace_in_place() {
         assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
     }
     let gptbot = registry.crawler(registry.find("GPTBot").unwrap());
-    assert_eq!(gptbot.binding(), Binding::ReportedNotFollowing);
+    assert_eq!(gptbot.binding(), Obligation::ReportedNotFollowing);
     assert_eq!((gptbot.operator.as_str(), gptbot.purpose.as_str()), ("unknown", "other"));
     assert!(registry.crawler(registry.generic()).product_tokens.is_empty());
 }

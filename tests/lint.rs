@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use botaudit::crawlers::registry::Registry;
 use botaudit::lint::catalogue::{Code, LINTS};
 use botaudit::lint::diagnostic::KEPT_MAX;
-use botaudit::lint::known_tokens::Names;
+use botaudit::lint::known_tokens::KnownTokens;
 use botaudit::lint::lint;
 use botaudit::matcher::{reference, select};
 use botaudit::robots::parse::parse_body;
@@ -31,7 +31,7 @@ const CASES: &str = include_str!("lint/cases.txt");
 
 fn remarks(text: &[u8]) -> Vec<String> {
     let registry = Registry::builtin();
-    let remarks = lint(text, &Names::new(&registry), Dialect::Google);
+    let remarks = lint(text, &KnownTokens::new(&registry), Dialect::Google);
     let kept = remarks.kept().iter();
     kept.map(|remark| format!("{} {}", remark.line, remark.code.lint().name)).collect()
 }
@@ -152,7 +152,7 @@ fn hostile(bytes: usize) -> Vec<Vec<u8>> {
 }
 
 /// The least that linting `file` took in some tries: other programs only ever add.
-fn least_time(file: &[u8], names: &Names<'_>, tries: usize) -> Duration {
+fn least_time(file: &[u8], names: &KnownTokens<'_>, tries: usize) -> Duration {
     let time = |_| {
         let start = Instant::now();
         lint(file, names, Dialect::Google);
@@ -164,12 +164,12 @@ fn least_time(file: &[u8], names: &Names<'_>, tries: usize) -> Duration {
 #[test]
 fn hostile_files_take_little_time_and_room() {
     let registry = Registry::builtin();
-    let names = Names::new(&registry);
+    let names = KnownTokens::new(&registry);
     for (small, large) in hostile(SMALL_BYTES).iter().zip(hostile(LARGE_BYTES)) {
         let shown = large[..60.min(large.len())].escape_ascii();
         let remarks = lint(&large, &names, Dialect::Google);
         assert!(remarks.kept().len() <= KEPT_MAX * LINTS.len());
-        let bytes = |remark: &botaudit::lint::diagnostic::Remark| {
+        let bytes = |remark: &botaudit::lint::diagnostic::Diagnostic| {
             remark.message.len() + remark.advice.len()
         };
         assert!(remarks.kept().iter().map(bytes).max() < Some(2000), "{shown}");
@@ -184,7 +184,7 @@ fn hostile_files_take_little_time_and_room() {
 #[test]
 fn a_remark_that_is_not_kept_is_counted() {
     let registry = Registry::builtin();
-    let remarks = lint(&full_of("a\n", 512_000), &Names::new(&registry), Dialect::Google);
+    let remarks = lint(&full_of("a\n", 512_000), &KnownTokens::new(&registry), Dialect::Google);
     assert!(remarks.count(Code::UnreadLine) > 200_000);
 }
 
@@ -228,7 +228,7 @@ fn useless_rules_are_useless() {
 fn check_that_useless_rules_are_useless(dialect: Dialect) {
     let useless = [Code::OverriddenRule, Code::DuplicateRule, Code::RedundantRule];
     let registry = Registry::builtin();
-    let names = Names::new(&registry);
+    let names = KnownTokens::new(&registry);
     let mut dice = Dice(9309);
     let mut removed = 0;
     for _ in 0..1000 {
@@ -266,7 +266,7 @@ fn the_dialect_tells_which_rules_are_equal() {
     let registry = Registry::builtin();
     let text = b"User-agent: *\nDisallow: /a\nDisallow: /%61\n";
     let duplicates =
-        |dialect| lint(text, &Names::new(&registry), dialect).count(Code::DuplicateRule);
+        |dialect| lint(text, &KnownTokens::new(&registry), dialect).count(Code::DuplicateRule);
     assert_eq!([duplicates(Dialect::Google), duplicates(Dialect::Rfc9309)], [0, 1]);
 }
 
@@ -306,7 +306,7 @@ fn any_bytes_can_be_linted() {
         b"?",
     ];
     let registry = Registry::builtin();
-    let names = Names::new(&registry);
+    let names = KnownTokens::new(&registry);
     let mut dice = Dice(7);
     for _ in 0..5000 {
         let pieces = (0..dice.below(60)).map(|_| PIECES[dice.below(PIECES.len())]);

@@ -17,11 +17,11 @@ use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
 use botaudit::logs::json::own_names::OwnNames;
-use botaudit::logs::limitation::Caveat;
+use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::{Record, Scratch};
-use botaudit::logs::registry::{ENTRIES, Entry};
+use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
 use botaudit::logs::reject::Reject;
-use botaudit::logs::{self, Line, template};
+use botaudit::logs::{self, LineContent, template};
 use botaudit::time::Zone;
 
 struct Case {
@@ -75,7 +75,7 @@ fn log(name: &str) -> String {
 }
 
 /// The format as it is told from the lines of its own file.
-fn format(entry: &Entry) -> Format {
+fn format(entry: &BuiltinFormat) -> Format {
     let hints = Hints::default();
     let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
     assert!(hints.format.is_some(), "{}", entry.name);
@@ -86,9 +86,9 @@ fn format(entry: &Entry) -> Format {
 fn describe(reader: &mut Reader, line: &[u8]) -> String {
     let mut scratch = Scratch::default();
     match reader.line(line) {
-        Line::Skip(skip) => format!("skip {}", skip.as_str()),
-        Line::Reject(reject) => format!("reject {}", reject.as_str()),
-        Line::Fields(fields) => {
+        LineContent::Skip(skip) => format!("skip {}", skip.as_str()),
+        LineContent::Reject(reject) => format!("reject {}", reject.as_str()),
+        LineContent::Fields(fields) => {
             let user_agent = fields.user_agent(&mut scratch).to_vec();
             match fields.record(&mut scratch) {
                 Err(reject) => format!("reject {}", reject.as_str()),
@@ -260,7 +260,7 @@ fn what_is_cut_for_its_length_is_rejected_for_it() {
     for entry in ENTRIES {
         let long = "m".repeat(logs::LINE_BYTES_MAX + 2);
         let line = lines(long.as_bytes()).next().unwrap();
-        assert!(matches!(format(entry).reader().line(line), Line::Reject(Reject::TooLong)));
+        assert!(matches!(format(entry).reader().line(line), LineContent::Reject(Reject::TooLong)));
     }
 }
 
@@ -403,7 +403,7 @@ fn captured_headers_are_named_by_the_user() {
         describe(&mut format.reader(), line.as_bytes()),
         "2019-02-25T15:19:48Z | https://example.com | 192.0.2.7 | GET | / | 200 | 1 | Examplebot/1.2 | 203.0.113.9, 10.0.0.1"
     );
-    assert!(!format.caveats().contains(&Caveat::NoUserAgent));
+    assert!(!format.limitations().contains(&Limitation::NoUserAgent));
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn ten_records_without_a_user_agent_are_told() {
     for (count, expected) in [(9, false), (10, true)] {
         let text = vec![line; count].join("\n");
         let format = detect(lines(text.as_bytes()), &Hints::default()).format.unwrap();
-        assert_eq!(format.caveats().contains(&Caveat::NoUserAgent), expected);
+        assert_eq!(format.limitations().contains(&Limitation::NoUserAgent), expected);
     }
 }
 
@@ -462,11 +462,11 @@ fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
 #[test]
 fn own_formats_say_what_they_cannot_tell() {
     #[track_caller]
-    fn check(text: &str, expected: &[Caveat]) {
+    fn check(text: &str, expected: &[Limitation]) {
         let format = template::parse(text, &Hints::default()).unwrap();
-        assert_eq!(**format.caveats(), *expected, "{text}");
+        assert_eq!(**format.limitations(), *expected, "{text}");
     }
-    use Caveat::{DecodedTargets, NoClient, NoQuery, NoUserAgent, NoZone};
+    use Limitation::{DecodedTargets, NoClient, NoQuery, NoUserAgent, NoZone};
     check(r#"$remote_addr $time_local "$request" "$http_user_agent""#, &[]);
     check(r#"%a %t "%r""#, &[NoUserAgent]);
     check(r#"%t %U %{User-Agent}i"#, &[DecodedTargets, NoQuery, NoClient]);

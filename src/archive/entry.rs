@@ -2,11 +2,11 @@
 
 use crate::time::UtcTime;
 
-use super::snapshot::{Digest, Failure, Fetch, Hop, Outcome};
+use super::snapshot::{Digest, Failure, Fetch, Hop, SnapshotOutcome};
 
 /// A snapshot in an archive, but for the bytes of its body.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// When, and what came of it.
     pub fetch: Fetch,
     /// What the archive has of the body; `None` where nothing was given.
@@ -27,27 +27,27 @@ pub struct BodyKey {
 }
 
 /// Statuses stand for themselves; below 0 are the failures. The numbers are in files: they stay.
-pub(super) fn outcome_code(outcome: Outcome) -> i64 {
+pub(super) fn outcome_code(outcome: SnapshotOutcome) -> i64 {
     match outcome {
-        Outcome::Status(status) => i64::from(status),
-        Outcome::Unfollowed => 0,
-        Outcome::Failure(Failure::Network) => -1,
-        Outcome::Failure(Failure::Dns) => -2,
-        Outcome::Failure(Failure::Connect) => -3,
-        Outcome::Failure(Failure::Tls) => -4,
-        Outcome::Failure(Failure::Timeout) => -5,
-        Outcome::Failure(Failure::Interrupted) => -6,
-        Outcome::Failure(Failure::InvalidResponse) => -7,
+        SnapshotOutcome::Status(status) => i64::from(status),
+        SnapshotOutcome::Unfollowed => 0,
+        SnapshotOutcome::Failure(Failure::Network) => -1,
+        SnapshotOutcome::Failure(Failure::Dns) => -2,
+        SnapshotOutcome::Failure(Failure::Connect) => -3,
+        SnapshotOutcome::Failure(Failure::Tls) => -4,
+        SnapshotOutcome::Failure(Failure::Timeout) => -5,
+        SnapshotOutcome::Failure(Failure::Interrupted) => -6,
+        SnapshotOutcome::Failure(Failure::InvalidResponse) => -7,
     }
 }
 
 /// Undoes [`outcome_code`].
-pub(super) fn outcome(code: i64) -> Option<Outcome> {
+pub(super) fn outcome(code: i64) -> Option<SnapshotOutcome> {
     match code {
-        100..=999 => u16::try_from(code).ok().map(Outcome::Status),
-        0 => Some(Outcome::Unfollowed),
+        100..=999 => u16::try_from(code).ok().map(SnapshotOutcome::Status),
+        0 => Some(SnapshotOutcome::Unfollowed),
         _ => {
-            let failures = Failure::ALL.into_iter().map(Outcome::Failure);
+            let failures = Failure::ALL.into_iter().map(SnapshotOutcome::Failure);
             failures.into_iter().find(|outcome| outcome_code(*outcome) == code)
         }
     }
@@ -79,8 +79,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_comes_back() {
-        let failures = Failure::ALL.map(Outcome::Failure);
-        for kept in [Outcome::Status(200), Outcome::Unfollowed].into_iter().chain(failures) {
+        let failures = Failure::ALL.map(SnapshotOutcome::Failure);
+        for kept in
+            [SnapshotOutcome::Status(200), SnapshotOutcome::Unfollowed].into_iter().chain(failures)
+        {
             assert_eq!(outcome(outcome_code(kept)), Some(kept));
         }
         assert_eq!((outcome(-8), outcome(1), outcome(1000)), (None, None, None));

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::entry::{Entry, chain_text};
+use super::entry::{HistoryEntry, chain_text};
 use super::import::manifest::COLUMNS;
 use super::reader::Archive;
 use super::snapshot::Digest;
@@ -57,7 +57,7 @@ fn write_body(
     archive: &Archive,
     directory: &Path,
     folder: &str,
-    entry: &Entry,
+    entry: &HistoryEntry,
     is_second: bool,
 ) -> Result<String> {
     let Some(key) = entry.body else { return Ok(String::new()) };
@@ -75,7 +75,7 @@ fn write_body(
     Ok(format!("{folder}/{name}"))
 }
 
-fn row(origin: &Origin, entry: &Entry, path: &str) -> [String; COLUMNS.len()] {
+fn row(origin: &Origin, entry: &HistoryEntry, path: &str) -> [String; COLUMNS.len()] {
     let fetch = &entry.fetch;
     [
         origin.to_string(),

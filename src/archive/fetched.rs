@@ -6,7 +6,7 @@ use crate::net::{
 };
 use crate::url::origin::Origin;
 
-use super::snapshot::{Failure, Fetch, Hop, Outcome};
+use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 use super::writer::NewSnapshot;
 
 /// The snapshot that a fetch of the robots.txt of `origin` amounts to, and where it comes from as
@@ -15,11 +15,11 @@ use super::writer::NewSnapshot;
 /// A redirect that was not followed keeps its status: it counts as a 404.
 pub fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {
     let outcome = match fetched.outcome {
-        outcome::Outcome::Status(status) => Outcome::Status(status),
-        outcome::Outcome::Failure(kind) => Outcome::Failure(failure(kind)),
-        outcome::Outcome::NotAsked => return None,
+        outcome::FetchOutcome::Status(status) => SnapshotOutcome::Status(status),
+        outcome::FetchOutcome::Failure(kind) => SnapshotOutcome::Failure(failure(kind)),
+        outcome::FetchOutcome::NotAsked => return None,
     };
-    let hop = |hop: outcome::Hop| Hop { status: hop.status, location: hop.location };
+    let hop = |hop: outcome::Redirect| Hop { status: hop.status, location: hop.location };
     Some(NewSnapshot {
         origin: origin.clone(),
         fetch: Fetch {

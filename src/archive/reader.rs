@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, Entry, outcome, time};
+use super::entry::{BodyKey, HistoryEntry, outcome, time};
 use super::rows::{HISTORY, NEWEST, entry, sane};
-use super::snapshot::{Fetch, Outcome, Snapshot};
+use super::snapshot::{Fetch, Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
 use super::writer::Writer;
 
@@ -40,16 +40,16 @@ pub struct OriginSummary {
     /// The latest.
     pub last: UtcTime,
     /// What came of the latest.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
 }
 
 /// An archive that does not change for as long as this lives.
 #[derive(Debug)]
-pub struct Held<'a> {
+pub struct ReadTransaction<'a> {
     archive: &'a Archive,
 }
 
-impl Drop for Held<'_> {
+impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
         // Nothing was written, so that nothing can be lost.
         let _ = self.archive.connection().execute_batch("RELEASE held");
@@ -94,7 +94,7 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn history(&self, origin: &Origin) -> Result<Vec<Entry>> {
+    pub fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
         let connection = self.connection();
         let entries = connection
             .prepare_cached(HISTORY)
@@ -106,7 +106,7 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<Entry>> {
+    pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<HistoryEntry>> {
         let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
         let connection = self.connection();
         let entry = connection
@@ -131,7 +131,7 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn snapshot(&self, origin: &Origin, entry: Entry) -> Result<Snapshot> {
+    pub fn snapshot(&self, origin: &Origin, entry: HistoryEntry) -> Result<Snapshot> {
         let body = entry.body.map_or_else(|| Ok(Vec::new()), |key| self.body(key))?;
         let Fetch { fetched_at, outcome, max_age_seconds, chain } = entry.fetch;
         let source = format!("{}: {origin} at {fetched_at}", self.path.display());
@@ -146,9 +146,9 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn hold(&self) -> Result<Held<'_>> {
+    pub fn hold(&self) -> Result<ReadTransaction<'_>> {
         let begun = self.connection().execute_batch("SAVEPOINT held");
-        begun.map(|()| Held { archive: self }).map_err(|err| self.failed(&err))
+        begun.map(|()| ReadTransaction { archive: self }).map_err(|err| self.failed(&err))
     }
 
     /// Gives `take` each origin, in order of its text.

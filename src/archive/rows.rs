@@ -2,10 +2,10 @@
 
 use rusqlite::Row;
 
-use super::entry::{BodyKey, Entry, chain, outcome, time};
+use super::entry::{BodyKey, HistoryEntry, chain, outcome, time};
 use super::snapshot::{Digest, Fetch};
 
-/// A statement that selects what an [`Entry`] is made of, in the order in which [`entry`] reads it.
+/// A statement that selects what an [`HistoryEntry`] is made of, in the order in which [`entry`] reads it.
 /// A literal, as it is looked up by its text each time.
 macro_rules! entries {
     ($rest:literal) => {
@@ -41,7 +41,7 @@ pub const UNFOLLOWED: &str = entries!(
 pub const ORIGIN_COLUMN: usize = 8;
 
 /// Reads a row of one of them.
-pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     let max_age: Option<i64> = row.get(2)?;
     let chain_text: Option<String> = row.get(3)?;
     let body = match row.get(5)? {
@@ -52,7 +52,7 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
             Some(BodyKey { id, digest: Digest::from(digest), size_bytes })
         }
     };
-    Ok(Entry {
+    Ok(HistoryEntry {
         fetch: Fetch {
             fetched_at: sane(0, time(row.get(0)?))?,
             outcome: sane(1, outcome(row.get(1)?))?,

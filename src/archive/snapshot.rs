@@ -46,7 +46,7 @@ impl fmt::Display for Digest {
 
 /// What came of asking for a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Outcome {
+pub enum SnapshotOutcome {
     /// The status of the last answer, after all redirects that were followed.
     Status(u16),
     /// There was no answer.
@@ -101,35 +101,35 @@ impl Failure {
     }
 }
 
-impl Outcome {
-    /// Reads what [`Outcome`] writes: a status from 100 to 999, the name of a failure, or
+impl SnapshotOutcome {
+    /// Reads what [`SnapshotOutcome`] writes: a status from 100 to 999, the name of a failure, or
     /// `unfollowed`.
-    pub fn parse(text: &str) -> Option<Outcome> {
+    pub fn parse(text: &str) -> Option<SnapshotOutcome> {
         if text == "unfollowed" {
-            return Some(Outcome::Unfollowed);
+            return Some(SnapshotOutcome::Unfollowed);
         }
         let failure = Failure::ALL.into_iter().find(|failure| failure.as_str() == text);
         let status = || {
             let is_status = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
             let status = text.parse().ok().filter(|status| is_status && *status >= 100)?;
-            Some(Outcome::Status(status))
+            Some(SnapshotOutcome::Status(status))
         };
-        failure.map(Outcome::Failure).or_else(status)
+        failure.map(SnapshotOutcome::Failure).or_else(status)
     }
 
     /// Whether a robots.txt was given.
     pub fn is_success(self) -> bool {
-        matches!(self, Outcome::Status(200..=299))
+        matches!(self, SnapshotOutcome::Status(200..=299))
     }
 }
 
 /// `200`, `timeout`, `unfollowed`.
-impl fmt::Display for Outcome {
+impl fmt::Display for SnapshotOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Status(status) => write!(f, "{status}"),
-            Outcome::Failure(failure) => f.write_str(failure.as_str()),
-            Outcome::Unfollowed => f.write_str("unfollowed"),
+            SnapshotOutcome::Status(status) => write!(f, "{status}"),
+            SnapshotOutcome::Failure(failure) => f.write_str(failure.as_str()),
+            SnapshotOutcome::Unfollowed => f.write_str("unfollowed"),
         }
     }
 }
@@ -149,7 +149,7 @@ pub struct Fetch {
     /// When it was asked for.
     pub fetched_at: UtcTime,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age` of the answer, in seconds.
     pub max_age_seconds: Option<u64>,
     /// Redirects that were followed, in order.
@@ -164,7 +164,7 @@ pub struct Snapshot {
     /// `None` for a file given by hand: then it counts at all times.
     pub fetched_at: Option<UtcTime>,
     /// What came of asking for it; 200 for a file given by hand.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age` of the answer, in seconds.
     pub max_age_seconds: Option<u64>,
     /// Redirects that were followed, in order.
@@ -182,7 +182,7 @@ impl Snapshot {
         Ok(Snapshot {
             source: path.display().to_string(),
             fetched_at: None,
-            outcome: Outcome::Status(200),
+            outcome: SnapshotOutcome::Status(200),
             max_age_seconds: None,
             chain: Vec::new(),
             body: read_body(path)?,
@@ -217,15 +217,19 @@ mod tests {
 
     #[test]
     fn outcomes_are_read_as_they_are_written() {
-        let failures = Failure::ALL.map(Outcome::Failure);
-        for outcome in [Outcome::Status(100), Outcome::Status(999), Outcome::Unfollowed]
-            .into_iter()
-            .chain(failures)
+        let failures = Failure::ALL.map(SnapshotOutcome::Failure);
+        for outcome in [
+            SnapshotOutcome::Status(100),
+            SnapshotOutcome::Status(999),
+            SnapshotOutcome::Unfollowed,
+        ]
+        .into_iter()
+        .chain(failures)
         {
-            assert_eq!(Outcome::parse(&outcome.to_string()), Some(outcome));
+            assert_eq!(SnapshotOutcome::parse(&outcome.to_string()), Some(outcome));
         }
         for text in ["", "99", "099", "+20", "1000", "ok", "DNS"] {
-            assert_eq!(Outcome::parse(text), None, "{text}");
+            assert_eq!(SnapshotOutcome::parse(text), None, "{text}");
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::robots::model::{Directive, RobotsTxt};
 use crate::robots::parse::parse_body;
 use crate::time::UtcTime;
 
-use super::entry::{BodyKey, Entry};
+use super::entry::{BodyKey, HistoryEntry};
 use super::reader::Archive;
-use super::snapshot::Outcome;
+use super::snapshot::SnapshotOutcome;
 
 /// Snapshots that follow each other with the same outcome and body.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Stretch {
     /// How often.
     pub snapshots: u64,
     /// What came of asking.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
     /// What was given.
     pub body: Option<BodyKey>,
     /// Where its first snapshot comes from.
@@ -46,7 +46,7 @@ pub struct RulesChange {
 ///
 /// # Errors
 /// Where the archive cannot be read.
-pub fn stretches(archive: &Archive, entries: &[Entry]) -> Result<Vec<Stretch>> {
+pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stretch>> {
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut given = RobotsTxt::default();
     let mut given_key = None;

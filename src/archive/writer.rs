@@ -10,7 +10,7 @@ use crate::robots::parse::BODY_BYTES_MAX;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, Entry, chain_text, outcome_code};
+use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
 use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, entry, sane};
 use super::snapshot::{Digest, Fetch};
 use super::sqlite::{failed, open_to_write};
@@ -169,7 +169,7 @@ impl Writer {
         origin: &Origin,
         time: UtcTime,
         apart_seconds: i64,
-    ) -> Result<Option<Entry>> {
+    ) -> Result<Option<HistoryEntry>> {
         let found = self.connection.prepare_cached(NEAREST).and_then(|mut find| {
             let parameters = params![origin.as_str(), time.unix_seconds(), apart_seconds];
             find.query_row(parameters, entry).optional()
@@ -181,7 +181,10 @@ impl Writer {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn unfollowed(&self, after: Option<&(Origin, UtcTime)>) -> Result<Vec<(Origin, Entry)>> {
+    pub fn unfollowed(
+        &self,
+        after: Option<&(Origin, UtcTime)>,
+    ) -> Result<Vec<(Origin, HistoryEntry)>> {
         let (origin, seconds) = match after {
             Some((origin, time)) => (origin.as_str(), time.unix_seconds()),
             None => ("", 0),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
-use crate::logs::Line;
+use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::merge::Merge;
 use crate::time::{Day, UtcTime};
@@ -166,8 +166,8 @@ impl Worker<'_> {
     }
 
     /// `None` where the line has no time.
-    fn day_of(&self, line: &Line<'_>) -> Option<Result<Day, OutsideTime>> {
-        let Line::Fields(fields) = line else { return None };
+    fn day_of(&self, line: &LineContent<'_>) -> Option<Result<Day, OutsideTime>> {
+        let LineContent::Fields(fields) = line else { return None };
         let time: UtcTime = fields.time()?;
         if !self.context.window.contains(time) {
             return Some(Err(OutsideTime));

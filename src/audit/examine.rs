@@ -8,7 +8,7 @@ use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
 use crate::input::lines::lines;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::logs::Line;
+use crate::logs::LineContent;
 use crate::logs::detect::{Detection, Hints, detect};
 use crate::logs::format::Format;
 use crate::logs::record::Scratch;
@@ -62,12 +62,12 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Examined> {
     for line in lines(head) {
         examined.lines += 1;
         let read = match reader.line(line) {
-            Line::Skip(reason) => {
+            LineContent::Skip(reason) => {
                 *examined.skipped.entry(reason).or_default() += 1;
                 continue;
             }
-            Line::Reject(reason) => Err(reason),
-            Line::Fields(fields) => fields.record(&mut scratch).map(drop),
+            LineContent::Reject(reason) => Err(reason),
+            LineContent::Fields(fields) => fields.record(&mut scratch).map(drop),
         };
         match read {
             Ok(()) => examined.records += 1,

@@ -12,7 +12,7 @@ use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::detect::Detection;
-use crate::logs::limitation::Caveat;
+use crate::logs::limitation::Limitation;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Day;
 
@@ -86,7 +86,7 @@ pub struct FormatUsed {
     /// Its name, or how it was given.
     pub name: String,
     /// What it cannot tell.
-    pub caveats: Vec<Caveat>,
+    pub caveats: Vec<Limitation>,
 }
 
 /// The robots.txt files that an audit was judged by.
@@ -140,7 +140,7 @@ impl InputEnd {
         let lines_tried = detected.lines_tried;
         let format = detected.format.as_ref().map(|format| FormatUsed {
             name: format.name().to_owned(),
-            caveats: format.caveats().to_vec(),
+            caveats: format.limitations().to_vec(),
         });
         let ending = chunks.ending();
         let failure = ending.damage.map(|damage| damage.to_string());

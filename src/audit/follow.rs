@@ -6,7 +6,7 @@ use memchr::memrchr;
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::checkpoint::{Prefix, Reached};
+use crate::input::checkpoint::{Checkpoint, Prefix};
 use crate::input::chunks::Chunk;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
@@ -38,7 +38,7 @@ pub enum Extent {
     /// Whole lines, from where it was read so far; all of them if it was not.
     Rest {
         /// How far it was read.
-        reached: Option<Reached>,
+        reached: Option<Checkpoint>,
         /// The day of the last line with a time before that.
         last_day: Option<Day>,
     },
@@ -52,7 +52,7 @@ pub struct ReadingEnd {
     /// What is to be told of it.
     pub input: InputEnd,
     /// How far it is read by now; `None` where it is not what it was when that was asked last.
-    pub reached: Option<Reached>,
+    pub reached: Option<Checkpoint>,
 }
 
 /// What was added to some logs.
@@ -130,7 +130,7 @@ impl ReadingEnd {
 
 /// What is known of a log while its rest is read.
 pub(super) struct Following {
-    from: Option<Reached>,
+    from: Option<Checkpoint>,
     prefix: Prefix,
     is_changed: bool,
 }
@@ -176,7 +176,7 @@ impl Following {
     }
 
     /// How far it was read; `None` where it is not what was read before.
-    pub fn reached(self) -> Option<Reached> {
+    pub fn reached(self) -> Option<Checkpoint> {
         let reached = self.prefix.reached();
         let is_short = self.from.is_some_and(|from| reached.bytes < from.bytes);
         (!self.is_changed && !is_short).then_some(reached)

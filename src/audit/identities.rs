@@ -14,7 +14,7 @@ use crate::crawlers::registry::Registry;
 use crate::net::address::is_public;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
-use crate::net::forward_confirmed::{Claim, Confirmation, check_all};
+use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
 use crate::time::UtcTime;
 
 use super::suspects::{Suspect, Suspects};
@@ -110,7 +110,7 @@ impl Names {
                 continue;
             }
             let place = *places.entry(key).or_insert_with(|| {
-                claims.push(Claim { address: suspect.address, suffixes });
+                claims.push(DomainClaim { address: suspect.address, suffixes });
                 claims.len() - 1
             });
             chosen.insert(suspect, place);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
-use crate::input::source::{FileId, Place, Source};
+use crate::input::source::{FileId, Location, Source};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::time::Day;
@@ -55,7 +55,7 @@ pub fn audit_of(
     for (place, (_, input)) in inputs.into_iter().enumerate() {
         let of_file = tally.files.get(&FileId::from_index(place)).unwrap_or(&nothing);
         ends.push(InputEnd::kept(input.format.clone(), input.damage.clone(), of_file));
-        let kept = Place::Nowhere("its sums are kept".to_owned());
+        let kept = Location::Nowhere("its sums are kept".to_owned());
         sources.push(Source { name: input.name.clone(), place: kept });
     }
     let in_force = record.in_force.told(judge)?;

@@ -44,7 +44,7 @@ use std::sync::atomic::AtomicU64;
 
 use ipnet::IpNet;
 
-use crate::crawlers::crawler::{Binding, Crawler};
+use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
@@ -209,7 +209,7 @@ fn context<'a>(
 ) -> Context<'a> {
     let binding = |crawler: &Crawler| match options.judged {
         Judged::Bound => crawler.binding(),
-        Judged::Everyone => Binding::Bound,
+        Judged::Everyone => Obligation::Bound,
     };
     let from_path = options.naming.from_path.as_ref();
     let captured = |source: &Source| from_path.and_then(|pattern| pattern.captured(&source.name));

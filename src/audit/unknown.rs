@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::crawlers::declared_name::self_name;
+use crate::crawlers::declared_name::declared_name;
 use crate::judge::robots::{Robots, RobotsId};
 
 use super::tally::UserAgentTally;
@@ -29,7 +29,7 @@ pub fn unknown_crawlers(
 ) -> Vec<UnknownCrawler> {
     let mut crawlers: Vec<UnknownCrawler> = tallies
         .map(|(user_agent, tally)| {
-            let token = self_name(&user_agent).unwrap_or_default().to_vec();
+            let token = declared_name(&user_agent).unwrap_or_default().to_vec();
             UnknownCrawler { user_agent, tally, token, robots_naming: 0 }
         })
         .collect();

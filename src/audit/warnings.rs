@@ -2,7 +2,7 @@
 
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::limitation::Caveat;
+use crate::logs::limitation::Limitation;
 
 use super::finish::{Audit, Input};
 use super::place::Place;
@@ -20,7 +20,7 @@ pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<Stri
         |input| input.format.is_none() && input.lines_tried > 0,
         "no known log format reads the first lines; say which it is with --log-format",
     ));
-    warnings.extend(Caveat::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
+    warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
     warnings.extend(unnamed_origin(audit, judge));
     warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
@@ -57,7 +57,7 @@ fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) ->
 }
 
 /// What the formats of some inputs cannot tell, with their names.
-fn about_format(audit: &Audit, caveat: Caveat) -> Option<String> {
+fn about_format(audit: &Audit, caveat: Limitation) -> Option<String> {
     let has_caveat = |input: &&Input| {
         input.format.as_ref().is_some_and(|format| format.caveats.contains(&caveat))
     };

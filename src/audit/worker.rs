@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use memchr::memmem::Finder;
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
-use crate::crawlers::crawler::{Binding, CrawlerId};
+use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::crawlers::identify::Identified;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
@@ -24,7 +24,7 @@ use crate::judge::Judge;
 use crate::judge::dated::Judgement;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::Line;
+use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::reject::Skip;
@@ -71,7 +71,7 @@ pub struct Context<'a> {
     /// Proxies that are believed when they say for whom they ask.
     pub trusted_proxies: &'a [IpNet],
     /// Why a crawler is not bound, by crawler.
-    pub bindings: Box<[Binding]>,
+    pub bindings: Box<[Obligation]>,
     /// Who is who they say they are.
     pub identities: &'a Identities,
     /// A draft of a robots.txt by which requests are judged besides.
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
     pub(super) fn audit_line(
         &mut self,
         line: &[u8],
-        read: &Line<'_>,
+        read: &LineContent<'_>,
         scratch: &mut Scratch,
         position: Position,
         tally: &mut FileTally,
@@ -186,16 +186,16 @@ impl<'a> Worker<'a> {
     ) {
         let context = self.context;
         match read {
-            Line::Skip(reason) => tally.skip(*reason),
-            Line::Reject(reason) => tally.reject(*reason, position.line, line),
-            Line::Fields(fields) if is_outside(fields, context.window) => {
+            LineContent::Skip(reason) => tally.skip(*reason),
+            LineContent::Reject(reason) => tally.reject(*reason, position.line, line),
+            LineContent::Fields(fields) if is_outside(fields, context.window) => {
                 tally.skip(Skip::OutsideTime);
             }
-            Line::Fields(fields) if context.pass == Pass::CollectWitness => {
+            LineContent::Fields(fields) if context.pass == Pass::CollectWitness => {
                 tally.other += 1;
                 self.collect_witness(line, fields, scratch);
             }
-            Line::Fields(fields) => {
+            LineContent::Fields(fields) => {
                 let user_agent = fields.user_agent(scratch);
                 match identify_cached(context.registry, user_agent, &mut self.user_agents) {
                     Identified::Generic if context.pass == Pass::Judge => {
@@ -225,7 +225,7 @@ impl<'a> Worker<'a> {
                 let (target, site) = self.address(&record);
                 let generic = self.context.registry.generic();
                 let ruled = self.judge(generic, target, record.time, &site);
-                let outcome = ruled.judged.outcome(Binding::Bound);
+                let outcome = ruled.judged.outcome(Obligation::Bound);
                 self.add_unknown_crawler(
                     record.user_agent,
                     outcome,

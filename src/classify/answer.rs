@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::judge::robots::Robots;
 
-use super::url_parts::Invalid;
+use super::url_parts::InvalidUrl;
 
 /// May the crawler request the URL?
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -47,7 +47,7 @@ pub enum Reason {
     /// The row names a crawler that is not in the registry.
     NoSuchCrawler,
     /// See there.
-    Invalid(Invalid),
+    Invalid(InvalidUrl),
 }
 
 /// What is said of one row, and by which robots.txt.

@@ -16,18 +16,18 @@ use crate::url::path::prepare;
 
 use super::answer::{Answer, Reason, Said};
 use super::asker::{Askers, Asking, asker_of_row};
-use super::by_origin::{Groups, Place};
-use super::input_format::{AskerColumn, Form};
+use super::by_origin::{ByOrigin, RowTarget};
+use super::input_format::{AskerColumn, InputFormat};
 use super::outcome::{Detail, Outcomes};
-use super::rows::{Row, Rows};
+use super::rows::{InputRow, InputRows};
 use super::site::{Site, When};
 use super::sites::Sites;
 use super::summary::Counts;
-use super::url_parts::{Address, Invalid};
+use super::url_parts::{InvalidUrl, UrlParts};
 
 /// What all batches share.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub struct BatchContext<'a> {
     /// What is forbidden.
     pub judge: &'a Judge,
     /// Who asks.
@@ -40,7 +40,7 @@ pub struct Context<'a> {
 
 /// What one thread remembers from batch to batch.
 #[derive(Debug)]
-pub struct Memory {
+pub struct BatchMemory {
     /// Origins.
     pub sites: Sites,
     /// User agents.
@@ -49,9 +49,9 @@ pub struct Memory {
 
 /// A batch and what is said of its rows.
 #[derive(Debug)]
-pub struct Judged {
+pub struct JudgedBatch {
     /// As they were read.
-    pub rows: Rows,
+    pub rows: InputRows,
     /// Into `outcomes`; `per_row` for each row.
     pub answers: Vec<u32>,
     /// Askers of each row.
@@ -60,7 +60,7 @@ pub struct Judged {
     pub outcomes: Outcomes,
 }
 
-impl Judged {
+impl JudgedBatch {
     /// How often each answer was given.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -69,21 +69,26 @@ impl Judged {
     }
 
     /// The rows, each with the places of its outcomes, one for each asker.
-    pub fn iter(&self) -> impl Iterator<Item = (Row<'_>, &[u32])> {
+    pub fn iter(&self) -> impl Iterator<Item = (InputRow<'_>, &[u32])> {
         self.rows.iter().zip(self.answers.chunks_exact(self.per_row))
     }
 }
 
 /// Judges `rows`, which have the form `form`.
-pub fn judge(context: &Context<'_>, form: &Form, rows: Rows, memory: &mut Memory) -> Judged {
+pub fn judge(
+    context: &BatchContext<'_>,
+    form: &InputFormat,
+    rows: InputRows,
+    memory: &mut BatchMemory,
+) -> JudgedBatch {
     let columns =
         Columns { url: form.url_cell(), asker: form.asker_cell(), time: form.time_cell() };
     let mut desk = Desk::new(context, rows.len());
-    let groups = Groups::of(&rows, columns.url, context.default_scheme);
-    for &Place { row: index, .. } in groups.strays() {
+    let groups = ByOrigin::of(&rows, columns.url, context.default_scheme);
+    for &RowTarget { row: index, .. } in groups.strays() {
         let row = rows.get(index as usize);
         let url = row.cell(columns.url).trim_ascii();
-        let why = Address::of(url, context.default_scheme).err().unwrap_or(Invalid::BadHost);
+        let why = UrlParts::of(url, context.default_scheme).err().unwrap_or(InvalidUrl::BadHost);
         let said = Said::of(Answer::InvalidUrl, Reason::Invalid(why));
         for (at, asker) in desk.askers(&rows, index, &columns, &mut memory.user_agents) {
             desk.put(index, at, asker, said, &None);
@@ -101,7 +106,7 @@ pub fn judge(context: &Context<'_>, form: &Form, rows: Rows, memory: &mut Memory
     }
     drop(groups);
     let Desk { per_row, answers, outcomes, .. } = desk;
-    Judged { rows, answers, per_row, outcomes }
+    JudgedBatch { rows, answers, per_row, outcomes }
 }
 
 /// Where in a row stands what.
@@ -116,7 +121,7 @@ const PLACES_AT_ONCE: usize = 64;
 
 /// Looks at each URL of a few rows of an origin, which may be strewn over the whole batch, so that
 /// the processor fetches all of them at once and not one after the other.
-fn fetch(rows: &Rows, places: &[Place]) {
+fn fetch(rows: &InputRows, places: &[RowTarget]) {
     let bytes = places.iter().map(|place| {
         let rest = rows.text(place.rest_start, place.rest_end);
         rest.first().unwrap_or(&0) ^ rest.last().unwrap_or(&0)
@@ -131,7 +136,7 @@ fn when(cell: &[u8]) -> When {
     seconds().or_else(|| Zone::UTC.parse(text)).map_or(When::Unsaid, When::At)
 }
 
-fn asking<'a>(row: Row<'a>, column: &AskerColumn<usize>) -> Asking<'a> {
+fn asking<'a>(row: InputRow<'a>, column: &AskerColumn<usize>) -> Asking<'a> {
     match column {
         AskerColumn::Crawler(cell) => Asking::Crawler(row.cell(*cell).trim_ascii()),
         AskerColumn::UserAgent(cell) => Asking::UserAgent(row.cell(*cell)),
@@ -140,7 +145,7 @@ fn asking<'a>(row: Row<'a>, column: &AskerColumn<usize>) -> Asking<'a> {
 
 /// Where one row after the other is judged.
 struct Desk<'a> {
-    context: &'a Context<'a>,
+    context: &'a BatchContext<'a>,
     per_row: usize,
     scratch: Vec<u8>,
     answers: Vec<u32>,
@@ -161,7 +166,7 @@ type Key = (Option<u16>, Answer, Reason, u32, usize);
 const FEW: usize = 16;
 
 impl<'a> Desk<'a> {
-    fn new(context: &'a Context<'a>, rows: usize) -> Desk<'a> {
+    fn new(context: &'a BatchContext<'a>, rows: usize) -> Desk<'a> {
         let per_row = context.askers.per_row();
         Desk {
             context,
@@ -185,8 +190,8 @@ impl<'a> Desk<'a> {
 
     fn judge_row(
         &mut self,
-        rows: &Rows,
-        place: Place,
+        rows: &InputRows,
+        place: RowTarget,
         columns: &Columns,
         site: &Site,
         user_agents: &mut UserAgentCache,
@@ -211,7 +216,7 @@ impl<'a> Desk<'a> {
     /// Who asks for the URL of the row at `index`, each with its place among the answers; `None` is nobody.
     fn askers(
         &self,
-        rows: &Rows,
+        rows: &InputRows,
         index: u32,
         columns: &Columns,
         user_agents: &mut UserAgentCache,

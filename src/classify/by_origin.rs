@@ -8,23 +8,23 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::hash_table::{Entry, HashTable};
 
-use super::rows::Rows;
-use super::url_parts::{Address, rest_after};
+use super::rows::InputRows;
+use super::url_parts::{UrlParts, rest_after};
 
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
 #[derive(Debug)]
-pub struct Group<'a> {
+pub struct OriginRows<'a> {
     /// Scheme and authority; without the scheme where that is not written.
     pub key: &'a [u8],
     /// The first of its URLs.
-    pub address: Address<'a>,
+    pub address: UrlParts<'a>,
     /// The rows, in order.
-    pub places: &'a [Place],
+    pub places: &'a [RowTarget],
 }
 
 /// A row, and where in its batch stands what follows the authority of its URL.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Place {
+pub struct RowTarget {
     /// Its index.
     pub row: u32,
     /// Into the text of the batch.
@@ -33,37 +33,41 @@ pub struct Place {
     pub rest_end: u32,
 }
 
-impl Place {
+impl RowTarget {
     /// Of the row at `row`, whose URL ends at `end`, and with `rest`.
-    fn new(row: u32, rest: &[u8], end: u32) -> Place {
+    fn new(row: u32, rest: &[u8], end: u32) -> RowTarget {
         let bytes = u32::try_from(rest.len()).expect("a URL is not that long");
-        Place { row, rest_start: end - bytes, rest_end: end }
+        RowTarget { row, rest_start: end - bytes, rest_end: end }
     }
 }
 
 /// All rows of a batch.
 #[derive(Debug, Default)]
-pub struct Groups<'a> {
-    heads: Vec<(&'a [u8], Address<'a>)>,
+pub struct ByOrigin<'a> {
+    heads: Vec<(&'a [u8], UrlParts<'a>)>,
     /// Where in `places` the rows of each group begin; the last ones lead nowhere.
     starts: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<RowTarget>,
 }
 
-impl<'a> Groups<'a> {
+impl<'a> ByOrigin<'a> {
     /// Groups `rows` by the URL in the cell `url_cell` of each.
-    pub fn of(rows: &'a Rows, url_cell: usize, default_scheme: Option<&'a str>) -> Groups<'a> {
-        let mut heads = Heads::default();
+    pub fn of(
+        rows: &'a InputRows,
+        url_cell: usize,
+        default_scheme: Option<&'a str>,
+    ) -> ByOrigin<'a> {
+        let mut heads = OriginIndex::default();
         // Group and place of each row.
-        let mut found: Vec<(u32, Place)> = Vec::with_capacity(rows.len());
+        let mut found: Vec<(u32, RowTarget)> = Vec::with_capacity(rows.len());
         let (mut last_key, mut last) = (&b""[..], 0);
         for (index, row) in (0..).zip(rows.iter()) {
             let (url, url_end) = row.trimmed(url_cell);
             let rest = match rest_after(last_key, url) {
                 Some(rest) => rest,
                 None => {
-                    let Ok(address) = Address::of(url, default_scheme) else {
-                        found.push((u32::MAX, Place::new(index, b"", url_end)));
+                    let Ok(address) = UrlParts::of(url, default_scheme) else {
+                        found.push((u32::MAX, RowTarget::new(index, b"", url_end)));
                         continue;
                     };
                     last_key = &url[..url.len() - address.rest.len()];
@@ -71,31 +75,31 @@ impl<'a> Groups<'a> {
                     address.rest
                 }
             };
-            found.push((last, Place::new(index, rest, url_end)));
+            found.push((last, RowTarget::new(index, rest, url_end)));
         }
         let heads = heads.list;
         let (starts, places) = counting_sort(&found, heads.len());
-        Groups { heads, starts, places }
+        ByOrigin { heads, starts, places }
     }
 
     /// Those whose URLs lead somewhere, or may.
-    pub fn iter(&self) -> impl Iterator<Item = Group<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = OriginRows<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
-            Group { key, address, places: &self.places[rows] }
+            OriginRows { key, address, places: &self.places[rows] }
         })
     }
 
     /// The rows whose URLs are none.
-    pub fn strays(&self) -> &[Place] {
+    pub fn strays(&self) -> &[RowTarget] {
         &self.places[self.starts[self.heads.len()] as usize..]
     }
 }
 
 /// Groups by their keys.
 #[derive(Default)]
-struct Heads<'a> {
-    list: Vec<(&'a [u8], Address<'a>)>,
+struct OriginIndex<'a> {
+    list: Vec<(&'a [u8], UrlParts<'a>)>,
     /// All keys once more, one after the other: where they came from they are strewn over the whole
     /// batch, and each look at one would wait for memory.
     keys: Vec<u8>,
@@ -105,10 +109,10 @@ struct Heads<'a> {
     hasher: RandomState,
 }
 
-impl<'a> Heads<'a> {
+impl<'a> OriginIndex<'a> {
     /// The group of `key`; a new one, of `address`, where there is none yet.
-    fn index_of(&mut self, key: &'a [u8], address: Address<'a>) -> u32 {
-        let Heads { list, keys, ends, by_key, hasher } = self;
+    fn index_of(&mut self, key: &'a [u8], address: UrlParts<'a>) -> u32 {
+        let OriginIndex { list, keys, ends, by_key, hasher } = self;
         let key_of = |index: u32| {
             let index = index as usize;
             &keys[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]]
@@ -129,7 +133,7 @@ impl<'a> Heads<'a> {
 }
 
 /// The places by group, those of no group last, and where each group begins.
-fn counting_sort(found: &[(u32, Place)], groups: usize) -> (Vec<u32>, Vec<Place>) {
+fn counting_sort(found: &[(u32, RowTarget)], groups: usize) -> (Vec<u32>, Vec<RowTarget>) {
     let index = |group: u32| (group as usize).min(groups);
     let mut starts = vec![0_u32; groups + 1];
     found.iter().for_each(|(group, _)| starts[index(*group)] += 1);
@@ -138,7 +142,7 @@ fn counting_sort(found: &[(u32, Place)], groups: usize) -> (Vec<u32>, Vec<Place>
         sum += std::mem::replace(start, sum);
     }
     let mut next = starts.clone();
-    let mut places = vec![Place::default(); found.len()];
+    let mut places = vec![RowTarget::default(); found.len()];
     for &(group, place) in found {
         let at = &mut next[index(group)];
         places[*at as usize] = place;
@@ -149,14 +153,15 @@ fn counting_sort(found: &[(u32, Place)], groups: usize) -> (Vec<u32>, Vec<Place>
 
 #[cfg(test)]
 mod tests {
-    use super::super::input_format::Form;
+    use super::super::input_format::InputFormat;
     use super::*;
 
     #[track_caller]
     fn check(list: &str, expected: &[(&str, &[u32])], strays: &[u32]) {
-        let rows = Rows::read(&Form::Lines, list.as_bytes().to_vec());
-        let groups = Groups::of(&rows, 0, Some("https"));
-        let rows_of = |places: &[Place]| places.iter().map(|place| place.row).collect::<Vec<_>>();
+        let rows = InputRows::read(&InputFormat::Lines, list.as_bytes().to_vec());
+        let groups = ByOrigin::of(&rows, 0, Some("https"));
+        let rows_of =
+            |places: &[RowTarget]| places.iter().map(|place| place.row).collect::<Vec<_>>();
         let found: Vec<(&str, Vec<u32>)> = groups
             .iter()
             .map(|group| (std::str::from_utf8(group.key).unwrap(), rows_of(group.places)))

@@ -12,11 +12,11 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
 use crate::error::{Error, Result};
 use crate::merge::Merge;
 
-use super::batch::{Context, Memory, judge};
-use super::input_format::Form;
-use super::rows::Rows;
+use super::batch::{BatchContext, BatchMemory, judge};
+use super::input_format::InputFormat;
+use super::rows::InputRows;
 use super::summary::{Counted, Counts, Summary};
-use super::{Progress, Render};
+use super::{ClassifyProgress, Render};
 
 /// Buffers of a batch; there are only so many.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Buffers {
 /// A batch on its way to whoever is free.
 pub struct Work {
     pub sequence: u64,
-    pub form: Arc<Form>,
+    pub form: Arc<InputFormat>,
     pub buffers: Buffers,
 }
 
@@ -51,16 +51,16 @@ pub struct Written {
 
 /// One thread, and what it remembers.
 pub struct Hand<'a> {
-    pub context: &'a Context<'a>,
+    pub context: &'a BatchContext<'a>,
     pub work: &'a Receiver<Work>,
     pub done: Sender<Done>,
     pub has_failed: &'a AtomicBool,
-    pub progress: &'a Progress,
+    pub progress: &'a ClassifyProgress,
     /// `None` where nothing is written but a summary.
     pub render: Option<&'a Render<'a>>,
     /// Whether to count by origin and rule.
     pub counts: bool,
-    pub memory: Memory,
+    pub memory: BatchMemory,
 }
 
 impl Hand<'_> {
@@ -105,7 +105,7 @@ impl Hand<'_> {
     /// Judges a batch and writes what can be written.
     pub fn judge(&mut self, work: Work) {
         let Work { sequence, form, buffers: Buffers { text, mut out } } = work;
-        let rows = Rows::read(&form, text);
+        let rows = InputRows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         self.tell_progress(judged.rows.len());
         let counted = self.counts.then(|| Counted::of(&judged, self.context.askers));
@@ -124,7 +124,7 @@ impl Hand<'_> {
     }
 
     fn tell_progress(&mut self, rows: usize) {
-        let Progress { rows: all_rows, origins_opened, origins_found, .. } = self.progress;
+        let ClassifyProgress { rows: all_rows, origins_opened, origins_found, .. } = self.progress;
         let sites = &mut self.memory.sites;
         all_rows.fetch_add(rows as u64, Ordering::Relaxed);
         origins_opened.fetch_add(std::mem::take(&mut sites.opened), Ordering::Relaxed);

@@ -6,7 +6,7 @@ use super::rows::record_reader;
 
 /// The form of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Form {
+pub enum InputFormat {
     /// A URL a line.
     Lines,
     /// Records with a header (RFC 4180, or with tabs).
@@ -16,15 +16,15 @@ pub enum Form {
         /// The cells of the header.
         header: Vec<String>,
         /// Which of them are wanted.
-        wanted: Wanted<usize>,
+        wanted: WantedColumns<usize>,
     },
     /// A JSON object a line; the names of its members.
-    JsonLines(Wanted<String>),
+    JsonLines(WantedColumns<String>),
 }
 
 /// What is wanted of a row, by name or by place.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Wanted<T> {
+pub struct WantedColumns<T> {
     /// The URL.
     pub url: T,
     /// Who asks.
@@ -44,7 +44,7 @@ pub enum AskerColumn<T> {
 
 /// How a list is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Writing {
+pub enum ListSyntax {
     /// A URL a line.
     Lines,
     /// RFC 4180.
@@ -71,7 +71,7 @@ impl<T> AskerColumn<T> {
     }
 }
 
-impl<T> Wanted<T> {
+impl<T> WantedColumns<T> {
     /// All columns, the URL first, then who asks, then when.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         let asker = self.asker.as_ref().map(AskerColumn::column);
@@ -79,44 +79,49 @@ impl<T> Wanted<T> {
     }
 }
 
-impl Form {
+impl InputFormat {
     /// The form of the list `name` that is written so, and whose first record is that of `head`.
     ///
     /// # Errors
     /// Where a column is wanted that the header does not have.
-    pub fn new(writing: Writing, wanted: &Wanted<String>, name: &str, head: &[u8]) -> Result<Form> {
+    pub fn new(
+        writing: ListSyntax,
+        wanted: &WantedColumns<String>,
+        name: &str,
+        head: &[u8],
+    ) -> Result<InputFormat> {
         let delimiter = match writing {
-            Writing::Lines => return Ok(Form::Lines),
-            Writing::JsonLines => return Ok(Form::JsonLines(wanted.clone())),
-            Writing::Csv => b',',
-            Writing::Tsv => b'\t',
+            ListSyntax::Lines => return Ok(InputFormat::Lines),
+            ListSyntax::JsonLines => return Ok(InputFormat::JsonLines(wanted.clone())),
+            ListSyntax::Csv => b',',
+            ListSyntax::Tsv => b'\t',
         };
         let header = header(delimiter, head);
         let place = |column: &String| place(column, &header, name);
         let asker = wanted.asker.as_ref().map(|asker| asker.map(place)).transpose()?;
-        let wanted = Wanted {
+        let wanted = WantedColumns {
             url: place(&wanted.url)?,
             asker,
             time: wanted.time.as_ref().map(place).transpose()?,
         };
-        Ok(Form::Delimited { delimiter, header, wanted })
+        Ok(InputFormat::Delimited { delimiter, header, wanted })
     }
 
     /// Where in a row the URL stands.
     pub fn url_cell(&self) -> usize {
         match self {
-            Form::Lines => 0,
-            Form::Delimited { wanted, .. } => wanted.url,
-            Form::JsonLines(_) => 1,
+            InputFormat::Lines => 0,
+            InputFormat::Delimited { wanted, .. } => wanted.url,
+            InputFormat::JsonLines(_) => 1,
         }
     }
 
     /// Where in a row it stands who asks.
     pub fn asker_cell(&self) -> Option<AskerColumn<usize>> {
         match self {
-            Form::Lines => None,
-            Form::Delimited { wanted, .. } => wanted.asker.clone(),
-            Form::JsonLines(wanted) => wanted.asker.as_ref().map(|asker| match asker {
+            InputFormat::Lines => None,
+            InputFormat::Delimited { wanted, .. } => wanted.asker.clone(),
+            InputFormat::JsonLines(wanted) => wanted.asker.as_ref().map(|asker| match asker {
                 AskerColumn::Crawler(_) => AskerColumn::Crawler(2),
                 AskerColumn::UserAgent(_) => AskerColumn::UserAgent(2),
             }),
@@ -126,9 +131,9 @@ impl Form {
     /// Where in a row the time stands.
     pub fn time_cell(&self) -> Option<usize> {
         match self {
-            Form::Lines => None,
-            Form::Delimited { wanted, .. } => wanted.time,
-            Form::JsonLines(wanted) => {
+            InputFormat::Lines => None,
+            InputFormat::Delimited { wanted, .. } => wanted.time,
+            InputFormat::JsonLines(wanted) => {
                 wanted.time.as_ref().map(|_| 2 + usize::from(wanted.asker.is_some()))
             }
         }
@@ -136,7 +141,7 @@ impl Form {
 
     /// The columns of the list that are not read here, with their places: they are carried through.
     pub fn carried(&self) -> Vec<(usize, &str)> {
-        let Form::Delimited { header, wanted, .. } = self else { return Vec::new() };
+        let InputFormat::Delimited { header, wanted, .. } = self else { return Vec::new() };
         let names = header.iter().map(String::as_str).enumerate();
         names.filter(|(place, _)| *place != wanted.url).collect()
     }
@@ -167,13 +172,15 @@ fn place(column: &str, header: &[String], name: &str) -> Result<usize> {
 mod tests {
     use super::*;
 
-    fn wanted(url: &str) -> Wanted<String> {
-        Wanted { url: url.to_owned(), ..Wanted::default() }
+    fn wanted(url: &str) -> WantedColumns<String> {
+        WantedColumns { url: url.to_owned(), ..WantedColumns::default() }
     }
 
     #[test]
     fn columns_have_names_or_numbers() {
-        let form = |url: &str| Form::new(Writing::Csv, &wanted(url), "a.csv", b"id, url ,x\n1,2,3");
+        let form = |url: &str| {
+            InputFormat::new(ListSyntax::Csv, &wanted(url), "a.csv", b"id, url ,x\n1,2,3")
+        };
         assert_eq!(form("url").unwrap().url_cell(), 1);
         assert_eq!(form("3").unwrap().url_cell(), 2);
         assert_eq!(form("url").unwrap().carried(), [(0, "id"), (2, "x")]);
@@ -185,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_no_part_of_a_name() {
-        let form = Form::new(Writing::Tsv, &wanted("url"), "a.tsv", b"\xEF\xBB\xBFurl\tx\n");
+        let form =
+            InputFormat::new(ListSyntax::Tsv, &wanted("url"), "a.tsv", b"\xEF\xBB\xBFurl\tx\n");
         assert_eq!(form.unwrap().url_cell(), 0);
     }
 }

@@ -35,9 +35,9 @@ use crate::input::chunks::{Chunk, Chunks};
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 
-use batch::{Context, Judged, Memory};
+use batch::{BatchContext, BatchMemory, JudgedBatch};
 use hands::{Buffers, Hand, Work, Written, write_in_order};
-use input_format::{Form, Wanted, Writing};
+use input_format::{InputFormat, ListSyntax, WantedColumns};
 use record_boundary::whole_records;
 use rows::record_reader;
 use sites::Sites;
@@ -51,15 +51,15 @@ const BATCHES_ON_THE_WAY: usize = 2;
 
 /// How to classify.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ClassifyOptions {
     /// Threads that read and judge; who writes comes on top of them.
     pub threads: usize,
     /// Bytes of a batch.
     pub batch_bytes: usize,
     /// How the lists are written; `None`: told from each name.
-    pub writing: Option<Writing>,
+    pub writing: Option<ListSyntax>,
     /// The columns that are read, where the lists have columns.
-    pub wanted: Wanted<String>,
+    pub wanted: WantedColumns<String>,
     /// Bytes for what each thread remembers of origins.
     pub sites_bytes: usize,
     /// Bytes for the counts of origins and rules; `None` where rows are written instead.
@@ -68,7 +68,7 @@ pub struct Options {
 
 /// What can be watched meanwhile.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ClassifyProgress {
     /// Bytes read, as they lie on disk.
     pub bytes_read: Arc<AtomicU64>,
     /// Rows judged.
@@ -93,7 +93,7 @@ pub struct Classified {
 }
 
 /// Gives what stands before all rows.
-type Begin<'a> = &'a (dyn Fn(&Form) -> Result<Vec<u8>> + Sync);
+type Begin<'a> = &'a (dyn Fn(&InputFormat) -> Result<Vec<u8>> + Sync);
 
 /// How verdicts are written.
 #[derive(Clone, Copy)]
@@ -101,7 +101,7 @@ pub struct Render<'a> {
     /// What stands before all rows; asked once, for the first list that can be read.
     pub begin: Begin<'a>,
     /// Puts the rows of a batch into a buffer.
-    pub write: &'a (dyn Fn(&Judged, &Form, &mut Vec<u8>) + Sync),
+    pub write: &'a (dyn Fn(&JudgedBatch, &InputFormat, &mut Vec<u8>) + Sync),
 }
 
 /// Batches that are in memory at once.
@@ -110,15 +110,15 @@ pub fn batches_under_way(threads: usize) -> usize {
 }
 
 /// How a name is usually written.
-pub fn writing_of(name: &str) -> Writing {
+pub fn writing_of(name: &str) -> ListSyntax {
     let name = name.to_ascii_lowercase();
     let compressions = [".gz", ".zst", ".bz2", ".xz"];
     let name = compressions.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     match Path::new(name).extension().and_then(|end| end.to_str()) {
-        Some("csv") => Writing::Csv,
-        Some("tsv" | "tab") => Writing::Tsv,
-        Some("jsonl" | "ndjson" | "json") => Writing::JsonLines,
-        _ => Writing::Lines,
+        Some("csv") => ListSyntax::Csv,
+        Some("tsv" | "tab") => ListSyntax::Tsv,
+        Some("jsonl" | "ndjson" | "json") => ListSyntax::JsonLines,
+        _ => ListSyntax::Lines,
     }
 }
 
@@ -129,9 +129,9 @@ pub fn writing_of(name: &str) -> Writing {
 /// Where a list lacks a column, or `out` cannot be written.
 pub fn run(
     sources: &[Source],
-    options: &Options,
-    context: &Context<'_>,
-    progress: &Progress,
+    options: &ClassifyOptions,
+    context: &BatchContext<'_>,
+    progress: &ClassifyProgress,
     render: &Render<'_>,
     out: &mut dyn Write,
 ) -> Result<Classified> {
@@ -157,7 +157,7 @@ pub fn run(
             let done_in = done_in;
             pool.broadcast(|_| {
                 let sites = Sites::new(options.sites_bytes);
-                let memory = Memory { sites, user_agents: UserAgentCache::default() };
+                let memory = BatchMemory { sites, user_agents: UserAgentCache::default() };
                 let done = done_in.clone();
                 let counts = options.summary_bytes.is_some();
                 let mut hand =
@@ -182,8 +182,8 @@ pub fn run(
 
 /// What opens, inflates and cuts.
 struct Reader<'a> {
-    options: &'a Options,
-    progress: &'a Progress,
+    options: &'a ClassifyOptions,
+    progress: &'a ClassifyProgress,
     free: Receiver<Buffers>,
     queue: Sender<Work>,
     /// Until the first list is open.
@@ -217,8 +217,8 @@ impl Reader<'_> {
             let head = chunks.head();
             // An empty list has no header, and no rows that would need one.
             let has_rows = !head.is_empty();
-            let writing = if has_rows { writing } else { Writing::Lines };
-            let form = Form::new(writing, &self.options.wanted, &source.name, head)?;
+            let writing = if has_rows { writing } else { ListSyntax::Lines };
+            let form = InputFormat::new(writing, &self.options.wanted, &source.name, head)?;
             let skip = preamble_bytes(&form, head);
             let form = Arc::new(form);
             if has_rows {
@@ -234,8 +234,8 @@ impl Reader<'_> {
             }
         }
         // Lists without rows have a header, too.
-        self.begin(&Form::Lines)?;
-        let form = Arc::new(Form::Lines);
+        self.begin(&InputFormat::Lines)?;
+        let form = Arc::new(InputFormat::Lines);
         // Whoever had them last left them as they were.
         let buffers = Buffers { text: Vec::new(), ..hand.buffers(&self.free) };
         let _ = self.send(&form, buffers, hand);
@@ -243,7 +243,7 @@ impl Reader<'_> {
     }
 
     /// Once, for the first list that has rows.
-    fn begin(&mut self, form: &Form) -> Result<()> {
+    fn begin(&mut self, form: &InputFormat) -> Result<()> {
         if let Some(begin) = self.begin.take() {
             self.head = begin(form)?;
         }
@@ -254,7 +254,7 @@ impl Reader<'_> {
     fn read(
         &mut self,
         chunks: &mut Chunks,
-        form: &Arc<Form>,
+        form: &Arc<InputFormat>,
         mut skip: usize,
         hand: &mut Hand<'_>,
     ) -> std::result::Result<(), Stop> {
@@ -271,7 +271,7 @@ impl Reader<'_> {
             let skipped = skip.min(buffers.text.len());
             skip -= skipped;
             buffers.text.drain(..skipped);
-            if let Form::Delimited { delimiter, .. } = **form {
+            if let InputFormat::Delimited { delimiter, .. } = **form {
                 buffers.text.splice(..0, carry.drain(..));
                 let end = match whole_records(delimiter, &buffers.text) {
                     end if buffers.text.len() - end > RECORD_BYTES_MAX => buffers.text.len(),
@@ -286,7 +286,7 @@ impl Reader<'_> {
 
     fn send(
         &mut self,
-        form: &Arc<Form>,
+        form: &Arc<InputFormat>,
         mut buffers: Buffers,
         hand: &mut Hand<'_>,
     ) -> std::result::Result<(), Stop> {
@@ -310,9 +310,9 @@ impl Reader<'_> {
 }
 
 /// A byte-order mark and a header.
-fn preamble_bytes(form: &Form, head: &[u8]) -> usize {
+fn preamble_bytes(form: &InputFormat, head: &[u8]) -> usize {
     let mark = if head.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let Form::Delimited { delimiter, .. } = form else { return mark };
+    let InputFormat::Delimited { delimiter, .. } = form else { return mark };
     let mut reader = record_reader(*delimiter, &head[mark..]);
     reader.read_byte_record(&mut csv::ByteRecord::new()).expect("bytes in memory are always read");
     mark + usize::try_from(reader.position().byte()).expect("a header is no longer than its file")

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use crate::input::lines::lines;
 
-use super::input_format::{Form, Wanted};
+use super::input_format::{InputFormat, WantedColumns};
 use super::json_fields::members;
 
 /// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub struct InputRows {
     text: Vec<u8>,
     cells: Vec<Range<u32>>,
     /// Where the cells of each row end.
@@ -22,21 +22,21 @@ pub struct Rows {
 
 /// One row.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+pub struct InputRow<'a> {
     text: &'a [u8],
     cells: &'a [Range<u32>],
 }
 
-impl Rows {
+impl InputRows {
     /// Reads `chunk`, which holds whole records.
-    pub fn read(form: &Form, chunk: Vec<u8>) -> Rows {
+    pub fn read(form: &InputFormat, chunk: Vec<u8>) -> InputRows {
         match form {
-            Form::Lines => Rows::of_lines(chunk),
-            Form::Delimited { delimiter, .. } if is_simple(&chunk) => {
-                Rows::of_simple_records(chunk, *delimiter)
+            InputFormat::Lines => InputRows::of_lines(chunk),
+            InputFormat::Delimited { delimiter, .. } if is_simple(&chunk) => {
+                InputRows::of_simple_records(chunk, *delimiter)
             }
-            Form::Delimited { delimiter, .. } => Rows::of_records(&chunk, *delimiter),
-            Form::JsonLines(wanted) => Rows::of_json(wanted, &chunk),
+            InputFormat::Delimited { delimiter, .. } => InputRows::of_records(&chunk, *delimiter),
+            InputFormat::JsonLines(wanted) => InputRows::of_json(wanted, &chunk),
         }
     }
 
@@ -51,13 +51,13 @@ impl Rows {
     }
 
     /// The row at `index`.
-    pub fn get(&self, index: usize) -> Row<'_> {
+    pub fn get(&self, index: usize) -> InputRow<'_> {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        Row { text: &self.text, cells: &self.cells[start..self.ends[index] as usize] }
+        InputRow { text: &self.text, cells: &self.cells[start..self.ends[index] as usize] }
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = InputRow<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
@@ -72,8 +72,8 @@ impl Rows {
     }
 
     /// Blank lines are no rows.
-    fn of_lines(chunk: Vec<u8>) -> Rows {
-        let mut rows = Rows::default();
+    fn of_lines(chunk: Vec<u8>) -> InputRows {
+        let mut rows = InputRows::default();
         let mut start = 0;
         // The end of a last line without one comes last, and stands for nothing where there is none.
         for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
@@ -91,9 +91,9 @@ impl Rows {
         rows
     }
 
-    /// What [`Rows::of_records`] makes of what [`is_simple`]; where it lies.
-    fn of_simple_records(chunk: Vec<u8>, delimiter: u8) -> Rows {
-        let mut rows = Rows::default();
+    /// What [`InputRows::of_records`] makes of what [`is_simple`]; where it lies.
+    fn of_simple_records(chunk: Vec<u8>, delimiter: u8) -> InputRows {
+        let mut rows = InputRows::default();
         let mut start = 0;
         for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
             let line = &chunk[start..end];
@@ -113,8 +113,8 @@ impl Rows {
         rows
     }
 
-    fn of_records(chunk: &[u8], delimiter: u8) -> Rows {
-        let mut rows = Rows::default();
+    fn of_records(chunk: &[u8], delimiter: u8) -> InputRows {
+        let mut rows = InputRows::default();
         let mut reader = record_reader(delimiter, chunk);
         let mut record = ByteRecord::new();
         while reader.read_byte_record(&mut record).expect("bytes in memory are always read") {
@@ -124,10 +124,10 @@ impl Rows {
         rows
     }
 
-    /// Cells: the line as it is, then what is wanted of it, in the order of [`Wanted`]. What is
+    /// Cells: the line as it is, then what is wanted of it, in the order of [`WantedColumns`]. What is
     /// missing, or is no text, is an empty cell.
-    fn of_json(wanted: &Wanted<String>, chunk: &[u8]) -> Rows {
-        let mut rows = Rows::default();
+    fn of_json(wanted: &WantedColumns<String>, chunk: &[u8]) -> InputRows {
+        let mut rows = InputRows::default();
         let names: Vec<&String> = wanted.all().collect();
         for line in lines(chunk).filter(|line| !line.trim_ascii().is_empty()) {
             let members = members(line, &names);
@@ -162,7 +162,7 @@ impl Rows {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> InputRow<'a> {
     /// The cell at `index`; empty where the row is too short for it.
     pub fn cell(&self, index: usize) -> &'a [u8] {
         self.cells.get(index).map_or(b"", |cell| &self.text[cell.start as usize..cell.end as usize])
@@ -209,7 +209,7 @@ fn to_u32(number: usize) -> u32 {
 mod tests {
     use super::*;
 
-    fn cells(rows: &Rows) -> Vec<Vec<&[u8]>> {
+    fn cells(rows: &InputRows) -> Vec<Vec<&[u8]>> {
         rows.iter().map(|row| (0..row.cells.len()).map(|at| row.cell(at)).collect()).collect()
     }
 
@@ -221,8 +221,8 @@ mod tests {
             let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
             let text: Vec<u8> = (0..8).map(letter).collect();
             if is_simple(&text) {
-                let simply = Rows::of_simple_records(text.clone(), b',');
-                let expected = Rows::of_records(&text, b',');
+                let simply = InputRows::of_simple_records(text.clone(), b',');
+                let expected = InputRows::of_records(&text, b',');
                 assert_eq!(cells(&simply), cells(&expected), "{text:?}");
             }
         }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn lines_are_trimmed_and_blank_ones_are_none() {
-        let rows = Rows::of_lines(b"\n a \r\n\t\nb c\n\nd".to_vec());
+        let rows = InputRows::of_lines(b"\n a \r\n\t\nb c\n\nd".to_vec());
         let expected: [&[&[u8]]; 3] = [&[b"a"], &[b"b c"], &[b"d"]];
         assert_eq!(cells(&rows), expected);
     }

@@ -12,7 +12,7 @@ use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use super::answer::{Answer, Reason, Said};
-use super::url_parts::{Address, Invalid};
+use super::url_parts::{InvalidUrl, UrlParts};
 
 /// Bytes that an origin takes, about, besides its name.
 const SITE_BYTES: usize = 512;
@@ -71,7 +71,7 @@ impl Site {
     }
 
     /// Looks up what the judge knows of the origin of `address`.
-    pub fn open(judge: &Judge, address: &Address<'_>) -> Site {
+    pub fn open(judge: &Judge, address: &UrlParts<'_>) -> Site {
         let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
             return Site::nowhere();
         };
@@ -116,7 +116,7 @@ impl Known {
     pub fn say(&self, judge: &Judge, asker: u16, path: PathQuery<'_>, when: When) -> Said<'_> {
         let (dated, newest) = match self {
             Known::Nowhere => {
-                return Said::of(Answer::InvalidUrl, Reason::Invalid(Invalid::BadHost));
+                return Said::of(Answer::InvalidUrl, Reason::Invalid(InvalidUrl::BadHost));
             }
             Known::Nothing => return Said::of(Answer::Unknown, Reason::NothingKnown),
             Known::Unreadable => return Said::of(Answer::Unknown, Reason::Unreadable),

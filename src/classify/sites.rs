@@ -12,7 +12,7 @@ use foldhash::fast::RandomState;
 use crate::judge::Judge;
 
 use super::site::Site;
-use super::url_parts::Address;
+use super::url_parts::UrlParts;
 
 /// One thread's memory of origins.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Sites {
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
-    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &Address<'_>) -> Arc<Site> {
+    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &UrlParts<'_>) -> Arc<Site> {
         // What the judge forgets to keep within its memory must not live on here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {

@@ -7,7 +7,7 @@ use crate::merge::Merge;
 
 use super::answer::Answer;
 use super::asker::Askers;
-use super::batch::Judged;
+use super::batch::JudgedBatch;
 use super::outcome::{Outcome, Outcomes};
 
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
@@ -83,7 +83,7 @@ pub struct Counted {
 
 impl Counted {
     /// Counts `judged`.
-    pub fn of(judged: &Judged, askers: &Askers<'_>) -> Counted {
+    pub fn of(judged: &JudgedBatch, askers: &Askers<'_>) -> Counted {
         let mut counted = Counted::default();
         for outcome in judged.outcomes.iter() {
             let mut counts = Counts::default();

@@ -9,7 +9,7 @@ pub const URL_BYTES_MAX: usize = 64 << 10;
 
 /// A URL in its parts, slices of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Address<'a> {
+pub struct UrlParts<'a> {
     /// As written.
     pub scheme: &'a [u8],
     /// `[user@]host[:port]`, as written.
@@ -20,7 +20,7 @@ pub struct Address<'a> {
 
 /// Why a URL is none.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Invalid {
+pub enum InvalidUrl {
     /// There is nothing.
     Empty,
     /// Over [`URL_BYTES_MAX`].
@@ -35,42 +35,42 @@ pub enum Invalid {
     BadHost,
 }
 
-impl Invalid {
+impl InvalidUrl {
     /// The name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Invalid::Empty => "empty",
-            Invalid::TooLong => "too-long",
-            Invalid::NoScheme => "no-scheme",
-            Invalid::Relative => "relative",
-            Invalid::NoHost => "no-host",
-            Invalid::BadHost => "bad-host",
+            InvalidUrl::Empty => "empty",
+            InvalidUrl::TooLong => "too-long",
+            InvalidUrl::NoScheme => "no-scheme",
+            InvalidUrl::Relative => "relative",
+            InvalidUrl::NoHost => "no-host",
+            InvalidUrl::BadHost => "bad-host",
         }
     }
 }
 
-impl<'a> Address<'a> {
+impl<'a> UrlParts<'a> {
     /// Takes `url` apart. What names no scheme is taken for host and path under `default_scheme`.
     ///
     /// # Errors
     /// Where it is no URL. Whether the host can exist is not looked at here.
-    pub fn of(url: &'a [u8], default_scheme: Option<&'a str>) -> Result<Address<'a>, Invalid> {
+    pub fn of(url: &'a [u8], default_scheme: Option<&'a str>) -> Result<UrlParts<'a>, InvalidUrl> {
         if url.is_empty() {
-            return Err(Invalid::Empty);
+            return Err(InvalidUrl::Empty);
         }
         if url.len() > URL_BYTES_MAX {
-            return Err(Invalid::TooLong);
+            return Err(InvalidUrl::TooLong);
         }
         let (scheme, rest) = match split_usual_scheme(url).or_else(|| split_scheme(url)) {
             Some(parts) => parts,
             None => (default_scheme.unwrap_or("").as_bytes(), without_scheme(url)?),
         };
         if scheme.is_empty() {
-            return Err(Invalid::NoScheme);
+            return Err(InvalidUrl::NoScheme);
         }
         let end = memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
-        Ok(Address { scheme, authority, rest })
+        Ok(UrlParts { scheme, authority, rest })
     }
 }
 
@@ -92,13 +92,13 @@ fn split_usual_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// What stands after `//`, or would.
-fn without_scheme(url: &[u8]) -> Result<&[u8], Invalid> {
+fn without_scheme(url: &[u8]) -> Result<&[u8], InvalidUrl> {
     if let Some(rest) = url.strip_prefix(b"//") {
         return Ok(rest);
     }
     match url[0] {
-        b'/' | b'?' | b'#' | b'.' => Err(Invalid::Relative),
-        _ if names_other_scheme(url) => Err(Invalid::NoHost),
+        b'/' | b'?' | b'#' | b'.' => Err(InvalidUrl::Relative),
+        _ if names_other_scheme(url) => Err(InvalidUrl::NoHost),
         _ => Ok(url),
     }
 }
@@ -116,9 +116,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(url: &str, expected: Result<(&str, &str, &str), Invalid>) {
+    fn check(url: &str, expected: Result<(&str, &str, &str), InvalidUrl>) {
         let text = |bytes| std::str::from_utf8(bytes).unwrap();
-        let address = Address::of(url.as_bytes(), Some("https"));
+        let address = UrlParts::of(url.as_bytes(), Some("https"));
         let address = address
             .map(|address| (text(address.scheme), text(address.authority), text(address.rest)));
         assert_eq!(address, expected, "{url}");
@@ -150,9 +150,9 @@ mod tests {
                 let slowly = split_scheme(&url).map(|(scheme, rest)| {
                     let end = rest.iter().position(|byte| b"/?#".contains(byte));
                     let (authority, rest) = rest.split_at(end.unwrap_or(rest.len()));
-                    Address { scheme, authority, rest }
+                    UrlParts { scheme, authority, rest }
                 });
-                let address = Address::of(&url, None);
+                let address = UrlParts::of(&url, None);
                 match slowly {
                     Some(slowly) => assert_eq!(address, Ok(slowly), "{url:?}"),
                     None => assert!(address.is_err(), "{url:?}"),
@@ -176,10 +176,10 @@ mod tests {
             })
             .collect();
         for other in texts.iter().step_by(7) {
-            let Ok(of_other) = Address::of(other, Some("https")) else { continue };
+            let Ok(of_other) = UrlParts::of(other, Some("https")) else { continue };
             let key = &other[..other.len() - of_other.rest.len()];
             for url in &texts {
-                let address = Address::of(url, Some("https"));
+                let address = UrlParts::of(url, Some("https"));
                 let is_same = address.is_ok_and(|address| {
                     url.len() - address.rest.len() == key.len() && url.starts_with(key)
                 });
@@ -198,14 +198,14 @@ mod tests {
 
     #[test]
     fn what_is_no_url_says_why() {
-        check("", Err(Invalid::Empty));
-        check("/a", Err(Invalid::Relative));
-        check("?a", Err(Invalid::Relative));
-        check("../a", Err(Invalid::Relative));
-        check("mailto:a@example.com", Err(Invalid::NoHost));
-        check("javascript:alert(1)", Err(Invalid::NoHost));
-        assert_eq!(Address::of(b"example.com/a", None), Err(Invalid::NoScheme));
-        assert_eq!(Address::of(b"/a", None), Err(Invalid::Relative));
-        assert_eq!(Address::of(&[b'a'; URL_BYTES_MAX + 1], None), Err(Invalid::TooLong));
+        check("", Err(InvalidUrl::Empty));
+        check("/a", Err(InvalidUrl::Relative));
+        check("?a", Err(InvalidUrl::Relative));
+        check("../a", Err(InvalidUrl::Relative));
+        check("mailto:a@example.com", Err(InvalidUrl::NoHost));
+        check("javascript:alert(1)", Err(InvalidUrl::NoHost));
+        assert_eq!(UrlParts::of(b"example.com/a", None), Err(InvalidUrl::NoScheme));
+        assert_eq!(UrlParts::of(b"/a", None), Err(InvalidUrl::Relative));
+        assert_eq!(UrlParts::of(&[b'a'; URL_BYTES_MAX + 1], None), Err(InvalidUrl::TooLong));
     }
 }

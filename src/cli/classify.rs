@@ -12,10 +12,10 @@ use clap::{Args, ValueEnum};
 use crate::archive::Store;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
-use crate::classify::batch::Context;
-use crate::classify::input_format::{AskerColumn, Form, Wanted, Writing};
+use crate::classify::batch::BatchContext;
+use crate::classify::input_format::{AskerColumn, InputFormat, ListSyntax, WantedColumns};
 use crate::classify::outcome::Detail;
-use crate::classify::{self, Classified, Options, Progress, writing_of};
+use crate::classify::{self, Classified, ClassifyOptions, ClassifyProgress, writing_of};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -198,7 +198,7 @@ impl ClassifyArgs {
         let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &askers);
         let default_scheme = self.default_scheme.as_deref();
         let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
-        let context = Context { judge: &judge, askers: &askers, default_scheme, detail };
+        let context = BatchContext { judge: &judge, askers: &askers, default_scheme, detail };
         // In the order in which they are named: rows come out in the order in which they came in.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
@@ -210,14 +210,15 @@ impl ClassifyArgs {
     fn classify(
         &self,
         sources: &[Source],
-        context: &Context<'_>,
+        context: &BatchContext<'_>,
         verdicts: &Verdicts<'_>,
         output: &mut Output,
     ) -> Result<Classified> {
         let options = self.options(context.askers)?;
-        let (progress, begun) = (Progress::default(), Instant::now());
-        let begin = |form: &Form| verdicts.begin(form);
-        let write = |judged: &_, form: &Form, out: &mut Vec<u8>| verdicts.write(judged, form, out);
+        let (progress, begun) = (ClassifyProgress::default(), Instant::now());
+        let begin = |form: &InputFormat| verdicts.begin(form);
+        let write =
+            |judged: &_, form: &InputFormat, out: &mut Vec<u8>| verdicts.write(judged, form, out);
         let sizes: Option<Vec<u64>> = sources.iter().map(Source::size_bytes).collect();
         follow_and_tell(
             if self.quiet { Show::Nothing } else { Show::OnTerminal },
@@ -294,7 +295,7 @@ impl ClassifyArgs {
         Ok((Askers::Fixed(names), askers))
     }
 
-    fn options(&self, askers: &Askers<'_>) -> Result<Options> {
+    fn options(&self, askers: &Askers<'_>) -> Result<ClassifyOptions> {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let batches = classify::batches_under_way(threads);
@@ -305,7 +306,7 @@ impl ClassifyArgs {
             true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2)),
             false => (batch_bytes, None),
         };
-        Ok(Options {
+        Ok(ClassifyOptions {
             threads,
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
             writing: self.writing(),
@@ -315,22 +316,22 @@ impl ClassifyArgs {
         })
     }
 
-    fn writing(&self) -> Option<Writing> {
+    fn writing(&self) -> Option<ListSyntax> {
         match self.input_format {
-            Some(WritingArg::Lines) => Some(Writing::Lines),
-            Some(WritingArg::Csv) => Some(Writing::Csv),
-            Some(WritingArg::Tsv) => Some(Writing::Tsv),
-            Some(WritingArg::Jsonl) => Some(Writing::JsonLines),
-            None if self.field.is_some() => Some(Writing::JsonLines),
+            Some(WritingArg::Lines) => Some(ListSyntax::Lines),
+            Some(WritingArg::Csv) => Some(ListSyntax::Csv),
+            Some(WritingArg::Tsv) => Some(ListSyntax::Tsv),
+            Some(WritingArg::Jsonl) => Some(ListSyntax::JsonLines),
+            None if self.field.is_some() => Some(ListSyntax::JsonLines),
             None => None,
         }
     }
 
-    fn wanted(&self) -> Wanted<String> {
+    fn wanted(&self) -> WantedColumns<String> {
         let url = self.column.as_ref().or(self.field.as_ref());
         let crawler = self.crawler_column.clone().map(AskerColumn::Crawler);
         let user_agent = self.user_agent_column.clone().map(AskerColumn::UserAgent);
-        Wanted {
+        WantedColumns {
             url: url.map_or_else(|| "url".to_owned(), String::clone),
             asker: crawler.or(user_agent),
             time: self.time_column.clone(),
@@ -341,9 +342,9 @@ impl ClassifyArgs {
         let by_name = || {
             let name = self.output.as_deref().and_then(Path::to_str).unwrap_or_default();
             match writing_of(name) {
-                Writing::Tsv => LayoutArg::Tsv,
-                Writing::JsonLines => LayoutArg::Jsonl,
-                Writing::Csv | Writing::Lines => LayoutArg::Csv,
+                ListSyntax::Tsv => LayoutArg::Tsv,
+                ListSyntax::JsonLines => LayoutArg::Jsonl,
+                ListSyntax::Csv | ListSyntax::Lines => LayoutArg::Csv,
             }
         };
         match self.format.unwrap_or_else(by_name) {
@@ -356,7 +357,7 @@ impl ClassifyArgs {
 
 /// What the progress line says: URLs, how fast, origins looked up, and how many of those that
 /// batches asked for were still known.
-fn so_far(progress: &Progress, begun: Instant) -> String {
+fn so_far(progress: &ClassifyProgress, begun: Instant) -> String {
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (rows, opened) = (load(&progress.rows), load(&progress.origins_opened));
     let found = load(&progress.origins_found);

@@ -14,7 +14,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::net::rate_limit::Gates;
+use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
 use crate::url::dialect::Dialect;
 
@@ -100,8 +100,8 @@ impl FetchFirstArgs {
             return Ok(());
         }
         let reach = if self.private { Reach::AsAsked } else { Reach::Public };
-        let gates = Gates::new(Duration::ZERO);
-        let told = origins.fetch(writer, &Settings::default(), &gates, reach, JOBS, show)?;
+        let rate_limit = RateLimit::new(Duration::ZERO);
+        let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
         match show {
             Show::Nothing => Ok(()),
             Show::OnTerminal => print(&(told.text() + "\n")),

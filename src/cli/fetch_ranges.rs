@@ -15,7 +15,7 @@ use crate::crawlers::{
     registry::Registry,
 };
 use crate::error::{Error, Result};
-use crate::net::{download::download, rate_limit::Gates, settings::Settings};
+use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::staged::replace;
 
 use super::Outcome;
@@ -46,7 +46,7 @@ impl FetchRangesArgs {
     pub fn run(&self, registry: &Registry) -> Result<Outcome> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
-        let gates = Gates::new(Duration::ZERO);
+        let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot make", directory, err))?;
         let mut entries = known(directory)?;
@@ -55,7 +55,7 @@ impl FetchRangesArgs {
             crawlers.flat_map(|crawler| &crawler.ip_list_urls).map(String::as_str).collect();
         let mut missed = 0;
         for url in &urls {
-            match list(url, &settings, &gates) {
+            match list(url, &settings, &rate_limit) {
                 Err(err) => {
                     missed += 1;
                     complain(&err.to_string());
@@ -89,8 +89,8 @@ fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
 }
 
 /// The list at `url`. A page that says sorry does not take the place of a list.
-fn list(url: &str, settings: &Settings, gates: &Gates) -> Result<Vec<u8>> {
-    let text = download(url, settings, gates)?;
+fn list(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
+    let text = download(url, settings, rate_limit)?;
     let list = RangeList::read(&text, None);
     if list.networks.is_empty() {
         let fault = list.first_fault.unwrap_or_default();

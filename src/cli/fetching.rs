@@ -13,9 +13,9 @@ use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::net::batch::{Progress, fetch_all};
+use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::fetch::Fetched;
-use crate::net::rate_limit::Gates;
+use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
 use crate::url::origin::Origin;
 
@@ -78,7 +78,7 @@ impl Origins {
         self,
         writer: Writer,
         settings: &Settings,
-        gates: &Gates,
+        rate_limit: &RateLimit,
         reach: Reach,
         jobs: usize,
         show: Show,
@@ -87,7 +87,7 @@ impl Origins {
         let writer = Arc::new(Mutex::new(writer));
         let kept = Arc::downgrade(&writer);
         signals::when_stopped(move || keep(&kept));
-        let progress = Progress::default();
+        let progress = FetchProgress::default();
         let total = (self.named.len() + self.logged.len()) as u64;
         let done = || progress.done.load(Ordering::Relaxed);
         follow_items(show, total, done, || {
@@ -95,7 +95,7 @@ impl Origins {
             let wary = Settings { reach, ..settings.clone() };
             for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
                 let take = |origin: &Origin, fetched| sink.take(origin, fetched);
-                fetch_all(origins.into_iter(), settings, gates, jobs, &progress, take)?;
+                fetch_all(origins.into_iter(), settings, rate_limit, jobs, &progress, take)?;
             }
             locked(&writer).flush()
         })?;

@@ -14,7 +14,7 @@ use crate::audit::{self, Options, Progress};
 use crate::crawlers::ranges::Ranges;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::source::{Place, Source};
+use crate::input::source::{Location, Source};
 use crate::judge::Judge;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
@@ -127,9 +127,9 @@ impl IdentityArgs {
 /// What comes through a pipe cannot be read twice, as `flag` asks.
 pub fn check_can_be_read_twice(flag: &str, sources: &[Source]) -> Result<()> {
     let is_stream = |source: &&Source| match &source.place {
-        Place::Stdin => true,
-        Place::File(path) => path.exists() && !path.is_file(),
-        Place::Nowhere(_) => false,
+        Location::Stdin => true,
+        Location::File(path) => path.exists() && !path.is_file(),
+        Location::Nowhere(_) => false,
     };
     match sources.iter().find(is_stream) {
         None => Ok(()),

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::lint::catalogue::{Lint, Severity};
-use crate::lint::diagnostic::Remarks;
-use crate::lint::known_tokens::Names;
+use crate::lint::diagnostic::Diagnostics;
+use crate::lint::known_tokens::KnownTokens;
 use crate::lint::lint;
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
@@ -96,7 +96,7 @@ impl LintArgs {
             return explain(code);
         }
         let registry = registry(self.crawlers.as_deref())?;
-        let names = Names::new(&registry);
+        let names = KnownTokens::new(&registry);
         let mut done = Vec::new();
         let (mut outcome, mut unread) = (Outcome::Done, None);
         for file in &self.files {
@@ -122,7 +122,7 @@ impl LintArgs {
         unread.map_or(Ok(outcome), Err)
     }
 
-    fn is_failure(&self, remarks: &Remarks) -> bool {
+    fn is_failure(&self, remarks: &Diagnostics) -> bool {
         remarks.count_of(Severity::Error) > 0
             || self.strict && remarks.count_of(Severity::Warning) > 0
     }
@@ -131,8 +131,8 @@ impl LintArgs {
     fn tell(
         &self,
         path: String,
-        remarks: Remarks,
-        done: &mut Vec<(String, Remarks)>,
+        remarks: Diagnostics,
+        done: &mut Vec<(String, Diagnostics)>,
     ) -> Result<()> {
         match self.format {
             Format::Text => print(&findings_text(&path, &remarks)),

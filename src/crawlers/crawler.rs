@@ -1,7 +1,7 @@
 //! A crawler: who runs it, which product tokens it obeys, whether rules bind it.
 //!
 //! A row of the registry states facts, each with its evidence. What a report
-//! may say about the crawler ([`Binding`], [`Promise`]) is derived from them
+//! may say about the crawler ([`Obligation`], [`Promise`]) is derived from them
 //! here and nowhere else.
 
 /// The place of a crawler in its registry's matching order, from 0.
@@ -46,7 +46,7 @@ pub struct Crawler {
     /// crawler without any follows the `*` groups.
     pub product_tokens: Vec<String>,
     /// Whether it obeys `*` groups where no group names one of its tokens.
-    pub star: Star,
+    pub star: StarGroups,
     /// What is known of it and the robots exclusion protocol.
     pub rep_applies: RepApplies,
     /// What makes it send a request.
@@ -54,7 +54,7 @@ pub struct Crawler {
     /// Whether it can be told from others in a log.
     pub visibility: Visibility,
     /// Whether it is documented to honour `Crawl-delay`.
-    pub crawl_delay: CrawlDelay,
+    pub crawl_delay: CrawlDelaySupport,
     /// Where the operator publishes its address ranges.
     pub ip_list_urls: Vec<String>,
     /// How those lists are written, in words; empty where there are none.
@@ -66,7 +66,7 @@ pub struct Crawler {
     /// A real user agent of this crawler, or empty.
     pub sample_user_agent: String,
     /// Who says all this.
-    pub evidence: Evidence,
+    pub evidence: InformationSource,
     /// Where they say it, or empty.
     pub evidence_url: String,
     /// What else a reader should know.
@@ -83,17 +83,17 @@ impl Crawler {
             user_agent_regex: String::new(),
             user_agent_exclude: String::new(),
             product_tokens: Vec::new(),
-            star: Star::Honoured,
+            star: StarGroups::Honoured,
             rep_applies: RepApplies::Unknown,
             trigger: Trigger::Schedule,
             visibility: Visibility::NoUserAgent,
-            crawl_delay: CrawlDelay::Unknown,
+            crawl_delay: CrawlDelaySupport::Unknown,
             ip_list_urls: Vec::new(),
             ip_list_format: String::new(),
             rdns_suffixes: Vec::new(),
             documentation_url: String::new(),
             sample_user_agent: String::new(),
-            evidence: Evidence::Unverified,
+            evidence: InformationSource::Unverified,
             evidence_url: String::new(),
             notes: String::new(),
         }
@@ -103,12 +103,12 @@ impl Crawler {
     ///
     /// A request that a person asked for is never held against the crawler,
     /// whatever its operator promises, so that question comes first.
-    pub fn binding(&self) -> Binding {
+    pub fn binding(&self) -> Obligation {
         match (self.trigger, self.rep_applies, self.evidence) {
-            (Trigger::Person, _, _) => Binding::UserTriggered,
-            (_, RepApplies::No, Evidence::OperatorDocumentation) => Binding::Declined,
-            (_, RepApplies::No, _) => Binding::ReportedNotFollowing,
-            _ => Binding::Bound,
+            (Trigger::Person, _, _) => Obligation::UserTriggered,
+            (_, RepApplies::No, InformationSource::OperatorDocumentation) => Obligation::Declined,
+            (_, RepApplies::No, _) => Obligation::ReportedNotFollowing,
+            _ => Obligation::Bound,
         }
     }
 
@@ -122,9 +122,9 @@ impl Crawler {
     /// promise from a broken wish.
     pub fn promise(&self) -> Promise {
         match (self.rep_applies, self.evidence) {
-            (RepApplies::Yes, Evidence::OperatorDocumentation) => Promise::Documented,
-            (RepApplies::Partial, Evidence::OperatorDocumentation) => Promise::Partial,
-            (RepApplies::No, Evidence::OperatorDocumentation) => Promise::Declined,
+            (RepApplies::Yes, InformationSource::OperatorDocumentation) => Promise::Documented,
+            (RepApplies::Partial, InformationSource::OperatorDocumentation) => Promise::Partial,
+            (RepApplies::No, InformationSource::OperatorDocumentation) => Promise::Declined,
             _ => Promise::Unknown,
         }
     }
@@ -132,7 +132,7 @@ impl Crawler {
 
 /// Whether a crawler obeys `*` groups.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Star {
+pub enum StarGroups {
     /// It does, or nothing is known, which is read the same.
     Honoured,
     /// It is documented to obey only groups that name it.
@@ -173,7 +173,7 @@ pub enum Visibility {
 
 /// Whether a crawler is documented to honour `Crawl-delay`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum CrawlDelay {
+pub enum CrawlDelaySupport {
     /// It is.
     Honoured,
     /// It is documented not to.
@@ -184,7 +184,7 @@ pub enum CrawlDelay {
 
 /// Who says what a row of the registry says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Evidence {
+pub enum InformationSource {
     /// The operator's own words.
     OperatorDocumentation,
     /// A maintained third-party list.
@@ -195,7 +195,7 @@ pub enum Evidence {
 
 /// Whether breaking a rule counts against a crawler; if not, why not.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Binding {
+pub enum Obligation {
     /// Rules bind it.
     Bound,
     /// A person asked for the page.
@@ -219,12 +219,12 @@ pub enum Promise {
     Unknown,
 }
 
-impl Star {
+impl StarGroups {
     /// The word in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Star::Honoured => "honoured",
-            Star::Ignored => "ignored",
+            StarGroups::Honoured => "honoured",
+            StarGroups::Ignored => "ignored",
         }
     }
 }
@@ -251,36 +251,36 @@ impl Visibility {
     }
 }
 
-impl CrawlDelay {
+impl CrawlDelaySupport {
     /// The word in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
-            CrawlDelay::Honoured => "honoured",
-            CrawlDelay::Ignored => "ignored",
-            CrawlDelay::Unknown => "unknown",
+            CrawlDelaySupport::Honoured => "honoured",
+            CrawlDelaySupport::Ignored => "ignored",
+            CrawlDelaySupport::Unknown => "unknown",
         }
     }
 }
 
-impl Evidence {
+impl InformationSource {
     /// The word in the registry and in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Evidence::OperatorDocumentation => "operator-doc",
-            Evidence::Registry => "registry",
-            Evidence::Unverified => "unverified",
+            InformationSource::OperatorDocumentation => "operator-doc",
+            InformationSource::Registry => "registry",
+            InformationSource::Unverified => "unverified",
         }
     }
 }
 
-impl Binding {
+impl Obligation {
     /// The word in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Binding::Bound => "bound",
-            Binding::UserTriggered => "user-triggered",
-            Binding::Declined => "declined",
-            Binding::ReportedNotFollowing => "reported-not-following",
+            Obligation::Bound => "bound",
+            Obligation::UserTriggered => "user-triggered",
+            Obligation::Declined => "declined",
+            Obligation::ReportedNotFollowing => "reported-not-following",
         }
     }
 }

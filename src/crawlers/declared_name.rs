@@ -76,7 +76,7 @@ const BROWSER_WORDS: [&[u8]; 39] = [
 ];
 
 /// The product token that `user_agent` seems to name itself by; `None` where nothing looks like one.
-pub fn self_name(user_agent: &[u8]) -> Option<&[u8]> {
+pub fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
     let mut product = None;
     let mut compatible = None;
     let mut first = None;
@@ -172,7 +172,7 @@ mod tests {
             ("Foo Spider/3 like Googlebot", "Foo"),
         ];
         for (user_agent, expected) in cases {
-            let found = self_name(user_agent.as_bytes()).map(String::from_utf8_lossy);
+            let found = declared_name(user_agent.as_bytes()).map(String::from_utf8_lossy);
             assert_eq!(found.as_deref(), Some(expected), "{user_agent}");
         }
     }
@@ -191,7 +191,7 @@ mod tests {
             b"\xff\xfe\0()/;;",
         ];
         for user_agent in cases {
-            let found = self_name(user_agent).map(String::from_utf8_lossy);
+            let found = declared_name(user_agent).map(String::from_utf8_lossy);
             assert_eq!(found.as_deref(), None, "{}", user_agent.escape_ascii());
         }
     }

@@ -1,9 +1,9 @@
 //! The crawlers that are known, in the order in which they are tried.
 
 use crate::crawlers::{
-    crawler::{Crawler, CrawlerId, Star},
+    crawler::{Crawler, CrawlerId, StarGroups},
     identify::{Detector, Identified},
-    table::{self, Row},
+    table::{self, RegistryRow},
 };
 use crate::error::{Error, Result};
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ impl Registry {
             let is_known = rows.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
             if !is_known {
                 let crawler = Crawler::once_known(name.clone());
-                rows.insert(rows.len() - 1, Row { crawler, test: None });
+                rows.insert(rows.len() - 1, RegistryRow { crawler, test: None });
             }
         }
         match rows.len() > usize::from(u16::MAX) {
@@ -89,11 +89,11 @@ impl Registry {
         }
     }
 
-    pub(super) fn new(mut rows: Vec<Row>) -> Registry {
+    pub(super) fn new(mut rows: Vec<RegistryRow>) -> Registry {
         if let Some(generic) = rows.last_mut() {
             // A user's own test of what looks automated names no crawler either.
             generic.crawler.product_tokens.clear();
-            generic.crawler.star = Star::Honoured;
+            generic.crawler.star = StarGroups::Honoured;
         }
         let (crawlers, tests) = rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
         Registry { crawlers, detector: Detector::new(tests) }
@@ -129,7 +129,7 @@ impl Registry {
     }
 }
 
-pub(super) fn builtin_rows() -> Vec<Row> {
+pub(super) fn builtin_rows() -> Vec<RegistryRow> {
     let rows = table::read(Path::new("builtin.csv"), BUILTIN);
     let rows = rows.expect("the built-in list is read by every test");
     debug_assert_eq!(rows.last().map(|row| row.crawler.name.as_str()), Some(GENERIC_NAME));
@@ -151,7 +151,7 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-pub(super) fn merged(mut builtin: Vec<Row>, own: Vec<Row>) -> Vec<Row> {
+pub(super) fn merged(mut builtin: Vec<RegistryRow>, own: Vec<RegistryRow>) -> Vec<RegistryRow> {
     let places = builtin.iter().enumerate();
     let places: HashMap<String, usize> =
         places.map(|(place, row)| (row.crawler.name.to_ascii_lowercase(), place)).collect();

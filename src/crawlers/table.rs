@@ -49,7 +49,7 @@ pub const COLUMNS: [&str; 19] = [
 
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
-pub struct Row {
+pub struct RegistryRow {
     /// What the row says.
     pub crawler: Crawler,
     /// Which user agents are this crawler's: none where it sends none.
@@ -69,7 +69,7 @@ pub struct Test {
 ///
 /// Errors name the line of the first mistake: an unknown column, a word that
 /// its column does not know, a regex that does not compile, a name twice.
-pub fn read(path: &Path, text: &[u8]) -> Result<Vec<Row>> {
+pub fn read(path: &Path, text: &[u8]) -> Result<Vec<RegistryRow>> {
     let (rows, mistakes) = read_all(path, text);
     match mistakes.into_iter().next() {
         None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
@@ -78,7 +78,7 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<Row>> {
 }
 
 /// All rows that can be read, each with its line, and all mistakes, in the order of their lines.
-pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, Row)>, Vec<Error>) {
+pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error>) {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text);
     let header = reader.headers().map_err(|error| wrong_csv(path, &error)).cloned();
     let columns = match header.and_then(|header| Columns::new(path, &header)) {
@@ -103,7 +103,11 @@ pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, Row)>, Vec<Error>) {
     (rows, mistakes)
 }
 
-fn only_one(row: Row, cells: &Cells, lines: &mut HashMap<String, u64>) -> Result<Row> {
+fn only_one(
+    row: RegistryRow,
+    cells: &Cells,
+    lines: &mut HashMap<String, u64>,
+) -> Result<RegistryRow> {
     match lines.insert(row.crawler.name.to_ascii_lowercase(), cells.line) {
         None => Ok(row),
         Some(first) => {
@@ -193,7 +197,7 @@ impl Cells<'_> {
     }
 }
 
-fn row(cells: &Cells) -> Result<Row> {
+fn row(cells: &Cells) -> Result<RegistryRow> {
     let crawler = crawler(cells)?;
     let include = cells.pattern("user_agent_regex")?;
     let exclude = cells.pattern("user_agent_exclude")?;
@@ -206,7 +210,7 @@ fn row(cells: &Cells) -> Result<Row> {
             return Err(cells.wrong(why));
         }
     };
-    Ok(Row { crawler, test })
+    Ok(RegistryRow { crawler, test })
 }
 
 fn crawler(cells: &Cells) -> Result<Crawler> {
@@ -238,8 +242,8 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
 }
 
 // The last word of each is what an empty cell means.
-const STAR: [(&str, Star); 3] =
-    [("yes", Star::Honoured), ("no", Star::Ignored), ("unknown", Star::Honoured)];
+const STAR: [(&str, StarGroups); 3] =
+    [("yes", StarGroups::Honoured), ("no", StarGroups::Ignored), ("unknown", StarGroups::Honoured)];
 const REP_APPLIES: [(&str, RepApplies); 4] = [
     ("yes", RepApplies::Yes),
     ("partial", RepApplies::Partial),
@@ -250,12 +254,15 @@ const TRIGGER: [(&str, Trigger); 3] =
     [("yes", Trigger::Person), ("no", Trigger::Schedule), ("unknown", Trigger::Schedule)];
 const VISIBILITY: [(&str, Visibility); 2] =
     [("no", Visibility::NoUserAgent), ("yes", Visibility::OwnUserAgent)];
-const CRAWL_DELAY: [(&str, CrawlDelay); 3] =
-    [("yes", CrawlDelay::Honoured), ("no", CrawlDelay::Ignored), ("unknown", CrawlDelay::Unknown)];
-const EVIDENCE: [(&str, Evidence); 3] = [
-    ("operator-doc", Evidence::OperatorDocumentation),
-    ("registry", Evidence::Registry),
-    ("unverified", Evidence::Unverified),
+const CRAWL_DELAY: [(&str, CrawlDelaySupport); 3] = [
+    ("yes", CrawlDelaySupport::Honoured),
+    ("no", CrawlDelaySupport::Ignored),
+    ("unknown", CrawlDelaySupport::Unknown),
+];
+const EVIDENCE: [(&str, InformationSource); 3] = [
+    ("operator-doc", InformationSource::OperatorDocumentation),
+    ("registry", InformationSource::Registry),
+    ("unverified", InformationSource::Unverified),
 ];
 
 /// A file without the column means the obvious: the name is the token. An

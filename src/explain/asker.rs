@@ -1,6 +1,6 @@
 //! Who asks: a crawler of the registry, a user agent, or a product token alone.
 
-use crate::crawlers::crawler::{Binding, Crawler, CrawlerId};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identify::Identified;
 use crate::crawlers::registry::Registry;
 use crate::judge::AD_HOC;
@@ -65,7 +65,7 @@ impl<'a> Who<'a> {
     }
 
     /// Whether breaking a rule counts against it.
-    pub fn binding(self) -> Binding {
-        self.crawler().map_or(Binding::Bound, Crawler::binding)
+    pub fn binding(self) -> Obligation {
+        self.crawler().map_or(Obligation::Bound, Crawler::binding)
     }
 }

@@ -196,7 +196,7 @@ mod tests {
     use crate::input::compression::tests::member;
     use crate::input::compression::{Compression::Gzip, MAGIC_BYTES_MAX};
     use crate::input::open::Opened;
-    use crate::input::read_error::{Cause, Damage};
+    use crate::input::read_error::{ReadError, ReadErrorCause};
 
     /// `text` in a member that says how long it is.
     fn block(text: &[u8]) -> Vec<u8> {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     /// What was read, how it ended, and the bytes that were read for it.
-    type Seen = (Vec<u8>, Option<Damage>, u64);
+    type Seen = (Vec<u8>, Option<ReadError>, u64);
 
     fn read(reader: impl Read + Send + 'static, helpers: usize, step: usize) -> Seen {
         let bytes_read = Arc::new(AtomicU64::new(0));
@@ -355,7 +355,7 @@ mod tests {
         for at in (MAGIC_BYTES_MAX..sample.len()).step_by(211) {
             let failing = |bytes: &[u8]| Failing(Cursor::new(bytes[..at].to_vec()));
             let expected = read(failing(&unmarked(&sample)), 0, 500);
-            let cause = Cause::Unreadable(io::ErrorKind::TimedOut);
+            let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
             assert_eq!(expected.1.map(|damage| damage.cause), Some(cause));
             for helpers in 0..3 {
                 assert!(read(failing(&sample), helpers, 500) == expected, "failed at {at}");

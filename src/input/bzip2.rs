@@ -4,7 +4,7 @@ use bzip2::{Decompress, Status};
 
 use crate::input::compression::Compression;
 use crate::input::inflate::{Next, Step, slice_len};
-use crate::input::read_error::Cause;
+use crate::input::read_error::ReadErrorCause;
 
 /// The decoder takes a few bytes in advance, so that where it finds damage depends on where its
 /// input was cut: always at multiples of this, so that the same file gives the same answer.
@@ -38,9 +38,9 @@ impl Bzip2 {
         let result = self.0.decompress(input, out);
         let next = match result {
             Ok(Status::StreamEnd) => Next::End,
-            Ok(Status::MemNeeded) => Next::Damaged(Cause::TooLarge(Compression::Bzip2)),
+            Ok(Status::MemNeeded) => Next::Damaged(ReadErrorCause::TooLarge(Compression::Bzip2)),
             Ok(_) => Next::More,
-            Err(_) => Next::Damaged(Cause::BadStream(Compression::Bzip2)),
+            Err(_) => Next::Damaged(ReadErrorCause::BadStream(Compression::Bzip2)),
         };
         let consumed = slice_len(self.0.total_in() - in_before);
         let produced = slice_len(self.0.total_out() - out_before);

@@ -3,14 +3,14 @@
 //! Names and inodes tell nothing of logs that rotate: what was `access.log` yesterday is
 //! `access.log.1` today and `access.log.2.gz` tomorrow. Its content stays. So a log that was read as
 //! far as some line is known by the hash of all lines so far; and, as other logs may begin alike, or
-//! less of it may be there, by hashes of some shorter beginnings, the [`Reached::marks`].
+//! less of it may be there, by hashes of some shorter beginnings, the [`Checkpoint::marks`].
 
 use memchr::memchr_iter;
 use xxhash_rust::xxh3::Xxh3;
 
 /// How far a log was read, in whole lines, and how it is known again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Reached {
+pub struct Checkpoint {
     /// Bytes of the lines, after decompression. Of a line over the limit those count that are kept.
     pub bytes: u64,
     /// Lines.
@@ -86,9 +86,9 @@ impl Prefix {
     }
 
     /// How far that is; of meaning after a whole line.
-    pub fn reached(&self) -> Reached {
+    pub fn reached(&self) -> Checkpoint {
         let marks = self.marks.clone();
-        Reached { bytes: self.bytes, lines: self.lines, hash: self.hash(), marks }
+        Checkpoint { bytes: self.bytes, lines: self.lines, hash: self.hash(), marks }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
         let lines: Vec<String> = (0..200).map(|n| format!("line {n}\n")).collect();
         let mut prefix = Prefix::new();
         prefix.absorb(lines.concat().as_bytes());
-        let Reached { marks, .. } = prefix.reached();
+        let Checkpoint { marks, .. } = prefix.reached();
         for (place, mark) in marks.iter().enumerate() {
             let count = usize::try_from(mark_line(place)).unwrap();
             let mut shorter = Prefix::new();

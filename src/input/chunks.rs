@@ -7,7 +7,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::input::lines::LINE_BYTES_MAX;
 use crate::input::open::Opened;
-use crate::input::read_error::Damage;
+use crate::input::read_error::ReadError;
 use crate::input::source::FileId;
 
 /// What [`Chunks::head`] looks at.
@@ -46,7 +46,7 @@ pub struct Ending {
     /// Bytes that were read, as they lie on disk.
     pub size_bytes: u64,
     /// What kept the rest from being read; `None` where the file is whole.
-    pub damage: Option<Damage>,
+    pub damage: Option<ReadError>,
     /// Whether damage cut a line in two. Its first half is in no chunk and not
     /// in `lines`.
     pub partial_line: bool,
@@ -134,7 +134,7 @@ impl Chunks {
         &mut self,
         mut buffer: Vec<u8>,
         filled: usize,
-        ended: Result<(), Damage>,
+        ended: Result<(), ReadError>,
     ) -> Option<Chunk> {
         buffer.truncate(filled);
         if ended.is_err() {
@@ -185,7 +185,7 @@ struct Ahead {
     /// Read from the source in all.
     total: u64,
     /// Set once the source has ended, well or not.
-    end: Option<Result<(), Damage>>,
+    end: Option<Result<(), ReadError>>,
 }
 
 impl Ahead {
@@ -195,7 +195,7 @@ impl Ahead {
 
     /// Reads until `filled` bytes of `buffer` are all of it; gives how the source
     /// ended, if it did before that.
-    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize) -> Option<Result<(), Damage>> {
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize) -> Option<Result<(), ReadError>> {
         let count = self.unread().len().min(buffer.len() - *filled);
         buffer[*filled..*filled + count].copy_from_slice(&self.unread()[..count]);
         self.start += count;
@@ -214,7 +214,7 @@ impl Ahead {
     }
 
     /// Looks as far as `bytes_max`; gives how the source ended, if it did.
-    fn extend_to(&mut self, bytes_max: usize) -> Option<Result<(), Damage>> {
+    fn extend_to(&mut self, bytes_max: usize) -> Option<Result<(), ReadError>> {
         let mut end = self.bytes.len();
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.resize(end.max(bytes_max), 0);
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::input::compression::tests::{ALL, member};
     use crate::input::lines::lines;
-    use crate::input::read_error::Cause;
+    use crate::input::read_error::ReadErrorCause;
 
     const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
 
@@ -402,8 +402,8 @@ mod tests {
         for (text, partial_line) in [("a\nb\n", false), ("a\nb\nc", true), (&long, true)] {
             for size in SIZES {
                 let seen = see(chunks(Failing(Cursor::new(text.into())), size));
-                let cause = Cause::Unreadable(io::ErrorKind::TimedOut);
-                let damage = Some(Damage { offset_bytes: text.len() as u64, cause });
+                let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
+                let damage = Some(ReadError { offset_bytes: text.len() as u64, cause });
                 let bytes = text.len() as u64;
                 assert_eq!(seen.lines, [(1, b"a".to_vec()), (2, b"b".to_vec())]);
                 let size_bytes = seen.ending.size_bytes;

@@ -10,7 +10,7 @@ use memchr::memchr;
 use crate::input::compression::Compression;
 use crate::input::inflate::{Next, Step, slice_len};
 use crate::input::intake::Intake;
-use crate::input::read_error::{Cause, Damage};
+use crate::input::read_error::{ReadError, ReadErrorCause};
 
 /// The first two bytes of every member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -35,7 +35,7 @@ impl Gzip {
     }
 
     /// Reads over the header.
-    pub fn begin(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+    pub fn begin(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
         skip_header(intake, &mut self.crc)?;
         self.crc.reset();
         self.inflate.reset(false);
@@ -52,32 +52,32 @@ impl Gzip {
         let next = match result {
             Ok(Status::StreamEnd) => Next::End,
             Ok(_) => Next::More,
-            Err(_) => Next::Damaged(Cause::BadStream(Compression::Gzip)),
+            Err(_) => Next::Damaged(ReadErrorCause::BadStream(Compression::Gzip)),
         };
         Step { consumed, produced, next }
     }
 
     /// Checks the trailer.
-    pub fn end(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+    pub fn end(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
         // `total_out` and the trailer's length are taken modulo 2^32.
         let length = (self.inflate.total_out() & 0xffff_ffff) as u32;
         check_trailer(intake, self.crc.sum(), length)
     }
 }
 
-fn check_trailer(intake: &mut Intake, crc: u32, length: u32) -> Result<(), Damage> {
-    let start = intake.damage(Cause::WrongChecksum);
+fn check_trailer(intake: &mut Intake, crc: u32, length: u32) -> Result<(), ReadError> {
+    let start = intake.damage(ReadErrorCause::WrongChecksum);
     if take_u32(intake)? != crc {
         return Err(start);
     }
-    let start = intake.damage(Cause::WrongLength);
+    let start = intake.damage(ReadErrorCause::WrongLength);
     if take_u32(intake)? != length { Err(start) } else { Ok(()) }
 }
 
 /// Reads over a member's header and checks it as far as it can be checked.
-fn skip_header(intake: &mut Intake, crc: &mut Crc) -> Result<(), Damage> {
+fn skip_header(intake: &mut Intake, crc: &mut Crc) -> Result<(), ReadError> {
     crc.reset();
-    let start = intake.damage(Cause::BadHeader);
+    let start = intake.damage(ReadErrorCause::BadHeader);
     let [id1, id2, method, flags, ..] = take::<10>(intake, crc)?;
     if [id1, id2] != MAGIC || method != 8 || flags & RESERVED != 0 {
         return Err(start);
@@ -93,7 +93,7 @@ fn skip_header(intake: &mut Intake, crc: &mut Crc) -> Result<(), Damage> {
         skip_past_zero(intake, crc)?;
     }
     if flags & HEADER_CHECKSUM != 0 {
-        let place = intake.damage(Cause::WrongHeaderChecksum);
+        let place = intake.damage(ReadErrorCause::WrongHeaderChecksum);
         let expected = (crc.sum() & 0xffff) as u16;
         if u16::from_le_bytes(take::<2>(intake, crc)?) != expected {
             return Err(place);
@@ -102,38 +102,38 @@ fn skip_header(intake: &mut Intake, crc: &mut Crc) -> Result<(), Damage> {
     Ok(())
 }
 
-fn take_u32(intake: &mut Intake) -> Result<u32, Damage> {
+fn take_u32(intake: &mut Intake) -> Result<u32, ReadError> {
     take::<4>(intake, &mut Crc::new()).map(u32::from_le_bytes)
 }
 
-fn take<const N: usize>(intake: &mut Intake, crc: &mut Crc) -> Result<[u8; N], Damage> {
+fn take<const N: usize>(intake: &mut Intake, crc: &mut Crc) -> Result<[u8; N], ReadError> {
     let mut taken = [0; N];
     let seen = intake.peek_at_least(N)?;
     let count = seen.len().min(N);
     taken[..count].copy_from_slice(&seen[..count]);
     intake.consume(count);
     if count < N {
-        return Err(intake.damage(Cause::Truncated(Compression::Gzip)));
+        return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
     }
     crc.update(&taken);
     Ok(taken)
 }
 
-fn skip(intake: &mut Intake, mut count: usize, crc: &mut Crc) -> Result<(), Damage> {
+fn skip(intake: &mut Intake, mut count: usize, crc: &mut Crc) -> Result<(), ReadError> {
     while count > 0 {
         let seen = intake.peek()?;
         let now = count.min(seen.len());
         crc.update(&seen[..now]);
         intake.consume(now);
         if now == 0 {
-            return Err(intake.damage(Cause::Truncated(Compression::Gzip)));
+            return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
         }
         count -= now;
     }
     Ok(())
 }
 
-fn skip_past_zero(intake: &mut Intake, crc: &mut Crc) -> Result<(), Damage> {
+fn skip_past_zero(intake: &mut Intake, crc: &mut Crc) -> Result<(), ReadError> {
     loop {
         let seen = intake.peek()?;
         let zero = memchr(0, seen);
@@ -144,7 +144,7 @@ fn skip_past_zero(intake: &mut Intake, crc: &mut Crc) -> Result<(), Damage> {
             return Ok(());
         }
         if now == 0 {
-            return Err(intake.damage(Cause::Truncated(Compression::Gzip)));
+            return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::input::bzip2::Bzip2;
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::gzip::Gzip;
 use crate::input::intake::Intake;
-use crate::input::read_error::{Cause, Damage};
+use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::xz::Xz;
 use crate::input::zstd::Zstd;
 
@@ -39,7 +39,7 @@ enum State {
     Between,
     End,
     /// Given once the bytes inflated before it are.
-    Damaged(Damage),
+    Damaged(ReadError),
 }
 
 /// What one call to a decoder did.
@@ -59,7 +59,7 @@ pub enum Next {
     /// The member's body ends here, and all of it was put out.
     End,
     /// Not at all.
-    Damaged(Cause),
+    Damaged(ReadErrorCause),
 }
 
 impl Inflate {
@@ -81,7 +81,7 @@ impl Inflate {
     }
 
     /// Inflates into `out`, which is not empty; 0 only at the end.
-    pub fn read(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, Damage> {
+    pub fn read(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, ReadError> {
         loop {
             match self.state {
                 State::Start => self.begin_member(intake)?,
@@ -93,7 +93,9 @@ impl Inflate {
                     }
                     let start = intake.peek_at_least(MAGIC_BYTES_MAX)?;
                     if Compression::of(start) != Some(self.compression) {
-                        return Err(intake.damage(Cause::TrailingGarbage(self.compression)));
+                        return Err(
+                            intake.damage(ReadErrorCause::TrailingGarbage(self.compression))
+                        );
                     }
                     self.begin_member(intake)?;
                 }
@@ -113,7 +115,7 @@ impl Inflate {
         }
     }
 
-    fn begin_member(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+    fn begin_member(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
         match &mut self.decoder {
             Decoder::Gzip(_) if self.blocks.begin(intake) => {
                 self.state = State::Blocks;
@@ -128,7 +130,7 @@ impl Inflate {
         Ok(())
     }
 
-    fn inflate_some(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, Damage> {
+    fn inflate_some(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, ReadError> {
         let wanted = match &self.decoder {
             Decoder::Zstd(zstd) => zstd.wanted(),
             Decoder::Bzip2(bzip2) => bzip2.wanted(),
@@ -154,9 +156,9 @@ impl Inflate {
             }
             Next::More if produced == 0 && consumed == 0 => {
                 let cause = if input_is_over {
-                    Cause::Truncated(self.compression)
+                    ReadErrorCause::Truncated(self.compression)
                 } else {
-                    Cause::BadStream(self.compression)
+                    ReadErrorCause::BadStream(self.compression)
                 };
                 return Err(failed.unwrap_or(intake.damage(cause)));
             }
@@ -166,7 +168,7 @@ impl Inflate {
         Ok(produced)
     }
 
-    fn end_member(&mut self, intake: &mut Intake) -> Result<(), Damage> {
+    fn end_member(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
         match &mut self.decoder {
             Decoder::Gzip(gzip) => gzip.end(intake),
             Decoder::Zstd(_) | Decoder::Bzip2(_) | Decoder::Xz(_) => Ok(()),
@@ -174,7 +176,7 @@ impl Inflate {
     }
 
     /// What was `produced` is delivered before damage is told.
-    fn stop(&mut self, damage: Damage, produced: usize) -> Result<(), Damage> {
+    fn stop(&mut self, damage: ReadError, produced: usize) -> Result<(), ReadError> {
         if produced == 0 {
             return Err(damage);
         }
@@ -189,7 +191,7 @@ pub fn slice_len(count: u64) -> usize {
 }
 
 /// Tapes and some copiers pad with zeros, xz does itself; the tools tolerate it.
-fn skip_zeros(intake: &mut Intake) -> Result<(), Damage> {
+fn skip_zeros(intake: &mut Intake) -> Result<(), ReadError> {
     loop {
         let seen = intake.peek()?;
         let zeros = seen.iter().position(|&byte| byte != 0).unwrap_or(seen.len());

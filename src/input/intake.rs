@@ -4,7 +4,7 @@ use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::input::read_error::{Cause, Damage};
+use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::zstd::BLOCK_BYTES_MAX;
 
 /// One read, and room for the longest look-ahead. At a ratio of 8 it inflates to
@@ -35,8 +35,8 @@ impl Intake {
     }
 
     /// Damage at the next byte that was not consumed.
-    pub fn damage(&self, cause: Cause) -> Damage {
-        Damage { offset_bytes: self.offset_bytes, cause }
+    pub fn damage(&self, cause: ReadErrorCause) -> ReadError {
+        ReadError { offset_bytes: self.offset_bytes, cause }
     }
 
     /// Bytes read from the file so far, whether they were consumed or not.
@@ -45,7 +45,7 @@ impl Intake {
     }
 
     /// The next bytes; empty only at the end of the file.
-    pub fn peek(&mut self) -> Result<&[u8], Damage> {
+    pub fn peek(&mut self) -> Result<&[u8], ReadError> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
             self.fill_once()?;
@@ -54,7 +54,7 @@ impl Intake {
     }
 
     /// The next `count` bytes, or fewer where the file ends before.
-    pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], Damage> {
+    pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], ReadError> {
         assert!(count <= self.buffer.len(), "look-ahead is limited to the buffer");
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -93,7 +93,7 @@ impl Intake {
     }
 
     /// Moves bytes into `out`; 0 only at the end of the file.
-    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, Damage> {
+    pub fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         if self.start == self.end {
             let read = read_some(&mut *self.reader, self.failed, out);
             let count = read.map_err(|kind| self.unreadable(kind))?;
@@ -107,7 +107,7 @@ impl Intake {
         Ok(count)
     }
 
-    fn fill_once(&mut self) -> Result<usize, Damage> {
+    fn fill_once(&mut self) -> Result<usize, ReadError> {
         let read = read_some(&mut *self.reader, self.failed, &mut self.buffer[self.end..]);
         let count = read.map_err(|kind| self.unreadable(kind))?;
         self.end += count;
@@ -116,9 +116,9 @@ impl Intake {
     }
 
     /// The failed read stands behind what is buffered.
-    fn unreadable(&mut self, kind: ErrorKind) -> Damage {
+    fn unreadable(&mut self, kind: ErrorKind) -> ReadError {
         self.failed = Some(kind);
-        Damage { offset_bytes: self.size_bytes(), cause: Cause::Unreadable(kind) }
+        ReadError { offset_bytes: self.size_bytes(), cause: ReadErrorCause::Unreadable(kind) }
     }
 }
 

@@ -8,17 +8,17 @@ pub const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// The lines of `bytes`, without LF and without one CR before it. A line over
 /// the limit is given cut to one byte more than the limit.
-pub fn lines(bytes: &[u8]) -> Lines<'_> {
-    Lines { rest: bytes }
+pub fn lines(bytes: &[u8]) -> LineReader<'_> {
+    LineReader { rest: bytes }
 }
 
 /// See [`lines`].
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct LineReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Iterator for Lines<'a> {
+impl<'a> Iterator for LineReader<'a> {
     type Item = &'a [u8];
 
     #[inline]

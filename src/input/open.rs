@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::inflate::Inflate;
 use crate::input::intake::Intake;
-use crate::input::read_error::{Cause, Damage};
-use crate::input::source::{Place, Source};
+use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::source::{Location, Source};
 
 /// An opened source, decompressed as it is read.
 pub struct Opened {
@@ -24,16 +24,16 @@ enum Coding {
     Plain,
     Inflate(Box<Inflate>),
     /// Damaged from the first byte on, or since a read: the answer stays.
-    Damaged(Damage),
+    Damaged(ReadError),
 }
 
 /// Opens `source`; `bytes_read` grows with the bytes read from it, as they lie
 /// on disk.
 pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
     match &source.place {
-        Place::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
-        Place::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
-        Place::File(path) => {
+        Location::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
+        Location::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
+        Location::File(path) => {
             let file = File::open(path).map_err(|err| Error::io("cannot open", path, err))?;
             Ok(Opened::new(Box::new(file), Compression::claimed_by(path), bytes_read))
         }
@@ -55,7 +55,7 @@ impl Opened {
             (_, _, Some(damage)) if start.is_empty() => Coding::Damaged(damage),
             (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found, 0))),
             (None, Some(claimed), _) if !start.is_empty() => {
-                Coding::Damaged(intake.damage(Cause::NotAsNamed(claimed)))
+                Coding::Damaged(intake.damage(ReadErrorCause::NotAsNamed(claimed)))
             }
             (None, _, _) => Coding::Plain,
         };
@@ -82,7 +82,7 @@ impl Opened {
 
     /// Fills the start of `out`, which is not empty, and gives how many bytes; 0
     /// only at the end. After damage every further call gives the same damage.
-    pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, Damage> {
+    pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let read = match &mut self.coding {
             Coding::Plain => self.intake.read(out),
             Coding::Inflate(inflate) => inflate.read(&mut self.intake, out),
@@ -116,7 +116,11 @@ mod tests {
     }
 
     /// What comes out through a buffer of `step` bytes, and how it ended.
-    fn read(bytes: &[u8], claimed: Option<Compression>, step: usize) -> (Vec<u8>, Option<Damage>) {
+    fn read(
+        bytes: &[u8],
+        claimed: Option<Compression>,
+        step: usize,
+    ) -> (Vec<u8>, Option<ReadError>) {
         read_all(Cursor::new(bytes.to_vec()), claimed, step)
     }
 
@@ -124,7 +128,7 @@ mod tests {
         reader: impl Read + Send + 'static,
         claimed: Option<Compression>,
         step: usize,
-    ) -> (Vec<u8>, Option<Damage>) {
+    ) -> (Vec<u8>, Option<ReadError>) {
         let mut opened = Opened::new(Box::new(reader), claimed, &Arc::default());
         let (mut out, mut buffer) = (Vec::new(), vec![0; step]);
         loop {
@@ -140,8 +144,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(bytes: &[u8], claimed: Compression, expected: &[u8], cause: Option<(Cause, usize)>) {
-        let damage = cause.map(|(cause, at)| Damage { offset_bytes: at as u64, cause });
+    fn check(
+        bytes: &[u8],
+        claimed: Compression,
+        expected: &[u8],
+        cause: Option<(ReadErrorCause, usize)>,
+    ) {
+        let damage = cause.map(|(cause, at)| ReadError { offset_bytes: at as u64, cause });
         for step in [1, 3, 100, 1 << 16] {
             let (out, ended) = read(bytes, Some(claimed), step);
             assert_eq!(ended, damage);
@@ -154,7 +163,7 @@ mod tests {
         assert_eq!(read(b"a\nb", None, 2), (b"a\nb".to_vec(), None));
         for kind in ALL {
             check(b"", kind, b"", None);
-            check(b"GET / plain text", kind, b"", Some((Cause::NotAsNamed(kind), 0)));
+            check(b"GET / plain text", kind, b"", Some((ReadErrorCause::NotAsNamed(kind), 0)));
             let start = &member(kind, b"text")[..1];
             assert_eq!(read(start, None, 2), (start.to_vec(), None));
         }
@@ -178,7 +187,7 @@ mod tests {
             check(&none, kind, b"", None);
             check(&[&none[..], &one, &none, &none, &two].concat(), kind, b"one\ntwo\n", None);
             check(&[&one[..], &[0; 1000], &two, &[0; 5]].concat(), kind, b"one\ntwo\n", None);
-            let garbage = Cause::TrailingGarbage(kind);
+            let garbage = ReadErrorCause::TrailingGarbage(kind);
             let other = member(if kind == Gzip { Xz } else { Gzip }, b"other\n");
             for (tail, at) in [(&b"\0garbage"[..], 1), (&one[..1], 0), (&other, 0)] {
                 let bytes = [&one[..], tail].concat();
@@ -194,7 +203,7 @@ mod tests {
         let text = member(Zstd, b"text\n");
         check(&[&table[..], &text, &table, &text, &table].concat(), Zstd, b"text\ntext\n", None);
         let cut = &table[..table.len() - 1];
-        check(cut, Zstd, b"", Some((Cause::Truncated(Zstd), cut.len())));
+        check(cut, Zstd, b"", Some((ReadErrorCause::Truncated(Zstd), cut.len())));
     }
 
     #[test]
@@ -214,15 +223,17 @@ mod tests {
         let mut gz = [&header[..], &member(Gzip, b"text")[10..]].concat();
         check(&gz, Gzip, b"text", None);
         gz[11] ^= 1;
-        check(&gz, Gzip, b"", Some((Cause::WrongHeaderChecksum, 10)));
+        check(&gz, Gzip, b"", Some((ReadErrorCause::WrongHeaderChecksum, 10)));
         gz[3] |= 0x80;
-        check(&gz, Gzip, b"", Some((Cause::BadHeader, 0)));
+        check(&gz, Gzip, b"", Some((ReadErrorCause::BadHeader, 0)));
     }
 
     #[test]
     fn trailers_are_checked_after_the_text_is_given() {
         let good = member(Gzip, b"text");
-        for (from_end, cause) in [(8, Cause::WrongChecksum), (4, Cause::WrongLength)] {
+        for (from_end, cause) in
+            [(8, ReadErrorCause::WrongChecksum), (4, ReadErrorCause::WrongLength)]
+        {
             let mut gz = good.clone();
             let at = gz.len() - from_end;
             gz[at] ^= 1;
@@ -234,7 +245,7 @@ mod tests {
             let at = bytes.len() - from_end;
             bytes[at] ^= 1;
             let (out, damage) = read(&bytes, Some(kind), 100);
-            assert_eq!(damage.map(|damage| damage.cause), Some(Cause::BadStream(kind)));
+            assert_eq!(damage.map(|damage| damage.cause), Some(ReadErrorCause::BadStream(kind)));
             assert_eq!(out, b"text", "{kind:?}");
         }
     }
@@ -257,7 +268,9 @@ mod tests {
                 let (out, damage) = read(&bytes[..at], Some(kind), 4096);
                 assert!(text.starts_with(&out));
                 assert_eq!(damage.is_none(), ends.contains(&at), "{kind:?} cut at {at}");
-                if let Some(Damage { offset_bytes, cause: Cause::Truncated(_) }) = damage {
+                if let Some(ReadError { offset_bytes, cause: ReadErrorCause::Truncated(_) }) =
+                    damage
+                {
                     assert_eq!(offset_bytes, at as u64);
                 }
                 assert!(at < ends[0] || out.starts_with(b"first\n"), "{kind:?} cut at {at}");
@@ -333,7 +346,7 @@ mod tests {
         let log = MEMORY_BYTES_MAX.ilog2() as u8 - 10;
         check(&frame(log << 3), Zstd, b"", None);
         let (_, damage) = read(&frame(log << 3 | 1), None, 100);
-        assert_eq!(damage.unwrap().cause, Cause::TooLarge(Zstd));
+        assert_eq!(damage.unwrap().cause, ReadErrorCause::TooLarge(Zstd));
         let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
         options.dict_size(256 << 20);
         let mut filters = liblzma::stream::Filters::new();

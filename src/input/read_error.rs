@@ -7,17 +7,17 @@ use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 
 /// Why the rest of a file could not be read. All before it was delivered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Damage {
+pub struct ReadError {
     /// Bytes from the start of the file as it lies on disk (compressed, if it is). Of a damaged
     /// block of zstd: where the block begins.
     pub offset_bytes: u64,
     /// What was found there.
-    pub cause: Cause,
+    pub cause: ReadErrorCause,
 }
 
 /// The ways in which a file can be damaged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Cause {
+pub enum ReadErrorCause {
     /// The name claims a compression, the content starts like none.
     NotAsNamed(Compression),
     /// A gzip header asks for what RFC 1952 does not define.
@@ -40,34 +40,34 @@ pub enum Cause {
     Unreadable(io::ErrorKind),
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for ReadErrorCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cause::NotAsNamed(kind) => {
+            ReadErrorCause::NotAsNamed(kind) => {
                 write!(f, "named {} but is not {}", kind.suffix(), kind.name())
             }
-            Cause::BadHeader => f.write_str("invalid gzip header"),
-            Cause::WrongHeaderChecksum => f.write_str("wrong checksum of a gzip header"),
-            Cause::BadStream(kind) => write!(f, "corrupt {} stream", kind.name()),
-            Cause::TooLarge(kind) => write!(
+            ReadErrorCause::BadHeader => f.write_str("invalid gzip header"),
+            ReadErrorCause::WrongHeaderChecksum => f.write_str("wrong checksum of a gzip header"),
+            ReadErrorCause::BadStream(kind) => write!(f, "corrupt {} stream", kind.name()),
+            ReadErrorCause::TooLarge(kind) => write!(
                 f,
                 "{} stream that needs more than {} MiB of memory; decompress it first",
                 kind.name(),
                 MEMORY_BYTES_MAX >> 20
             ),
-            Cause::Truncated(kind) => write!(f, "truncated {} stream", kind.name()),
-            Cause::WrongChecksum => f.write_str("wrong checksum of a gzip member"),
-            Cause::WrongLength => f.write_str("wrong length of a gzip member"),
-            Cause::TrailingGarbage(kind) => {
+            ReadErrorCause::Truncated(kind) => write!(f, "truncated {} stream", kind.name()),
+            ReadErrorCause::WrongChecksum => f.write_str("wrong checksum of a gzip member"),
+            ReadErrorCause::WrongLength => f.write_str("wrong length of a gzip member"),
+            ReadErrorCause::TrailingGarbage(kind) => {
                 write!(f, "trailing garbage after a {} stream", kind.name())
             }
-            Cause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),
+            ReadErrorCause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),
         }
     }
 }
 
 /// `truncated gzip stream at byte 1234`.
-impl fmt::Display for Damage {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at byte {}", self.cause, self.offset_bytes)
     }

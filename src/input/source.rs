@@ -15,12 +15,12 @@ pub struct Source {
     /// are not UTF-8 are replaced: it is for people, not for opening.
     pub name: String,
     /// Where its bytes are.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// Where the bytes of a source are.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Place {
+pub enum Location {
     /// Standard input.
     Stdin,
     /// A file, or anything else that can be opened by a path.
@@ -33,9 +33,9 @@ impl Source {
     /// Bytes as they lie on disk; `None` where that cannot be known beforehand.
     pub fn size_bytes(&self) -> Option<u64> {
         match &self.place {
-            Place::Stdin => None,
-            Place::Nowhere(_) => Some(0),
-            Place::File(path) => {
+            Location::Stdin => None,
+            Location::Nowhere(_) => Some(0),
+            Location::File(path) => {
                 fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|data| data.len())
             }
         }
@@ -71,7 +71,7 @@ const LIKE_A_SHELL: MatchOptions = MatchOptions {
 /// under the first of its names. What does not exist comes too, and fails when it
 /// is opened: it must not keep the others from being read.
 pub fn expand(arguments: &[OsString]) -> Vec<Source> {
-    let mut found = Found::default();
+    let mut found = SourceList::default();
     arguments.iter().for_each(|argument| found.add(argument));
     found.paths.sort_unstable();
     let mut names: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
@@ -88,21 +88,21 @@ pub fn expand(arguments: &[OsString]) -> Vec<Source> {
 }
 
 fn file(path: PathBuf) -> Source {
-    Source { name: path.to_string_lossy().into_owned(), place: Place::File(path) }
+    Source { name: path.to_string_lossy().into_owned(), place: Location::File(path) }
 }
 
 /// What the arguments led to so far.
 #[derive(Default)]
-struct Found {
+struct SourceList {
     paths: Vec<PathBuf>,
     /// Standard input, and what leads nowhere.
     others: Vec<Source>,
 }
 
-impl Found {
+impl SourceList {
     fn add(&mut self, argument: &OsStr) {
         if argument == "-" {
-            self.others.push(Source { name: "-".to_owned(), place: Place::Stdin });
+            self.others.push(Source { name: "-".to_owned(), place: Location::Stdin });
             return;
         }
         let path = Path::new(argument);
@@ -153,7 +153,7 @@ impl Found {
     }
 
     fn add_nothing(&mut self, name: &str, why: String) {
-        self.others.push(Source { name: name.to_owned(), place: Place::Nowhere(why) });
+        self.others.push(Source { name: name.to_owned(), place: Location::Nowhere(why) });
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
             .collect();
         let prefix = format!("{}/", root.display());
         let name = |source: &Source| match &source.place {
-            Place::Nowhere(why) => format!("{}: {why}", source.name).replace(&prefix, ""),
+            Location::Nowhere(why) => format!("{}: {why}", source.name).replace(&prefix, ""),
             _ => source.name.replace(&prefix, ""),
         };
         expand(&arguments).iter().map(name).collect()

@@ -4,7 +4,7 @@ use liblzma::stream::{Action, Error, Status, Stream};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 use crate::input::inflate::{Next, Step, slice_len};
-use crate::input::read_error::Cause;
+use crate::input::read_error::ReadErrorCause;
 
 /// Takes what the stream's dictionary asks for, up to a limit.
 pub struct Xz(Option<Stream>);
@@ -23,15 +23,17 @@ impl Xz {
     /// Inflates some of it.
     pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let Some(stream) = &mut self.0 else {
-            let next = Next::Damaged(Cause::TooLarge(Compression::Xz));
+            let next = Next::Damaged(ReadErrorCause::TooLarge(Compression::Xz));
             return Step { consumed: 0, produced: 0, next };
         };
         let (in_before, out_before) = (stream.total_in(), stream.total_out());
         let next = match stream.process(input, out, Action::Run) {
             Ok(Status::StreamEnd) => Next::End,
             Ok(_) => Next::More,
-            Err(Error::MemLimit | Error::Mem) => Next::Damaged(Cause::TooLarge(Compression::Xz)),
-            Err(_) => Next::Damaged(Cause::BadStream(Compression::Xz)),
+            Err(Error::MemLimit | Error::Mem) => {
+                Next::Damaged(ReadErrorCause::TooLarge(Compression::Xz))
+            }
+            Err(_) => Next::Damaged(ReadErrorCause::BadStream(Compression::Xz)),
         };
         let consumed = slice_len(stream.total_in() - in_before);
         let produced = slice_len(stream.total_out() - out_before);

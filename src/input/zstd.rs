@@ -9,7 +9,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 use crate::input::inflate::{Next, Step};
-use crate::input::read_error::Cause;
+use crate::input::read_error::ReadErrorCause;
 
 /// What the decoder wants to see before it knows what it wants.
 const START_BYTES: usize = 5;
@@ -71,8 +71,10 @@ impl Zstd {
                 self.wanted = wanted.min(BLOCK_BYTES_MAX);
                 Next::More
             }
-            Err(WINDOW_TOO_LARGE | NO_MEMORY) => Next::Damaged(Cause::TooLarge(Compression::Zstd)),
-            Err(_) => Next::Damaged(Cause::BadStream(Compression::Zstd)),
+            Err(WINDOW_TOO_LARGE | NO_MEMORY) => {
+                Next::Damaged(ReadErrorCause::TooLarge(Compression::Zstd))
+            }
+            Err(_) => Next::Damaged(ReadErrorCause::BadStream(Compression::Zstd)),
         };
         self.is_full = output.pos() == room;
         Step { consumed: input.pos(), produced: output.pos(), next }

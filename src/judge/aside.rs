@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::archive::snapshot::Digest;
 use crate::crawlers::crawler::CrawlerId;
-use crate::matcher::select::{BoundBy, Star, select};
+use crate::matcher::select::{GroupChoice, Star, select};
 use crate::robots::crawl_delay::CrawlDelay;
 use crate::robots::model::ProductToken;
 
@@ -60,8 +60,8 @@ impl Judge {
         let asker = &self.askers[crawler.index()];
         let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
         let group: &[u8] = match bound_by {
-            BoundBy::Token(index) => asker.product_tokens[index].as_bytes(),
-            BoundBy::Star | BoundBy::Nothing => b"*",
+            GroupChoice::Token(index) => asker.product_tokens[index].as_bytes(),
+            GroupChoice::Star | GroupChoice::Nothing => b"*",
         };
         Some(AskedDelay {
             digest: robots.digest,
@@ -90,9 +90,9 @@ impl Aside {
     fn new(robots: &Robots, asker: &Asker) -> Aside {
         let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
         let is_meant = |token: &ProductToken| match bound_by {
-            BoundBy::Token(index) => token.names(asker.product_tokens[index].as_bytes()),
-            BoundBy::Star => token.is_star(),
-            BoundBy::Nothing => false,
+            GroupChoice::Token(index) => token.names(asker.product_tokens[index].as_bytes()),
+            GroupChoice::Star => token.is_star(),
+            GroupChoice::Nothing => false,
         };
         let delays = robots.text.crawl_delays.iter().enumerate();
         let meant = delays
@@ -102,7 +102,7 @@ impl Aside {
                     if next.1.is_milder_than(best.1) { next } else { best }
                 },
             );
-        let bound = if bound_by == BoundBy::Nothing { Bound::No } else { Bound::Yes };
+        let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
         Aside { crawl_delay: meant.map(|(index, _)| index), bound }
     }
 }

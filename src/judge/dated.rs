@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::archive::{Store, reader::Archive, snapshot::Outcome};
+use crate::archive::{Store, reader::Archive, snapshot::SnapshotOutcome};
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::Result;
 use crate::matcher::verdict::Verdict;
@@ -35,7 +35,7 @@ pub struct Seen {
     /// When it was fetched.
     pub fetched_at: UtcTime,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
 }
 
 /// What is said of a request at its time.
@@ -281,7 +281,7 @@ mod tests {
         UtcTime::from_unix_seconds(hours * HOUR).unwrap()
     }
 
-    fn judge(snapshots: &[(i64, Outcome, &str)]) -> (tempfile::TempDir, Judge, Origin) {
+    fn judge(snapshots: &[(i64, SnapshotOutcome, &str)]) -> (tempfile::TempDir, Judge, Origin) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("archive");
         let origin = Origin::parse(b"https://a.example").unwrap();
@@ -301,11 +301,11 @@ mod tests {
 
     #[test]
     fn each_value_has_its_time() {
-        let (ok, gone) = (Outcome::Status(200), Outcome::Status(404));
+        let (ok, gone) = (SnapshotOutcome::Status(200), SnapshotOutcome::Status(404));
         let (_dir, judge, origin) = judge(&[
             (0, ok, OPEN),
             (100, ok, CLOSED),
-            (200, Outcome::Failure(Failure::Timeout), ""),
+            (200, SnapshotOutcome::Failure(Failure::Timeout), ""),
             (300, ok, CLOSED),
             (400, gone, ""),
             (500, ok, CLOSED),
@@ -348,11 +348,12 @@ mod tests {
 
     #[test]
     fn what_decides_in_a_span_is_listed_once() {
-        let (ok, timeout) = (Outcome::Status(200), Outcome::Failure(Failure::Timeout));
+        let (ok, timeout) =
+            (SnapshotOutcome::Status(200), SnapshotOutcome::Failure(Failure::Timeout));
         let (_dir, judge, origin) = judge(&[
             (10, ok, OPEN),
             (20, ok, OPEN),
-            (100, Outcome::Unfollowed, ""),
+            (100, SnapshotOutcome::Unfollowed, ""),
             (200, timeout, ""),
             (2000, ok, CLOSED),
         ]);

@@ -94,12 +94,14 @@ impl Judge {
         let selection = self.select(robots, crawler);
         let tokens = || asker.product_tokens.iter().map(String::as_str);
         let (by, tried) = match (selection.bound_by, asker.star) {
-            (select::BoundBy::Token(index), _) => {
+            (select::GroupChoice::Token(index), _) => {
                 (BoundBy::Token(&asker.product_tokens[index]), tokens().take(index + 1).collect())
             }
-            (select::BoundBy::Star, _) => (BoundBy::Star, tokens().collect()),
-            (select::BoundBy::Nothing, Star::Honoured) => (BoundBy::Nothing, tokens().collect()),
-            (select::BoundBy::Nothing, Star::Ignored) => {
+            (select::GroupChoice::Star, _) => (BoundBy::Star, tokens().collect()),
+            (select::GroupChoice::Nothing, Star::Honoured) => {
+                (BoundBy::Nothing, tokens().collect())
+            }
+            (select::GroupChoice::Nothing, Star::Ignored) => {
                 (BoundBy::NothingButItsName, tokens().collect())
             }
         };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::archive::entry::{BodyKey, Entry};
+use crate::archive::entry::{BodyKey, HistoryEntry};
 
 use super::timeline::{Sighting, Timeline, Version};
 
@@ -17,7 +17,7 @@ pub struct History {
 
 impl History {
     /// Of `entries`, the snapshots of one origin in order.
-    pub fn new(entries: &[Entry]) -> History {
+    pub fn new(entries: &[HistoryEntry]) -> History {
         let mut bodies = Vec::new();
         let mut versions = HashMap::new();
         let mut version_of = |key: BodyKey| {

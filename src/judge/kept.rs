@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::archive::Store;
-use crate::archive::snapshot::{Digest, Outcome, Snapshot};
+use crate::archive::snapshot::{Digest, Snapshot, SnapshotOutcome};
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -37,9 +37,9 @@ pub fn digest_of(text: &str) -> Option<Digest> {
     Some(Digest::from(<[u8; 32]>::try_from(bytes).ok()?))
 }
 
-/// A snapshot as it was told: its time and what came of it, as [`Outcome`] is written.
+/// A snapshot as it was told: its time and what came of it, as [`SnapshotOutcome`] is written.
 pub fn seen_of(fetched_at: UtcTime, outcome: &str) -> Option<Seen> {
-    Some(Seen { fetched_at, outcome: Outcome::parse(outcome)? })
+    Some(Seen { fetched_at, outcome: SnapshotOutcome::parse(outcome)? })
 }
 
 impl Judge {

@@ -20,14 +20,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::archive::Store;
 use crate::archive::snapshot::{Digest, Snapshot};
-use crate::crawlers::crawler::{Crawler, CrawlerId, Star};
+use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
-use crate::matcher::select::{self, BoundBy, Selection};
+use crate::matcher::select::{self, GroupChoice, Selection};
 use crate::matcher::verdict::Verdict;
 use crate::robots::parse::{cut, parse_body};
 use crate::url::dialect::Dialect;
@@ -301,8 +301,8 @@ impl Judge {
     fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
         let selection = self.select(robots, crawler);
         let token = match selection.bound_by {
-            BoundBy::Token(index) => u16::try_from(index).ok(),
-            BoundBy::Star | BoundBy::Nothing => None,
+            GroupChoice::Token(index) => u16::try_from(index).ok(),
+            GroupChoice::Star | GroupChoice::Nothing => None,
         };
         let rules = robots.share(&selection, || self.compile(&selection, self.dialect));
         Binding { token, rules }
@@ -427,8 +427,8 @@ impl Asker {
     /// A known crawler.
     pub fn new(crawler: &Crawler) -> Asker {
         let star = match crawler.star {
-            Star::Honoured => select::Star::Honoured,
-            Star::Ignored => select::Star::Ignored,
+            StarGroups::Honoured => select::Star::Honoured,
+            StarGroups::Ignored => select::Star::Ignored,
         };
         Asker { product_tokens: crawler.product_tokens.clone(), star }
     }

@@ -4,7 +4,7 @@
 //! origin that cannot be reached is closed for the time being; after 30 days of that the last copy
 //! counts again. Crawlers keep copies, so a ruling may be held for a while after a newer one is seen.
 
-use crate::archive::snapshot::Outcome;
+use crate::archive::snapshot::SnapshotOutcome;
 use crate::time::UtcTime;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -28,7 +28,7 @@ pub struct Sighting {
     /// When it was fetched.
     pub at: UtcTime,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`, in seconds.
     pub max_age_seconds: Option<u64>,
     /// What was given, where the outcome is a success.
@@ -269,15 +269,21 @@ impl Timeline {
 
 fn effect(sighting: &Sighting) -> Effect {
     match (sighting.outcome, sighting.version) {
-        (Outcome::Status(200..=299), Some(version)) => Effect::Sets(Ruling::Rules(version)),
+        (SnapshotOutcome::Status(200..=299), Some(version)) => Effect::Sets(Ruling::Rules(version)),
         // What was given was not kept.
-        (Outcome::Status(200..=299), None) | (Outcome::Unfollowed, _) => Effect::Nothing,
-        (Outcome::Status(304), _) => Effect::Confirms,
-        (Outcome::Status(300..=399), _) => Effect::Sets(Ruling::AllowAll(AllowAll::Redirects)),
-        (Outcome::Status(429), _) => Effect::Sets(Ruling::Unreachable),
-        (Outcome::Status(400..=499), _) => Effect::Sets(Ruling::AllowAll(AllowAll::NoFile)),
+        (SnapshotOutcome::Status(200..=299), None) | (SnapshotOutcome::Unfollowed, _) => {
+            Effect::Nothing
+        }
+        (SnapshotOutcome::Status(304), _) => Effect::Confirms,
+        (SnapshotOutcome::Status(300..=399), _) => {
+            Effect::Sets(Ruling::AllowAll(AllowAll::Redirects))
+        }
+        (SnapshotOutcome::Status(429), _) => Effect::Sets(Ruling::Unreachable),
+        (SnapshotOutcome::Status(400..=499), _) => Effect::Sets(Ruling::AllowAll(AllowAll::NoFile)),
         // Statuses that no final answer has are invalid responses.
-        (Outcome::Status(_) | Outcome::Failure(_), _) => Effect::Sets(Ruling::Unreachable),
+        (SnapshotOutcome::Status(_) | SnapshotOutcome::Failure(_), _) => {
+            Effect::Sets(Ruling::Unreachable)
+        }
     }
 }
 

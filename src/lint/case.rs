@@ -6,7 +6,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, quote, say},
+    diagnostic::{DiagnosticText, Diagnostics, quote, say},
 };
 use crate::robots::model::{Directive, Rule};
 
@@ -22,7 +22,7 @@ struct Entry<'r> {
 }
 
 /// Remarks on the rules that bind the same crawlers.
-pub(super) fn remark(rules: &[&Rule], remarks: &mut Remarks) {
+pub(super) fn diagnose(rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let mut entries: Vec<Entry<'_>> = rules.iter().map(|rule| entry(rule)).collect();
     entries.sort_by(|one, other| one.folded.cmp(&other.folded));
     let mut stack: Vec<&Entry<'_>> = Vec::new();
@@ -32,16 +32,16 @@ pub(super) fn remark(rules: &[&Rule], remarks: &mut Remarks) {
         }
         match entry.rule.directive {
             Directive::Disallow => stack.push(entry),
-            Directive::Allow => remark_on_allow(entry, &stack, &entries[at + 1..], remarks),
+            Directive::Allow => diagnose_allow(entry, &stack, &entries[at + 1..], diagnostics),
         }
     }
 }
 
-fn remark_on_allow(
+fn diagnose_allow(
     allow: &Entry<'_>,
     above: &[&Entry<'_>],
     behind: &[Entry<'_>],
-    remarks: &mut Remarks,
+    diagnostics: &mut Diagnostics,
 ) {
     let touches = |entry: &&Entry<'_>| {
         entry.rule.directive == Directive::Disallow
@@ -56,14 +56,14 @@ fn remark_on_allow(
         return;
     }
     let Some(disallow) = above.last() else { return };
-    remarks.add(allow.rule.line, Code::CaseDiffers, || {
+    diagnostics.add(allow.rule.line, Code::CaseDiffers, || {
         let message = say(&[
             &quote(allow.rule.written()),
             b" is no exception to ",
             &quote(disallow.rule.written()),
             format!(" on line {}: they differ in case", disallow.rule.line).as_bytes(),
         ]);
-        Words::new(message, "Write both as the site's URLs are written.")
+        DiagnosticText::new(message, "Write both as the site's URLs are written.")
     });
 }
 

@@ -1,4 +1,4 @@
-//! What lint has to say of a file: remarks, bounded in number and in length.
+//! What lint has to say of a file: diagnostics, bounded in number and in length.
 
 use crate::lint::catalogue::{Code, LINTS, Severity};
 
@@ -6,13 +6,13 @@ use crate::lint::catalogue::{Code, LINTS, Severity};
 /// 500 KiB can hold a quarter of a million bad lines.
 pub const KEPT_MAX: usize = 1000;
 
-/// Bytes of a stranger's text that a remark quotes.
+/// Bytes of a stranger's text that a diagnostic quotes.
 const QUOTED_BYTES_MAX: usize = 60;
 
 /// One thing to tell an author. Message and advice quote the file: they hold
 /// a stranger's bytes, which need not be UTF-8, nor fit to be printed.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Remark {
+pub struct Diagnostic {
     /// 1-based.
     pub line: u32,
     /// What it is about.
@@ -23,22 +23,22 @@ pub struct Remark {
     pub advice: Box<[u8]>,
 }
 
-/// All remarks on one file, in the order of lines.
+/// All diagnostics on one file, in the order of lines.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Remarks {
-    kept: Vec<Remark>,
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
     counts: [usize; LINTS.len()],
 }
 
-impl Default for Remarks {
-    fn default() -> Remarks {
-        Remarks { kept: Vec::new(), counts: [0; LINTS.len()] }
+impl Default for Diagnostics {
+    fn default() -> Diagnostics {
+        Diagnostics { kept: Vec::new(), counts: [0; LINTS.len()] }
     }
 }
 
-impl Remarks {
+impl Diagnostics {
     /// Those that were kept: at most [`KEPT_MAX`] of a code.
-    pub fn kept(&self) -> &[Remark] {
+    pub fn kept(&self) -> &[Diagnostic] {
         &self.kept
     }
 
@@ -54,32 +54,37 @@ impl Remarks {
     }
 
     /// Adds one. Message and advice are only made if it is kept.
-    pub(super) fn add(&mut self, line: u32, code: Code, words: impl FnOnce() -> Words) {
+    pub(super) fn add(&mut self, line: u32, code: Code, words: impl FnOnce() -> DiagnosticText) {
         let count = &mut self.counts[code.index()];
         *count += 1;
         if *count <= KEPT_MAX {
-            let Words { message, advice } = words();
-            self.kept.push(Remark { line, code, message: message.into(), advice: advice.into() });
+            let DiagnosticText { message, advice } = words();
+            self.kept.push(Diagnostic {
+                line,
+                code,
+                message: message.into(),
+                advice: advice.into(),
+            });
         }
     }
 
-    /// Puts the remarks in the order of lines; those of one line by code.
+    /// Puts the diagnostics in the order of lines; those of one line by code.
     pub(super) fn sort(&mut self) {
-        self.kept.sort_by_key(|remark| (remark.line, remark.code));
+        self.kept.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.code));
     }
 }
 
-/// The words of a remark.
+/// The text of a diagnostic.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
+pub(super) struct DiagnosticText {
     pub message: Vec<u8>,
     pub advice: Vec<u8>,
 }
 
-impl Words {
+impl DiagnosticText {
     /// `message` and `advice` as given, from text or bytes.
-    pub fn new(message: impl Into<Vec<u8>>, advice: impl Into<Vec<u8>>) -> Words {
-        Words { message: message.into(), advice: advice.into() }
+    pub fn new(message: impl Into<Vec<u8>>, advice: impl Into<Vec<u8>>) -> DiagnosticText {
+        DiagnosticText { message: message.into(), advice: advice.into() }
     }
 }
 
@@ -121,15 +126,15 @@ mod tests {
 
     #[test]
     fn more_than_can_be_kept_is_counted() {
-        let mut remarks = Remarks::default();
+        let mut diagnostics = Diagnostics::default();
         for line in (1..=5000).rev() {
-            remarks.add(line, Code::UnreadLine, || Words::new("a", "b"));
+            diagnostics.add(line, Code::UnreadLine, || DiagnosticText::new("a", "b"));
         }
-        remarks.sort();
-        assert_eq!(remarks.kept().len(), KEPT_MAX);
-        assert_eq!(remarks.kept()[0].line, 5000 - 999);
-        assert_eq!(remarks.count(Code::UnreadLine), 5000);
-        assert_eq!(remarks.count_of(Code::UnreadLine.lint().severity), 5000);
+        diagnostics.sort();
+        assert_eq!(diagnostics.kept().len(), KEPT_MAX);
+        assert_eq!(diagnostics.kept()[0].line, 5000 - 999);
+        assert_eq!(diagnostics.count(Code::UnreadLine), 5000);
+        assert_eq!(diagnostics.count_of(Code::UnreadLine.lint().severity), 5000);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, quote, say},
+    diagnostic::{DiagnosticText, Diagnostics, quote, say},
     distance::distance,
 };
-use crate::robots::{field::Field, lines::Line};
+use crate::robots::{field::Field, lines::RobotsTxtLine};
 
 use std::collections::HashSet;
 
@@ -25,48 +25,48 @@ const SUPPORTED_ELSEWHERE: [(&str, &str); 9] = [
     ("crawl-delay", ""),
 ];
 
-/// Names of fields that have been remarked on: once a file is enough.
+/// Names of fields that have been reported: once a file is enough.
 #[derive(Debug, Default)]
-pub(super) struct Seen(HashSet<Vec<u8>>);
+pub(super) struct SeenFields(HashSet<Vec<u8>>);
 
-impl Seen {
+impl SeenFields {
     fn is_new(&mut self, key: &[u8]) -> bool {
         self.0.insert(key.to_ascii_lowercase())
     }
 }
 
 /// A field in use that changes no verdict. `Crawl-delay` is looked at with its group.
-pub(super) fn remark_on_unused(
-    line: &Line<'_>,
+pub(super) fn diagnose_unused(
+    line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
-    seen: &mut Seen,
-    remarks: &mut Remarks,
+    seen: &mut SeenFields,
+    diagnostics: &mut Diagnostics,
 ) {
     let is_one_of = |names: &[&str]| names.iter().any(|name| is_key(field.key, name));
     if is_one_of(&["crawl-delay"]) || !seen.is_new(field.key) {
         return;
     }
     if is_one_of(&["noindex", "nofollow", "noarchive"]) {
-        return remarks.add(line.number, Code::DeadField, || {
+        return diagnostics.add(line.number, Code::DeadField, || {
             let message = say(&[b"no crawler reads ", &quote(field.key), b" in robots.txt"]);
             let advice = "Say it in a robots meta tag or an X-Robots-Tag header, and do not \
                           disallow the page: crawlers must fetch it to see that.";
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     }
     let known = SUPPORTED_ELSEWHERE.iter().find(|(name, _)| is_key(field.key, name));
-    remarks.add(line.number, Code::UnsupportedField, || {
+    diagnostics.add(line.number, Code::UnsupportedField, || {
         let message = say(&[&quote(field.key), b" changes nothing in what crawlers may request"]);
-        Words::new(message, known.map_or("", |(_, advice)| advice))
+        DiagnosticText::new(message, known.map_or("", |(_, advice)| advice))
     });
 }
 
 /// A field that nobody is known to read.
-pub(super) fn remark_on_unknown(
-    line: &Line<'_>,
+pub(super) fn diagnose_unknown(
+    line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
-    seen: &mut Seen,
-    remarks: &mut Remarks,
+    seen: &mut SeenFields,
+    diagnostics: &mut Diagnostics,
 ) {
     if !seen.is_new(field.key) {
         return;
@@ -74,30 +74,34 @@ pub(super) fn remark_on_unknown(
     let close = SUPPORTED_ELSEWHERE
         .iter()
         .find(|(name, _)| name.len() > 6 && distance(field.key, name.as_bytes(), 2).is_some());
-    remarks.add(line.number, Code::UnknownField, || {
+    diagnostics.add(line.number, Code::UnknownField, || {
         let message = say(&[b"no crawler is known to read ", &quote(field.key)]);
         let advice = match close {
             Some((name, _)) => format!("The field that some crawlers read is spelt {name}."),
             None => "It has no effect. If it is text for people, put a # in front of it.".into(),
         };
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }
 
 /// A Sitemap line whose value is no URL, or several.
-pub(super) fn remark_on_sitemap(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
+pub(super) fn diagnose_sitemap(
+    line: &RobotsTxtLine<'_>,
+    field: &Field<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     let value = field.value;
     let host = ["https://", "http://", "ftp://"].iter().find_map(|scheme| {
         let (start, rest) = value.split_at_checked(scheme.len())?;
         start.eq_ignore_ascii_case(scheme.as_bytes()).then_some(rest)
     });
     if host.is_none_or(<[u8]>::is_empty) {
-        return remarks.add(line.number, Code::SitemapNotAbsolute, || {
+        return diagnostics.add(line.number, Code::SitemapNotAbsolute, || {
             let message = match value {
                 [] => b"a Sitemap line without a URL".to_vec(),
                 _ => say(&[&quote(value), b" is no whole URL"]),
             };
-            Words::new(
+            DiagnosticText::new(
                 message,
                 "Write it with scheme and host: 'Sitemap: https://example.com/sitemap.xml'.",
             )
@@ -105,9 +109,9 @@ pub(super) fn remark_on_sitemap(line: &Line<'_>, field: &Field<'_>, remarks: &mu
     }
     let mut words = value.split(|byte| b" \t,".contains(byte)).skip(1);
     if words.any(|word| word.starts_with(b"http://") || word.starts_with(b"https://")) {
-        remarks.add(line.number, Code::SeveralSitemaps, || {
+        diagnostics.add(line.number, Code::SeveralSitemaps, || {
             let message = "several URLs on one Sitemap line are read as one";
-            Words::new(message, "Give each sitemap a line of its own.")
+            DiagnosticText::new(message, "Give each sitemap a line of its own.")
         });
     }
 }

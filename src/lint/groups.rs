@@ -1,10 +1,10 @@
 //! How groups work together: merged ones, empty ones, and the fields in them that only some read.
 
-use crate::crawlers::crawler::CrawlDelay;
+use crate::crawlers::crawler::CrawlDelaySupport;
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, few, quote, say},
-    known_tokens::Names,
+    diagnostic::{DiagnosticText, Diagnostics, few, quote, say},
+    known_tokens::KnownTokens,
 };
 use crate::robots::{
     field::{self, Content, FieldKind},
@@ -24,25 +24,30 @@ pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
 }
 
 /// Remarks on the groups of `robots`, which was read from `text`.
-pub(super) fn remark(text: &[u8], robots: &RobotsTxt, names: &Names<'_>, remarks: &mut Remarks) {
-    remark_on_merged(robots, remarks);
-    remark_on_empty(robots, remarks);
-    remark_on_crawl_delay(text, robots, names, remarks);
+pub(super) fn diagnose(
+    text: &[u8],
+    robots: &RobotsTxt,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) {
+    diagnose_merged(robots, diagnostics);
+    diagnose_empty(robots, diagnostics);
+    diagnose_crawl_delay(text, robots, names, diagnostics);
     for group in &robots.groups {
-        remark_on_empty_disallow(group, remarks);
+        diagnose_empty_disallow(group, diagnostics);
     }
 }
 
-fn remark_on_merged(robots: &RobotsTxt, remarks: &mut Remarks) {
-    let mut first: HashMap<Vec<u8>, (usize, u32, Told)> = HashMap::new();
+fn diagnose_merged(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
+    let mut first: HashMap<Vec<u8>, (usize, u32, Reported)> = HashMap::new();
     for (at, group) in robots.groups.iter().enumerate() {
         for token in group.product_tokens.iter().filter(|token| !token.written.is_empty()) {
             let (group, line, told) =
-                first.entry(identity(token)).or_insert((at, token.line, Told::No));
-            if *group != at && *told == Told::No {
-                *told = Told::Yes;
+                first.entry(identity(token)).or_insert((at, token.line, Reported::No));
+            if *group != at && *told == Reported::No {
+                *told = Reported::Yes;
                 let line = *line;
-                remarks.add(token.line, Code::MergedGroups, || {
+                diagnostics.add(token.line, Code::MergedGroups, || {
                     let written = quote(&token.written);
                     let first = format!(
                         " was named on line {line} already; its groups are read \
@@ -50,22 +55,22 @@ fn remark_on_merged(robots: &RobotsTxt, remarks: &mut Remarks) {
                     );
                     let advice = "Put the rules for one crawler together, for readers and for \
                         simple parsers.";
-                    Words::new(say(&[&written, first.as_bytes()]), advice)
+                    DiagnosticText::new(say(&[&written, first.as_bytes()]), advice)
                 });
             }
         }
     }
 }
 
-/// Whether a remark has been made.
+/// Whether a diagnostic has been made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Told {
+enum Reported {
     Yes,
     No,
 }
 
 /// Only the last group can be empty, for the others take the rules that follow.
-fn remark_on_empty(robots: &RobotsTxt, remarks: &mut Remarks) {
+fn diagnose_empty(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
     let Some((last, others)) = robots.groups.split_last() else { return };
     let is_star = |group: &&Group| group.product_tokens.iter().any(ProductToken::is_star);
     let disallows = |group: &Group| {
@@ -82,7 +87,7 @@ fn remark_on_empty(robots: &RobotsTxt, remarks: &mut Remarks) {
     let named: HashSet<Vec<u8>> = named.collect();
     let mut freed = last.product_tokens.iter().filter(|token| !named.contains(&identity(token)));
     if let Some(token) = freed.next() {
-        remarks.add(token.line, Code::EmptyGroup, || {
+        diagnostics.add(token.line, Code::EmptyGroup, || {
             let message = say(&[
                 b"no rules follow for ",
                 &quote(&token.written),
@@ -90,20 +95,20 @@ fn remark_on_empty(robots: &RobotsTxt, remarks: &mut Remarks) {
             ]);
             let advice = "Repeat the rules that should bind it, or remove the line. Write \
                           'Disallow:' below it if everything is meant to be allowed.";
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     }
 }
 
-fn remark_on_empty_disallow(group: &Group, remarks: &mut Remarks) {
+fn diagnose_empty_disallow(group: &Group, diagnostics: &mut Diagnostics) {
     let is_empty = |rule: &&Rule| rule.pattern.is_empty();
     let forbids = |rule: &Rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty();
     let empty =
         group.rules.iter().filter(is_empty).find(|rule| rule.directive == Directive::Disallow);
     if let Some(rule) = empty.filter(|_| group.rules.iter().any(forbids)) {
-        remarks.add(rule.line, Code::EmptyDisallow, || {
+        diagnostics.add(rule.line, Code::EmptyDisallow, || {
             let message = "an empty Disallow has no effect beside other rules";
-            Words::new(message, "Remove it, or write the path that is missing.")
+            DiagnosticText::new(message, "Remove it, or write the path that is missing.")
         });
     }
 }
@@ -119,13 +124,13 @@ enum Readers {
     Some,
 }
 
-fn remark_on_crawl_delay(
+fn diagnose_crawl_delay(
     text: &[u8],
     robots: &RobotsTxt,
-    names: &Names<'_>,
-    remarks: &mut Remarks,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
 ) {
-    let mut told = Told::No;
+    let mut told = Reported::No;
     let readers: Vec<Readers> = robots.groups.iter().map(|group| readers(group, names)).collect();
     let is_read = |line: &_| {
         matches!(field::read(line), Content::Field(field)
@@ -138,41 +143,41 @@ fn remark_on_crawl_delay(
         let group = robots.groups.partition_point(starts_by).checked_sub(1);
         match group.map_or(Readers::Some, |group| readers[group]) {
             Readers::All => {}
-            Readers::None => remarks.add(line.number, Code::CrawlDelayIgnored, || {
+            Readers::None => diagnostics.add(line.number, Code::CrawlDelayIgnored, || {
                 let group = group.map_or(&[][..], |group| &robots.groups[group].product_tokens);
                 let named: Vec<&[u8]> = group.iter().map(|token| &*token.written).collect();
                 let verb = if named.len() == 1 { " is" } else { " are" };
                 let rest = b" documented not to read Crawl-delay";
                 let message = say(&[&few(&named), verb.as_bytes(), rest]);
                 let advice = "Remove it. Some operators let you set a rate in their own tools.";
-                Words::new(message, advice)
+                DiagnosticText::new(message, advice)
             }),
-            Readers::Some if told == Told::No => {
-                told = Told::Yes;
-                remarks.add(line.number, Code::CrawlDelay, || crawl_delay(names));
+            Readers::Some if told == Reported::No => {
+                told = Reported::Yes;
+                diagnostics.add(line.number, Code::CrawlDelay, || crawl_delay(names));
             }
             Readers::Some => {}
         }
     }
 }
 
-fn crawl_delay(names: &Names<'_>) -> Words {
+fn crawl_delay(names: &KnownTokens<'_>) -> DiagnosticText {
     let honour = names.that_honour_crawl_delay();
     let message = "only some crawlers read Crawl-delay; Google's do not";
     let advice = format!("It is documented for {}.", honour.join(", "));
-    Words::new(message, advice)
+    DiagnosticText::new(message, advice)
 }
 
-fn readers(group: &Group, names: &Names<'_>) -> Readers {
+fn readers(group: &Group, names: &KnownTokens<'_>) -> Readers {
     let delays = group.product_tokens.iter().map(|token| {
         let token = identity(token);
-        names.principal(&token).map_or(CrawlDelay::Unknown, |crawler| crawler.crawl_delay)
+        names.principal(&token).map_or(CrawlDelaySupport::Unknown, |crawler| crawler.crawl_delay)
     });
-    let delays: Vec<CrawlDelay> = delays.collect();
+    let delays: Vec<CrawlDelaySupport> = delays.collect();
     match delays.first() {
         Some(first) if delays.iter().any(|delay| delay != first) => Readers::Some,
-        Some(CrawlDelay::Honoured) => Readers::All,
-        Some(CrawlDelay::Ignored) => Readers::None,
-        Some(CrawlDelay::Unknown) | None => Readers::Some,
+        Some(CrawlDelaySupport::Honoured) => Readers::All,
+        Some(CrawlDelaySupport::Ignored) => Readers::None,
+        Some(CrawlDelaySupport::Unknown) | None => Readers::Some,
     }
 }

@@ -1,7 +1,7 @@
 //! The names that known crawlers answer to.
 
 use crate::crawlers::{
-    crawler::{CrawlDelay, Crawler},
+    crawler::{CrawlDelaySupport, Crawler},
     identify::Identified,
     registry::Registry,
 };
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// A registry, by product token.
 #[derive(Debug)]
-pub struct Names<'r> {
+pub struct KnownTokens<'r> {
     registry: &'r Registry,
     /// By product token in lower case: those that answer to it, in matching order.
     by_token: HashMap<Vec<u8>, Vec<&'r Crawler>>,
@@ -19,10 +19,10 @@ pub struct Names<'r> {
     tokens: Vec<&'r str>,
 }
 
-impl<'r> Names<'r> {
+impl<'r> KnownTokens<'r> {
     /// The names of all crawlers in `registry`.
-    pub fn new(registry: &'r Registry) -> Names<'r> {
-        let mut names = Names { registry, by_token: HashMap::new(), tokens: Vec::new() };
+    pub fn new(registry: &'r Registry) -> KnownTokens<'r> {
+        let mut names = KnownTokens { registry, by_token: HashMap::new(), tokens: Vec::new() };
         for (_, crawler) in registry.iter() {
             for token in &crawler.product_tokens {
                 let crawlers = names.by_token.entry(lower(token.as_bytes())).or_default();
@@ -92,7 +92,7 @@ impl<'r> Names<'r> {
 
     /// Names of crawlers that are documented to honour Crawl-delay, in matching order.
     pub(super) fn that_honour_crawl_delay(&self) -> Vec<&'r str> {
-        let honour = |crawler: &&Crawler| crawler.crawl_delay == CrawlDelay::Honoured;
+        let honour = |crawler: &&Crawler| crawler.crawl_delay == CrawlDelaySupport::Honoured;
         let crawlers = self.registry.iter().map(|(_, crawler)| crawler);
         crawlers.filter(honour).map(|crawler| crawler.name.as_str()).collect()
     }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn close_names() {
         let registry = Registry::builtin();
-        let names = Names::new(&registry);
+        let names = KnownTokens::new(&registry);
         let cases = [
             ("Googelbot", Some("Googlebot")),
             ("google", Some("Googlebot")),

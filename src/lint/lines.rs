@@ -2,13 +2,13 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, quote, say},
+    diagnostic::{DiagnosticText, Diagnostics, quote, say},
     distance::distance,
     fields, patterns,
 };
 use crate::robots::{
     field::{self, Content, Field, FieldKind, Separator, Spelling},
-    lines::{LINE_BYTES_MAX, Line, lines},
+    lines::{LINE_BYTES_MAX, RobotsTxtLine, lines},
 };
 
 /// The fields of the protocol, as they should be spelt, and the slips that are
@@ -41,53 +41,58 @@ enum After {
 }
 
 /// Remarks on each line of `text`.
-pub(super) fn remark(text: &[u8], remarks: &mut Remarks) {
+pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
     let mut place = Place::default();
-    let mut seen = fields::Seen::default();
+    let mut seen = fields::SeenFields::default();
     for line in lines(text) {
-        remark_on_bytes(&line, remarks);
+        diagnose_bytes(&line, diagnostics);
         match field::read(&line) {
             Content::Blank | Content::Comment => {}
-            Content::NoField => remark_on_unread(&line, remarks),
+            Content::NoField => diagnose_unread(&line, diagnostics),
             Content::Field(field) => {
-                remark_on_place(&line, &field, &mut place, remarks);
+                diagnose_place(&line, &field, &mut place, diagnostics);
                 match field.kind {
-                    FieldKind::Unknown => remark_on_unknown(&line, &field, &mut seen, remarks),
+                    FieldKind::Unknown => diagnose_unknown(&line, &field, &mut seen, diagnostics),
                     FieldKind::Unused => {
-                        fields::remark_on_unused(&line, &field, &mut seen, remarks)
+                        fields::diagnose_unused(&line, &field, &mut seen, diagnostics)
                     }
-                    _ => remark_on_known(&line, &field, remarks),
+                    _ => diagnose_known(&line, &field, diagnostics),
                 }
             }
         }
     }
 }
 
-fn remark_on_bytes(line: &Line<'_>, remarks: &mut Remarks) {
+fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     // A comment may well be cut.
     if line.is_too_long() && !field::has_comment(line) {
-        remarks.add(line.number, Code::LongLine, || {
+        diagnostics.add(line.number, Code::LongLine, || {
             let bytes = line.length_bytes;
             let message =
                 format!("the line has {bytes} bytes; those past {LINE_BYTES_MAX} are dropped");
-            Words::new(
+            DiagnosticText::new(
                 message,
                 "Check that the line endings are right, and give each rule its own line.",
             )
         });
     }
     if line.has_nul {
-        remarks.add(line.number, Code::NulByte, || {
-            Words::new("a NUL byte hides the rest of the line", "Remove the byte 0x00.")
+        diagnostics.add(line.number, Code::NulByte, || {
+            DiagnosticText::new("a NUL byte hides the rest of the line", "Remove the byte 0x00.")
         });
     }
 }
 
-fn remark_on_place(line: &Line<'_>, field: &Field<'_>, place: &mut Place, remarks: &mut Remarks) {
+fn diagnose_place(
+    line: &RobotsTxtLine<'_>,
+    field: &Field<'_>,
+    place: &mut Place,
+    diagnostics: &mut Diagnostics,
+) {
     match (field.kind, &mut place.user_agent) {
         (FieldKind::UserAgent, user_agent) => {
             if let Some((before, After::OtherField(other, key))) = user_agent {
-                remarks.add(line.number, Code::GroupContinues, || {
+                diagnostics.add(line.number, Code::GroupContinues, || {
                     group_continues(*before, *other, key)
                 });
             }
@@ -95,9 +100,9 @@ fn remark_on_place(line: &Line<'_>, field: &Field<'_>, place: &mut Place, remark
         }
         (FieldKind::Allow | FieldKind::Disallow, Some((_, after))) => *after = After::Rules,
         (FieldKind::Allow | FieldKind::Disallow, None) => {
-            remarks.add(line.number, Code::RuleBeforeGroup, || {
+            diagnostics.add(line.number, Code::RuleBeforeGroup, || {
                 let message = "a rule before any User-agent line binds nobody";
-                Words::new(
+                DiagnosticText::new(
                     message,
                     "Put a line 'User-agent: *' above it, if it is meant for all crawlers.",
                 )
@@ -110,7 +115,7 @@ fn remark_on_place(line: &Line<'_>, field: &Field<'_>, place: &mut Place, remark
     }
 }
 
-fn group_continues(before: u32, other: u32, key: &[u8]) -> Words {
+fn group_continues(before: u32, other: u32, key: &[u8]) -> DiagnosticText {
     let message = say(&[
         format!("this line goes on with the group of line {before}: ").as_bytes(),
         &quote(key),
@@ -120,10 +125,10 @@ fn group_continues(before: u32, other: u32, key: &[u8]) -> Words {
         "If line {before} should have a group of its own, give it a rule; 'Disallow:' allows \
          everything."
     );
-    Words::new(message, advice)
+    DiagnosticText::new(message, advice)
 }
 
-fn remark_on_unread(line: &Line<'_>, remarks: &mut Remarks) {
+fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     let text = code(line);
     let is_two_words = text.get(..10).is_some_and(|start| {
         start.eq_ignore_ascii_case(
@@ -137,77 +142,86 @@ fn remark_on_unread(line: &Line<'_>, remarks: &mut Remarks) {
     };
     let (word, rest) = text.split_at(word_end.unwrap_or(text.len()));
     if let Some(name) = intended(word) {
-        remarks.add(line.number, Code::UnreadRule, || {
+        diagnostics.add(line.number, Code::UnreadRule, || {
             let message = say(&[b"no parser reads ", &quote(text), b": the colon is missing"]);
             let value = field::strip(rest);
             let advice = say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]);
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     } else if text.starts_with(b"/") {
-        remarks.add(line.number, Code::UnreadRule, || {
+        diagnostics.add(line.number, Code::UnreadRule, || {
             let message =
                 say(&[b"no parser reads ", &quote(text), b": it is a path without a field"]);
-            Words::new(
+            DiagnosticText::new(
                 message,
                 say(&[b"Write 'Disallow: ", short(text), b"' or 'Allow: ", short(text), b"'."]),
             )
         });
     } else {
-        unread_line(line, remarks);
+        unread_line(line, diagnostics);
     }
 }
 
-fn unread_line(line: &Line<'_>, remarks: &mut Remarks) {
-    remarks.add(line.number, Code::UnreadLine, || {
+fn unread_line(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
+    diagnostics.add(line.number, Code::UnreadLine, || {
         let message = say(&[b"no parser reads ", &quote(code(line))]);
-        Words::new(message, "If it is text for people, put a # in front of it; else remove it.")
+        DiagnosticText::new(
+            message,
+            "If it is text for people, put a # in front of it; else remove it.",
+        )
     });
 }
 
-fn remark_on_unknown(
-    line: &Line<'_>,
+fn diagnose_unknown(
+    line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
-    seen: &mut fields::Seen,
-    remarks: &mut Remarks,
+    seen: &mut fields::SeenFields,
+    diagnostics: &mut Diagnostics,
 ) {
     let (key, value) = (field.key, field.value);
     if let Some(after) = key.strip_prefix(BYTE_ORDER_MARK)
         && intended(after).is_some()
     {
-        return remarks.add(line.number, Code::MisplacedByteOrderMark, || {
+        return diagnostics.add(line.number, Code::MisplacedByteOrderMark, || {
             let message = say(&[b"a byte-order mark hides ", &quote(after), b" from every parser"]);
-            Words::new(
+            DiagnosticText::new(
                 message,
                 "Remove the invisible character in front of the line, or type the line anew.",
             )
         });
     }
     if let Some(name) = intended(key).or_else(|| kind_of_sitemap(key, value)) {
-        return remarks.add(line.number, Code::UnreadTypo, || {
+        return diagnostics.add(line.number, Code::UnreadTypo, || {
             let message = say(&[&quote(key), b" is no field that a parser reads"]);
-            Words::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
+            DiagnosticText::new(
+                message,
+                say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]),
+            )
         });
     }
     let is_url = value.starts_with(b"//") && field.separator == Separator::Colon;
     if is_url && [&b"http"[..], b"https"].iter().any(|scheme| key.eq_ignore_ascii_case(scheme)) {
-        return remarks.add(line.number, Code::UnreadLine, || {
+        return diagnostics.add(line.number, Code::UnreadLine, || {
             let url = code(line);
             let message =
                 say(&[b"no parser reads ", &quote(url), b": it is a URL without a field"]);
-            Words::new(message, say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]))
+            DiagnosticText::new(
+                message,
+                say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]),
+            )
         });
     }
     let is_prose = field.separator == Separator::Whitespace
         || key.len() > 30
         || key.iter().any(|byte| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte));
     if is_prose {
-        unread_line(line, remarks)
+        unread_line(line, diagnostics)
     } else {
-        fields::remark_on_unknown(line, field, seen, remarks)
+        fields::diagnose_unknown(line, field, seen, diagnostics)
     }
 }
 
-fn remark_on_known(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
+fn diagnose_known(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let (kind, name, _) = STANDARD
         .iter()
         .find(|(kind, ..)| *kind == field.kind)
@@ -215,51 +229,58 @@ fn remark_on_known(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
     if field.separator == Separator::Colon
         && key_tail(field).iter().any(|byte| b" \t/".contains(byte))
     {
-        return remarks.add(line.number, Code::ColonSplit, || colon_split(line, field, name));
+        return diagnostics.add(line.number, Code::ColonSplit, || colon_split(line, field, name));
     }
-    remark_on_spelling(line, field, name, remarks);
-    remark_on_hash(line, field, remarks);
+    diagnose_spelling(line, field, name, diagnostics);
+    diagnose_hash(line, field, diagnostics);
     match kind {
-        FieldKind::Allow | FieldKind::Disallow => patterns::remark(line.number, field, remarks),
-        FieldKind::Sitemap => fields::remark_on_sitemap(line, field, remarks),
+        FieldKind::Allow | FieldKind::Disallow => {
+            patterns::diagnose(line.number, field, diagnostics)
+        }
+        FieldKind::Sitemap => fields::diagnose_sitemap(line, field, diagnostics),
         _ => {}
     }
 }
 
-fn remark_on_spelling(line: &Line<'_>, field: &Field<'_>, name: &str, remarks: &mut Remarks) {
+fn diagnose_spelling(
+    line: &RobotsTxtLine<'_>,
+    field: &Field<'_>,
+    name: &str,
+    diagnostics: &mut Diagnostics,
+) {
     let instead = || say(&[b"Write '", name.as_bytes(), b": ", short(field.value), b"'."]);
     if field.separator == Separator::Whitespace {
-        remarks.add(line.number, Code::MissingColon, || {
+        diagnostics.add(line.number, Code::MissingColon, || {
             let message = say(&[
                 b"the colon after ",
                 &quote(field.key),
                 b" is missing; not every parser forgives that",
             ]);
-            Words::new(message, instead())
+            DiagnosticText::new(message, instead())
         });
     }
     if field.spelling == Spelling::AcceptedTypo {
-        remarks.add(line.number, Code::AcceptedTypo, || {
+        diagnostics.add(line.number, Code::AcceptedTypo, || {
             let message = say(&[
                 &quote(field.key),
                 b" is a misspelling that Google accepts and many others do not",
             ]);
-            Words::new(message, instead())
+            DiagnosticText::new(message, instead())
         });
     } else if !field.key.eq_ignore_ascii_case(name.as_bytes()) {
-        remarks.add(line.number, Code::LooseName, || {
+        diagnostics.add(line.number, Code::LooseName, || {
             let message = say(&[
                 &quote(field.key),
                 b" is read as ",
                 name.as_bytes(),
                 b" by Google, and not at all by most others",
             ]);
-            Words::new(message, instead())
+            DiagnosticText::new(message, instead())
         });
     }
 }
 
-fn colon_split(line: &Line<'_>, field: &Field<'_>, name: &str) -> Words {
+fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> DiagnosticText {
     let text = code(line);
     let message = say(&[
         b"the colon after ",
@@ -268,11 +289,11 @@ fn colon_split(line: &Line<'_>, field: &Field<'_>, name: &str) -> Words {
         &quote(field.value),
     ]);
     let value = field::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
-    Words::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
+    DiagnosticText::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
 }
 
 /// A `#` right behind a value, and something right behind the `#`: meant as a part of it.
-fn remark_on_hash(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
+fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let Some(at) = memchr::memchr(b'#', line.text) else { return };
     let is_space = |byte: Option<&u8>| byte.is_none_or(|byte| field::is_space(*byte));
     let (before, after) = (line.text[..at].last(), line.text.get(at + 1));
@@ -283,7 +304,7 @@ fn remark_on_hash(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
     {
         return;
     }
-    remarks.add(line.number, Code::HashInValue, || {
+    diagnostics.add(line.number, Code::HashInValue, || {
         let message = say(&[
             b"a # starts a comment: the value ends before it and is \
             ",
@@ -291,7 +312,7 @@ fn remark_on_hash(line: &Line<'_>, field: &Field<'_>, remarks: &mut Remarks) {
         ]);
         let advice = "If it is a comment, put a space before it. If the URL has a # itself, write \
                       %23; a fragment cannot be told by rules.";
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }
 
@@ -335,7 +356,7 @@ fn kind_of_sitemap(key: &[u8], value: &[u8]) -> Option<&'static str> {
 }
 
 /// The line without its comment.
-fn code<'a>(line: &Line<'a>) -> &'a [u8] {
+fn code<'a>(line: &RobotsTxtLine<'a>) -> &'a [u8] {
     let end = memchr::memchr(b'#', line.text).unwrap_or(line.text.len());
     field::strip(&line.text[..end])
 }

@@ -2,7 +2,7 @@
 //!
 //! The parser states facts; here they are put in words, with advice, and
 //! joined with what is known of crawlers and of the dialects. Any bytes give
-//! remarks, bounded in number, in time proportional to the size of the file.
+//! diagnostics, bounded in number, in time proportional to the size of the file.
 //!
 //! An author is told what is certain or likely. Where nothing is, silence is
 //! better than a false alarm.
@@ -30,35 +30,35 @@ use crate::robots::{
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;
-use diagnostic::{Remarks, Words, quote, say};
-use known_tokens::Names;
-use whole_file::Document;
+use diagnostic::{DiagnosticText, Diagnostics, quote, say};
+use known_tokens::KnownTokens;
+use whole_file::FileContent;
 
 /// Remarks on `body`, the bytes of a robots.txt as served. Which rules are equal, cover others or
 /// never decide is told in `dialect`; what the dialects disagree on is told in both.
 ///
 /// ```
 /// use botaudit::crawlers::registry::Registry;
-/// use botaudit::lint::{catalogue::Code, lint, known_tokens::Names};
+/// use botaudit::lint::{catalogue::Code, lint, known_tokens::KnownTokens};
 /// use botaudit::url::dialect::Dialect;
 /// let registry = Registry::builtin();
 /// let body = b"User-agent: *\nDisallow: private\n";
-/// let remarks = lint(body, &Names::new(&registry), Dialect::Google);
-/// assert_eq!((remarks.kept()[0].line, remarks.kept()[0].code), (2, Code::NeverMatches));
+/// let diagnostics = lint(body, &KnownTokens::new(&registry), Dialect::Google);
+/// assert_eq!((diagnostics.kept()[0].line, diagnostics.kept()[0].code), (2, Code::NeverMatches));
 /// ```
-pub fn lint(body: &[u8], names: &Names<'_>, dialect: Dialect) -> Remarks {
-    let mut remarks = Remarks::default();
-    if whole_file::remark(body, &mut remarks) == Document::Text {
+pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    if whole_file::diagnose(body, &mut diagnostics) == FileContent::Text {
         let text = parse::cut(body);
         let robots = parse::parse_body(text);
-        lines::remark(text, &mut remarks);
-        remark_on_encoding(&robots, &mut remarks);
-        tokens::remark(&robots, names, &mut remarks);
-        groups::remark(text, &robots, names, &mut remarks);
-        redundancy::remark(&read_in(robots, dialect), dialect, &mut remarks);
+        lines::diagnose(text, &mut diagnostics);
+        diagnose_encoding(&robots, &mut diagnostics);
+        tokens::diagnose(&robots, names, &mut diagnostics);
+        groups::diagnose(text, &robots, names, &mut diagnostics);
+        redundancy::diagnose(&read_in(robots, dialect), dialect, &mut diagnostics);
     }
-    remarks.sort();
-    remarks
+    diagnostics.sort();
+    diagnostics
 }
 
 /// The rules by what `dialect` compares.
@@ -75,12 +75,12 @@ fn read_in(mut robots: RobotsTxt, dialect: Dialect) -> RobotsTxt {
 }
 
 /// Rules that are not UTF-8; what comments hold is nobody's concern.
-fn remark_on_encoding(robots: &RobotsTxt, remarks: &mut Remarks) {
+fn diagnose_encoding(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
     let rules = robots.groups.iter().flat_map(|group| &group.rules);
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
-        remarks.add(rule.line, Code::NotUtf8, || {
+        diagnostics.add(rule.line, Code::NotUtf8, || {
             let message = say(&[&quote(rule.written()), b" is not UTF-8, as URLs are"]);
-            Words::new(
+            DiagnosticText::new(
                 message,
                 "Save the file as UTF-8, or write the path as the server logs it, with %XX.",
             )

@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, quote, say},
+    diagnostic::{DiagnosticText, Diagnostics, quote, say},
 };
 use crate::matcher::pattern;
 use crate::robots::{
@@ -18,7 +18,7 @@ const REGEX_SIGNS: [&[u8]; 8] =
     [b"\\.", b"\\?", b"\\d", b"\\w", b"(.*)", b"[0-9", b"[a-z", b"[A-Z"];
 
 /// Remarks on the value of an Allow or Disallow line.
-pub(super) fn remark(line: u32, field: &Field<'_>, remarks: &mut Remarks) {
+pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let directive = match field.kind {
         FieldKind::Allow => Directive::Allow,
         _ => Directive::Disallow,
@@ -26,15 +26,15 @@ pub(super) fn remark(line: u32, field: &Field<'_>, remarks: &mut Remarks) {
     let value = field.value;
     if value.is_empty() {
         if directive == Directive::Allow {
-            remarks.add(line, Code::EmptyAllow, || {
+            diagnostics.add(line, Code::EmptyAllow, || {
                 let advice = "Write 'Allow: /' to allow everything, or remove the line.";
-                Words::new("an Allow without a path has no effect", advice)
+                DiagnosticText::new("an Allow without a path has no effect", advice)
             });
         }
     } else if !matches!(value[0], b'/' | b'*') {
-        never_matches(line, value, remarks);
+        never_matches(line, value, diagnostics);
     } else if value.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F)) {
-        remarks.add(line, Code::SpaceInRule, || {
+        diagnostics.add(line, Code::SpaceInRule, || {
             let message = say(&[
                 &quote(value),
                 b" holds a space or control character and matches \
@@ -42,16 +42,16 @@ pub(super) fn remark(line: u32, field: &Field<'_>, remarks: &mut Remarks) {
             ]);
             let advice = "Write %20 for a space in a URL, put a # before a comment, and give each \
                 path its own line.";
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     } else {
-        remark_on_reading(&Rule::new(directive, value, line), remarks);
+        diagnose_reading(&Rule::new(directive, value, line), diagnostics);
     }
 }
 
-fn never_matches(line: u32, value: &[u8], remarks: &mut Remarks) {
+fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
     if let Some(path) = path_of_url(value) {
-        return remarks.add(line, Code::RuleIsUrl, || {
+        return diagnostics.add(line, Code::RuleIsUrl, || {
             let message = say(&[
                 &quote(value),
                 b" is a URL; rules are compared with paths, so it matches nothing",
@@ -62,10 +62,10 @@ fn never_matches(line: u32, value: &[u8], remarks: &mut Remarks) {
                 b"', if it is a URL of this site. Rules for another host belong in the robots.txt \
                  of that host.",
             ]);
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     }
-    remarks.add(line, Code::NeverMatches, || {
+    diagnostics.add(line, Code::NeverMatches, || {
         let message = say(&[&quote(value), b" starts with neither / nor *, so it matches nothing"]);
         let short = &value[..value.len().min(200)];
         let advice = match value[0] {
@@ -79,7 +79,7 @@ fn never_matches(line: u32, value: &[u8], remarks: &mut Remarks) {
                 .into(),
             _ => say(&[b"Write '/", short, b"', if it is a path from the top of the site."]),
         };
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }
 
@@ -95,33 +95,39 @@ fn path_of_url(value: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What can match, but not what it seems to, or not for everyone.
-fn remark_on_reading(rule: &Rule, remarks: &mut Remarks) {
-    remark_on_percent(rule, remarks);
+fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
+    diagnose_percent(rule, diagnostics);
     let (line, value) = (rule.line, rule.written());
     let dollar = memmem::find_iter(value, b"$")
         .any(|at| matches!(value.get(at + 1), Some(b'*' | b'$' | b'/')));
     if dollar {
-        remarks.add(line, Code::DollarInside, || {
+        diagnostics.add(line, Code::DollarInside, || {
             let message = say(&[
                 b"the first $ of ",
                 &quote(value),
                 b" is a plain $: it is not the last character",
             ]);
-            Words::new(message, "Remove what follows the $, if it marks the end of the URL.")
+            DiagnosticText::new(
+                message,
+                "Remove what follows the $, if it marks the end of the URL.",
+            )
         });
     }
     if REGEX_SIGNS.iter().any(|sign| memmem::find(value, sign).is_some()) {
-        remarks.add(line, Code::RegexInRule, || {
+        diagnostics.add(line, Code::RegexInRule, || {
             let message = say(&[
                 &quote(value),
                 b" looks like a regular expression; only * and a last $ are special",
             ]);
-            Words::new(message, "Write * for any characters, and all else as it stands in URLs.")
+            DiagnosticText::new(
+                message,
+                "Write * for any characters, and all else as it stands in URLs.",
+            )
         });
     }
     if rule.directive == Directive::Disallow && matches!(value, b"/robots.txt" | b"/robots.txt$") {
-        remarks.add(line, Code::RobotsTxtRule, || {
-            Words::new(
+        diagnostics.add(line, Code::RobotsTxtRule, || {
+            DiagnosticText::new(
                 "robots.txt itself may always be requested",
                 "Remove the rule; it has no effect.",
             )
@@ -129,7 +135,7 @@ fn remark_on_reading(rule: &Rule, remarks: &mut Remarks) {
     }
     if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
         let directory = &index[..index.len() - 1];
-        remarks.add(line, Code::DirectoryIndex, || {
+        diagnostics.add(line, Code::DirectoryIndex, || {
             let message =
                 say(&[b"Google also reads this as an Allow of ", &quote(directory), b" itself"]);
             let advice = say(&[
@@ -137,29 +143,32 @@ fn remark_on_reading(rule: &Rule, remarks: &mut Remarks) {
                 &index[..index.len().min(200)],
                 b"' if that is meant for all crawlers.",
             ]);
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     }
 }
 
 /// Percent-encodings that the dialects do not agree on, or that are none.
-fn remark_on_percent(rule: &Rule, remarks: &mut Remarks) {
+fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     let (line, value) = (rule.line, rule.written());
     if memchr::memchr(b'%', value).is_none() {
         return;
     }
     let decoded = path::decode_unreserved(&rule.pattern);
     if *decoded != *rule.pattern {
-        remarks.add(line, Code::EncodedUnreserved, || {
+        diagnostics.add(line, Code::EncodedUnreserved, || {
             let message = say(&[
                 &quote(value),
                 b" spells plain characters as %XX, which Google does not decode",
             ]);
-            Words::new(message, say(&[b"Write '", &decoded[..decoded.len().min(200)], b"'."]))
+            DiagnosticText::new(
+                message,
+                say(&[b"Write '", &decoded[..decoded.len().min(200)], b"'."]),
+            )
         });
     }
     if [&b"%2A"[..], b"%24"].iter().any(|special| memmem::find(&rule.pattern, special).is_some()) {
-        remarks.add(line, Code::EncodedWildcard, || {
+        diagnostics.add(line, Code::EncodedWildcard, || {
             let message = say(&[
                 b"%2A and %24 in ",
                 &quote(value),
@@ -167,13 +176,13 @@ fn remark_on_percent(rule: &Rule, remarks: &mut Remarks) {
             ]);
             let advice = "If your URLs hold the plain character, rules cannot tell it for all \
                 crawlers; * matches it too.";
-            Words::new(message, advice)
+            DiagnosticText::new(message, advice)
         });
     }
     if memchr::memchr_iter(b'%', value).any(|at| is_bad_percent(&value[at + 1..])) {
-        remarks.add(line, Code::BadPercent, || {
+        diagnostics.add(line, Code::BadPercent, || {
             let message = say(&[b"a % in ", &quote(value), b" does not start a percent-encoding"]);
-            Words::new(message, "Write %25 for a plain % in a URL.")
+            DiagnosticText::new(message, "Write %25 for a plain % in a URL.")
         });
     }
 }

@@ -10,7 +10,7 @@
 use crate::lint::{
     case,
     catalogue::Code,
-    diagnostic::{Remarks, Words, quote, say},
+    diagnostic::{DiagnosticText, Diagnostics, quote, say},
     groups::identity,
 };
 use crate::matcher::pattern;
@@ -41,18 +41,18 @@ enum Company {
 }
 
 /// Remarks on rules that other rules make useless.
-pub(super) fn remark(robots: &RobotsTxt, dialect: Dialect, remarks: &mut Remarks) {
+pub(super) fn diagnose(robots: &RobotsTxt, dialect: Dialect, diagnostics: &mut Diagnostics) {
     for set in sets(robots) {
-        let rules = without_duplicates(&set.rules, remarks);
+        let rules = without_duplicates(&set.rules, diagnostics);
         let entries = sorted(&rules);
-        let told = remark_on_same_pattern(&rules, remarks);
+        let told = diagnose_same_pattern(&rules, diagnostics);
         if !has_encoded_special(&rules, dialect) {
             let rivals = Rivals::new(&rules, dialect);
-            remark_on_covered(&entries, &rivals, set.company, &told, remarks);
+            diagnose_covered(&entries, &rivals, set.company, &told, diagnostics);
         }
-        case::remark(&rules, remarks);
+        case::diagnose(&rules, diagnostics);
         if set.company == Company::Alone {
-            remark_on_allow_only(&rules, remarks);
+            diagnose_allow_only(&rules, diagnostics);
         }
     }
 }
@@ -95,7 +95,7 @@ fn readings(group: &Group) -> impl Iterator<Item = Vec<u8>> {
         .filter(|reading| !reading.is_empty())
 }
 
-fn without_duplicates<'r>(rules: &[&'r Rule], remarks: &mut Remarks) -> Vec<&'r Rule> {
+fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> Vec<&'r Rule> {
     let mut first: HashMap<(Directive, &[u8]), u32> = HashMap::new();
     let mut kept = Vec::with_capacity(rules.len());
     for rule in rules.iter().filter(|rule| is_path(rule)) {
@@ -103,19 +103,19 @@ fn without_duplicates<'r>(rules: &[&'r Rule], remarks: &mut Remarks) -> Vec<&'r 
         if line == rule.line {
             kept.push(*rule);
         } else {
-            remarks.add(rule.line, Code::DuplicateRule, || {
+            diagnostics.add(rule.line, Code::DuplicateRule, || {
                 let message = say(&[
                     &quote(rule.written()),
                     format!(" stands on line {line} already").as_bytes(),
                 ]);
-                Words::new(message, "Remove one of the two.")
+                DiagnosticText::new(message, "Remove one of the two.")
             });
         }
     }
     kept
 }
 
-/// Whether the rule can match a request at all: the others have remarks of their own.
+/// Whether the rule can match a request at all: the others have diagnostics of their own.
 fn is_path(rule: &Rule) -> bool {
     matches!(rule.pattern.first(), Some(b'/' | b'*'))
         && !rule.pattern.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F))
@@ -209,13 +209,13 @@ impl<'r> Rivals<'r> {
 }
 
 /// Remarks on each Disallow whose very pattern is allowed, too. Returns their lines.
-fn remark_on_same_pattern(rules: &[&Rule], remarks: &mut Remarks) -> HashSet<u32> {
+fn diagnose_same_pattern(rules: &[&Rule], diagnostics: &mut Diagnostics) -> HashSet<u32> {
     let allows = rules.iter().filter(|rule| rule.directive == Directive::Allow);
     let allows: HashMap<&[u8], u32> = allows.map(|rule| (&*rule.pattern, rule.line)).collect();
     let mut told = HashSet::new();
     for rule in rules.iter().filter(|rule| rule.directive == Directive::Disallow) {
         if let Some(line) = allows.get(&*rule.pattern) {
-            remarks.add(rule.line, Code::OverriddenRule, || {
+            diagnostics.add(rule.line, Code::OverriddenRule, || {
                 overridden(rule, *line, "also stands as an Allow")
             });
             told.insert(rule.line);
@@ -224,12 +224,12 @@ fn remark_on_same_pattern(rules: &[&Rule], remarks: &mut Remarks) -> HashSet<u32
     told
 }
 
-fn remark_on_covered(
+fn diagnose_covered(
     entries: &[Entry<'_>],
     rivals: &Rivals<'_>,
     company: Company,
     told: &HashSet<u32>,
-    remarks: &mut Remarks,
+    diagnostics: &mut Diagnostics,
 ) {
     let mut stack: Vec<Entry<'_>> = Vec::new();
     for same in entries.chunk_by(|one, other| one.head == other.head) {
@@ -238,17 +238,17 @@ fn remark_on_covered(
         }
         stack.extend(same.iter().filter(|entry| entry.reach == Reach::Prefix));
         for entry in same.iter().filter(|entry| !told.contains(&entry.rule.line)) {
-            remark_on_entry(entry, &stack, rivals, company, remarks);
+            diagnose_entry(entry, &stack, rivals, company, diagnostics);
         }
     }
 }
 
-fn remark_on_entry(
+fn diagnose_entry(
     entry: &Entry<'_>,
     stack: &[Entry<'_>],
     rivals: &Rivals<'_>,
     company: Company,
-    remarks: &mut Remarks,
+    diagnostics: &mut Diagnostics,
 ) {
     let rule = entry.rule;
     if pattern::of_directory_index(rule, rivals.dialect).is_some() {
@@ -262,7 +262,7 @@ fn remark_on_entry(
     };
     if let Some(winner) = covers().find(wins) {
         let line = winner.rule.line;
-        remarks.add(rule.line, Code::OverriddenRule, || {
+        diagnostics.add(rule.line, Code::OverriddenRule, || {
             overridden(rule, line, "is overridden by the longer rule")
         });
         return;
@@ -275,17 +275,17 @@ fn remark_on_entry(
     let is_certain = cover.rank() > entry.rank()
         || (company == Company::Alone && !rivals.may_part(entry, cover));
     if is_certain {
-        remarks.add(rule.line, Code::RedundantRule, || {
+        diagnostics.add(rule.line, Code::RedundantRule, || {
             let covering = quote(cover.rule.written());
             let line = format!(" on line {}", cover.rule.line);
             let message =
                 say(&[&quote(rule.written()), b" is covered by ", &covering, line.as_bytes()]);
-            Words::new(message, "It can be removed, unless it is kept for readers.")
+            DiagnosticText::new(message, "It can be removed, unless it is kept for readers.")
         });
     }
 }
 
-fn overridden(rule: &Rule, line: u32, how: &str) -> Words {
+fn overridden(rule: &Rule, line: u32, how: &str) -> DiagnosticText {
     let message = say(&[
         &quote(rule.written()),
         format!(" never decides: it {how} on line {line}").as_bytes(),
@@ -294,18 +294,18 @@ fn overridden(rule: &Rule, line: u32, how: &str) -> Words {
         Directive::Disallow => "Remove one of the two: as they stand, the paths are allowed.",
         Directive::Allow => "Remove one of the two: as they stand, the paths are disallowed.",
     };
-    Words::new(message, advice)
+    DiagnosticText::new(message, advice)
 }
 
-fn remark_on_allow_only(rules: &[&Rule], remarks: &mut Remarks) {
+fn diagnose_allow_only(rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let is_whole = |rule: &&Rule| matches!(&*rule.pattern, b"/" | b"*" | b"/*");
     if rules.iter().any(|rule| rule.directive == Directive::Disallow || is_whole(rule)) {
         return;
     }
     let Some(first) = rules.first() else { return };
-    remarks.add(first.line, Code::AllowOnly, || {
+    diagnostics.add(first.line, Code::AllowOnly, || {
         let message = "the group disallows nothing, so the crawlers it names may fetch everything";
         let advice = "If only these paths are to be fetched, add 'Disallow: /'.";
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }

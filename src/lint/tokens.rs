@@ -1,10 +1,10 @@
 //! The values of User-agent lines: whom they name, and what parsers read of them.
 
-use crate::crawlers::crawler::{Crawler, Evidence, RepApplies, Visibility};
+use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, counted, few, quote, say},
-    known_tokens::Names,
+    diagnostic::{DiagnosticText, Diagnostics, counted, few, quote, say},
+    known_tokens::KnownTokens,
 };
 use crate::robots::{
     field::strip,
@@ -18,19 +18,19 @@ use std::collections::HashSet;
 const COMPARED_MAX: usize = 200;
 
 /// Remarks on each distinct name in `robots`, where it first stands.
-pub(super) fn remark(robots: &RobotsTxt, names: &Names<'_>, remarks: &mut Remarks) {
+pub(super) fn diagnose(robots: &RobotsTxt, names: &KnownTokens<'_>, diagnostics: &mut Diagnostics) {
     let mut seen = HashSet::new();
     let mut unknown: Vec<&ProductToken> = Vec::new();
     for token in robots.groups.iter().flat_map(|group| &group.product_tokens) {
         if token.is_star() {
-            remark_on_star(token, remarks);
+            diagnose_star(token, diagnostics);
         } else if token.written.is_empty() {
-            remarks.add(token.line, Code::EmptyToken, || {
+            diagnostics.add(token.line, Code::EmptyToken, || {
                 let advice = "Write 'User-agent: *' for all crawlers, or the name of one.";
-                Words::new("a User-agent line without a name binds nobody", advice)
+                DiagnosticText::new("a User-agent line without a name binds nobody", advice)
             });
         } else if seen.insert(token.written.to_ascii_lowercase())
-            && remark_on_name(token, names, remarks) == Known::No
+            && diagnose_name(token, names, diagnostics) == Known::No
         {
             unknown.push(token);
         }
@@ -38,9 +38,9 @@ pub(super) fn remark(robots: &RobotsTxt, names: &Names<'_>, remarks: &mut Remark
     let mut compared = 0;
     unknown.retain(|token| {
         compared += 1;
-        compared > COMPARED_MAX || !is_misspelt(token, names, remarks)
+        compared > COMPARED_MAX || !is_misspelt(token, names, diagnostics)
     });
-    remark_on_unknown(&unknown, remarks);
+    diagnose_unknown(&unknown, diagnostics);
 }
 
 /// Whether anything more is to be said of a name.
@@ -52,71 +52,78 @@ enum Known {
     No,
 }
 
-fn remark_on_star(token: &ProductToken, remarks: &mut Remarks) {
+fn diagnose_star(token: &ProductToken, diagnostics: &mut Diagnostics) {
     if token.written.len() > 1 {
-        remarks.add(token.line, Code::StarWithText, || {
+        diagnostics.add(token.line, Code::StarWithText, || {
             let message =
                 say(&[&quote(&token.written), b" is * for Google, and no known name for others"]);
-            Words::new(message, "Write 'User-agent: *', and put a # before a comment.")
+            DiagnosticText::new(message, "Write 'User-agent: *', and put a # before a comment.")
         });
     }
 }
 
-fn remark_on_name(token: &ProductToken, names: &Names<'_>, remarks: &mut Remarks) -> Known {
+fn diagnose_name(
+    token: &ProductToken,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Known {
     let written = &*token.written;
     let name = token_part(written);
     if written[0] == b'*' {
-        remarks.add(token.line, Code::StarInToken, || star_in_token(written));
+        diagnostics.add(token.line, Code::StarInToken, || star_in_token(written));
         return Known::Yes;
     }
     if name.eq_ignore_ascii_case(b"mozilla") && written.len() > name.len() {
-        remarks.add(token.line, Code::HeaderAsToken, || header_as_token(written, names));
+        diagnostics.add(token.line, Code::HeaderAsToken, || header_as_token(written, names));
         return Known::Yes;
     }
     if !names.crawlers(written).is_empty() {
-        remark_on_crawlers(token, written, names, remarks);
+        diagnose_crawlers(token, written, names, diagnostics);
         return Known::Yes;
     }
     let readings = [name, token.as_google_reads()];
     let known = readings.into_iter().find(|reading| !names.crawlers(reading).is_empty());
     if let Some(second) = second_name(&written[name.len()..], known, names) {
-        remarks.add(token.line, Code::SeveralTokens, || {
+        diagnostics.add(token.line, Code::SeveralTokens, || {
             let message = say(&[b"only ", &quote(name), b" is read, ", &quote(second), b" is not"]);
-            Words::new(message, "Write one User-agent line for each name.")
+            DiagnosticText::new(message, "Write one User-agent line for each name.")
         });
     } else if let Some(known) = known.filter(|known| known.len() < written.len()) {
-        remarks.add(token.line, Code::TokenTail, || token_tail(written, known));
+        diagnostics.add(token.line, Code::TokenTail, || token_tail(written, known));
     }
     match known {
-        Some(reading) => remark_on_crawlers(token, reading, names, remarks),
+        Some(reading) => diagnose_crawlers(token, reading, names, diagnostics),
         None if names.is_crawler(name) || names.is_crawler(written) => {}
         None => return Known::No,
     }
     Known::Yes
 }
 
-fn star_in_token(written: &[u8]) -> Words {
+fn star_in_token(written: &[u8]) -> DiagnosticText {
     if written[1] >= 0x80 {
         let message = "an invisible character follows the *, so the line names nobody";
-        return Words::new(message, "Delete the value and type 'User-agent: *' anew.");
+        return DiagnosticText::new(message, "Delete the value and type 'User-agent: *' anew.");
     }
     let message = say(&[&quote(written), b" names nobody: wildcards have no meaning in names"]);
-    Words::new(message, "Write 'User-agent: *' for all crawlers, or one line for each name.")
+    DiagnosticText::new(
+        message,
+        "Write 'User-agent: *' for all crawlers, or one line for each name.",
+    )
 }
 
-fn header_as_token(written: &[u8], names: &Names<'_>) -> Words {
+fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> DiagnosticText {
     let message = "a whole User-Agent header is read as 'Mozilla', which no crawler answers to";
     let crawler = names.by_user_agent(written).and_then(|crawler| crawler.product_tokens.first());
     match crawler {
-        Some(token) => Words::new(message, format!("Write 'User-agent: {token}'.")),
-        None => Words::new(
+        Some(token) => DiagnosticText::new(message, format!("Write 'User-agent: {token}'.")),
+        None => DiagnosticText::new(
             message,
             "Write the short name of the crawler, as its operator's documentation gives it.",
         ),
     }
 }
 
-fn token_tail(written: &[u8], name: &[u8]) -> Words {
+fn token_tail(written: &[u8], name: &[u8]) -> DiagnosticText {
     let message = say(&[
         b"only ",
         &quote(name),
@@ -124,22 +131,30 @@ fn token_tail(written: &[u8], name: &[u8]) -> Words {
         &quote(written),
         b" is a name; parsers that compare the whole value find nobody",
     ]);
-    Words::new(message, say(&[b"Write 'User-agent: ", &name[..name.len().min(200)], b"'."]))
+    DiagnosticText::new(
+        message,
+        say(&[b"Write 'User-agent: ", &name[..name.len().min(200)], b"'."]),
+    )
 }
 
 /// Remarks on a name that crawlers answer to.
-fn remark_on_crawlers(token: &ProductToken, name: &[u8], names: &Names<'_>, remarks: &mut Remarks) {
+fn diagnose_crawlers(
+    token: &ProductToken,
+    name: &[u8],
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     let google = token.as_google_reads();
     if google.len() < name.len() {
-        remarks.add(token.line, Code::TokenCut, || {
+        diagnostics.add(token.line, Code::TokenCut, || {
             let read = if google.is_empty() { b"nothing".to_vec() } else { quote(google) };
             let message = say(&[b"Google's parser reads ", &read, b" of ", &quote(name)]);
-            Words::new(message, "Leave it: the crawler of that name looks for all of it.")
+            DiagnosticText::new(message, "Leave it: the crawler of that name looks for all of it.")
         });
     }
     let crawlers = names.crawlers(name);
     if crawlers.iter().all(|crawler| crawler.visibility == Visibility::NoUserAgent) {
-        remarks.add(token.line, Code::ControlToken, || {
+        diagnostics.add(token.line, Code::ControlToken, || {
             let operator = crawlers[0].operator.as_bytes();
             let message = say(&[
                 &quote(name),
@@ -147,24 +162,31 @@ fn remark_on_crawlers(token: &ProductToken, name: &[u8], names: &Names<'_>, rema
                 operator,
                 b"; no request carries this name",
             ]);
-            Words::new(message, "Leave it, if it is meant; only do not look for it in logs.")
+            DiagnosticText::new(
+                message,
+                "Leave it, if it is meant; only do not look for it in logs.",
+            )
         });
     } else if crawlers.iter().all(|crawler| crawler.rep_applies == RepApplies::No) {
-        remarks.add(token.line, Code::NotObeyed, || not_obeyed(name, crawlers[0]));
+        diagnostics.add(token.line, Code::NotObeyed, || not_obeyed(name, crawlers[0]));
     }
 }
 
-fn not_obeyed(name: &[u8], crawler: &Crawler) -> Words {
+fn not_obeyed(name: &[u8], crawler: &Crawler) -> DiagnosticText {
     let who = match crawler.evidence {
-        Evidence::OperatorDocumentation => "by its operator's documentation",
-        Evidence::Registry | Evidence::Unverified => "as others report",
+        InformationSource::OperatorDocumentation => "by its operator's documentation",
+        InformationSource::Registry | InformationSource::Unverified => "as others report",
     };
     let message = say(&[&quote(name), b" does not follow robots.txt, ", who.as_bytes()]);
-    Words::new(message, "To keep it out, refuse its requests at the server.")
+    DiagnosticText::new(message, "To keep it out, refuse its requests at the server.")
 }
 
 /// A second name on the line: behind a comma or the like, or a known one behind a known one.
-fn second_name<'a>(rest: &'a [u8], first: Option<&[u8]>, names: &Names<'_>) -> Option<&'a [u8]> {
+fn second_name<'a>(
+    rest: &'a [u8],
+    first: Option<&[u8]>,
+    names: &KnownTokens<'_>,
+) -> Option<&'a [u8]> {
     let is_list = strip(rest).first().is_some_and(|byte| b",;|".contains(byte));
     let is_second = |word: &&[u8]| is_list || first.is_some() && !names.crawlers(word).is_empty();
     words(rest).find(is_second)
@@ -177,12 +199,16 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether the name is a known one with a slip; then it has been said.
-fn is_misspelt(token: &ProductToken, names: &Names<'_>, remarks: &mut Remarks) -> bool {
+fn is_misspelt(
+    token: &ProductToken,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) -> bool {
     let name = token_part(&token.written);
     let named = |word| names.crawlers(word).first()?.product_tokens.first();
     let within = || words(&token.written).find_map(named).map(String::as_str);
     let Some(close) = names.closest(name).or_else(within) else { return false };
-    remarks.add(token.line, Code::MisspeltToken, || {
+    diagnostics.add(token.line, Code::MisspeltToken, || {
         let message = say(&[
             b"no known crawler answers to ",
             &quote(&token.written),
@@ -190,15 +216,15 @@ fn is_misspelt(token: &ProductToken, names: &Names<'_>, remarks: &mut Remarks) -
             close.as_bytes(),
             b"'",
         ]);
-        Words::new(message, format!("Write 'User-agent: {close}', if that one is meant."))
+        DiagnosticText::new(message, format!("Write 'User-agent: {close}', if that one is meant."))
     });
     true
 }
 
-/// One remark for all unknown names: lists of hundreds are common.
-fn remark_on_unknown(unknown: &[&ProductToken], remarks: &mut Remarks) {
+/// One diagnostic for all unknown names: lists of hundreds are common.
+fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
     let Some(first) = unknown.first() else { return };
-    remarks.add(first.line, Code::UnknownToken, || {
+    diagnostics.add(first.line, Code::UnknownToken, || {
         let written: Vec<&[u8]> = unknown.iter().map(|token| &*token.written).collect();
         let verb = if written.len() == 1 { "is" } else { "are" };
         let message = say(&[
@@ -208,7 +234,10 @@ fn remark_on_unknown(unknown: &[&ProductToken], remarks: &mut Remarks) {
             b" not known here: ",
             &few(&written),
         ]);
-        Words::new(message, "Look up how their operators spell them, if the rules for them matter.")
+        DiagnosticText::new(
+            message,
+            "Look up how their operators spell them, if the rules for them matter.",
+        )
     });
 }
 

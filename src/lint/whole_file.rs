@@ -2,11 +2,11 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Remarks, Words, counted},
+    diagnostic::{DiagnosticText, Diagnostics, counted},
 };
 use crate::robots::{
     field::{self, Content, FieldKind},
-    lines::{self, Line},
+    lines::{self, RobotsTxtLine},
     parse::{BODY_BYTES_MAX, cut},
 };
 
@@ -20,33 +20,34 @@ const FOREIGN: [(&[u8], &str, &str); 4] = [
 
 /// Whether it makes sense to look at single lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Document {
+pub(super) enum FileContent {
     /// It does.
     Text,
-    /// All its lines would be remarked on, for one reason that has been told.
+    /// All its lines would be reported, for one reason that has been stated.
     Foreign,
 }
 
 /// Remarks on what is true of the file, not of a line.
-pub(super) fn remark(body: &[u8], remarks: &mut Remarks) -> Document {
-    remark_on_size(body, remarks);
+pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileContent {
+    diagnose_size(body, diagnostics);
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| body.starts_with(magic)) {
-        remarks.add(1, Code::NotText, || Words::new(format!("the file is {what}"), *advice));
-        return Document::Foreign;
+        diagnostics
+            .add(1, Code::NotText, || DiagnosticText::new(format!("the file is {what}"), *advice));
+        return FileContent::Foreign;
     }
     let mark = lines::byte_order_mark_bytes(body);
     if is_html(&body[mark..]) {
-        remark_on_html(cut(body), remarks);
-        return Document::Foreign;
+        diagnose_html(cut(body), diagnostics);
+        return FileContent::Foreign;
     }
     if mark == 3 {
-        remarks.add(1, Code::ByteOrderMark, || {
+        diagnostics.add(1, Code::ByteOrderMark, || {
             let advice =
                 "Save the file as UTF-8 without a byte-order mark, or leave the first line blank.";
-            Words::new("the file starts with a byte-order mark", advice)
+            DiagnosticText::new("the file starts with a byte-order mark", advice)
         });
     }
-    Document::Text
+    FileContent::Text
 }
 
 /// Whether it is a page, and not rules with a tag in front.
@@ -60,9 +61,9 @@ fn is_html(text: &[u8]) -> bool {
             || !lines::lines(cut(text)).any(|line| is_counted_field(&line)))
 }
 
-fn remark_on_html(text: &[u8], remarks: &mut Remarks) {
+fn diagnose_html(text: &[u8], diagnostics: &mut Diagnostics) {
     let fields = lines::lines(text).filter(|line| is_counted_field(line)).count();
-    remarks.add(1, Code::Html, || {
+    diagnostics.add(1, Code::Html, || {
         let found = match fields {
             0 => "none of its lines can".to_owned(),
             fields => format!("only {} of it can", counted(fields, "line")),
@@ -70,16 +71,16 @@ fn remark_on_html(text: &[u8], remarks: &mut Remarks) {
         let message = format!("the file is an HTML page; {found} be read as robots.txt");
         let advice =
             "Serve a plain text file as /robots.txt. A site without rules may answer 404 instead.";
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }
 
 /// What is lost of a file that is too large, and where.
-fn remark_on_size(body: &[u8], remarks: &mut Remarks) {
+fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
     if body.len() <= BODY_BYTES_MAX {
         return;
     }
-    let is_rule = |line: &Line<'_>| {
+    let is_rule = |line: &RobotsTxtLine<'_>| {
         matches!(field::read(line), Content::Field(field)
             if matches!(field.kind, FieldKind::Allow | FieldKind::Disallow))
     };
@@ -89,7 +90,7 @@ fn remark_on_size(body: &[u8], remarks: &mut Remarks) {
     if lost == 0 {
         return;
     }
-    remarks.add(last, Code::TooLarge, || {
+    diagnostics.add(last, Code::TooLarge, || {
         let message = format!(
             "the file has {} bytes and is cut on this line, after 512,000; {} from here on not \
              read",
@@ -98,11 +99,11 @@ fn remark_on_size(body: &[u8], remarks: &mut Remarks) {
         );
         let advice =
             "Join rules with wildcards or shorter paths, and drop rules that others cover.";
-        Words::new(message, advice)
+        DiagnosticText::new(message, advice)
     });
 }
 
-fn is_counted_field(line: &Line<'_>) -> bool {
+fn is_counted_field(line: &RobotsTxtLine<'_>) -> bool {
     matches!(field::read(line), Content::Field(field)
         if !matches!(field.kind, FieldKind::Unknown | FieldKind::Unused))
 }

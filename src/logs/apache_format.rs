@@ -5,25 +5,25 @@
 //! nothing.
 
 use crate::error::{Error, Result};
-use crate::logs::template::{Piece, Slot};
+use crate::logs::template::{Slot, TemplateToken};
 use crate::logs::time::can_read;
 
 /// Reads `%h %l "%r"`, the same in quotes with `\"` within, or the whole `LogFormat "%h" name`.
 ///
 /// # Errors
 /// Where a directive does not end, or a time cannot be read.
-pub fn parse(text: &str) -> Result<Vec<Piece>> {
+pub fn parse(text: &str) -> Result<Vec<TemplateToken>> {
     let text = text.strip_prefix("LogFormat").map_or(text, str::trim_start);
     let text = unquoted(text)?;
     let mut pieces = Vec::new();
     let mut rest = text.as_str();
     while let Some(percent) = rest.find('%') {
-        pieces.push(Piece::Literal(rest[..percent].into()));
+        pieces.push(TemplateToken::Literal(rest[..percent].into()));
         let (directive, next) = directive(&rest[percent..])?;
         pieces.extend(directive);
         rest = next;
     }
-    pieces.push(Piece::Literal(rest.into()));
+    pieces.push(TemplateToken::Literal(rest.into()));
     join_times(pieces)
 }
 
@@ -53,7 +53,7 @@ fn unquoted(text: &str) -> Result<String> {
 }
 
 /// The pieces of the directive with which `text` begins, and what follows it.
-fn directive(text: &str) -> Result<(Vec<Piece>, &str)> {
+fn directive(text: &str) -> Result<(Vec<TemplateToken>, &str)> {
     let broken = || {
         let shown: String = text.chars().take(30).collect();
         Error::usage(format!("'{shown}' in the log format is no directive of Apache's LogFormat"))
@@ -78,16 +78,16 @@ fn directive(text: &str) -> Result<(Vec<Piece>, &str)> {
     let rest = &after[length..];
     let name = &text[..text.len() - rest.len()];
     if letter == "%" {
-        return Ok((vec![Piece::Literal(b"%".to_vec())], rest));
+        return Ok((vec![TemplateToken::Literal(b"%".to_vec())], rest));
     }
     if !letter.starts_with(|c: char| c.is_ascii_alphabetic() || c == '^') {
         return Err(broken());
     }
-    let field = |slot| Piece::Field(slot, name.to_owned());
+    let field = |slot| TemplateToken::Field(slot, name.to_owned());
     Ok((
         match (letter, argument) {
             ("t", None) => {
-                let bracket = |text: &[u8]| Piece::Literal(text.to_vec());
+                let bracket = |text: &[u8]| TemplateToken::Literal(text.to_vec());
                 vec![bracket(b"["), field(Slot::Time), bracket(b"]")]
             }
             ("t", Some(form)) => vec![field(time(form))],
@@ -130,23 +130,23 @@ fn time(form: &str) -> Slot {
 }
 
 /// `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t` is one time.
-fn join_times(pieces: Vec<Piece>) -> Result<Vec<Piece>> {
-    let mut joined: Vec<Piece> = Vec::new();
+fn join_times(pieces: Vec<TemplateToken>) -> Result<Vec<TemplateToken>> {
+    let mut joined: Vec<TemplateToken> = Vec::new();
     let mut unread = None;
     let mut pieces =
-        pieces.into_iter().filter(|piece| *piece != Piece::Literal(Vec::new())).peekable();
+        pieces.into_iter().filter(|piece| *piece != TemplateToken::Literal(Vec::new())).peekable();
     while let Some(piece) = pieces.next() {
-        let Piece::Field(Slot::TimeOf(first), name) = piece else {
+        let TemplateToken::Field(Slot::TimeOf(first), name) = piece else {
             joined.push(piece);
             continue;
         };
         let (mut pattern, mut held) = (first.into_string(), None);
         loop {
             match pieces.peek() {
-                Some(Piece::Literal(literal)) if held.is_none() && literal.len() < 8 => {
+                Some(TemplateToken::Literal(literal)) if held.is_none() && literal.len() < 8 => {
                     held = Some(literal.clone());
                 }
-                Some(Piece::Field(Slot::TimeOf(more), _)) => {
+                Some(TemplateToken::Field(Slot::TimeOf(more), _)) => {
                     let literal = held.take().unwrap_or_default();
                     pattern.push_str(&String::from_utf8_lossy(&literal).replace('%', "%%"));
                     pattern.push_str(more);
@@ -156,14 +156,16 @@ fn join_times(pieces: Vec<Piece>) -> Result<Vec<Piece>> {
             pieces.next();
         }
         if can_read(&pattern) {
-            joined.push(Piece::Field(Slot::TimeOf(pattern.into()), name));
+            joined.push(TemplateToken::Field(Slot::TimeOf(pattern.into()), name));
         } else {
-            joined.push(Piece::Field(Slot::Ignored, name.clone()));
+            joined.push(TemplateToken::Field(Slot::Ignored, name.clone()));
             unread.get_or_insert(name);
         }
-        joined.extend(held.map(Piece::Literal));
+        joined.extend(held.map(TemplateToken::Literal));
     }
-    let is_time = |piece: &Piece| matches!(piece, Piece::Field(Slot::Time | Slot::TimeOf(_), _));
+    let is_time = |piece: &TemplateToken| {
+        matches!(piece, TemplateToken::Field(Slot::Time | Slot::TimeOf(_), _))
+    };
     match unread {
         Some(name) if !joined.iter().any(is_time) => Err(Error::usage(format!(
             "the time {name} of the log format cannot be read: it needs day, month, year and time \

@@ -10,8 +10,8 @@
 
 use memchr::memchr;
 
-use crate::logs::field::Field;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::field::RawField;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
@@ -46,20 +46,20 @@ pub fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let _seconds = (column()?, column()?, column()?);
     let (status, _target_status) = (column()?, column()?);
     let (_received, bytes) = (column()?, column()?);
-    let (request, rest) = Field::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
+    let (request, rest) = RawField::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
     // Logs of before 2014 end here.
     let user_agent = match rest {
-        [] => Field::UNSET,
+        [] => RawField::UNSET,
         _ => {
-            let field = rest.strip_prefix(b" ").and_then(Field::take_quoted);
+            let field = rest.strip_prefix(b" ").and_then(RawField::take_quoted);
             field.ok_or(Reject::NoUserAgent)?.0
         }
     };
     Ok(Fields {
         client,
         time: Time::Text(time),
-        request: Request::OwnLine(request),
-        outcome: Outcome::Fields { status, bytes },
+        request: RequestFields::OwnLine(request),
+        outcome: ResponseFields::Fields { status, bytes },
         user_agent,
         ..Fields::default()
     })

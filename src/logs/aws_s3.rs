@@ -9,8 +9,8 @@
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::logs::field::Field;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::field::RawField;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
@@ -41,12 +41,12 @@ pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let user_agent = last_quoted(&mut rest).ok_or(Reject::NoUserAgent)?;
     let (host, scheme) = host_and_scheme(rest);
     Ok(Fields {
-        host: Field::plain(host),
+        host: RawField::plain(host),
         scheme,
         client,
         time: Time::Text(time),
-        request: Request::Line(request),
-        outcome: Outcome::Fields { status, bytes },
+        request: RequestFields::Line(request),
+        outcome: ResponseFields::Fields { status, bytes },
         user_agent,
         ..Fields::default()
     })
@@ -68,24 +68,24 @@ fn column<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Reject> {
 /// Takes a quoted value and the space behind it off the start of `rest`; a lone `-` is unset. The
 /// first quote before a space ends it, as quotes within are not escaped.
 #[inline]
-fn quoted<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
+fn quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     if let Some(behind) = rest.strip_prefix(b"- ") {
         *rest = behind;
-        return Some(Field::UNSET);
+        return Some(RawField::UNSET);
     }
     let inner = rest.strip_prefix(b"\"")?;
     let end = memmem::find(inner, b"\" ")?;
     *rest = &inner[end + 2..];
-    Some(Field::plain(&inner[..end]))
+    Some(RawField::plain(&inner[..end]))
 }
 
 /// As [`quoted`], for the value behind which nothing has quotes: its last one ends it.
 #[inline]
-fn last_quoted<'a>(rest: &mut &'a [u8]) -> Option<Field<'a>> {
+fn last_quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     let Some(inner) = rest.strip_prefix(b"\"") else { return quoted(rest) };
     let end = memrchr(b'"', inner)?;
     *rest = inner[end + 1..].strip_prefix(b" ").unwrap_or_default();
-    Some(Field::plain(&inner[..end]))
+    Some(RawField::plain(&inner[..end]))
 }
 
 /// The host header and whether there was TLS, which lines of before 2019 lack.

@@ -9,10 +9,10 @@
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::Line;
-use crate::logs::field::{Field, find_near};
+use crate::logs::LineContent;
+use crate::logs::field::{RawField, find_near};
 use crate::logs::host::is_address;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
@@ -21,23 +21,23 @@ const TIME_BYTES: usize = 26;
 
 /// Up to and with the bytes; what follows is not looked at.
 #[inline]
-pub fn common(line: &[u8]) -> Line<'_> {
+pub fn common(line: &[u8]) -> LineContent<'_> {
     let found = client_and_front(line).map(|(client, front)| {
         let (outcome, tail) = (front.rest, front.rest);
-        Found { host: b"", client, front, outcome, user_agent: Field::UNSET, tail }
+        CombinedFields { host: b"", client, front, outcome, user_agent: RawField::UNSET, tail }
     });
-    fields(found, Request::Line)
+    fields(found, RequestFields::Line)
 }
 
 /// With referer and user agent; what follows is not looked at.
 #[inline]
-pub fn combined(line: &[u8]) -> Line<'_> {
-    fields(find_combined(line), Request::Line)
+pub fn combined(line: &[u8]) -> LineContent<'_> {
+    fields(find_combined(line), RequestFields::Line)
 }
 
 /// Combined, with `host:port` or only `host` in front.
 #[inline]
-pub fn vhost_combined(line: &[u8]) -> Line<'_> {
+pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
     let found = front(line).and_then(|front| {
         let (host, columns) = split_column(front.columns)?;
         let client = client(columns)?;
@@ -46,43 +46,45 @@ pub fn vhost_combined(line: &[u8]) -> Line<'_> {
             return Err(Reject::NoClient);
         }
         let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-        Ok(Found { host, client, front, outcome, user_agent, tail })
+        Ok(CombinedFields { host, client, front, outcome, user_agent, tail })
     });
-    fields(found, Request::Line)
+    fields(found, RequestFields::Line)
 }
 
 /// Combined, where absolute targets name our own origin.
 #[inline]
-pub fn combined_with_own_targets(line: &[u8]) -> Line<'_> {
-    fields(find_combined(line), Request::OwnLine)
+pub fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
+    fields(find_combined(line), RequestFields::OwnLine)
 }
 
 #[inline]
-fn find_combined(line: &[u8]) -> Result<Found<'_>, Reject> {
+fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     let (client, front) = client_and_front(line)?;
     let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
-    Ok(Found { host: b"", client, front, outcome, user_agent, tail })
+    Ok(CombinedFields { host: b"", client, front, outcome, user_agent, tail })
 }
 
 /// The one place where the fields of a line are put together: they are large, and to hand them on
 /// through results took a tenth of the time.
 #[inline]
 fn fields<'a>(
-    found: Result<Found<'a>, Reject>,
-    request: impl Fn(Field<'a>) -> Request<'a>,
-) -> Line<'a> {
+    found: Result<CombinedFields<'a>, Reject>,
+    request: impl Fn(RawField<'a>) -> RequestFields<'a>,
+) -> LineContent<'a> {
     match found {
-        Err(reject) => Line::Reject(reject),
-        Ok(Found { host, client, front, outcome, user_agent, tail }) => Line::Fields(Fields {
-            host: Field::plain(host),
-            client,
-            time: Time::Text(front.time),
-            request: request(front.request),
-            outcome: Outcome::Tokens(outcome),
-            user_agent,
-            tail,
-            ..Fields::default()
-        }),
+        Err(reject) => LineContent::Reject(reject),
+        Ok(CombinedFields { host, client, front, outcome, user_agent, tail }) => {
+            LineContent::Fields(Fields {
+                host: RawField::plain(host),
+                client,
+                time: Time::Text(front.time),
+                request: request(front.request),
+                outcome: ResponseFields::Tokens(outcome),
+                user_agent,
+                tail,
+                ..Fields::default()
+            })
+        }
     }
 }
 
@@ -98,7 +100,7 @@ pub fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
 pub fn continues_as_combined(line: &[u8]) -> bool {
     let Ok(front) = front(line) else { return false };
     let Some(quote) = memchr(b'"', front.rest) else { return false };
-    Field::take_quoted(&front.rest[quote..]).is_none_or(|(_, rest)| rest.starts_with(b" \""))
+    RawField::take_quoted(&front.rest[quote..]).is_none_or(|(_, rest)| rest.starts_with(b" \""))
 }
 
 /// What all forms begin with.
@@ -106,18 +108,18 @@ struct Front<'a> {
     /// All before the time, without the space before its bracket.
     columns: &'a [u8],
     time: &'a [u8],
-    request: Field<'a>,
+    request: RawField<'a>,
     /// From the space after the request's closing quote on.
     rest: &'a [u8],
 }
 
 /// What the fields of a line are made of.
-struct Found<'a> {
+struct CombinedFields<'a> {
     host: &'a [u8],
     client: &'a [u8],
     front: Front<'a>,
     outcome: &'a [u8],
-    user_agent: Field<'a>,
+    user_agent: RawField<'a>,
     tail: &'a [u8],
 }
 
@@ -165,7 +167,7 @@ fn front(line: &[u8]) -> Result<Front<'_>, Reject> {
 
 #[inline]
 fn front_with<'a>(columns: &'a [u8], time: &'a [u8], rest: &'a [u8]) -> Result<Front<'a>, Reject> {
-    let (request, rest) = Field::take_quoted(rest).ok_or(Reject::NoRequest)?;
+    let (request, rest) = RawField::take_quoted(rest).ok_or(Reject::NoRequest)?;
     if !rest.starts_with(b" ") {
         return Err(Reject::NoRequest);
     }
@@ -229,19 +231,19 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
 
 /// `rest` from the request on, to its status and bytes, the user agent, and what follows it.
 #[inline]
-fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], Field<'_>, &[u8]), Reject> {
+fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], RawField<'_>, &[u8]), Reject> {
     quoted_fields(rest).ok_or(Reject::NoUserAgent)
 }
 
 #[inline]
-fn quoted_fields(rest: &[u8]) -> Option<(&[u8], Field<'_>, &[u8])> {
+fn quoted_fields(rest: &[u8]) -> Option<(&[u8], RawField<'_>, &[u8])> {
     let quote = find_near(b'"', rest)?;
     let outcome = rest[..quote].strip_suffix(b" ")?;
     let rest = match rest[quote..].strip_prefix(b"\"-\" ") {
         Some(rest) => rest,
-        None => Field::take_quoted(&rest[quote..])?.1.strip_prefix(b" ")?,
+        None => RawField::take_quoted(&rest[quote..])?.1.strip_prefix(b" ")?,
     };
-    let (user_agent, rest) = Field::take_quoted(rest)?;
+    let (user_agent, rest) = RawField::take_quoted(rest)?;
     matches!(rest, [] | [b' ' | b'\t' | b',', ..]).then_some((outcome, user_agent, rest))
 }
 
@@ -252,8 +254,8 @@ mod tests {
     #[test]
     fn any_bytes_in_the_fields() {
         let line = b"1.2.3.4 - \xff\0 [t] \"GET /\xe9\0 HTTP/1.1\" 200 1 \"\xff\" \"\0\xe9\" x";
-        let Line::Fields(fields) = combined(line) else { panic!("it is combined") };
-        let Request::Line(request) = fields.request else { panic!("a request line") };
+        let LineContent::Fields(fields) = combined(line) else { panic!("it is combined") };
+        let RequestFields::Line(request) = fields.request else { panic!("a request line") };
         assert_eq!(request.raw, b"GET /\xe9\0 HTTP/1.1");
         assert_eq!(fields.user_agent.raw, b"\0\xe9");
     }

@@ -1,11 +1,11 @@
 //! Which format a file has, from its first lines.
 
-use crate::logs::Line;
-use crate::logs::envelope::Wrapper;
+use crate::logs::LineContent;
+use crate::logs::envelope::Envelope;
 use crate::logs::format::{Explained, Format};
 use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
-use crate::logs::limitation::Caveat;
+use crate::logs::limitation::Limitation;
 use crate::logs::record::Scratch;
 use crate::logs::registry::ENTRIES;
 use crate::time::Zone;
@@ -57,7 +57,7 @@ pub struct Detection {
 
 /// Tries all formats on the first of `lines` and takes the one that reads most
 /// of them; of several, the one that explains most of a line. Where `hints` name a format, it is
-/// that one, however little it reads. Lines may be wrapped, see `wrapper.rs`.
+/// that one, however little it reads. Lines may be wrapped, see `envelope.rs`.
 pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
     let lines: Vec<&[u8]> = lines
         .into_iter()
@@ -102,8 +102,8 @@ fn declared(head: &[&[u8]], hints: &Hints) -> Option<Format> {
 /// What the file may be within wrappers that most of its lines have.
 fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec<Format> {
     let mut found = Vec::new();
-    for wrapper in Wrapper::all() {
-        let lines: Vec<Vec<u8>> = unwrapped(&wrapper, head).collect();
+    for envelope in Envelope::all() {
+        let lines: Vec<Vec<u8>> = unwrapped(&envelope, head).collect();
         if lines.len() * 2 <= head.len() || wrappers_max == 0 {
             continue;
         }
@@ -111,22 +111,22 @@ fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec
         let mut inner = wrapped_candidates(&lines, hints, wrappers_max - 1);
         inner.extend(bare_candidates(&lines, hints));
         for format in inner {
-            let writer = writer(&wrapper, &format, head);
-            found.push(format.within(wrapper.clone().of(writer)));
+            let writer = writer(&envelope, &format, head);
+            found.push(format.within(envelope.clone().of(writer)));
         }
     }
     found
 }
 
-fn unwrapped<'a>(wrapper: &Wrapper, head: &[&'a [u8]]) -> impl Iterator<Item = Vec<u8>> {
-    let inner = |line: &&'a [u8]| Some(wrapper.unwrap(line)?.line.value(&mut Vec::new()).to_vec());
+fn unwrapped<'a>(envelope: &Envelope, head: &[&'a [u8]]) -> impl Iterator<Item = Vec<u8>> {
+    let inner = |line: &&'a [u8]| Some(envelope.unwrap(line)?.line.value(&mut Vec::new()).to_vec());
     head.iter().filter_map(inner)
 }
 
 /// Who wrote the first line that `format` reads.
-fn writer<'a>(wrapper: &Wrapper, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
+fn writer<'a>(envelope: &Envelope, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
     let mut reader = format.reader();
-    let wrapped = head.iter().filter_map(|line| wrapper.unwrap(line));
+    let wrapped = head.iter().filter_map(|line| envelope.unwrap(line));
     let mut read = wrapped
         .filter(|wrapped| reader.explains(wrapped.line.value(&mut Vec::new())) == Explained::Whole);
     read.next().map_or(b"", |wrapped| wrapped.tag)
@@ -137,7 +137,7 @@ fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     let entries =
         ENTRIES.iter().filter(|entry| wanted.is_none_or(|wanted| wanted.name() == entry.name));
     let told: Vec<Format> = entries
-        .filter_map(|entry| Some(Format::of_entry(entry, (entry.layout)(head, hints)?, hints)))
+        .filter_map(|entry| Some(Format::of_entry(entry, (entry.parser)(head, hints)?, hints)))
         .collect();
     match wanted {
         Some(wanted) if told.is_empty() => vec![wanted.clone()],
@@ -158,7 +158,7 @@ fn with_what_is_missing(format: Format, head: &[&[u8]]) -> Format {
     let (mut reader, mut scratch) = (format.reader(), Scratch::default());
     let mut records = 0;
     for line in head {
-        if let Line::Fields(fields) = reader.line(line) {
+        if let LineContent::Fields(fields) = reader.line(line) {
             if fields.user_agent(&mut scratch) != b"-" {
                 return format;
             }
@@ -168,7 +168,7 @@ fn with_what_is_missing(format: Format, head: &[&[u8]]) -> Format {
     if records < RECORDS_WITHOUT_USER_AGENT_MIN {
         return format;
     }
-    format.with_caveats(&[Caveat::NoUserAgent])
+    format.with_limitations(&[Limitation::NoUserAgent])
 }
 
 fn why(detection: &Detection, hints: &Hints) -> String {

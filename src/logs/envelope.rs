@@ -9,11 +9,11 @@ use std::sync::Arc;
 use memchr::{memchr, memmem, memrchr};
 
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
+use crate::logs::field::RawField;
 
-/// One kind of wrapper.
+/// One kind of envelope.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Wrapper {
+pub enum Envelope {
     /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
     Cri,
     /// Docker's json-file driver: `{"log":"the line\n","stream":"stdout","time":"..."}`.
@@ -38,63 +38,63 @@ pub enum Stream {
 
 /// What is inside.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Wrapped<'a> {
-    /// The line, or a piece of one; its escapes are the wrapper's.
-    pub line: Field<'a>,
+pub struct EnvelopeContent<'a> {
+    /// The line, or a piece of one; its escapes are the envelope's.
+    pub line: RawField<'a>,
     /// Whether the next line of the same stream goes on with it.
     pub is_partial: bool,
     /// Where it was written.
     pub stream: Stream,
-    /// Who wrote it; empty where the wrapper does not say.
+    /// Who wrote it; empty where the envelope does not say.
     pub tag: &'a [u8],
 }
 
-impl Wrapper {
+impl Envelope {
     /// Every kind, of any writer.
-    pub fn all() -> [Wrapper; 4] {
+    pub fn all() -> [Envelope; 4] {
         [
-            Wrapper::Cri,
-            Wrapper::DockerJson,
-            Wrapper::Compose(Tag::default()),
-            Wrapper::Syslog(Tag::default()),
+            Envelope::Cri,
+            Envelope::DockerJson,
+            Envelope::Compose(Tag::default()),
+            Envelope::Syslog(Tag::default()),
         ]
     }
 
     /// The name in reports.
     pub fn name(&self) -> &'static str {
         match self {
-            Wrapper::Cri => "cri",
-            Wrapper::DockerJson => "docker-json",
-            Wrapper::Compose(_) => "compose",
-            Wrapper::Syslog(_) => "syslog",
+            Envelope::Cri => "cri",
+            Envelope::DockerJson => "docker-json",
+            Envelope::Compose(_) => "compose",
+            Envelope::Syslog(_) => "syslog",
         }
     }
 
     /// The same, for the lines of one writer.
-    pub fn of(self, tag: &[u8]) -> Wrapper {
+    pub fn of(self, tag: &[u8]) -> Envelope {
         match self {
-            Wrapper::Compose(_) => Wrapper::Compose(tag.into()),
-            Wrapper::Syslog(_) => Wrapper::Syslog(tag.into()),
-            Wrapper::Cri | Wrapper::DockerJson => self,
+            Envelope::Compose(_) => Envelope::Compose(tag.into()),
+            Envelope::Syslog(_) => Envelope::Syslog(tag.into()),
+            Envelope::Cri | Envelope::DockerJson => self,
         }
     }
 
-    /// Takes the wrapper off; `None` where there is none.
-    pub fn unwrap<'a>(&self, line: &'a [u8]) -> Option<Wrapped<'a>> {
+    /// Takes the envelope off; `None` where there is none.
+    pub fn unwrap<'a>(&self, line: &'a [u8]) -> Option<EnvelopeContent<'a>> {
         match self {
-            Wrapper::Cri => cri(line),
-            Wrapper::DockerJson => docker_json(line),
-            Wrapper::Compose(_) => compose(line),
-            Wrapper::Syslog(_) => syslog(line),
+            Envelope::Cri => cri(line),
+            Envelope::DockerJson => docker_json(line),
+            Envelope::Compose(_) => compose(line),
+            Envelope::Syslog(_) => syslog(line),
         }
     }
 
     /// Whether a line that is no record is none of ours: an error log on standard error, or
     /// another program's.
-    pub fn is_foreign(&self, wrapped: &Wrapped<'_>) -> bool {
+    pub fn is_foreign(&self, wrapped: &EnvelopeContent<'_>) -> bool {
         match self {
-            Wrapper::Cri | Wrapper::DockerJson => wrapped.stream == Stream::Err,
-            Wrapper::Compose(tag) | Wrapper::Syslog(tag) => {
+            Envelope::Cri | Envelope::DockerJson => wrapped.stream == Stream::Err,
+            Envelope::Compose(tag) | Envelope::Syslog(tag) => {
                 !tag.is_empty() && **tag != *wrapped.tag
             }
         }
@@ -102,12 +102,12 @@ impl Wrapper {
 
     /// Whether it may cut lines.
     pub fn cuts_lines(&self) -> bool {
-        matches!(self, Wrapper::Cri | Wrapper::DockerJson)
+        matches!(self, Envelope::Cri | Envelope::DockerJson)
     }
 }
 
 /// `<time> <stream> <F|P>[:more] <line>`, as kubelet's CRI logging has it.
-fn cri(line: &[u8]) -> Option<Wrapped<'_>> {
+fn cri(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let (time, rest) = split(line)?;
     if !is_rfc3339(time) {
         return None;
@@ -124,12 +124,12 @@ fn cri(line: &[u8]) -> Option<Wrapped<'_>> {
         b"P" => true,
         _ => return None,
     };
-    Some(Wrapped { line: Field::plain(inner), is_partial, stream, tag: b"" })
+    Some(EnvelopeContent { line: RawField::plain(inner), is_partial, stream, tag: b"" })
 }
 
 /// Docker writes the keys in this order, and nothing between them.
-fn docker_json(line: &[u8]) -> Option<Wrapped<'_>> {
-    let (log, rest) = Field::take_quoted(line.strip_prefix(b"{\"log\":")?)?;
+fn docker_json(line: &[u8]) -> Option<EnvelopeContent<'_>> {
+    let (log, rest) = RawField::take_quoted(line.strip_prefix(b"{\"log\":")?)?;
     if !rest.starts_with(b",\"") || !rest.ends_with(b"}") {
         return None;
     }
@@ -139,8 +139,8 @@ fn docker_json(line: &[u8]) -> Option<Wrapped<'_>> {
     };
     let whole = log.raw.strip_suffix(b"\\n").filter(|_| !ends_in_backslash(log.raw));
     let raw = whole.map_or(log.raw, |raw| raw.strip_suffix(b"\\r").unwrap_or(raw));
-    let line = Field { raw, escaping: Escaping::Json };
-    Some(Wrapped { line, is_partial: whole.is_none(), stream, tag: b"" })
+    let line = RawField { raw, escaping: Escaping::Json };
+    Some(EnvelopeContent { line, is_partial: whole.is_none(), stream, tag: b"" })
 }
 
 /// Whether the `\n` at the end is a backslash and an `n`.
@@ -150,7 +150,7 @@ fn ends_in_backslash(raw: &[u8]) -> bool {
 }
 
 /// The name may be in colours.
-fn compose(line: &[u8]) -> Option<Wrapped<'_>> {
+fn compose(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let line = without_colours(line);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
     let name = line.iter().take_while(|byte| is_name(byte)).count();
@@ -158,8 +158,8 @@ fn compose(line: &[u8]) -> Option<Wrapped<'_>> {
     let inner = rest.strip_prefix(b"|").filter(|_| name > 0)?;
     let inner = without_colours(inner);
     let inner = without_colours(inner.strip_prefix(b" ").unwrap_or(inner));
-    let (line, tag) = (Field::plain(inner), &line[..name]);
-    Some(Wrapped { line, is_partial: false, stream: Stream::Out, tag })
+    let (line, tag) = (RawField::plain(inner), &line[..name]);
+    Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag })
 }
 
 /// Without the terminal's `ESC [ ... m` at the start.
@@ -174,14 +174,14 @@ fn without_colours(mut line: &[u8]) -> &[u8] {
     line
 }
 
-fn syslog(line: &[u8]) -> Option<Wrapped<'_>> {
+fn syslog(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let rest = without_priority(line);
     let (tag, inner) = match rest.strip_prefix(b"1 ") {
         Some(rest) if rest.len() + 2 < line.len() => rfc5424(rest)?,
         _ => rfc3164(rest)?,
     };
-    let line = Field::plain(inner);
-    Some(Wrapped { line, is_partial: false, stream: Stream::Out, tag })
+    let line = RawField::plain(inner);
+    Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag })
 }
 
 /// Without `<134>` in front.
@@ -290,8 +290,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(wrapper: Wrapper, line: &str, expected: Option<(&str, &str)>) {
-        let found = wrapper.unwrap(line.as_bytes()).map(|wrapped| {
+    fn check(envelope: Envelope, line: &str, expected: Option<(&str, &str)>) {
+        let found = envelope.unwrap(line.as_bytes()).map(|wrapped| {
             let inner = wrapped.line.value(&mut Vec::new()).escape_ascii().to_string();
             let partial = if wrapped.is_partial { " partial" } else { "" };
             let stream = if wrapped.stream == Stream::Err { " err" } else { "" };
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn lines_of_containers() {
-        let cri = |line, expected| check(Wrapper::Cri, line, expected);
+        let cri = |line, expected| check(Envelope::Cri, line, expected);
         cri("2016-10-06T00:17:09.669794202Z stdout F a b", Some(("a b", "")));
         cri("2016-10-06T00:17:09+02:00 stderr P a", Some(("a", " partial err")));
         cri("2016-10-06T00:17:09Z stdout F:x ", Some(("", "")));
@@ -312,7 +312,7 @@ mod tests {
         cri("2016-10-06T00:17:09Z stdin F a", None);
         cri("2016-10-06T00:17:09Z stdout X a", None);
         cri("yesterday stdout F a", None);
-        let docker = |line, expected| check(Wrapper::DockerJson, line, expected);
+        let docker = |line, expected| check(Envelope::DockerJson, line, expected);
         docker(r#"{"log":"a \"b\"\n","stream":"stdout","time":"t"}"#, Some((r#"a \"b\""#, "")));
         docker(r#"{"log":"a\r\n","stream":"stderr","time":"t"}"#, Some(("a", " err")));
         docker(r#"{"log":"a","stream":"stdout","time":"t"}"#, Some(("a", " partial")));
@@ -320,7 +320,7 @@ mod tests {
         docker(r#"{"log":"a\\\n","stream":"stdout","time":"t"}"#, Some((r"a\\", "")));
         docker(r#"{"log":"a"#, None);
         docker(r#"{"logger":"a"}"#, None);
-        let compose = |line, expected| check(Wrapper::Compose(Tag::default()), line, expected);
+        let compose = |line, expected| check(Envelope::Compose(Tag::default()), line, expected);
         compose("web-1  | a | b", Some(("a | b", "web-1")));
         compose("\x1b[36mweb_1 | \x1b[0ma", Some(("a", "web_1")));
         compose("web-1  |", Some(("", "web-1")));
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn lines_of_syslog() {
-        let syslog = |line, expected| check(Wrapper::Syslog(Tag::default()), line, expected);
+        let syslog = |line, expected| check(Envelope::Syslog(Tag::default()), line, expected);
         syslog("Feb 25 16:19:38 h haproxy[1]: a b", Some(("a b", "haproxy")));
         syslog("<190>Feb  5 16:19:38 h nginx: a", Some(("a", "nginx")));
         syslog("<190>Feb  5 16:19:38 nginx: a b", Some(("a b", "nginx")));

@@ -11,14 +11,14 @@
 
 use memchr::{memchr, memmem};
 
-use crate::logs::Line;
-use crate::logs::field::Field;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::LineContent;
+use crate::logs::field::RawField;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 
 /// Finds the fields of a line.
-pub fn line(line: &[u8]) -> Line<'_> {
+pub fn line(line: &[u8]) -> LineContent<'_> {
     fields(line).into()
 }
 
@@ -43,13 +43,13 @@ fn fields(line: &[u8]) -> Result<Fields<'_>, Reject> {
         last => last,
     };
     Ok(Fields {
-        host: Field::plain(host),
+        host: RawField::plain(host),
         client,
-        forwarded_for: Field::plain(forwarded_for),
+        forwarded_for: RawField::plain(forwarded_for),
         time: Time::Text(time),
-        request: Request::Line(Field::plain(request)),
-        outcome: Outcome::Fields { status, bytes },
-        user_agent: Field::plain(user_agent),
+        request: RequestFields::Line(RawField::plain(request)),
+        outcome: ResponseFields::Fields { status, bytes },
+        user_agent: RawField::plain(user_agent),
         ..Fields::default()
     })
 }

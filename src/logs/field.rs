@@ -28,33 +28,33 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
 
 /// A field as it stands in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Field<'a> {
+pub struct RawField<'a> {
     /// Without its quotes.
     pub raw: &'a [u8],
     /// How it is to be read; `None` also where there is nothing to undo.
     pub escaping: Escaping,
 }
 
-impl<'a> Field<'a> {
+impl<'a> RawField<'a> {
     /// A field without escapes.
-    pub const fn plain(raw: &'a [u8]) -> Field<'a> {
-        Field { raw, escaping: Escaping::None }
+    pub const fn plain(raw: &'a [u8]) -> RawField<'a> {
+        RawField { raw, escaping: Escaping::None }
     }
 
     /// What stands where a field is unset.
-    pub const UNSET: Field<'static> = Field::plain(b"-");
+    pub const UNSET: RawField<'static> = RawField::plain(b"-");
 
     /// Takes a quoted field off the start of `bytes` and gives what follows its
     /// closing quote; `None` where no quoted field starts or it does not end.
     #[inline]
-    pub fn take_quoted(bytes: &'a [u8]) -> Option<(Field<'a>, &'a [u8])> {
+    pub fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
         let mut at = 0;
         let mut escaping = Escaping::None;
         loop {
             at += memchr2(b'"', b'\\', inner.get(at..)?)?;
             if inner[at] == b'"' {
-                return Some((Field { raw: &inner[..at], escaping }, &inner[at + 1..]));
+                return Some((RawField { raw: &inner[..at], escaping }, &inner[at + 1..]));
             }
             escaping = Escaping::Backslash;
             at += 2;
@@ -108,7 +108,7 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: &str, expected: Option<(&str, &str)>) {
-        let found = Field::take_quoted(bytes.as_bytes());
+        let found = RawField::take_quoted(bytes.as_bytes());
         let found = found.map(|(field, rest)| (field.value(&mut Vec::new()).to_vec(), rest));
         let expected = expected.map(|(value, rest)| (value.as_bytes().to_vec(), rest.as_bytes()));
         assert_eq!(found, expected);

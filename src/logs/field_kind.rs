@@ -3,15 +3,15 @@
 
 use memchr::{memchr, memmem};
 
-use crate::logs::field::Field;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::field::RawField;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
 use crate::time::Zone;
 
 /// What a field says of the request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Part {
+pub enum LogField {
     /// When; with the date, unless that stands elsewhere.
     Time,
     /// The day, where it has a field of its own.
@@ -48,31 +48,31 @@ pub enum Part {
     Source,
 }
 
-impl Part {
+impl LogField {
     /// How many there are.
-    pub const COUNT: usize = Part::Source as usize + 1;
+    pub const COUNT: usize = LogField::Source as usize + 1;
 
     /// Those that say what was requested.
-    pub const OF_TARGET: [Part; 5] =
-        [Part::Request, Part::Target, Part::Url, Part::Path, Part::Query];
+    pub const OF_TARGET: [LogField; 5] =
+        [LogField::Request, LogField::Target, LogField::Url, LogField::Path, LogField::Query];
 
     /// Those that a user can name a field for.
-    pub const NAMED: [(&'static str, Part); 15] = [
-        ("time", Part::Time),
-        ("client", Part::Client),
-        ("forwarded-for", Part::ForwardedFor),
-        ("host", Part::Host),
-        ("port", Part::Port),
-        ("scheme", Part::Scheme),
-        ("method", Part::Method),
-        ("request", Part::Request),
-        ("target", Part::Target),
-        ("url", Part::Url),
-        ("path", Part::Path),
-        ("query", Part::Query),
-        ("status", Part::Status),
-        ("bytes", Part::Bytes),
-        ("user-agent", Part::UserAgent),
+    pub const NAMED: [(&'static str, LogField); 15] = [
+        ("time", LogField::Time),
+        ("client", LogField::Client),
+        ("forwarded-for", LogField::ForwardedFor),
+        ("host", LogField::Host),
+        ("port", LogField::Port),
+        ("scheme", LogField::Scheme),
+        ("method", LogField::Method),
+        ("request", LogField::Request),
+        ("target", LogField::Target),
+        ("url", LogField::Url),
+        ("path", LogField::Path),
+        ("query", LogField::Query),
+        ("status", LogField::Status),
+        ("bytes", LogField::Bytes),
+        ("user-agent", LogField::UserAgent),
     ];
 }
 
@@ -80,72 +80,79 @@ impl Part {
 ///
 /// `part` gives a part as it stands in the line; nothing, or `-`, is unset.
 #[inline]
-pub fn fields<'a>(part: impl Fn(Part) -> Field<'a>, zone: &'a Zone) -> Result<Fields<'a>, Reject> {
-    let (date, time) = (part(Part::Date), part(Part::Time));
+pub fn fields<'a>(
+    part: impl Fn(LogField) -> RawField<'a>,
+    zone: &'a Zone,
+) -> Result<Fields<'a>, Reject> {
+    let (date, time) = (part(LogField::Date), part(LogField::Time));
     let time = match (date.is_unset(), time.is_unset()) {
         (_, true) => return Err(Reject::NoTime),
         (true, false) => Time::Local(without_brackets(time.raw), zone),
         (false, false) => Time::Columns(date.raw, time.raw, zone),
     };
     Ok(Fields {
-        host: part(Part::Host),
-        port: part(Part::Port).raw,
-        scheme: part(Part::Scheme).raw,
-        client: first_client(part(Part::Client).raw),
-        forwarded_for: part(Part::ForwardedFor),
+        host: part(LogField::Host),
+        port: part(LogField::Port).raw,
+        scheme: part(LogField::Scheme).raw,
+        client: first_client(part(LogField::Client).raw),
+        forwarded_for: part(LogField::ForwardedFor),
         time,
         request: request(&part).ok_or(Reject::NoRequest)?,
-        outcome: Outcome::Fields { status: part(Part::Status).raw, bytes: part(Part::Bytes).raw },
+        outcome: ResponseFields::Fields {
+            status: part(LogField::Status).raw,
+            bytes: part(LogField::Bytes).raw,
+        },
         tail: b"",
-        user_agent: part(Part::UserAgent),
+        user_agent: part(LogField::UserAgent),
     })
 }
 
 /// What was requested, from the part that has most of it as it was sent. `None` where no part
 /// says anything of it.
 #[inline]
-fn request<'a>(part: &impl Fn(Part) -> Field<'a>) -> Option<Request<'a>> {
-    let method = part(Part::Method);
-    let request = part(Part::Request);
+fn request<'a>(part: &impl Fn(LogField) -> RawField<'a>) -> Option<RequestFields<'a>> {
+    let method = part(LogField::Method);
+    let request = part(LogField::Request);
     if !request.is_unset() {
         // Some log a target under this name.
         return Some(match request.raw.first() {
             Some(b'/') if memchr(b' ', request.raw).is_none() => {
-                Request::Parts { method, target: request, query: Field::UNSET }
+                RequestFields::Parts { method, target: request, query: RawField::UNSET }
             }
-            _ => Request::Line(request),
+            _ => RequestFields::Line(request),
         });
     }
-    let target = part(Part::Target);
+    let target = part(LogField::Target);
     if !target.is_unset() {
         return Some(with_query(part, method, target));
     }
-    let url = part(Part::Url);
+    let url = part(LogField::Url);
     if !url.is_unset() {
         return Some(if memmem::find(url.raw, b"//").is_some_and(|at| at > 0) {
-            Request::Url { method, url }
+            RequestFields::Url { method, url }
         } else {
-            Request::Parts { method, target: url, query: Field::UNSET }
+            RequestFields::Parts { method, target: url, query: RawField::UNSET }
         });
     }
-    let path = part(Part::Path);
+    let path = part(LogField::Path);
     if !path.is_unset() {
         return Some(with_query(part, method, path));
     }
     // A connection without a request, which some log with all else in place.
-    (!method.is_unset() || !part(Part::Status).is_unset()).then_some(Request::Line(Field::UNSET))
+    (!method.is_unset() || !part(LogField::Status).is_unset())
+        .then_some(RequestFields::Line(RawField::UNSET))
 }
 
 /// The target with the query that stands apart, if it has none itself.
 #[inline]
 fn with_query<'a>(
-    part: &impl Fn(Part) -> Field<'a>,
-    method: Field<'a>,
-    target: Field<'a>,
-) -> Request<'a> {
+    part: &impl Fn(LogField) -> RawField<'a>,
+    method: RawField<'a>,
+    target: RawField<'a>,
+) -> RequestFields<'a> {
     let has_query = memchr(b'?', target.raw).is_some();
-    let query = if has_query { Field::UNSET } else { part(Part::Query) };
-    Request::Parts { method, target, query }
+    let query = if has_query { RawField::UNSET } else { part(LogField::Query) };
+    RequestFields::Parts { method, target, query }
 }
 
 /// Apache's `%t` comes with them.

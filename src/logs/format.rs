@@ -11,25 +11,25 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::error::Error;
 use crate::logs::detect::Hints;
-use crate::logs::envelope::{Stream, Wrapper};
+use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::escape::Escaping;
 use crate::logs::json::own_names::OwnNames;
-use crate::logs::json::{Dialect, Json};
-use crate::logs::limitation::Caveat;
-use crate::logs::parser::{Directive, Layout};
-use crate::logs::registry::{ENTRIES, Entry};
+use crate::logs::json::{Json, JsonDialect};
+use crate::logs::limitation::Limitation;
+use crate::logs::parser::{HeaderLine, LineParser};
+use crate::logs::registry::{BuiltinFormat, ENTRIES};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LINE_BYTES_MAX, Line, NoRecord};
+use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
 use crate::time::Zone;
 
 /// A log format, as it stands at one line of a file. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Format {
     name: Arc<str>,
-    caveats: Arc<[Caveat]>,
+    limitations: Arc<[Limitation]>,
     /// From the outermost in.
-    wrappers: Arc<[Wrapper]>,
-    layout: Layout,
+    envelopes: Arc<[Envelope]>,
+    parser: LineParser,
     pieces: Pieces,
     zone: Zone,
 }
@@ -41,8 +41,8 @@ impl Format {
     /// The built-in format of that name, as far as it can be told without seeing a file.
     pub fn named(name: &str, hints: &Hints) -> Option<Format> {
         let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
-        let layout = (entry.layout)(&[], hints)?;
-        Some(Format::of_entry(entry, layout, hints))
+        let parser = (entry.parser)(&[], hints)?;
+        Some(Format::of_entry(entry, parser, hints))
     }
 
     /// JSON whose keys the user names, as `time=ts,host=request.host`; for files that are to be
@@ -52,59 +52,59 @@ impl Format {
     /// Fails where a part is unknown or a path empty.
     pub fn json(fields: &str) -> Result<Format, Error> {
         let own = OwnNames::parse(fields)?;
-        let layout = Json::told(Dialect::CommonNames, &[], Some(&own)).map(Layout::Json);
-        let layout = layout.expect("without a file there is nothing against it");
-        Ok(Format::own("json_fields", layout, &Hints::default()))
+        let parser = Json::told(JsonDialect::CommonNames, &[], Some(&own)).map(LineParser::Json);
+        let parser = parser.expect("without a file there is nothing against it");
+        Ok(Format::own("json_fields", parser, &Hints::default()))
     }
 
     /// What a file is read as that no format explains.
     pub fn combined() -> Format {
-        Format::own("combined", Layout::Combined, &Hints::default())
+        Format::own("combined", LineParser::Combined, &Hints::default())
     }
 
     /// A format that is in no registry.
-    pub fn own(name: &str, layout: Layout, hints: &Hints) -> Format {
-        let (caveats, wrappers) = (layout.caveats().into(), Arc::default());
+    pub fn own(name: &str, parser: LineParser, hints: &Hints) -> Format {
+        let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
         let (name, zone) = (name.into(), hints.zone.clone());
-        Format { name, caveats, wrappers, layout, pieces: Pieces::default(), zone }
+        Format { name, limitations, envelopes, parser, pieces: Pieces::default(), zone }
     }
 
-    pub(super) fn of_entry(entry: &Entry, layout: Layout, hints: &Hints) -> Format {
-        Format::own(entry.name, layout, hints).with_caveats(entry.caveats)
+    pub(super) fn of_entry(entry: &BuiltinFormat, parser: LineParser, hints: &Hints) -> Format {
+        Format::own(entry.name, parser, hints).with_limitations(entry.limitations)
     }
 
     /// The same, with more that it cannot tell.
-    pub(super) fn with_caveats(self, more: &[Caveat]) -> Format {
-        let mut caveats = [&self.caveats, more].concat();
-        caveats.sort_unstable();
-        caveats.dedup();
-        Format { caveats: caveats.into(), ..self }
+    pub(super) fn with_limitations(self, more: &[Limitation]) -> Format {
+        let mut limitations = [&self.limitations, more].concat();
+        limitations.sort_unstable();
+        limitations.dedup();
+        Format { limitations: limitations.into(), ..self }
     }
 
-    /// The same, in one more wrapper.
-    pub(super) fn within(self, wrapper: Wrapper) -> Format {
+    /// The same, in one more envelope.
+    pub(super) fn within(self, envelope: Envelope) -> Format {
         let name = match self.name.strip_suffix(')') {
-            Some(name) if !self.wrappers.is_empty() => format!("{name} in {})", wrapper.name()),
-            _ => format!("{} ({})", self.name, wrapper.name()),
+            Some(name) if !self.envelopes.is_empty() => format!("{name} in {})", envelope.name()),
+            _ => format!("{} ({})", self.name, envelope.name()),
         };
-        let wrappers = [&[wrapper], &*self.wrappers].concat().into();
-        Format { name: name.into(), wrappers, ..self }
+        let envelopes = [&[envelope], &*self.envelopes].concat().into();
+        Format { name: name.into(), envelopes, ..self }
     }
 
     /// The name in reports; that of a built-in format is also its name on the command line.
-    /// Where lines are wrapped, the wrapper follows, as in `combined (cri)`.
+    /// Where lines are wrapped, the envelope follows, as in `combined (cri)`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether a file that begins with the lines of `head` says itself that it has this format.
     pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
-        self.layout.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
+        self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
     }
 
     /// What it cannot tell, in order and each once.
-    pub fn caveats(&self) -> &Arc<[Caveat]> {
-        &self.caveats
+    pub fn limitations(&self) -> &Arc<[Limitation]> {
+        &self.limitations
     }
 
     /// Something to read lines with, from the line on at which the format stands.
@@ -114,13 +114,13 @@ impl Format {
 
     /// Goes on to the line after `lines`, which are whole.
     pub fn advance(&mut self, lines: &[u8]) {
-        if self.layout.has_directives() {
-            if self.wrappers.is_empty() {
+        if self.parser.has_directives() {
+            if self.envelopes.is_empty() {
                 self.advance_over_directives(lines);
             } else {
                 self.advance_over_all(lines);
             }
-        } else if self.wrappers.iter().any(Wrapper::cuts_lines) {
+        } else if self.envelopes.iter().any(Envelope::cuts_lines) {
             self.advance_over_pieces(lines);
         }
     }
@@ -131,7 +131,7 @@ impl Format {
             let end = memchr(b'\n', &lines[start..]).map_or(lines.len(), |lf| start + lf);
             let line = without_cr(&lines[start..end]);
             if line.len() <= LINE_BYTES_MAX {
-                self.layout.direct(line);
+                self.parser.direct(line);
             }
         }
     }
@@ -146,10 +146,10 @@ impl Format {
 
     /// The last line of each stream says whether it is to be continued.
     fn advance_over_pieces(&mut self, lines: &[u8]) {
-        let Some(wrapper) = self.wrappers.iter().find(|wrapper| wrapper.cuts_lines()) else {
+        let Some(envelope) = self.envelopes.iter().find(|envelope| envelope.cuts_lines()) else {
             return;
         };
-        if self.wrappers[0] != *wrapper {
+        if self.envelopes[0] != *envelope {
             self.advance_over_all(lines);
             return;
         }
@@ -158,7 +158,7 @@ impl Format {
         while told != [true; 2] && !rest.is_empty() {
             let start = memrchr(b'\n', rest).map_or(0, |lf| lf + 1);
             let line = without_cr(&rest[start..]);
-            if let Some(wrapped) = wrapper.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX) {
+            if let Some(wrapped) = envelope.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX) {
                 let stream = wrapped.stream as usize;
                 if !told[stream] {
                     told[stream] = true;
@@ -184,23 +184,23 @@ pub struct Reader {
 impl Reader {
     /// Finds the fields of `line`, which has no line ending.
     #[inline]
-    pub fn line<'r>(&'r mut self, line: &'r [u8]) -> Line<'r> {
+    pub fn line<'r>(&'r mut self, line: &'r [u8]) -> LineContent<'r> {
         if line.len() > LINE_BYTES_MAX {
-            return Line::Reject(Reject::TooLong);
+            return LineContent::Reject(Reject::TooLong);
         }
-        let Format { layout, zone, wrappers, pieces, .. } = &mut self.format;
-        if wrappers.is_empty() {
-            return read(line, layout, zone);
+        let Format { parser, zone, envelopes, pieces, .. } = &mut self.format;
+        if envelopes.is_empty() {
+            return read(line, parser, zone);
         }
         if line.trim_ascii_start().is_empty() {
-            return Line::Skip(Skip::Blank);
+            return LineContent::Skip(Skip::Blank);
         }
-        let opened = match open(wrappers, line, pieces, Some(&mut self.unwrapped)) {
+        let opened = match open(envelopes, line, pieces, Some(&mut self.unwrapped)) {
             Ok(opened) => opened,
             Err(why) => return why.into(),
         };
-        match read(opened.line, layout, zone) {
-            Line::Reject(_) if opened.is_foreign => Line::Skip(Skip::NotAccess),
+        match read(opened.line, parser, zone) {
+            LineContent::Reject(_) if opened.is_foreign => LineContent::Skip(Skip::NotAccess),
             line => line,
         }
     }
@@ -208,15 +208,15 @@ impl Reader {
     /// How well the format explains `line`: stricter than reading.
     pub(super) fn explains(&mut self, line: &[u8]) -> Explained {
         let has_time = match self.line(line) {
-            Line::Fields(fields) => fields.has_time(),
-            Line::Skip(_) => return Explained::Skipped,
-            Line::Reject(_) => false,
+            LineContent::Fields(fields) => fields.has_time(),
+            LineContent::Skip(_) => return Explained::Skipped,
+            LineContent::Reject(_) => false,
         };
         let mut unwrapped = Vec::new();
-        let Format { layout, wrappers, .. } = &self.format;
+        let Format { parser, envelopes, .. } = &self.format;
         let mut is_whole = |line| {
-            open(wrappers, line, &mut Pieces::default(), Some(&mut unwrapped))
-                .is_ok_and(|opened| layout.is_whole(opened.line))
+            open(envelopes, line, &mut Pieces::default(), Some(&mut unwrapped))
+                .is_ok_and(|opened| parser.is_whole(opened.line))
         };
         if has_time && is_whole(line) { Explained::Whole } else { Explained::No }
     }
@@ -231,20 +231,20 @@ pub(super) enum Explained {
 }
 
 #[inline]
-fn read<'r>(line: &'r [u8], layout: &'r mut Layout, zone: &'r Zone) -> Line<'r> {
+fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineContent<'r> {
     match line.first() {
         Some(b'#') => {
-            return Line::Skip(match layout.direct(line) {
-                Directive::Comment => Skip::Comment,
-                Directive::Understood => Skip::Directive,
+            return LineContent::Skip(match parser.direct(line) {
+                HeaderLine::Comment => Skip::Comment,
+                HeaderLine::Understood => Skip::Directive,
             });
         }
         None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
-            return Line::Skip(Skip::Blank);
+            return LineContent::Skip(Skip::Blank);
         }
         _ => {}
     }
-    layout.line(line, zone)
+    parser.line(line, zone)
 }
 
 /// A line out of its wrappers.
@@ -256,12 +256,12 @@ struct Opened<'a> {
 
 /// Takes all wrappers off; one of them may have escapes, for which there is one buffer.
 fn open<'a>(
-    wrappers: &[Wrapper],
+    envelopes: &[Envelope],
     line: &'a [u8],
     pieces: &mut Pieces,
     buffer: Option<&'a mut Vec<u8>>,
 ) -> Result<Opened<'a>, NoRecord> {
-    let Some((outer, inner)) = wrappers.split_first() else {
+    let Some((outer, inner)) = envelopes.split_first() else {
         return Ok(Opened { line, is_foreign: false });
     };
     let other = NoRecord::Reject(Reject::OtherFormat);
@@ -272,7 +272,7 @@ fn open<'a>(
             wrapped.is_partial,
         );
         if was_partial || wrapped.is_partial {
-            return Err(NoRecord::Skip(Skip::WrapperPartial));
+            return Err(NoRecord::Skip(Skip::EnvelopePartial));
         }
     }
     let is_foreign = outer.is_foreign(&wrapped);

@@ -13,12 +13,12 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::error::{Error, Result};
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
-use crate::logs::limitation::Caveat;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::field::RawField;
+use crate::logs::limitation::Limitation;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::time::Time;
-use crate::logs::{Line, NoRecord};
+use crate::logs::{LineContent, NoRecord};
 use crate::time::Zone;
 
 /// Request headers that may be captured; HAProxy itself has no limit worth fearing.
@@ -68,33 +68,33 @@ impl Captures {
     }
 
     /// What a log with these captures cannot tell.
-    pub fn caveats(self) -> Vec<Caveat> {
-        if self.user_agent.is_none() { vec![Caveat::NoUserAgent] } else { Vec::new() }
+    pub fn limitations(self) -> Vec<Limitation> {
+        if self.user_agent.is_none() { vec![Limitation::NoUserAgent] } else { Vec::new() }
     }
 }
 
 /// Finds the fields of a line.
-pub fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+pub fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
     let parts = match parts(line) {
         Ok(parts) => parts,
         Err(why) => return why.into(),
     };
     let capture = |place: Option<usize>| {
         let raw = place.and_then(|at| parts.captured.split(|&byte| byte == b'|').nth(at));
-        Field { raw: raw.unwrap_or_default(), escaping: Escaping::Hash }
+        RawField { raw: raw.unwrap_or_default(), escaping: Escaping::Hash }
     };
     let request = match parts.request {
-        b"<BADREQ>" => Field::UNSET,
-        raw => Field { raw, escaping: Escaping::Hash },
+        b"<BADREQ>" => RawField::UNSET,
+        raw => RawField { raw, escaping: Escaping::Hash },
     };
-    Line::Fields(Fields {
+    LineContent::Fields(Fields {
         host: capture(captures.host),
         scheme: if parts.frontend.ends_with(b"~") { b"https" } else { b"" },
         client: parts.client,
         forwarded_for: capture(captures.forwarded_for),
         time: Time::Local(parts.time, zone),
-        request: Request::Line(request),
-        outcome: Outcome::Fields { status: parts.status, bytes: parts.bytes },
+        request: RequestFields::Line(request),
+        outcome: ResponseFields::Fields { status: parts.status, bytes: parts.bytes },
         user_agent: capture(captures.user_agent),
         ..Fields::default()
     })

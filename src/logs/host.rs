@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use memchr::{memchr, memrchr};
 
-use crate::logs::field::{Field, find_near};
+use crate::logs::field::{RawField, find_near};
 
 /// A name that ends in a port, which only brackets tell from an IPv6 address; `-` and nothing
 /// are none.
@@ -55,7 +55,7 @@ pub fn client_without_port(client: &[u8]) -> &[u8] {
 /// The first quoted field of `bytes` that is a list of addresses, as X-Forwarded-For is.
 pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
     while let Some(quote) = memchr(b'"', bytes) {
-        let (field, rest) = Field::take_quoted(&bytes[quote..])?;
+        let (field, rest) = RawField::take_quoted(&bytes[quote..])?;
         if is_address_list(field.raw) {
             return Some(field.raw);
         }

@@ -2,7 +2,7 @@
 
 /// A reason for which verdicts on a log are no better than the log.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Caveat {
+pub enum Limitation {
     /// No crawler can be told from a browser.
     NoUserAgent,
     /// Paths as the server understood them, not as they were sent.
@@ -21,34 +21,38 @@ pub enum Caveat {
     NoClient,
 }
 
-impl Caveat {
+impl Limitation {
     /// Every kind, in the order of the declaration.
-    pub const ALL: [Caveat; 8] = [
-        Caveat::NoUserAgent,
-        Caveat::DecodedTargets,
-        Caveat::NoQuery,
-        Caveat::Sampled,
-        Caveat::Truncated,
-        Caveat::BestEffort,
-        Caveat::NoZone,
-        Caveat::NoClient,
+    pub const ALL: [Limitation; 8] = [
+        Limitation::NoUserAgent,
+        Limitation::DecodedTargets,
+        Limitation::NoQuery,
+        Limitation::Sampled,
+        Limitation::Truncated,
+        Limitation::BestEffort,
+        Limitation::NoZone,
+        Limitation::NoClient,
     ];
 
     /// What the user should know, after `the log format`.
     pub fn as_str(self) -> &'static str {
         match self {
-            Caveat::NoUserAgent => "has no user agent, so no crawler can be told from a browser",
-            Caveat::DecodedTargets => {
+            Limitation::NoUserAgent => {
+                "has no user agent, so no crawler can be told from a browser"
+            }
+            Limitation::DecodedTargets => {
                 "has decoded paths, so rules that look at percent-encodings may be judged wrongly"
             }
-            Caveat::NoQuery => "has no query strings, so rules that look at them are not judged",
-            Caveat::Sampled => "may be sampled: rates hold, counts are too low",
-            Caveat::Truncated => {
+            Limitation::NoQuery => {
+                "has no query strings, so rules that look at them are not judged"
+            }
+            Limitation::Sampled => "may be sampled: rates hold, counts are too low",
+            Limitation::Truncated => {
                 "cuts long fields, so crawlers and paths past the cut are not recognized"
             }
-            Caveat::BestEffort => "may lack requests: its service promises no complete log",
-            Caveat::NoZone => "has no time zone; its times are taken for those of --timezone",
-            Caveat::NoClient => "has no address of the client, so crawlers cannot be verified",
+            Limitation::BestEffort => "may lack requests: its service promises no complete log",
+            Limitation::NoZone => "has no time zone; its times are taken for those of --timezone",
+            Limitation::NoClient => "has no address of the client, so crawlers cannot be verified",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Log formats: one line to one record, or the reason why it is none.
 //!
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is
-//! counted. A format is a [`parser::Layout`] of lines under a name;
+//! counted. A format is a [`parser::LineParser`] of lines under a name;
 //! [`registry`] lists those that are built in, one file each.
 
 pub mod detect;
@@ -50,7 +50,7 @@ pub const LINE_BYTES_MAX: usize = 1 << 20;
 /// What a line is.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a box would allocate for each line")]
-pub enum Line<'a> {
+pub enum LineContent<'a> {
     /// Well formed as far as the user agent.
     Fields(Fields<'a>),
     /// Not meant to be a record.
@@ -59,10 +59,10 @@ pub enum Line<'a> {
     Reject(Reject),
 }
 
-impl<'a> From<Result<Fields<'a>, Reject>> for Line<'a> {
+impl<'a> From<Result<Fields<'a>, Reject>> for LineContent<'a> {
     #[inline]
-    fn from(fields: Result<Fields<'a>, Reject>) -> Line<'a> {
-        fields.map_or_else(Line::Reject, Line::Fields)
+    fn from(fields: Result<Fields<'a>, Reject>) -> LineContent<'a> {
+        fields.map_or_else(LineContent::Reject, LineContent::Fields)
     }
 }
 
@@ -73,18 +73,18 @@ enum NoRecord {
     Reject(Reject),
 }
 
-impl From<NoRecord> for Line<'_> {
+impl From<NoRecord> for LineContent<'_> {
     fn from(why: NoRecord) -> Self {
         match why {
-            NoRecord::Skip(skip) => Line::Skip(skip),
-            NoRecord::Reject(reject) => Line::Reject(reject),
+            NoRecord::Skip(skip) => LineContent::Skip(skip),
+            NoRecord::Reject(reject) => LineContent::Reject(reject),
         }
     }
 }
 
-impl<'a> From<Result<Fields<'a>, NoRecord>> for Line<'a> {
+impl<'a> From<Result<Fields<'a>, NoRecord>> for LineContent<'a> {
     #[inline]
-    fn from(fields: Result<Fields<'a>, NoRecord>) -> Line<'a> {
-        fields.map_or_else(Line::from, Line::Fields)
+    fn from(fields: Result<Fields<'a>, NoRecord>) -> LineContent<'a> {
+        fields.map_or_else(LineContent::from, LineContent::Fields)
     }
 }

@@ -6,13 +6,13 @@
 
 use crate::error::{Error, Result};
 use crate::logs::escape::Escaping;
-use crate::logs::template::{Piece, Slot};
+use crate::logs::template::{Slot, TemplateToken};
 
 /// Reads `$a - "$b"`, `'$a' '$b'` or the whole `log_format name escape=json '$a';`.
 ///
 /// # Errors
 /// Where a quote or a brace does not end.
-pub fn parse(text: &str) -> Result<(Vec<Piece>, Escaping)> {
+pub fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
     let mut escaping = Escaping::Backslash;
     let mut rest = text;
     if let Some(after) = rest.strip_prefix("log_format") {
@@ -84,11 +84,11 @@ fn unquoted(text: &str) -> Result<String> {
     Ok(out)
 }
 
-fn pieces(text: &str) -> Result<Vec<Piece>> {
+fn pieces(text: &str) -> Result<Vec<TemplateToken>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(dollar) = rest.find('$') {
-        pieces.push(Piece::Literal(rest[..dollar].into()));
+        pieces.push(TemplateToken::Literal(rest[..dollar].into()));
         let after = &rest[dollar + 1..];
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, next) = match after.strip_prefix('{') {
@@ -101,16 +101,16 @@ fn pieces(text: &str) -> Result<Vec<Piece>> {
             None => after.split_at(after.find(|c| !is_name(c)).unwrap_or(after.len())),
         };
         if name.is_empty() {
-            pieces.push(Piece::Literal(b"$".to_vec()));
+            pieces.push(TemplateToken::Literal(b"$".to_vec()));
         } else if name == "is_args" {
             // A `?` or nothing: part of the query.
-            pieces.push(Piece::Field(Slot::Query, "$is_args".to_owned()));
+            pieces.push(TemplateToken::Field(Slot::Query, "$is_args".to_owned()));
         } else {
-            pieces.push(Piece::Field(slot(name), format!("${name}")));
+            pieces.push(TemplateToken::Field(slot(name), format!("${name}")));
         }
         rest = next;
     }
-    pieces.push(Piece::Literal(rest.into()));
+    pieces.push(TemplateToken::Literal(rest.into()));
     Ok(pieces)
 }
 

@@ -6,7 +6,7 @@
 use memchr::{memchr, memrchr};
 
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
+use crate::logs::field::RawField;
 use crate::logs::host::{client_without_port, host_and_port, number_of_port, quoted_addresses};
 use crate::logs::reject::Reject;
 use crate::logs::request;
@@ -18,7 +18,7 @@ use crate::url::target::Target;
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     /// `host` or `host:port`, or unset.
-    pub(super) host: Field<'a>,
+    pub(super) host: RawField<'a>,
     /// A number, or unset; wins over the host's own.
     pub(super) port: &'a [u8],
     /// `http`, `https`, `on` and the like, or unset.
@@ -26,31 +26,31 @@ pub struct Fields<'a> {
     /// An address, maybe with a port, or a name.
     pub(super) client: &'a [u8],
     /// X-Forwarded-For, or unset.
-    pub(super) forwarded_for: Field<'a>,
+    pub(super) forwarded_for: RawField<'a>,
     /// What stands behind everything; a quoted list of addresses in it is X-Forwarded-For.
     pub(super) tail: &'a [u8],
     pub(super) time: Time<'a>,
-    pub(super) request: Request<'a>,
-    pub(super) outcome: Outcome<'a>,
-    pub(super) user_agent: Field<'a>,
+    pub(super) request: RequestFields<'a>,
+    pub(super) outcome: ResponseFields<'a>,
+    pub(super) user_agent: RawField<'a>,
 }
 
 /// Where the request stands in a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Request<'a> {
+pub(super) enum RequestFields<'a> {
     /// A request line.
-    Line(Field<'a>),
+    Line(RawField<'a>),
     /// A request line whose absolute target names our own origin, not another's.
-    OwnLine(Field<'a>),
+    OwnLine(RawField<'a>),
     /// In pieces; an unset query is none.
-    Parts { method: Field<'a>, target: Field<'a>, query: Field<'a> },
+    Parts { method: RawField<'a>, target: RawField<'a>, query: RawField<'a> },
     /// A method and the absolute URL, which names our own origin.
-    Url { method: Field<'a>, url: Field<'a> },
+    Url { method: RawField<'a>, url: RawField<'a> },
 }
 
 /// Where status and size stand in a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome<'a> {
+pub(super) enum ResponseFields<'a> {
     /// The first two tokens.
     Tokens(&'a [u8]),
     /// In two fields; an unset size is zero.
@@ -62,16 +62,16 @@ impl Default for Fields<'_> {
     #[inline]
     fn default() -> Self {
         Fields {
-            host: Field::plain(b""),
+            host: RawField::plain(b""),
             port: b"",
             scheme: b"",
             client: b"-",
-            forwarded_for: Field::plain(b""),
+            forwarded_for: RawField::plain(b""),
             tail: b"",
             time: Time::default(),
-            request: Request::Line(Field::UNSET),
-            outcome: Outcome::Fields { status: b"-", bytes: b"-" },
-            user_agent: Field::UNSET,
+            request: RequestFields::Line(RawField::UNSET),
+            outcome: ResponseFields::Fields { status: b"-", bytes: b"-" },
+            user_agent: RawField::UNSET,
         }
     }
 }
@@ -202,7 +202,7 @@ impl<'a> Fields<'a> {
         if !self.forwarded_for.is_unset() {
             record.forwarded_for = Some(self.forwarded_for.value(forwarded_for));
         }
-        if matches!(self.request, Request::OwnLine(_) | Request::Url { .. }) {
+        if matches!(self.request, RequestFields::OwnLine(_) | RequestFields::Url { .. }) {
             record.own_origin();
         }
         Ok(record)
@@ -228,7 +228,7 @@ impl Record<'_> {
     }
 }
 
-impl<'a> Request<'a> {
+impl<'a> RequestFields<'a> {
     #[inline]
     fn read<'s>(
         &self,
@@ -239,11 +239,11 @@ impl<'a> Request<'a> {
         'a: 's,
     {
         match self {
-            Request::Line(line) | Request::OwnLine(line) => match line.escaping {
+            RequestFields::Line(line) | RequestFields::OwnLine(line) => match line.escaping {
                 Escaping::None => request::parse(line.raw),
                 Escaping::Backslash => {
                     let request = request::parse(line.raw)?;
-                    let target = request.target.map(|raw| Field { raw, ..*line });
+                    let target = request.target.map(|raw| RawField { raw, ..*line });
                     Ok(request::Request {
                         method: request.method,
                         target: target.map(|target| target.value(scratch)),
@@ -251,25 +251,26 @@ impl<'a> Request<'a> {
                 }
                 _ => request::parse(line.value(scratch)),
             },
-            Request::Parts { method, target, query } if !query.is_unset() => {
+            RequestFields::Parts { method, target, query } if !query.is_unset() => {
                 scratch.clear();
                 target.escaping.undo(target.raw, scratch);
                 scratch.push(b'?');
                 query.escaping.undo(query.raw, scratch);
                 request::of_parts(method.value(method_scratch), scratch)
             }
-            Request::Parts { method, target, .. } | Request::Url { method, url: target } => {
+            RequestFields::Parts { method, target, .. }
+            | RequestFields::Url { method, url: target } => {
                 request::of_parts(method.value(method_scratch), target.value(scratch))
             }
         }
     }
 }
 
-impl Outcome<'_> {
+impl ResponseFields<'_> {
     #[inline]
     fn read(&self) -> Result<(u16, u64), Reject> {
         match self {
-            Outcome::Tokens(text) => {
+            ResponseFields::Tokens(text) => {
                 let mut tokens = text.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
                 let status = status(tokens.next().unwrap_or_default())?;
                 let bytes = match tokens.next().unwrap_or_default() {
@@ -278,7 +279,7 @@ impl Outcome<'_> {
                 };
                 Ok((status, bytes))
             }
-            Outcome::Fields { status: text, bytes } => {
+            ResponseFields::Fields { status: text, bytes } => {
                 let status = if text.is_empty() { 0 } else { status(text)? };
                 let bytes = match *bytes {
                     b"" | b"-" => 0,
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn status_and_bytes() {
-        let outcome = |text| Outcome::Tokens(text).read();
+        let outcome = |text| ResponseFields::Tokens(text).read();
         assert_eq!(outcome(b" 200 10353 "), Ok((200, 10353)));
         assert_eq!(outcome(b"304 - 0.005 x"), Ok((304, 0)));
         assert_eq!(outcome(b"- -"), Ok((0, 0)));
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(request: Request<'_>, expected: (&str, Option<Scheme>, &str)) {
+    fn check(request: RequestFields<'_>, expected: (&str, Option<Scheme>, &str)) {
         let fields =
             Fields { time: Time::Text(b"2025-04-17T05:10:56Z"), request, ..Fields::default() };
         let mut scratch = Scratch::default();
@@ -347,9 +348,9 @@ mod tests {
 
     #[test]
     fn requests_in_all_their_forms() {
-        let plain = |text: &'static str| Field::plain(text.as_bytes());
-        let json = |text: &'static str| Field { raw: text.as_bytes(), escaping: Escaping::Json };
-        let own = |line| Request::OwnLine(plain(line));
+        let plain = |text: &'static str| RawField::plain(text.as_bytes());
+        let json = |text: &'static str| RawField { raw: text.as_bytes(), escaping: Escaping::Json };
+        let own = |line| RequestFields::OwnLine(plain(line));
         check(own("GET http://h:81/x HTTP/1.1"), ("h:81", Some(Scheme::Http), "/x"));
         check(own("GET https://u@h HTTP/1.1"), ("h", Some(Scheme::Https), "/"));
         check(
@@ -357,13 +358,13 @@ mod tests {
             ("[::1]:443", Some(Scheme::Https), "https://[::1]:443?q"),
         );
         check(own("GET /x HTTP/1.1"), ("-", None, "/x"));
-        check(Request::Line(plain("GET http://h/x HTTP/1.1")), ("-", None, "http://h/x"));
-        check(Request::Line(json(r"GET \/a\u00e9 HTTP\/1.1")), ("-", None, r"/a\xc3\xa9"));
-        let parts = |target, query| Request::Parts { method: plain("GET"), target, query };
+        check(RequestFields::Line(plain("GET http://h/x HTTP/1.1")), ("-", None, "http://h/x"));
+        check(RequestFields::Line(json(r"GET \/a\u00e9 HTTP\/1.1")), ("-", None, r"/a\xc3\xa9"));
+        let parts = |target, query| RequestFields::Parts { method: plain("GET"), target, query };
         check(parts(json(r"\/a"), plain("b=c")), ("-", None, "/a?b=c"));
         check(parts(json(r"\/a"), plain("-")), ("-", None, "/a"));
         check(parts(plain("/a"), plain("")), ("-", None, "/a"));
-        let url = Request::Url { method: plain("GET"), url: json("http:\\/\\/h/a?b") };
+        let url = RequestFields::Url { method: plain("GET"), url: json("http:\\/\\/h/a?b") };
         check(url, ("h", Some(Scheme::Http), "/a?b"));
     }
 }

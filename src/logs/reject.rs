@@ -76,8 +76,8 @@ pub enum Skip {
     Comment,
     /// Damage to the file cut it in two.
     Partial,
-    /// A wrapper cut it in two: a container's runtime does so past 16 KiB.
-    WrapperPartial,
+    /// An envelope cut it in two: a container's runtime does so past 16 KiB.
+    EnvelopePartial,
     /// A request that the server made to itself, in answer to another one.
     Subrequest,
     /// Of another logger that writes to the same stream.
@@ -94,7 +94,7 @@ impl Skip {
         Skip::Blank,
         Skip::Comment,
         Skip::Partial,
-        Skip::WrapperPartial,
+        Skip::EnvelopePartial,
         Skip::Subrequest,
         Skip::NotAccess,
         Skip::Directive,
@@ -107,7 +107,7 @@ impl Skip {
             Skip::Blank => "blank",
             Skip::Comment => "comment",
             Skip::Partial => "partial",
-            Skip::WrapperPartial => "wrapper-partial",
+            Skip::EnvelopePartial => "wrapper-partial",
             Skip::Subrequest => "subrequest",
             Skip::NotAccess => "not-access",
             Skip::Directive => "directive",

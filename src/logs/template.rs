@@ -9,15 +9,15 @@ use memchr::{memchr, memchr2, memmem};
 use crate::error::{Error, Result};
 use crate::logs::detect::Hints;
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
+use crate::logs::field::RawField;
 use crate::logs::format::Format;
-use crate::logs::limitation::Caveat;
-use crate::logs::parser::Layout;
-use crate::logs::record::{Fields, Outcome, Request};
+use crate::logs::limitation::Limitation;
+use crate::logs::parser::LineParser;
+use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::registry::ENTRIES;
 use crate::logs::reject::Reject;
 use crate::logs::time::{Time, written};
-use crate::logs::{Line, apache_format, nginx_format};
+use crate::logs::{LineContent, apache_format, nginx_format};
 use crate::time::Zone;
 
 /// What a field holds.
@@ -63,7 +63,7 @@ pub enum Slot {
 
 /// A piece of a format, as its dialect's parser gives it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Piece {
+pub enum TemplateToken {
     /// Text that stands there as it is.
     Literal(Vec<u8>),
     /// A field, with the name that the user gave it.
@@ -76,7 +76,7 @@ pub struct Template {
     /// What stands before the first field.
     start: Box<[u8]>,
     steps: Box<[Step]>,
-    caveats: Vec<Caveat>,
+    limitations: Vec<Limitation>,
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +122,7 @@ pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
         )));
     };
     let template = compile(pieces, escaping)?;
-    Ok(Format::own("own format", Layout::Template(template.into()), hints))
+    Ok(Format::own("own format", LineParser::Template(template.into()), hints))
 }
 
 /// `$name` or `${name}`.
@@ -132,26 +132,26 @@ fn has_variable(text: &str) -> bool {
     })
 }
 
-fn compile(pieces: Vec<Piece>, escaping: Escaping) -> Result<Template> {
+fn compile(pieces: Vec<TemplateToken>, escaping: Escaping) -> Result<Template> {
     let pieces = joined(pieces);
-    let caveats = caveats(&pieces)?;
+    let limitations = limitations(&pieces)?;
     let mut start = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
     let mut before: &[u8] = b"";
     for (at, piece) in pieces.iter().enumerate() {
         let (slot, name) = match piece {
-            Piece::Literal(literal) => {
+            TemplateToken::Literal(literal) => {
                 before = literal;
                 if at == 0 {
                     start.clone_from(literal);
                 }
                 continue;
             }
-            Piece::Field(slot, name) => (slot, name),
+            TemplateToken::Field(slot, name) => (slot, name),
         };
         let end = match pieces.get(at + 1) {
             None => End::Line,
-            Some(Piece::Literal(literal)) => {
+            Some(TemplateToken::Literal(literal)) => {
                 let is_quoted = before.ends_with(b"\"") && literal.starts_with(b"\"");
                 match escaping {
                     Escaping::Backslash | Escaping::Json if is_quoted => {
@@ -160,10 +160,11 @@ fn compile(pieces: Vec<Piece>, escaping: Escaping) -> Result<Template> {
                     _ => End::Literal(literal.clone().into(), count_within(slot, name, literal)),
                 }
             }
-            Some(Piece::Field(Slot::Target | Slot::DecodedPath | Slot::DecodedTarget, _)) => {
-                End::Slash
-            }
-            Some(Piece::Field(_, next)) => {
+            Some(TemplateToken::Field(
+                Slot::Target | Slot::DecodedPath | Slot::DecodedTarget,
+                _,
+            )) => End::Slash,
+            Some(TemplateToken::Field(_, next)) => {
                 return Err(Error::usage(format!(
                     "the log format has nothing between {name} and {next}, so that no line says \
                      where one ends; put a space or quotes between them"
@@ -174,7 +175,7 @@ fn compile(pieces: Vec<Piece>, escaping: Escaping) -> Result<Template> {
         let slot = if is_best(&pieces, at) { slot.clone() } else { Slot::Ignored };
         steps.push(Step { slot, escaping, end });
     }
-    Ok(Template { start: start.into(), steps: steps.into(), caveats })
+    Ok(Template { start: start.into(), steps: steps.into(), limitations })
 }
 
 /// How often `literal` stands in the field, as a time or a request has spaces.
@@ -189,16 +190,24 @@ fn count_within(slot: &Slot, name: &str, literal: &[u8]) -> usize {
 }
 
 /// Neighbouring literals as one, and what only together is a target as that.
-fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut joined: Vec<Piece> = Vec::new();
+fn joined(pieces: Vec<TemplateToken>) -> Vec<TemplateToken> {
+    let mut joined: Vec<TemplateToken> = Vec::new();
     for piece in pieces {
         match (joined.last_mut(), piece) {
-            (Some(Piece::Literal(last)), Piece::Literal(literal)) => last.extend(literal),
-            (Some(Piece::Field(slot @ Slot::DecodedPath, _)), Piece::Field(Slot::Query, _)) => {
+            (Some(TemplateToken::Literal(last)), TemplateToken::Literal(literal)) => {
+                last.extend(literal)
+            }
+            (
+                Some(TemplateToken::Field(slot @ Slot::DecodedPath, _)),
+                TemplateToken::Field(Slot::Query, _),
+            ) => {
                 *slot = Slot::DecodedTarget;
             }
-            (Some(Piece::Field(Slot::DecodedTarget, _)), Piece::Field(Slot::Query, _)) => {}
-            (_, Piece::Literal(literal)) if literal.is_empty() => {}
+            (
+                Some(TemplateToken::Field(Slot::DecodedTarget, _)),
+                TemplateToken::Field(Slot::Query, _),
+            ) => {}
+            (_, TemplateToken::Literal(literal)) if literal.is_empty() => {}
             (_, piece) => joined.push(piece),
         }
     }
@@ -207,8 +216,8 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 
 /// Whether no other field says the same better: the first of its kind, and a host rather than a
 /// server's name.
-fn is_best(pieces: &[Piece], at: usize) -> bool {
-    let Piece::Field(slot, _) = &pieces[at] else { return false };
+fn is_best(pieces: &[TemplateToken], at: usize) -> bool {
+    let TemplateToken::Field(slot, _) = &pieces[at] else { return false };
     let kind = |slot: &Slot| match slot {
         Slot::TimeOf(_) => Slot::Time,
         Slot::DecodedPath | Slot::DecodedTarget => Slot::Target,
@@ -216,8 +225,8 @@ fn is_best(pieces: &[Piece], at: usize) -> bool {
     };
     let fields = || {
         pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
-            Piece::Field(slot, _) => Some((at, slot)),
-            Piece::Literal(_) => None,
+            TemplateToken::Field(slot, _) => Some((at, slot)),
+            TemplateToken::Literal(_) => None,
         })
     };
     let is_raw = |slot: &Slot| !matches!(slot, Slot::DecodedPath | Slot::DecodedTarget);
@@ -238,15 +247,15 @@ fn is_best(pieces: &[Piece], at: usize) -> bool {
 }
 
 /// What the fields leave out.
-fn caveats(pieces: &[Piece]) -> Result<Vec<Caveat>> {
+fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
     let has = |wanted: &[Slot]| {
         pieces.iter().any(|piece| match piece {
-            Piece::Field(slot, _) => wanted.contains(slot),
-            Piece::Literal(_) => false,
+            TemplateToken::Field(slot, _) => wanted.contains(slot),
+            TemplateToken::Literal(_) => false,
         })
     };
     let has_time = has(&[Slot::Time])
-        || pieces.iter().any(|piece| matches!(piece, Piece::Field(Slot::TimeOf(_), _)));
+        || pieces.iter().any(|piece| matches!(piece, TemplateToken::Field(Slot::TimeOf(_), _)));
     if !has_time {
         return Err(Error::usage(
             "the log format has no time; add $time_local, $time_iso8601 or $msec (nginx) or %t \
@@ -259,40 +268,44 @@ fn caveats(pieces: &[Piece]) -> Result<Vec<Caveat>> {
             "the log format has no request; add $request or $request_uri (nginx) or %r (Apache)",
         ));
     }
-    let caveats = [
-        (Caveat::NoUserAgent, !has(&[Slot::UserAgent])),
-        (Caveat::DecodedTargets, !is_raw),
-        (Caveat::NoQuery, !is_raw && !has(&[Slot::DecodedTarget, Slot::Query])),
-        (Caveat::NoZone, !has(&[Slot::Time]) && !pieces.iter().any(names_zone)),
-        (Caveat::NoClient, !has(&[Slot::Client, Slot::ForwardedFor])),
+    let limitations = [
+        (Limitation::NoUserAgent, !has(&[Slot::UserAgent])),
+        (Limitation::DecodedTargets, !is_raw),
+        (Limitation::NoQuery, !is_raw && !has(&[Slot::DecodedTarget, Slot::Query])),
+        (Limitation::NoZone, !has(&[Slot::Time]) && !pieces.iter().any(names_zone)),
+        (Limitation::NoClient, !has(&[Slot::Client, Slot::ForwardedFor])),
     ];
-    Ok(caveats.into_iter().filter(|(_, is_so)| *is_so).map(|(caveat, _)| caveat).collect())
+    Ok(limitations
+        .into_iter()
+        .filter(|(_, is_so)| *is_so)
+        .map(|(limitation, _)| limitation)
+        .collect())
 }
 
 /// Whether it is a time that says where its clock stands.
-fn names_zone(piece: &Piece) -> bool {
-    let Piece::Field(Slot::TimeOf(pattern), _) = piece else { return false };
+fn names_zone(piece: &TemplateToken) -> bool {
+    let TemplateToken::Field(Slot::TimeOf(pattern), _) = piece else { return false };
     ["%z", "%:z", "%s"].iter().any(|directive| pattern.contains(directive))
 }
 
 impl Template {
     /// What it cannot tell.
-    pub fn caveats(&self) -> Vec<Caveat> {
-        self.caveats.clone()
+    pub fn limitations(&self) -> Vec<Limitation> {
+        self.limitations.clone()
     }
 
     /// Finds the fields of a line.
-    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Line<'a> {
+    pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         self.fields(line, zone).ok_or(Reject::OtherFormat).into()
     }
 
     fn fields<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Option<Fields<'a>> {
-        let mut found = Found::default();
+        let mut found = TemplateFields::default();
         let mut rest = line.strip_prefix(&*self.start)?;
         for step in &self.steps {
             let (raw, after) = step.end.take(rest)?;
             rest = after;
-            found.put(&step.slot, Field { raw, escaping: step.escaping }, zone);
+            found.put(&step.slot, RawField { raw, escaping: step.escaping }, zone);
         }
         rest.trim_ascii().is_empty().then(|| found.fields())
     }
@@ -336,19 +349,19 @@ fn find(rest: &[u8], literal: &[u8]) -> Option<usize> {
 
 /// The fields of one line, as they come.
 #[derive(Default)]
-struct Found<'a> {
+struct TemplateFields<'a> {
     fields: Fields<'a>,
-    request: Option<Field<'a>>,
-    method: Field<'a>,
-    target: Field<'a>,
-    query: Field<'a>,
+    request: Option<RawField<'a>>,
+    method: RawField<'a>,
+    target: RawField<'a>,
+    query: RawField<'a>,
     status: &'a [u8],
     bytes: &'a [u8],
 }
 
-impl<'a> Found<'a> {
+impl<'a> TemplateFields<'a> {
     #[inline]
-    fn put(&mut self, slot: &'a Slot, field: Field<'a>, zone: &'a Zone) {
+    fn put(&mut self, slot: &'a Slot, field: RawField<'a>, zone: &'a Zone) {
         match slot {
             Slot::Ignored => {}
             Slot::Client => self.fields.client = field.raw,
@@ -362,7 +375,7 @@ impl<'a> Found<'a> {
             Slot::Target | Slot::DecodedPath | Slot::DecodedTarget => self.target = field,
             Slot::Query => {
                 let raw = field.raw.strip_prefix(b"?").unwrap_or(field.raw);
-                self.query = Field { raw, ..field };
+                self.query = RawField { raw, ..field };
             }
             Slot::Status => self.status = field.raw,
             Slot::Bytes => self.bytes = field.raw,
@@ -376,11 +389,13 @@ impl<'a> Found<'a> {
     #[inline]
     fn fields(self) -> Fields<'a> {
         let request = match self.request {
-            Some(line) => Request::Line(line),
+            Some(line) => RequestFields::Line(line),
             // A target as sent has its own query.
-            None => Request::Parts { method: self.method, target: self.target, query: self.query },
+            None => {
+                RequestFields::Parts { method: self.method, target: self.target, query: self.query }
+            }
         };
-        let outcome = Outcome::Fields { status: self.status, bytes: self.bytes };
+        let outcome = ResponseFields::Fields { status: self.status, bytes: self.bytes };
         let client = if self.fields.client.is_empty() { b"-" } else { self.fields.client };
         Fields { request, outcome, client, ..self.fields }
     }

@@ -8,7 +8,7 @@
 //! logs); the user agent is then `"-"`, on every line.
 
 use crate::logs::combined::tail_and_request;
-use crate::logs::field::Field;
+use crate::logs::field::RawField;
 
 /// Whether most of `head` ends as Traefik's lines do.
 pub fn is_traefik(head: &[&[u8]]) -> bool {
@@ -20,8 +20,8 @@ fn has_tail(line: &[u8]) -> Option<()> {
     let (tail, _) = tail_and_request(line)?;
     let tail = tail.strip_prefix(b" ")?;
     let digits = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (_router, rest) = Field::take_quoted(tail[digits..].strip_prefix(b" ")?)?;
-    let (_server, rest) = Field::take_quoted(rest.strip_prefix(b" ")?)?;
+    let (_router, rest) = RawField::take_quoted(tail[digits..].strip_prefix(b" ")?)?;
+    let (_server, rest) = RawField::take_quoted(rest.strip_prefix(b" ")?)?;
     let duration = rest.strip_prefix(b" ")?.strip_suffix(b"ms")?;
     (digits > 0 && !duration.is_empty() && duration.iter().all(u8::is_ascii_digit)).then_some(())
 }

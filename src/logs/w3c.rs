@@ -13,11 +13,11 @@
 use memchr::{memchr, memchr_iter, memmem};
 
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
-use crate::logs::field_kind::{Part, fields};
-use crate::logs::limitation::Caveat;
-use crate::logs::parser::Directive;
-use crate::logs::record::{Fields, Request};
+use crate::logs::field::RawField;
+use crate::logs::field_kind::{LogField, fields};
+use crate::logs::limitation::Limitation;
+use crate::logs::parser::HeaderLine;
+use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::Reject;
 use crate::time::Zone;
 
@@ -35,7 +35,7 @@ const CLOUDFRONT: &[u8] =
 
 /// Who writes the file, as far as it matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Dialect {
+pub enum W3cDialect {
     /// IIS and all others.
     Extended,
     /// CloudFront.
@@ -45,7 +45,7 @@ pub enum Dialect {
 /// The layout of a file from one of its lines on.
 #[derive(Clone, Debug)]
 pub struct W3c {
-    dialect: Dialect,
+    dialect: W3cDialect,
     columns: Columns,
     /// What `#Date` said last, for logs that have only times.
     date: Box<[u8]>,
@@ -54,7 +54,7 @@ pub struct W3c {
 #[derive(Clone, Debug, Default)]
 struct Columns {
     /// What each holds; `None` where nobody asks.
-    parts: Vec<Option<Part>>,
+    parts: Vec<Option<LogField>>,
     /// Whether a `#Fields` said so, and so there are no others.
     are_all: bool,
     time_is_local: bool,
@@ -63,19 +63,19 @@ struct Columns {
 impl W3c {
     /// The layout of a file that begins with the lines of `head`; `None` where no `#Fields` is
     /// among them that this dialect has.
-    pub fn told(dialect: Dialect, head: &[&[u8]]) -> Option<W3c> {
+    pub fn told(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
         let fields: Vec<&[u8]> =
             head.iter().filter_map(|line| directive(line, b"#Fields:")).collect();
         let is_cloudfront = |fields: &&[u8]| memmem::find(fields, b"x-edge-location").is_some();
         let is_ours = match dialect {
-            Dialect::Extended => {
+            W3cDialect::Extended => {
                 head.is_empty() || fields.iter().any(|fields| !is_cloudfront(fields))
             }
-            Dialect::CloudFront => fields.is_empty() || fields.iter().any(is_cloudfront),
+            W3cDialect::CloudFront => fields.is_empty() || fields.iter().any(is_cloudfront),
         };
         let columns = match dialect {
-            Dialect::Extended => Columns::default(),
-            Dialect::CloudFront => Columns { are_all: false, ..Columns::of(CLOUDFRONT) },
+            W3cDialect::Extended => Columns::default(),
+            W3cDialect::CloudFront => Columns { are_all: false, ..Columns::of(CLOUDFRONT) },
         };
         let mut w3c = W3c { dialect, columns, date: [].into() };
         if let [first, ..] = fields[..] {
@@ -86,51 +86,51 @@ impl W3c {
     }
 
     /// Takes note of a line that begins with `#`.
-    pub fn direct(&mut self, line: &[u8]) -> Directive {
+    pub fn direct(&mut self, line: &[u8]) -> HeaderLine {
         if let Some(fields) = directive(line, b"#Fields:") {
             self.columns = Columns::of(fields);
-            Directive::Understood
+            HeaderLine::Understood
         } else if let Some(date) = directive(line, b"#Date:") {
             self.date = date.get(..10).unwrap_or_default().into();
-            Directive::Understood
+            HeaderLine::Understood
         } else {
-            Directive::Comment
+            HeaderLine::Comment
         }
     }
 
     /// What these columns cannot tell.
-    pub fn caveats(&self) -> Vec<Caveat> {
+    pub fn limitations(&self) -> Vec<Limitation> {
         let lacks = |part| !self.columns.parts.contains(&Some(part));
-        let mut caveats = Vec::new();
-        if lacks(Part::UserAgent) {
-            caveats.push(Caveat::NoUserAgent);
+        let mut limitations = Vec::new();
+        if lacks(LogField::UserAgent) {
+            limitations.push(Limitation::NoUserAgent);
         }
-        if lacks(Part::Client) {
-            caveats.push(Caveat::NoClient);
+        if lacks(LogField::Client) {
+            limitations.push(Limitation::NoClient);
         }
-        if lacks(Part::Target) && lacks(Part::Query) {
-            caveats.push(Caveat::NoQuery);
+        if lacks(LogField::Target) && lacks(LogField::Query) {
+            limitations.push(Limitation::NoQuery);
         }
-        if lacks(Part::Target) && self.dialect == Dialect::Extended {
-            caveats.push(Caveat::DecodedTargets);
+        if lacks(LogField::Target) && self.dialect == W3cDialect::Extended {
+            limitations.push(Limitation::DecodedTargets);
         }
         if self.columns.time_is_local {
-            caveats.push(Caveat::NoZone);
+            limitations.push(Limitation::NoZone);
         }
-        caveats
+        limitations
     }
 
     /// Finds the fields of `line`.
     #[inline]
     pub fn line<'a>(&'a self, line: &'a [u8], zone: &'a Zone) -> Result<Fields<'a>, Reject> {
-        let mut parts = [Field::plain(b""); Part::COUNT];
+        let mut parts = [RawField::plain(b""); LogField::COUNT];
         self.values(line, &mut parts)?;
         let zone = if self.columns.time_is_local { zone } else { &UTC };
-        if parts[Part::Date as usize].is_unset() {
-            parts[Part::Date as usize] = Field::plain(&self.date);
+        if parts[LogField::Date as usize].is_unset() {
+            parts[LogField::Date as usize] = RawField::plain(&self.date);
         }
         let mut fields = fields(|part| parts[part as usize], zone)?;
-        if let Request::Parts { target, .. } = &mut fields.request
+        if let RequestFields::Parts { target, .. } = &mut fields.request
             && fields.host.is_unset()
         {
             host_of_target(&mut fields.host, target);
@@ -143,7 +143,7 @@ impl W3c {
     fn values<'a>(
         &self,
         line: &'a [u8],
-        parts: &mut [Field<'a>; Part::COUNT],
+        parts: &mut [RawField<'a>; LogField::COUNT],
     ) -> Result<(), Reject> {
         if self.columns.parts.is_empty() {
             return Err(Reject::BadColumns);
@@ -166,14 +166,14 @@ impl W3c {
 
     /// Takes a value off the start of `rest`; `None` where there is none.
     #[inline]
-    fn take<'a>(&self, rest: &'a [u8]) -> Option<(Field<'a>, &'a [u8])> {
+    fn take<'a>(&self, rest: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         match self.dialect {
-            Dialect::CloudFront => {
+            W3cDialect::CloudFront => {
                 let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
                 let end = memchr(b'\t', rest).unwrap_or(rest.len());
-                (end > 0).then(|| (Field::plain(&rest[..end]), &rest[end..]))
+                (end > 0).then(|| (RawField::plain(&rest[..end]), &rest[end..]))
             }
-            Dialect::Extended => {
+            W3cDialect::Extended => {
                 let start = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
                 let rest = &rest[start..];
                 if rest.starts_with(b"\"") {
@@ -181,25 +181,25 @@ impl W3c {
                 }
                 let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'));
                 let end = end.unwrap_or(rest.len());
-                Some((Field::plain(&rest[..end]), &rest[end..]))
+                Some((RawField::plain(&rest[..end]), &rest[end..]))
             }
         }
     }
 
     #[inline]
-    fn escaped<'a>(&self, part: Part, value: Field<'a>) -> Field<'a> {
+    fn escaped<'a>(&self, part: LogField, value: RawField<'a>) -> RawField<'a> {
         let escaping = match (self.dialect, part) {
-            (Dialect::CloudFront, Part::UserAgent) => Escaping::PercentTwice,
-            (Dialect::CloudFront, Part::Path | Part::Query) => Escaping::PercentSign,
-            (Dialect::CloudFront, Part::ForwardedFor) => Escaping::Percent,
-            (Dialect::Extended, Part::UserAgent | Part::ForwardedFor)
+            (W3cDialect::CloudFront, LogField::UserAgent) => Escaping::PercentTwice,
+            (W3cDialect::CloudFront, LogField::Path | LogField::Query) => Escaping::PercentSign,
+            (W3cDialect::CloudFront, LogField::ForwardedFor) => Escaping::Percent,
+            (W3cDialect::Extended, LogField::UserAgent | LogField::ForwardedFor)
                 if value.escaping == Escaping::None =>
             {
                 Escaping::Plus
             }
             _ => value.escaping,
         };
-        Field { escaping, ..value }
+        RawField { escaping, ..value }
     }
 }
 
@@ -228,22 +228,22 @@ impl Columns {
 }
 
 /// What a column holds, by its name in lower case.
-fn part(name: &str) -> Option<Part> {
+fn part(name: &str) -> Option<LogField> {
     Some(match name {
-        "date" | "date-local" => Part::Date,
-        "time" | "time-local" => Part::Time,
-        "c-ip" => Part::Client,
-        "cs-method" => Part::Method,
-        "cs-uri" => Part::Target,
-        "cs-uri-stem" => Part::Path,
-        "cs-uri-query" => Part::Query,
-        "s-port" => Part::Port,
-        "cs-host" | "cs(host)" | "x-host-header" => Part::Host,
-        "cs-protocol" => Part::Scheme,
-        "cs(user-agent)" => Part::UserAgent,
-        "cs(x-forwarded-for)" | "x-forwarded-for" => Part::ForwardedFor,
-        "sc-status" => Part::Status,
-        "sc-bytes" | "bytes" => Part::Bytes,
+        "date" | "date-local" => LogField::Date,
+        "time" | "time-local" => LogField::Time,
+        "c-ip" => LogField::Client,
+        "cs-method" => LogField::Method,
+        "cs-uri" => LogField::Target,
+        "cs-uri-stem" => LogField::Path,
+        "cs-uri-query" => LogField::Query,
+        "s-port" => LogField::Port,
+        "cs-host" | "cs(host)" | "x-host-header" => LogField::Host,
+        "cs-protocol" => LogField::Scheme,
+        "cs(user-agent)" => LogField::UserAgent,
+        "cs(x-forwarded-for)" | "x-forwarded-for" => LogField::ForwardedFor,
+        "sc-status" => LogField::Status,
+        "sc-bytes" | "bytes" => LogField::Bytes,
         _ => return None,
     })
 }
@@ -255,7 +255,7 @@ fn directive<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// A value in quotes, in which `""` is one.
-fn take_doubled(rest: &[u8]) -> Option<(Field<'_>, &[u8])> {
+fn take_doubled(rest: &[u8]) -> Option<(RawField<'_>, &[u8])> {
     let mut escaping = Escaping::None;
     let mut quotes = memchr_iter(b'"', rest).skip(1);
     while let Some(quote) = quotes.next() {
@@ -263,19 +263,19 @@ fn take_doubled(rest: &[u8]) -> Option<(Field<'_>, &[u8])> {
             escaping = Escaping::DoubledQuotes;
             quotes.next();
         } else {
-            return Some((Field { raw: &rest[1..quote], escaping }, &rest[quote + 1..]));
+            return Some((RawField { raw: &rest[1..quote], escaping }, &rest[quote + 1..]));
         }
     }
     None
 }
 
 /// Some write a URL without its scheme.
-fn host_of_target<'a>(host: &mut Field<'a>, target: &mut Field<'a>) {
+fn host_of_target<'a>(host: &mut RawField<'a>, target: &mut RawField<'a>) {
     if target.raw.starts_with(b"/") || memmem::find(target.raw, b"://").is_some() {
         return;
     }
     if let Some(slash @ 1..) = memchr(b'/', target.raw) {
-        *host = Field { raw: &target.raw[..slash], ..*target };
+        *host = RawField { raw: &target.raw[..slash], ..*target };
         target.raw = &target.raw[slash..];
     }
 }
@@ -287,22 +287,22 @@ mod tests {
     const IIS: &[u8] = b"#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query cs(User-Agent)";
 
     #[track_caller]
-    fn check_caveats(head: &[u8], expected: &[Caveat]) {
-        assert_eq!(W3c::told(Dialect::Extended, &[head]).unwrap().caveats(), expected);
+    fn check_caveats(head: &[u8], expected: &[Limitation]) {
+        assert_eq!(W3c::told(W3cDialect::Extended, &[head]).unwrap().limitations(), expected);
     }
 
     #[test]
     fn caveats_of_columns() {
-        check_caveats(IIS, &[Caveat::DecodedTargets]);
+        check_caveats(IIS, &[Limitation::DecodedTargets]);
         check_caveats(b"#Fields: date time c-ip cs-method cs-uri cs(User-Agent)", &[]);
         check_caveats(
             b"#Fields: date-local time-local cs-uri-stem",
             &[
-                Caveat::NoUserAgent,
-                Caveat::NoClient,
-                Caveat::NoQuery,
-                Caveat::DecodedTargets,
-                Caveat::NoZone,
+                Limitation::NoUserAgent,
+                Limitation::NoClient,
+                Limitation::NoQuery,
+                Limitation::DecodedTargets,
+                Limitation::NoZone,
             ],
         );
     }
@@ -311,17 +311,18 @@ mod tests {
     fn dialects_are_told_by_their_columns() {
         let cloudfront = [b"#Fields: ", CLOUDFRONT].concat();
         let told = |dialect, head: &[&[u8]]| W3c::told(dialect, head).is_some();
-        assert!(told(Dialect::Extended, &[IIS]) && !told(Dialect::CloudFront, &[IIS]));
+        assert!(told(W3cDialect::Extended, &[IIS]) && !told(W3cDialect::CloudFront, &[IIS]));
         assert!(
-            !told(Dialect::Extended, &[&cloudfront]) && told(Dialect::CloudFront, &[&cloudfront])
+            !told(W3cDialect::Extended, &[&cloudfront])
+                && told(W3cDialect::CloudFront, &[&cloudfront])
         );
-        assert!(told(Dialect::Extended, &[]) && !told(Dialect::Extended, &[b"a b c"]));
+        assert!(told(W3cDialect::Extended, &[]) && !told(W3cDialect::Extended, &[b"a b c"]));
     }
 
     #[test]
     fn cloudfront_lost_its_first_lines() {
         let line = b"2025-04-17\t05:10:56\tFRA2\t5\t192.0.2.1\tGET\td1.cloudfront.net\t/a\t200\t-\tUA\t-\t-\tHit\tid\texample.com\thttps\t17\tmore";
-        let w3c = W3c::told(Dialect::CloudFront, &[line]).unwrap();
+        let w3c = W3c::told(W3cDialect::CloudFront, &[line]).unwrap();
         let fields = w3c.line(line, &UTC).unwrap();
         assert_eq!((fields.host.raw, fields.user_agent.raw), (&b"example.com"[..], &b"UA"[..]));
         assert!(w3c.line(&line[..60], &UTC).is_err());
@@ -329,14 +330,14 @@ mod tests {
 
     #[test]
     fn hostile_directives_stay_small() {
-        let mut w3c = W3c::told(Dialect::Extended, &[]).unwrap();
+        let mut w3c = W3c::told(W3cDialect::Extended, &[]).unwrap();
         assert_eq!(
             w3c.direct(&[&b"#Fields: "[..], &b"x ".repeat(1 << 19)].concat()),
-            Directive::Understood
+            HeaderLine::Understood
         );
         assert_eq!(w3c.columns.parts.len(), COLUMNS_MAX);
         w3c.direct(b"#Date: x");
         assert!(w3c.date.is_empty());
-        assert_eq!(w3c.direct(b"#Fields"), Directive::Comment);
+        assert_eq!(w3c.direct(b"#Fields"), HeaderLine::Comment);
     }
 }

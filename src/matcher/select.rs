@@ -15,7 +15,7 @@ pub enum Star {
 
 /// What bound a crawler.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum BoundBy {
+pub enum GroupChoice {
     /// This one of its product tokens, 0-based.
     Token(usize),
     /// The groups for everybody.
@@ -28,7 +28,7 @@ pub enum BoundBy {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Selection<'a> {
     /// Why these.
-    pub bound_by: BoundBy,
+    pub bound_by: GroupChoice,
     /// The binding groups, in the order of the file.
     pub groups: Vec<&'a Group>,
     /// Their rules, in the order of the file.
@@ -57,11 +57,11 @@ impl Selection<'_> {
 /// unless the crawler ignores them. A crawler without tokens follows `*`.
 ///
 /// ```
-/// use botaudit::matcher::select::{BoundBy, Star, select};
+/// use botaudit::matcher::select::{GroupChoice, Star, select};
 /// let text = b"User-agent: googlebot\nDisallow: /a\nUser-agent: *\nDisallow: /";
 /// let (robots, _) = botaudit::robots::parse::parse(text);
 /// let selection = select(&robots, &["googlebot-image", "googlebot"], Star::Honoured);
-/// assert_eq!(selection.bound_by, BoundBy::Token(1));
+/// assert_eq!(selection.bound_by, GroupChoice::Token(1));
 /// assert_eq!(selection.rules.len(), 1);
 /// ```
 pub fn select<'a>(
@@ -73,7 +73,7 @@ pub fn select<'a>(
         let is_named = |group: &Group| {
             group.product_tokens.iter().any(|written| written.names(product_token.as_ref()))
         };
-        if let Some(selection) = merge(robots, BoundBy::Token(index), is_named) {
+        if let Some(selection) = merge(robots, GroupChoice::Token(index), is_named) {
             return selection;
         }
     }
@@ -87,23 +87,23 @@ pub fn select_as_google<'a>(robots: &'a RobotsTxt, asked: &[u8]) -> Selection<'a
         let mut tokens = group.product_tokens.iter();
         tokens.any(|token| !token.is_star() && token.as_google_reads().eq_ignore_ascii_case(asked))
     };
-    merge(robots, BoundBy::Token(0), is_named)
+    merge(robots, GroupChoice::Token(0), is_named)
         .unwrap_or_else(|| select_star(robots, Star::Honoured))
 }
 
 fn select_star(robots: &RobotsTxt, star: Star) -> Selection<'_> {
     let is_star = |group: &Group| group.product_tokens.iter().any(|token| token.is_star());
     let selection = match star {
-        Star::Honoured => merge(robots, BoundBy::Star, is_star),
+        Star::Honoured => merge(robots, GroupChoice::Star, is_star),
         Star::Ignored => None,
     };
-    let nothing = || Selection { bound_by: BoundBy::Nothing, groups: vec![], rules: vec![] };
+    let nothing = || Selection { bound_by: GroupChoice::Nothing, groups: vec![], rules: vec![] };
     selection.unwrap_or_else(nothing)
 }
 
 fn merge(
     robots: &RobotsTxt,
-    bound_by: BoundBy,
+    bound_by: GroupChoice,
     is_binding: impl Fn(&Group) -> bool,
 ) -> Option<Selection<'_>> {
     let groups: Vec<&Group> = robots.groups.iter().filter(|group| is_binding(group)).collect();

@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::url::origin::Origin;
 
 use super::fetch::{Fetched, fetch};
-use super::rate_limit::Gates;
+use super::rate_limit::RateLimit;
 use super::settings::Settings;
 
 /// Counters that a progress bar may look at while [`fetch_all`] runs.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct FetchProgress {
     /// Origins that were handed to the sink.
     pub done: AtomicU64,
 }
@@ -28,9 +28,9 @@ pub struct Progress {
 pub fn fetch_all(
     origins: impl Iterator<Item = Origin> + Send,
     settings: &Settings,
-    gates: &Gates,
+    rate_limit: &RateLimit,
     jobs: usize,
-    progress: &Progress,
+    progress: &FetchProgress,
     mut sink: impl FnMut(&Origin, Fetched) -> Result<()>,
 ) -> Result<()> {
     let jobs = jobs.max(1);
@@ -45,7 +45,7 @@ pub fn fetch_all(
                 while !is_over.load(Ordering::Relaxed)
                     && let Some(origin) = next_of(origins)
                 {
-                    let fetched = fetch(&origin, settings, gates);
+                    let fetched = fetch(&origin, settings, rate_limit);
                     // The caller may have given up.
                     if sender.send((origin, fetched)).is_err() {
                         return;

@@ -95,7 +95,7 @@ impl Question {
 
 /// Why a question has no answer; the name may be known all the same.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Failure(pub String);
+pub struct DnsFailure(pub String);
 
 /// Who is asked, and how patiently.
 #[derive(Clone, Debug)]
@@ -130,18 +130,18 @@ impl Resolver {
     ///
     /// # Errors
     /// Where no server gave an answer: no reply in time, a refusal, nonsense.
-    pub fn ask(&self, question: &Question) -> std::result::Result<Vec<String>, Failure> {
-        let mut failure = Failure("no server".to_owned());
+    pub fn ask(&self, question: &Question) -> std::result::Result<Vec<String>, DnsFailure> {
+        let mut failure = DnsFailure("no server".to_owned());
         for (attempt, server) in (0..TRIES).zip(self.servers.iter().cycle()) {
             let id = random_id(attempt);
             let query = query(question, id)?;
             let reply = exchange(*server, &query, id, self.timeout / TRIES);
             match reply
-                .map_err(|err| Failure(err.to_string()))
+                .map_err(|err| DnsFailure(err.to_string()))
                 .and_then(|reply| read(&reply, question, id))
             {
                 Ok(records) => return Ok(records),
-                Err(reason) => failure = Failure(format!("{server}: {}", reason.0)),
+                Err(reason) => failure = DnsFailure(format!("{server}: {}", reason.0)),
             }
         }
         Err(failure)
@@ -164,8 +164,9 @@ pub fn plain_name(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-fn query(question: &Question, id: u16) -> std::result::Result<Vec<u8>, Failure> {
-    let invalid = |err: simple_dns::SimpleDnsError| Failure(format!("'{}': {err}", question.name));
+fn query(question: &Question, id: u16) -> std::result::Result<Vec<u8>, DnsFailure> {
+    let invalid =
+        |err: simple_dns::SimpleDnsError| DnsFailure(format!("'{}': {err}", question.name));
     let mut packet = Packet::new_query(id);
     packet.set_flags(PacketFlag::RECURSION_DESIRED);
     packet.questions.push(simple_dns::Question::new(
@@ -249,9 +250,13 @@ fn is_cut_short(reply: &[u8]) -> bool {
 }
 
 /// The records of `reply` that answer `question`.
-fn read(reply: &[u8], question: &Question, id: u16) -> std::result::Result<Vec<String>, Failure> {
-    let failure = |why: &str| Failure(why.to_owned());
-    let packet = Packet::parse(reply).map_err(|err| Failure(format!("no DNS reply: {err}")))?;
+fn read(
+    reply: &[u8],
+    question: &Question,
+    id: u16,
+) -> std::result::Result<Vec<String>, DnsFailure> {
+    let failure = |why: &str| DnsFailure(why.to_owned());
+    let packet = Packet::parse(reply).map_err(|err| DnsFailure(format!("no DNS reply: {err}")))?;
     let asked = packet.questions.first();
     let is_ours = asked.is_some_and(|asked| {
         plain_name(&asked.qname.to_string()) == question.name
@@ -263,7 +268,7 @@ fn read(reply: &[u8], question: &Question, id: u16) -> std::result::Result<Vec<S
     match packet.rcode() {
         RCODE::NoError => {}
         RCODE::NameError => return Ok(Vec::new()),
-        refusal => return Err(Failure(format!("{refusal:?}"))),
+        refusal => return Err(DnsFailure(format!("{refusal:?}"))),
     }
     let is_final = packet.has_flags(PacketFlag::RECURSION_AVAILABLE)
         || packet.has_flags(PacketFlag::AUTHORITATIVE_ANSWER);
@@ -341,7 +346,7 @@ mod tests {
         let mut reply = query(&question, 7).unwrap();
         assert_eq!(
             read(&reply, &question, 7),
-            Err(Failure("a reply to something else".to_owned()))
+            Err(DnsFailure("a reply to something else".to_owned()))
         );
         reply[2] |= 0x80;
         reply[3] |= 0x80;

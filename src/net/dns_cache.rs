@@ -32,7 +32,7 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// What was answered, and when.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Answer {
+pub struct DnsAnswer {
     /// When the server was asked.
     pub asked_at: UtcTime,
     /// Names or addresses; none where there are none.
@@ -42,7 +42,7 @@ pub struct Answer {
 /// Answers by question.
 #[derive(Clone, Debug, Default)]
 pub struct DnsCache {
-    answers: BTreeMap<Question, Answer>,
+    answers: BTreeMap<Question, DnsAnswer>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -108,17 +108,17 @@ impl DnsCache {
     }
 
     /// The answer to `question`, if it is known.
-    pub fn get(&self, question: &Question) -> Option<&Answer> {
+    pub fn get(&self, question: &Question) -> Option<&DnsAnswer> {
         self.answers.get(question)
     }
 
     /// Remembers an answer.
-    pub fn put(&mut self, question: Question, answer: Answer) {
+    pub fn put(&mut self, question: Question, answer: DnsAnswer) {
         self.answers.insert(question, answer);
     }
 }
 
-impl Answer {
+impl DnsAnswer {
     fn is_fresh(&self, now: UtcTime) -> bool {
         let kept = if self.records.is_empty() { NOTHING_SECONDS_MAX } else { ANSWER_SECONDS_MAX };
         (0..=kept).contains(&(now.unix_seconds() - self.asked_at.unix_seconds()))
@@ -127,10 +127,10 @@ impl Answer {
 
 impl WireAnswer {
     /// `None` where no run of ours wrote it.
-    fn read(self) -> Option<(Question, Answer)> {
+    fn read(self) -> Option<(Question, DnsAnswer)> {
         let kind = RecordKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind)?;
         let asked_at: Timestamp = self.asked_at_utc.parse().ok()?;
-        let answer = Answer { asked_at: asked_at.into(), records: self.records };
+        let answer = DnsAnswer { asked_at: asked_at.into(), records: self.records };
         Some((Question { name: self.name, kind }, answer))
     }
 }
@@ -153,9 +153,9 @@ mod tests {
         let path = directory.path().join("dns.json");
         let question = |name: &str| Question { name: name.to_owned(), kind: RecordKind::Ptr };
         let mut cache = DnsCache::open(&path, time(NOW)).unwrap();
-        let some = Answer { asked_at: time(NOW), records: vec!["x".to_owned()] };
+        let some = DnsAnswer { asked_at: time(NOW), records: vec!["x".to_owned()] };
         cache.put(question("some"), some.clone());
-        cache.put(question("none"), Answer { asked_at: time(NOW), records: Vec::new() });
+        cache.put(question("none"), DnsAnswer { asked_at: time(NOW), records: Vec::new() });
         cache.save(&path).unwrap();
         cache.save(&path).unwrap();
         for (later, some_is_known, none_is_known) in [

@@ -7,24 +7,26 @@ use url::Url;
 use crate::error::{Error, Result};
 
 use super::follow::follow;
-use super::outcome::Outcome;
-use super::rate_limit::Gates;
+use super::outcome::FetchOutcome;
+use super::rate_limit::RateLimit;
 use super::settings::Settings;
 
 /// The file at `url`, through the redirects that the settings allow.
 ///
 /// # Errors
 /// Where there is no such file, or it has `body_bytes_max` bytes or more: no half of it is given.
-pub fn download(url: &str, settings: &Settings, gates: &Gates) -> Result<Vec<u8>> {
+pub fn download(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
     let invalid = |why: String| Error::invalid_file(Path::new(url), why);
     let parsed = Url::parse(url).map_err(|err| invalid(err.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https" | "ftp") || parsed.host_str().is_none() {
         return Err(invalid("no URL of http, https or ftp".to_owned()));
     }
-    let followed = follow(parsed, settings, gates);
+    let followed = follow(parsed, settings, rate_limit);
     match followed.outcome {
-        Outcome::Status(200) if followed.body.len() < settings.body_bytes_max => Ok(followed.body),
-        Outcome::Status(200) => {
+        FetchOutcome::Status(200) if followed.body.len() < settings.body_bytes_max => {
+            Ok(followed.body)
+        }
+        FetchOutcome::Status(200) => {
             Err(invalid(format!("has {} bytes or more", settings.body_bytes_max)))
         }
         outcome if followed.note.is_empty() => Err(invalid(format!("not got: {outcome}"))),

@@ -9,8 +9,8 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::follow::follow;
-use super::outcome::{Hop, Outcome};
-use super::rate_limit::Gates;
+use super::outcome::{FetchOutcome, Redirect};
+use super::rate_limit::RateLimit;
 use super::settings::Settings;
 
 /// A robots.txt as it was got, or why it was not.
@@ -21,9 +21,9 @@ pub struct Fetched {
     /// The last URL that was asked.
     pub final_url: String,
     /// The redirects that were followed, in order.
-    pub chain: Vec<Hop>,
+    pub chain: Vec<Redirect>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: FetchOutcome,
     /// `Cache-Control: max-age` of the last answer, in seconds, at most 2^31.
     pub max_age_seconds: Option<u64>,
     /// The bytes of a success, decoded, at most those of the settings: by default one more than
@@ -33,13 +33,13 @@ pub struct Fetched {
     pub note: String,
 }
 
-/// Fetches the robots.txt of `origin`. Whoever shares `gates` is polite to the same hosts.
-pub fn fetch(origin: &Origin, settings: &Settings, gates: &Gates) -> Fetched {
+/// Fetches the robots.txt of `origin`. Whoever shares `rate_limit` is polite to the same hosts.
+pub fn fetch(origin: &Origin, settings: &Settings, rate_limit: &RateLimit) -> Fetched {
     let url = match robots_url(origin) {
         Ok(url) => url,
         Err(why) => return not_asked(origin, why),
     };
-    let followed = follow(url, settings, gates);
+    let followed = follow(url, settings, rate_limit);
     Fetched {
         fetched_at: followed.asked_at,
         final_url: followed.last_url.into(),
@@ -63,7 +63,7 @@ fn not_asked(origin: &Origin, why: String) -> Fetched {
         fetched_at: jiff::Timestamp::now().into(),
         final_url: format!("{origin}/robots.txt"),
         chain: Vec::new(),
-        outcome: Outcome::NotAsked,
+        outcome: FetchOutcome::NotAsked,
         max_age_seconds: None,
         body: Vec::new(),
         note: why,

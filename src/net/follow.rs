@@ -10,8 +10,8 @@ use url::Url;
 use crate::time::UtcTime;
 
 use super::address::{is_public, lookup};
-use super::outcome::{Answer, Hop, Outcome, Problem, told};
-use super::rate_limit::Gates;
+use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, told};
+use super::rate_limit::RateLimit;
 use super::settings::{Reach, Settings};
 use super::timeout::Deadline;
 use super::{ftp, http};
@@ -21,15 +21,15 @@ const LOCATION_BYTES_MAX: usize = 8192;
 
 /// What a URL led to.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FinalResponse {
     /// When the first server was asked.
     pub asked_at: UtcTime,
     /// The last URL that was asked.
     pub last_url: Url,
     /// The redirects that were followed.
-    pub chain: Vec<Hop>,
+    pub chain: Vec<Redirect>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: FetchOutcome,
     /// Of the last answer, if there was one.
     pub max_age_seconds: Option<u64>,
     /// Of the last answer, if its status is 2xx; at most the bytes of the settings.
@@ -60,16 +60,16 @@ enum Step {
 }
 
 /// Asks for `url`, and for what it redirects to.
-pub fn follow(url: Url, settings: &Settings, gates: &Gates) -> Followed {
+pub fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> FinalResponse {
     let mut deadline = Deadline::new(settings.total_timeout, settings.read_timeout);
-    let mut way = Followed::from(url.clone());
+    let mut way = FinalResponse::from(url.clone());
     let mut asked = Vec::new();
     let mut target = url;
     let mut hop = None;
     let mut private = None;
     loop {
         let waiting_since = Instant::now();
-        let pass = gates.enter(target.host_str().unwrap_or_default());
+        let pass = rate_limit.enter(target.host_str().unwrap_or_default());
         deadline.extend(waiting_since.elapsed());
         if asked.is_empty() {
             way.asked_at = jiff::Timestamp::now().into();
@@ -81,8 +81,8 @@ pub fn follow(url: Url, settings: &Settings, gates: &Gates) -> Followed {
             Err(Stop::Failed(problem)) => Err(problem),
             Err(Stop::Private(address)) => {
                 let note = format!("{} is a private address: not asked", address.ip());
-                let turned_away = |hop: Hop| Outcome::Status(hop.status);
-                return way.end(hop.map_or(Outcome::NotAsked, turned_away), note);
+                let turned_away = |hop: Redirect| FetchOutcome::Status(hop.status);
+                return way.end(hop.map_or(FetchOutcome::NotAsked, turned_away), note);
             }
         };
         way.chain.extend(hop.take());
@@ -90,12 +90,14 @@ pub fn follow(url: Url, settings: &Settings, gates: &Gates) -> Followed {
         asked.push(target);
         let answer = match answer {
             Ok(answer) => answer,
-            Err(problem) => return way.end(Outcome::Failure(problem.kind), told(&problem.why)),
+            Err(problem) => {
+                return way.end(FetchOutcome::Failure(problem.kind), told(&problem.why));
+            }
         };
-        let outcome = Outcome::Status(answer.status);
+        let outcome = FetchOutcome::Status(answer.status);
         match step(&answer, &asked, settings.redirects_max) {
             Step::To(url) => {
-                hop = Some(Hop { status: answer.status, location: url.to_string() });
+                hop = Some(Redirect { status: answer.status, location: url.to_string() });
                 target = url;
             }
             Step::Stuck(why) => return way.end(outcome, why),
@@ -108,20 +110,20 @@ pub fn follow(url: Url, settings: &Settings, gates: &Gates) -> Followed {
     }
 }
 
-impl Followed {
-    fn from(url: Url) -> Followed {
-        Followed {
+impl FinalResponse {
+    fn from(url: Url) -> FinalResponse {
+        FinalResponse {
             asked_at: jiff::Timestamp::now().into(),
             last_url: url,
             chain: Vec::new(),
-            outcome: Outcome::NotAsked,
+            outcome: FetchOutcome::NotAsked,
             max_age_seconds: None,
             body: Vec::new(),
             note: String::new(),
         }
     }
 
-    fn end(mut self, outcome: Outcome, note: String) -> Followed {
+    fn end(mut self, outcome: FetchOutcome, note: String) -> FinalResponse {
         self.outcome = outcome;
         self.note = note;
         self
@@ -134,7 +136,7 @@ fn ask(
     private: &mut Option<Private>,
     settings: &Settings,
     deadline: &Deadline,
-) -> Result<Answer, Stop> {
+) -> Result<ServerResponse, Stop> {
     let port = url.port_or_known_default().unwrap_or_default();
     let patience = deadline.left(settings.connect_timeout)?;
     let found = lookup(url.host_str().unwrap_or_default(), port, patience)?;
@@ -171,7 +173,7 @@ fn within_reach(
 }
 
 /// What follows `answer`, which the last of `asked` gave.
-fn step(answer: &Answer, asked: &[Url], redirects_max: usize) -> Step {
+fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return Step::End;
     }

@@ -10,8 +10,8 @@ use std::thread;
 
 use crate::time::UtcTime;
 
-use super::dns::{Failure, Question, Resolver, plain_name};
-use super::dns_cache::{Answer, DnsCache};
+use super::dns::{DnsFailure, Question, Resolver, plain_name};
+use super::dns_cache::{DnsAnswer, DnsCache};
 
 /// Names of one address that are followed; no honest address has more.
 const NAMES_MAX: usize = 8;
@@ -36,7 +36,7 @@ pub enum Confirmation {
 
 /// Whether `address` belongs to whoever owns the domains `suffixes`.
 #[derive(Clone, Debug)]
-pub struct Claim<'a> {
+pub struct DomainClaim<'a> {
     /// The address.
     pub address: IpAddr,
     /// The operator's domains.
@@ -46,12 +46,12 @@ pub struct Claim<'a> {
 /// Checks all of `claims`, some at once; `now` is when. What is not in `cache` is asked, and put there.
 /// Gives what each amounts to, and the last reason for which something was not answered.
 pub fn check_all(
-    claims: &[Claim<'_>],
+    claims: &[DomainClaim<'_>],
     resolver: &Resolver,
     now: UtcTime,
     cache: &mut DnsCache,
-) -> (Vec<Confirmation>, Option<Failure>) {
-    let desk = Desk {
+) -> (Vec<Confirmation>, Option<DnsFailure>) {
+    let desk = CachedResolver {
         resolver,
         now,
         cache: Mutex::new(std::mem::take(cache)),
@@ -80,8 +80,8 @@ pub fn check_all(
 
 /// Whether `claim` holds; `ask` asks a name server.
 pub fn check(
-    claim: &Claim<'_>,
-    ask: impl Fn(&Question) -> Result<Vec<String>, Failure>,
+    claim: &DomainClaim<'_>,
+    ask: impl Fn(&Question) -> Result<Vec<String>, DnsFailure>,
 ) -> Confirmation {
     let Ok(names) = ask(&Question::names_of(claim.address)) else { return Confirmation::Silent };
     let address = claim.address.to_canonical();
@@ -113,29 +113,29 @@ fn is_within(name: &str, suffixes: &[String]) -> bool {
 }
 
 /// Where questions are answered: from the cache, or by a server.
-struct Desk<'a> {
+struct CachedResolver<'a> {
     resolver: &'a Resolver,
     now: UtcTime,
     cache: Mutex<DnsCache>,
     answers: AtomicUsize,
     failures: AtomicUsize,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<DnsFailure>>,
 }
 
-impl Desk<'_> {
-    fn ask(&self, question: &Question) -> Result<Vec<String>, Failure> {
+impl CachedResolver<'_> {
+    fn ask(&self, question: &Question) -> Result<Vec<String>, DnsFailure> {
         if let Some(answer) =
             self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(question)
         {
             return Ok(answer.records.clone());
         }
         if self.is_hopeless() {
-            return Err(Failure("given up".to_owned()));
+            return Err(DnsFailure("given up".to_owned()));
         }
         match self.resolver.ask(question) {
             Ok(records) => {
                 self.answers.fetch_add(1, Ordering::Relaxed);
-                let answer = Answer { asked_at: self.now, records: records.clone() };
+                let answer = DnsAnswer { asked_at: self.now, records: records.clone() };
                 let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
                 cache.put(question.clone(), answer);
                 Ok(records)
@@ -167,14 +167,14 @@ mod tests {
     #[track_caller]
     fn confirms(zone: &str, address: &str, expected: Confirmation) {
         let suffixes: Vec<String> = SUFFIXES.split(' ').map(str::to_owned).collect();
-        let claim = Claim { address: address.parse().unwrap(), suffixes: &suffixes };
+        let claim = DomainClaim { address: address.parse().unwrap(), suffixes: &suffixes };
         let found = check(&claim, |question| {
             let line = zone.lines().find(|line| line.split(' ').next() == Some(&question.name));
             let records: Vec<String> =
                 line.unwrap_or("").split(' ').skip(1).map(str::to_owned).collect();
             let is_address = question.kind != RecordKind::Ptr;
             assert_eq!(is_address, !question.name.ends_with(".arpa"));
-            if records == ["?"] { Err(Failure(String::new())) } else { Ok(records) }
+            if records == ["?"] { Err(DnsFailure(String::new())) } else { Ok(records) }
         });
         assert_eq!(found, expected, "{zone}");
     }

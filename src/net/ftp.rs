@@ -15,13 +15,13 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::ftp_reply::{Class, Control, Reply, extended_port, passive_port};
-use super::outcome::{Answer, FailureKind, Problem};
+use super::outcome::{FailureKind, Problem, ServerResponse};
 use super::settings::Settings;
 use super::timeout::Deadline;
 
 /// A refusal is an answer, a fault is not.
 enum Stop {
-    Refused(Answer),
+    Refused(ServerResponse),
     Failed(Problem),
 }
 
@@ -37,7 +37,7 @@ pub fn retrieve(
     addresses: &[SocketAddr],
     settings: &Settings,
     deadline: &Deadline,
-) -> Result<Answer, Problem> {
+) -> Result<ServerResponse, Problem> {
     let path = path_of(url)?;
     let stream = connect(addresses, settings, deadline)?;
     let data_address = stream.peer_addr().map_err(|err| Problem::of_io(&err))?;
@@ -73,7 +73,7 @@ fn transfer(
     address: SocketAddr,
     settings: &Settings,
     deadline: &Deadline,
-) -> Result<Answer, Stop> {
+) -> Result<ServerResponse, Stop> {
     let port = passive_mode(control, address)?;
     let mut data = connect(&[SocketAddr::new(address.ip(), port)], settings, deadline)?;
     let reply = control.ask(&format!("RETR {path}"))?;
@@ -90,7 +90,7 @@ fn transfer(
             return Err(Problem::new(FailureKind::Interrupted, end.text()).into());
         }
     }
-    Ok(Answer { status: 200, body, ..Answer::default() })
+    Ok(ServerResponse { status: 200, body, ..ServerResponse::default() })
 }
 
 /// The port on which the server waits: EPSV, and PASV for those that do not know it.
@@ -156,7 +156,7 @@ fn accept(reply: &Reply, refused: u16) -> Result<(), Stop> {
             return Err(Problem::new(FailureKind::InvalidResponse, reply.text()).into());
         }
     };
-    Err(Stop::Refused(Answer { status, note: reply.text(), ..Answer::default() }))
+    Err(Stop::Refused(ServerResponse { status, note: reply.text(), ..ServerResponse::default() }))
 }
 
 /// The path as a command names it: decoded, and on one line.

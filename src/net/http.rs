@@ -11,7 +11,7 @@ use url::Url;
 
 use super::cache_control::max_age_seconds;
 use super::coding::{self, read_body};
-use super::outcome::{Answer, FailureKind, Problem, told};
+use super::outcome::{FailureKind, Problem, ServerResponse, told};
 use super::settings::Settings;
 use super::timeout::Deadline;
 use super::transport::{Pinned, connector};
@@ -25,7 +25,7 @@ pub fn get(
     addresses: &[SocketAddr],
     settings: &Settings,
     deadline: &Deadline,
-) -> Result<Answer, Problem> {
+) -> Result<ServerResponse, Problem> {
     let uri = Uri::try_from(url[..url::Position::AfterQuery].as_bytes())
         .map_err(|err| Problem::new(FailureKind::InvalidResponse, err.to_string()))?;
     let client = client(addresses, settings, deadline)?;
@@ -62,10 +62,10 @@ fn client(
     Ok(Agent::with_parts(config, connector(), Pinned(addresses.to_vec())))
 }
 
-fn answer(response: Response<Body>, settings: &Settings) -> Result<Answer, Problem> {
+fn answer(response: Response<Body>, settings: &Settings) -> Result<ServerResponse, Problem> {
     let status = response.status().as_u16();
     let (parts, body) = response.into_parts();
-    let mut answer = Answer { status, ..Answer::default() };
+    let mut answer = ServerResponse { status, ..ServerResponse::default() };
     answer.location = values(&parts.headers, header::LOCATION)
         .next()
         .map(|location| String::from_utf8_lossy(location).into_owned());

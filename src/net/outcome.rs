@@ -5,7 +5,7 @@ use std::io;
 
 /// What came of asking for a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Outcome {
+pub enum FetchOutcome {
     /// The status of the last answer. One of 3xx is a redirect that was not followed: one too
     /// many, in a circle, without a target or to a place where no robots.txt can be.
     ///
@@ -20,12 +20,12 @@ pub enum Outcome {
 }
 
 /// `200`, `timeout`, `not asked`.
-impl fmt::Display for Outcome {
+impl fmt::Display for FetchOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Status(status) => write!(f, "{status}"),
-            Outcome::Failure(kind) => f.write_str(kind.as_str()),
-            Outcome::NotAsked => f.write_str("not asked"),
+            FetchOutcome::Status(status) => write!(f, "{status}"),
+            FetchOutcome::Failure(kind) => f.write_str(kind.as_str()),
+            FetchOutcome::NotAsked => f.write_str("not asked"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl FailureKind {
 
 /// A redirect that was followed.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Hop {
+pub struct Redirect {
     /// Its status: 301, 302, 303, 307 or 308.
     pub status: u16,
     /// Where it led, as an absolute URL.
@@ -78,7 +78,7 @@ pub struct Hop {
 
 /// One answer of a server: of HTTP as it stands, of FTP in the numbers of HTTP.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ServerResponse {
     pub status: u16,
     /// Where a redirect leads, as it was written.
     pub location: Option<String>,

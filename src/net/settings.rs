@@ -23,7 +23,7 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// Between two arrivals of bytes.
     pub read_timeout: Duration,
-    /// For all of it, redirects and body included; not the waiting at [`gates`](super::rate_limit).
+    /// For all of it, redirects and body included; not the waiting at [`rate_limit`](super::rate_limit).
     pub total_timeout: Duration,
     /// Redirects that are followed; the next one is the outcome. Google follows at least five.
     pub redirects_max: usize,

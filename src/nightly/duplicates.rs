@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Arc;
 
 use crate::input::open::{Opened, open};
-use crate::input::source::{Place, Source};
+use crate::input::source::{Location, Source};
 
 /// Decompressed bytes by which most files are told apart without reading on.
 const HEAD_BYTES: usize = 4 << 10;
@@ -108,7 +108,7 @@ struct Content(Opened);
 impl Content {
     /// `None` where it is no file: a pipe can be read once.
     fn open(source: &Source) -> Option<Content> {
-        let Place::File(path) = &source.place else { return None };
+        let Location::File(path) = &source.place else { return None };
         fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         open(source, &Arc::default()).ok().map(Content)
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::input::source::{Place, expand};
+use crate::input::source::{Location, expand};
 use crate::url::origin::Origin;
 
 use super::log_identity::lasting_name;
@@ -144,8 +144,8 @@ fn files(root: &Path, pattern: &str) -> Vec<PathBuf> {
     // A pattern without wildcards names what may not be there.
     let sources = expand(&[OsString::from(pattern)]);
     let path = sources.into_iter().filter_map(|source| match source.place {
-        Place::File(path) => Some(path),
-        Place::Stdin | Place::Nowhere(_) => None,
+        Location::File(path) => Some(path),
+        Location::Stdin | Location::Nowhere(_) => None,
     });
     path.filter(|path| path.is_file()).collect()
 }

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::input::checkpoint::{Prefix, Reached};
+use crate::input::checkpoint::{Checkpoint, Prefix};
 use crate::input::chunks::Chunks;
 use crate::input::open::open;
-use crate::input::read_error::{Cause, Damage};
-use crate::input::source::{FileId, Place, Source};
+use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::source::{FileId, Location, Source};
 
 use super::state::inputs::Input;
 
@@ -43,7 +43,7 @@ pub enum Recognised {
     /// A log of which nothing was read; so it begins.
     New(Vec<u128>),
     /// It has no whole line, for this reason or not yet.
-    Empty(Option<Damage>),
+    Empty(Option<ReadError>),
 }
 
 /// By what a file is known that did not change: its size and its ends, as they lie on disk. `None`
@@ -144,7 +144,7 @@ impl<'a> Looking<'a> {
     }
 }
 
-fn is_reached(reached: &Reached, prefix: &Prefix) -> bool {
+fn is_reached(reached: &Checkpoint, prefix: &Prefix) -> bool {
     reached.bytes == prefix.bytes() && reached.hash == prefix.hash()
 }
 
@@ -170,19 +170,20 @@ pub fn lasting_name(name: &str) -> String {
 }
 
 /// Whether a file that ends early is still being written.
-pub fn is_unfinished(source: &Source, damage: Damage) -> bool {
-    let Place::File(path) = &source.place else { return false };
+pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
+    let Location::File(path) = &source.place else { return false };
     let modified = fs::metadata(path).and_then(|data| data.modified());
     // A clock that was put back makes it no older.
     let age = modified.map(|time| time.elapsed().unwrap_or_default());
-    matches!(damage.cause, Cause::Truncated(_)) && age.is_ok_and(|age| age < UNFINISHED_MAX)
+    matches!(damage.cause, ReadErrorCause::Truncated(_))
+        && age.is_ok_and(|age| age < UNFINISHED_MAX)
 }
 
 /// Whether `source` can be read several times.
 pub fn is_file(source: &Source) -> bool {
     match &source.place {
-        Place::File(path) => fs::metadata(path).is_ok_and(|data| data.is_file()),
-        Place::Stdin | Place::Nowhere(_) => false,
+        Location::File(path) => fs::metadata(path).is_ok_and(|data| data.is_file()),
+        Location::Stdin | Location::Nowhere(_) => false,
     }
 }
 
@@ -190,7 +191,7 @@ pub fn is_file(source: &Source) -> bool {
 mod tests {
     use super::*;
 
-    fn reached(text: &str) -> Reached {
+    fn reached(text: &str) -> Checkpoint {
         let mut prefix = Prefix::new();
         prefix.absorb(text.as_bytes());
         prefix.reached()
@@ -207,7 +208,7 @@ mod tests {
             .zip(known)
             .map(|(id, text)| Input { id, reached: reached(text), ..Input::default() })
             .collect();
-        let source = Source { name: "log".to_owned(), place: Place::File(path) };
+        let source = Source { name: "log".to_owned(), place: Location::File(path) };
         let found = recognise(&source, &inputs).unwrap();
         match (&found, expected) {
             (Recognised::New(_), Recognised::New(_)) => {}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::audit::follow::{Extent, Reading};
 use crate::error::Result;
-use crate::input::checkpoint::Reached;
-use crate::input::source::{FileId, Place, Source};
+use crate::input::checkpoint::Checkpoint;
+use crate::input::source::{FileId, Location, Source};
 
 use super::duplicates::{is_beginning, without_copies};
 use super::log_identity::{
@@ -79,8 +79,8 @@ impl Plan {
                 continue;
             }
             let fingerprint = match &source.place {
-                Place::File(path) => fingerprint(path),
-                Place::Stdin | Place::Nowhere(_) => None,
+                Location::File(path) => fingerprint(path),
+                Location::Stdin | Location::Nowhere(_) => None,
             };
             let known = fingerprint.map(|print| state.input_of_file(site, &print)).transpose()?;
             match known.flatten() {
@@ -170,7 +170,7 @@ impl Plan {
                         Recognised::New(marks) => marks,
                         _ => Vec::new(),
                     };
-                    let reached = Reached { marks, ..Reached::default() };
+                    let reached = Checkpoint { marks, ..Checkpoint::default() };
                     let input = Input { name, reached, ..Input::default() };
                     self.logs.push(Log { input, file });
                 }
@@ -185,7 +185,7 @@ impl Plan {
         let source = |log: &Log| match &log.file {
             Some(present) => present.source.clone(),
             None => {
-                let nowhere = Place::Nowhere("it is not read".to_owned());
+                let nowhere = Location::Nowhere("it is not read".to_owned());
                 Source { name: log.input.name.clone(), place: nowhere }
             }
         };
@@ -217,12 +217,12 @@ impl Plan {
 /// Why `source` cannot be read, as far as that shows before it is opened.
 fn unreadable(source: &Source) -> Option<String> {
     match &source.place {
-        Place::Nowhere(why) => Some(format!("{}: {why}", source.name)),
-        Place::File(path) => match std::fs::File::open(path) {
+        Location::Nowhere(why) => Some(format!("{}: {why}", source.name)),
+        Location::File(path) => match std::fs::File::open(path) {
             Ok(_) if is_file(source) => None,
             Ok(_) => Some(format!("{}: is no file", source.name)),
             Err(err) => Some(format!("cannot open {}: {err}", source.name)),
         },
-        Place::Stdin => Some("a nightly job has no standard input".to_owned()),
+        Location::Stdin => Some("a nightly job has no standard input".to_owned()),
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fs::{self, Metadata};
 
-use crate::input::source::{Place, Source};
+use crate::input::source::{Location, Source};
 
 /// What the names of some sources led to, when this was asked.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ impl Standing {
     /// As they are now.
     pub fn of(sources: &[Source]) -> Standing {
         let metadata = |source: &Source| match &source.place {
-            Place::File(path) => fs::metadata(path).ok(),
+            Location::File(path) => fs::metadata(path).ok(),
             _ => None,
         };
         Standing(sources.iter().map(metadata).collect())

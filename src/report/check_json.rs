@@ -24,7 +24,7 @@
 
 use serde::Serialize;
 
-use crate::crawlers::crawler::Binding;
+use crate::crawlers::crawler::Obligation;
 use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::in_force::InForce;
@@ -134,7 +134,7 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     line(&AnswerJson {
         url: visible(located.given),
         verdict: verdict(decision.allowed),
-        bound: Some(who.binding() == Binding::Bound),
+        bound: Some(who.binding() == Obligation::Bound),
         line: decision.by,
         reason: Some(reason(decision.reason)),
         reason_text: Some(why(decision)),

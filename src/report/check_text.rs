@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::crawlers::crawler::{Binding, Crawler, Visibility};
+use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::explain::asker::Who;
 use crate::explain::in_force::InForce;
 use crate::explain::reason::Reason;
@@ -28,7 +28,7 @@ pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
         None => "-".to_owned(),
     };
     let binding = match who.binding() {
-        Binding::Bound => "",
+        Obligation::Bound => "",
         _ => "  (not bound)",
     };
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
@@ -82,7 +82,7 @@ impl Rows {
 fn headline(decision: &Decision<'_>, who: Who<'_>) -> String {
     let verdict = match (decision.allowed, who.binding()) {
         (true, _) => "allowed",
-        (false, Binding::Bound) => "DISALLOWED",
+        (false, Obligation::Bound) => "DISALLOWED",
         (false, _) => "would be DISALLOWED",
     };
     let by = match decision.matches.first() {
@@ -90,7 +90,7 @@ fn headline(decision: &Decision<'_>, who: Who<'_>) -> String {
         None => format!(": {}", why(decision)),
     };
     let binding = match (decision.allowed, who.binding()) {
-        (_, Binding::Bound) => "",
+        (_, Obligation::Bound) => "",
         (true, _) => "\n(but robots.txt does not bind it)",
         (false, _) => "\nbut robots.txt does not bind it, so no rule is broken",
     };

@@ -1,6 +1,6 @@
 //! The words for what an explanation holds: verdicts, reasons, changes, mistakes.
 
-use crate::crawlers::crawler::{Binding, Crawler, Promise};
+use crate::crawlers::crawler::{Crawler, Obligation, Promise};
 use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::reason::Reason;
@@ -49,22 +49,22 @@ pub fn name(who: Who<'_>) -> String {
 /// Whether the rules bind `crawler`, and who says so.
 pub fn binding_words(crawler: &Crawler) -> &'static str {
     match (crawler.binding(), crawler.promise()) {
-        (Binding::UserTriggered, _) => {
+        (Obligation::UserTriggered, _) => {
             "NOT BOUND: a person asks for each page that it requests; below is what the rules would say"
         }
-        (Binding::Declined, _) => {
+        (Obligation::Declined, _) => {
             "NOT BOUND: its operator says that it does not follow robots.txt; below is what the rules would say"
         }
-        (Binding::ReportedNotFollowing, _) => {
+        (Obligation::ReportedNotFollowing, _) => {
             "NOT BOUND: it is reported not to follow robots.txt; below is what the rules would say"
         }
-        (Binding::Bound, Promise::Documented) => {
+        (Obligation::Bound, Promise::Documented) => {
             "bound: its operator says that it follows robots.txt"
         }
-        (Binding::Bound, Promise::Partial) => {
+        (Obligation::Bound, Promise::Partial) => {
             "bound: its operator says that it follows robots.txt in some circumstances"
         }
-        (Binding::Bound, _) => {
+        (Obligation::Bound, _) => {
             "bound: no promise of its operator is known, but the rules address it"
         }
     }

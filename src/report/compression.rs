@@ -12,7 +12,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// How bytes are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Coding {
+pub enum OutputCompression {
     /// As they are.
     Plain,
     /// `.gz`.
@@ -21,13 +21,13 @@ pub enum Coding {
     Zstd,
 }
 
-impl Coding {
+impl OutputCompression {
     /// That which the name of `path` asks for.
-    pub fn of_name(path: &Path) -> Coding {
+    pub fn of_name(path: &Path) -> OutputCompression {
         match path.extension() {
-            Some(end) if end.eq_ignore_ascii_case("gz") => Coding::Gzip,
-            Some(end) if end.eq_ignore_ascii_case("zst") => Coding::Zstd,
-            _ => Coding::Plain,
+            Some(end) if end.eq_ignore_ascii_case("gz") => OutputCompression::Gzip,
+            Some(end) if end.eq_ignore_ascii_case("zst") => OutputCompression::Zstd,
+            _ => OutputCompression::Plain,
         }
     }
 
@@ -37,13 +37,13 @@ impl Coding {
     /// As the encoder has them.
     pub fn encode(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
-            Coding::Plain => Ok(bytes.to_vec()),
-            Coding::Gzip => {
+            OutputCompression::Plain => Ok(bytes.to_vec()),
+            OutputCompression::Gzip => {
                 let mut gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
                 gzip.write_all(bytes)?;
                 gzip.finish()
             }
-            Coding::Zstd => {
+            OutputCompression::Zstd => {
                 let mut frame = vec![0; compress_bound(bytes.len())];
                 let written = zstd_context()?.compress2(&mut frame[..], bytes);
                 frame.truncate(written.map_err(zstd_error)?);
@@ -55,11 +55,11 @@ impl Coding {
 
 /// Compresses what is written to it, as it comes.
 pub enum Encoder<W: Write> {
-    /// See [`Coding::Plain`].
+    /// See [`OutputCompression::Plain`].
     Plain(W),
-    /// See [`Coding::Gzip`].
+    /// See [`OutputCompression::Gzip`].
     Gzip(Box<GzEncoder<W>>),
-    /// See [`Coding::Zstd`].
+    /// See [`OutputCompression::Zstd`].
     Zstd(Box<ZstdEncoder<W>>),
 }
 
@@ -68,11 +68,13 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     /// Where there is no memory for an encoder.
-    pub fn new(coding: Coding, out: W) -> io::Result<Encoder<W>> {
+    pub fn new(coding: OutputCompression, out: W) -> io::Result<Encoder<W>> {
         Ok(match coding {
-            Coding::Plain => Encoder::Plain(out),
-            Coding::Gzip => Encoder::Gzip(Box::new(GzEncoder::new(out, Compression::fast()))),
-            Coding::Zstd => Encoder::Zstd(Box::new(ZstdEncoder::new(out)?)),
+            OutputCompression::Plain => Encoder::Plain(out),
+            OutputCompression::Gzip => {
+                Encoder::Gzip(Box::new(GzEncoder::new(out, Compression::fast())))
+            }
+            OutputCompression::Zstd => Encoder::Zstd(Box::new(ZstdEncoder::new(out)?)),
         })
     }
 
@@ -170,13 +172,13 @@ mod tests {
 
     use super::*;
     use crate::input::open::open;
-    use crate::input::source::{Place, Source};
+    use crate::input::source::{Location, Source};
 
     /// As our own reader of compressed files has it.
     fn decoded(bytes: &[u8]) -> Vec<u8> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        let place = Place::File(file.path().to_owned());
+        let place = Location::File(file.path().to_owned());
         let source = Source { name: "it".to_owned(), place };
         let mut opened = open(&source, &Arc::new(AtomicU64::new(0))).unwrap();
         let (mut text, mut part) = (Vec::new(), [0; 4096]);
@@ -192,7 +194,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let long: Vec<u8> =
             (0..400_000_u32).flat_map(|n| (n.wrapping_mul(n) % 65_521).to_le_bytes()).collect();
-        for coding in [Coding::Plain, Coding::Gzip, Coding::Zstd] {
+        for coding in [OutputCompression::Plain, OutputCompression::Gzip, OutputCompression::Zstd] {
             for text in [&b""[..], b"x", &long] {
                 let mut encoder = Encoder::new(coding, Vec::new()).unwrap();
                 text.chunks(70_001).for_each(|part| encoder.write_all(part).unwrap());
@@ -205,10 +207,12 @@ mod tests {
 
     #[test]
     fn the_name_says_how() {
-        for (name, coding) in
-            [("a.csv", Coding::Plain), ("a.csv.GZ", Coding::Gzip), ("a.zst", Coding::Zstd)]
-        {
-            assert_eq!(Coding::of_name(Path::new(name)), coding, "{name}");
+        for (name, coding) in [
+            ("a.csv", OutputCompression::Plain),
+            ("a.csv.GZ", OutputCompression::Gzip),
+            ("a.zst", OutputCompression::Zstd),
+        ] {
+            assert_eq!(OutputCompression::of_name(Path::new(name)), coding, "{name}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::crawlers::crawler::{Crawler, Star, Trigger, Visibility};
+use crate::crawlers::crawler::{Crawler, StarGroups, Trigger, Visibility};
 use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
@@ -75,7 +75,7 @@ fn wire(crawler: &Crawler) -> CrawlerJson<'_> {
         promise: crawler.promise().as_str(),
         bound: crawler.binding().as_str(),
         product_tokens: &crawler.product_tokens,
-        honours_star: crawler.star == Star::Honoured,
+        honours_star: crawler.star == StarGroups::Honoured,
         rep_applies: crawler.rep_applies.as_str(),
         user_triggered: crawler.trigger == Trigger::Person,
         sends_own_user_agent: crawler.visibility == Visibility::OwnUserAgent,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::crawlers::crawler::{Binding, Crawler, Promise, Star, Visibility};
+use crate::crawlers::crawler::{Crawler, Obligation, Promise, StarGroups, Visibility};
 use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
@@ -103,10 +103,10 @@ fn checked_by(crawler: &Crawler) -> &'static str {
 fn tokens(crawler: &Crawler) -> String {
     let tokens = crawler.product_tokens.join(", then ");
     match (crawler.star, tokens.is_empty()) {
-        (Star::Honoured, true) => "none: follows *".to_owned(),
-        (Star::Honoured, false) => tokens + ", then *",
-        (Star::Ignored, true) => "none, and does not follow *".to_owned(),
-        (Star::Ignored, false) => tokens + "; does not follow *",
+        (StarGroups::Honoured, true) => "none: follows *".to_owned(),
+        (StarGroups::Honoured, false) => tokens + ", then *",
+        (StarGroups::Ignored, true) => "none, and does not follow *".to_owned(),
+        (StarGroups::Ignored, false) => tokens + "; does not follow *",
     }
 }
 
@@ -122,10 +122,12 @@ fn promise_words(crawler: &Crawler) -> &'static str {
 fn binding_words(crawler: &Crawler) -> &'static str {
     match (crawler.visibility, crawler.binding()) {
         (Visibility::NoUserAgent, _) => "never seen: it sends no user agent of its own",
-        (_, Binding::Bound) => "yes",
-        (_, Binding::UserTriggered) => "no: a person asked for the page",
-        (_, Binding::Declined) => "no: its operator says so",
-        (_, Binding::ReportedNotFollowing) => "no: others say that it does not follow robots.txt",
+        (_, Obligation::Bound) => "yes",
+        (_, Obligation::UserTriggered) => "no: a person asked for the page",
+        (_, Obligation::Declined) => "no: its operator says so",
+        (_, Obligation::ReportedNotFollowing) => {
+            "no: others say that it does not follow robots.txt"
+        }
     }
 }
 

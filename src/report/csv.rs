@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::audit::awareness::Awareness;
 use crate::audit::sums::Span;
-use crate::crawlers::crawler::{Binding, Crawler, Star};
+use crate::crawlers::crawler::{Crawler, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::DecidingRule;
 use crate::time::UtcTime;
@@ -109,7 +109,7 @@ impl Row {
     /// Why robots.txt does not bind `crawler`, or an empty cell.
     pub fn not_bound_reason(self, crawler: &Crawler) -> Row {
         match crawler.binding() {
-            Binding::Bound => self.text(""),
+            Obligation::Bound => self.text(""),
             reason => self.text(reason.as_str()),
         }
     }
@@ -117,7 +117,7 @@ impl Row {
     /// Why `rule` does not bind `crawler`, or an empty cell.
     pub fn rule_not_bound_reason(self, crawler: &Crawler, rule: &DecidingRule) -> Row {
         match (crawler.binding(), crawler.star, &*rule.group) {
-            (Binding::Bound, Star::Ignored, b"*") => self.text("ignores-star"),
+            (Obligation::Bound, StarGroups::Ignored, b"*") => self.text("ignores-star"),
             _ => self.not_bound_reason(crawler),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::{LINTS, Lint, Severity},
-    diagnostic::{Remark, Remarks},
+    diagnostic::{Diagnostic, Diagnostics},
 };
 
 use super::escape::visible;
@@ -18,7 +18,7 @@ fn shown_max(severity: Severity) -> usize {
 }
 
 /// The remarks on one file as text: a line each, its advice below, and a summary.
-pub fn findings_text(path: &str, remarks: &Remarks) -> String {
+pub fn findings_text(path: &str, remarks: &Diagnostics) -> String {
     let path = visible(path.as_bytes());
     let mut shown = [0; LINTS.len()];
     let mut text = String::new();
@@ -29,7 +29,7 @@ pub fn findings_text(path: &str, remarks: &Remarks) -> String {
         if *shown > shown_max(lint.severity) {
             continue;
         }
-        let Remark { line, message, advice, .. } = remark;
+        let Diagnostic { line, message, advice, .. } = remark;
         let (severity, message) = (lint.severity.as_str(), visible(message));
         text += &format!("{path}:{line}: {severity}: {message} [{}]\n", lint.name);
         if !advice.is_empty() {
@@ -47,7 +47,7 @@ pub fn findings_text(path: &str, remarks: &Remarks) -> String {
 }
 
 /// "1 error, 2 warnings, 3 infos", or that there is nothing.
-fn summary(remarks: &Remarks) -> String {
+fn summary(remarks: &Diagnostics) -> String {
     let counted = |severity: Severity| {
         let count = remarks.count_of(severity);
         let plural = if count == 1 { "" } else { "s" };
@@ -58,8 +58,8 @@ fn summary(remarks: &Remarks) -> String {
 }
 
 /// The remarks on one file as workflow commands of GitHub Actions, which shows them at their lines.
-pub fn findings_github(path: &str, remarks: &Remarks) -> String {
-    let command = |remark: &Remark| {
+pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
+    let command = |remark: &Diagnostic| {
         let lint = remark.code.lint();
         let level = match lint.severity {
             Severity::Error => "error",
@@ -107,16 +107,16 @@ struct WireRemark<'a> {
 }
 
 /// The remarks on all files as one JSON document: an array, a file each.
-pub fn findings_json(files: &[(String, Remarks)]) -> String {
+pub fn findings_json(files: &[(String, Diagnostics)]) -> String {
     let files: Vec<WireFile<'_>> =
         files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
     let json = serde_json::to_string_pretty(&files);
     json.expect("text and numbers always serialize") + "\n"
 }
 
-fn wire<'a>(path: &str, remarks: &'a Remarks) -> WireFile<'a> {
+fn wire<'a>(path: &str, remarks: &'a Diagnostics) -> WireFile<'a> {
     let total: usize = LINTS.iter().map(|lint| remarks.count(lint.code)).sum();
-    let wire_remark = |remark: &'a Remark| WireRemark {
+    let wire_remark = |remark: &'a Diagnostic| WireRemark {
         line: remark.line,
         severity: remark.code.lint().severity.as_str(),
         code: remark.code.lint().name,
@@ -152,11 +152,11 @@ mod tests {
     use super::*;
 
     use crate::crawlers::registry::Registry;
-    use crate::lint::{known_tokens::Names, lint};
+    use crate::lint::{known_tokens::KnownTokens, lint};
     use crate::url::dialect::Dialect;
 
-    fn remarks(text: &[u8]) -> Remarks {
-        lint(text, &Names::new(&Registry::builtin()), Dialect::Google)
+    fn remarks(text: &[u8]) -> Diagnostics {
+        lint(text, &KnownTokens::new(&Registry::builtin()), Dialect::Google)
     }
 
     #[test]

@@ -22,8 +22,8 @@ pub fn formats_text() -> String {
         for line in entry.sample.lines() {
             writeln!(text, "    {}", visible(line.as_bytes())).expect(INFALLIBLE);
         }
-        for caveat in entry.caveats {
-            writeln!(text, "  It {}.", caveat.as_str()).expect(INFALLIBLE);
+        for limitation in entry.limitations {
+            writeln!(text, "  It {}.", limitation.as_str()).expect(INFALLIBLE);
         }
         text.push('\n');
     }
@@ -65,8 +65,8 @@ pub fn examined_text(name: &str, examined: &Examined) -> String {
         row("", &format!("line {line} ({}): {}", reason.as_str(), shown(bytes)));
     }
     if let Some(format) = &detection.format {
-        for caveat in format.caveats().iter() {
-            row("caveat", &format!("it {}", caveat.as_str()));
+        for limitation in format.limitations().iter() {
+            row("caveat", &format!("it {}", limitation.as_str()));
         }
     } else if rejected > 0 {
         row(

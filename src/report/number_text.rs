@@ -8,11 +8,11 @@ const SNAPSHOT_DIGITS: usize = 16;
 
 /// Room for the digits of a number or of a digest.
 #[derive(Default)]
-pub struct Digits {
+pub struct NumberText {
     text: [u8; 24],
 }
 
-impl Digits {
+impl NumberText {
     /// Of a number, without leading zeros.
     pub fn decimal(&mut self, mut number: u32) -> &[u8] {
         let mut start = self.text.len();
@@ -45,10 +45,10 @@ mod tests {
     #[test]
     fn digits_are_those_of_a_format() {
         for number in [0, 7, 10, 65_535, u32::MAX] {
-            assert_eq!(Digits::default().decimal(number), number.to_string().as_bytes());
+            assert_eq!(NumberText::default().decimal(number), number.to_string().as_bytes());
         }
         let digest = Digest::of(b"x");
         let expected = &digest.to_string()[..SHA256.len() + SNAPSHOT_DIGITS];
-        assert_eq!(Digits::default().short(&digest), expected.as_bytes());
+        assert_eq!(NumberText::default().short(&digest), expected.as_bytes());
     }
 }

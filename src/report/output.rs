@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::staged::StagedFile;
 
-use super::compression::{Coding, Encoder};
+use super::compression::{Encoder, OutputCompression};
 
 /// A file on its way to its name, compressed as that asks for. Dropped before
 /// [`OutputFile::commit`] it is gone, and what stood under the name is as it was.
@@ -28,8 +28,8 @@ impl OutputFile {
         let cannot_write = |err| Error::io("cannot write", path, err);
         let file = StagedFile::create(path).map_err(cannot_write)?;
         let hidden = file.hidden().map(Path::to_owned);
-        let encoder =
-            Encoder::new(Coding::of_name(path), BufWriter::new(file)).map_err(cannot_write)?;
+        let encoder = Encoder::new(OutputCompression::of_name(path), BufWriter::new(file))
+            .map_err(cannot_write)?;
         Ok(OutputFile { path: path.to_owned(), hidden, encoder })
     }
 

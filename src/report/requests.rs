@@ -18,7 +18,7 @@ use crate::input::source::{FileId, Source};
 use crate::staged::StagedFile;
 
 use super::columns::evidence::REQUESTS_EVIDENCE;
-use super::compression::Coding;
+use super::compression::OutputCompression;
 use super::csv::{CsvTable, Row};
 use super::privacy::Privacy;
 
@@ -29,7 +29,7 @@ const BLOCK_BYTES: usize = 256 << 10;
 pub struct RequestsFile {
     path: PathBuf,
     staged: StagedFile,
-    coding: Coding,
+    coding: OutputCompression,
     privacy: Privacy,
     spool: Mutex<Spool>,
 }
@@ -82,7 +82,7 @@ impl RequestsFile {
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
         let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
         let spool = Spool { file: file.map_err(cannot_write)?, end: 0, inputs: BTreeMap::new() };
-        let coding = Coding::of_name(path);
+        let coding = OutputCompression::of_name(path);
         Ok(RequestsFile {
             path: path.to_owned(),
             staged,
@@ -174,7 +174,7 @@ fn cannot_write(path: &Path, err: io::Error) -> Error {
 }
 
 impl Spool {
-    fn write_out(self, staged: StagedFile, coding: Coding) -> io::Result<StagedFile> {
+    fn write_out(self, staged: StagedFile, coding: OutputCompression) -> io::Result<StagedFile> {
         let Spool { mut file, inputs, .. } = self;
         let mut out = BufWriter::new(staged);
         let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
@@ -191,7 +191,7 @@ impl Spool {
         input: FileId,
         sequence: u64,
         rows: Vec<u8>,
-        coding: Coding,
+        coding: OutputCompression,
     ) -> io::Result<()> {
         let Spool { file, end, inputs } = self;
         let input = inputs.entry(input).or_default();
@@ -208,7 +208,7 @@ impl Spool {
         input.flush_if_ended(file, end, coding)
     }
 
-    fn end(&mut self, input: FileId, chunks: u64, coding: Coding) -> io::Result<()> {
+    fn end(&mut self, input: FileId, chunks: u64, coding: OutputCompression) -> io::Result<()> {
         let Spool { file, end, inputs } = self;
         let input = inputs.entry(input).or_default();
         input.chunks = Some(chunks);
@@ -225,11 +225,21 @@ impl Input {
         &self.blocks
     }
 
-    fn flush_if_ended(&mut self, file: &mut File, end: &mut u64, coding: Coding) -> io::Result<()> {
+    fn flush_if_ended(
+        &mut self,
+        file: &mut File,
+        end: &mut u64,
+        coding: OutputCompression,
+    ) -> io::Result<()> {
         if self.chunks == Some(self.next) { self.flush_tail(file, end, coding) } else { Ok(()) }
     }
 
-    fn flush_tail(&mut self, file: &mut File, end: &mut u64, coding: Coding) -> io::Result<()> {
+    fn flush_tail(
+        &mut self,
+        file: &mut File,
+        end: &mut u64,
+        coding: OutputCompression,
+    ) -> io::Result<()> {
         if self.tail.is_empty() {
             return Ok(());
         }

@@ -11,14 +11,14 @@ use serde::de::IgnoredAny;
 use crate::archive::snapshot::Digest;
 use crate::classify::answer::Answer;
 use crate::classify::asker::Askers;
-use crate::classify::batch::Judged;
-use crate::classify::input_format::Form;
+use crate::classify::batch::JudgedBatch;
+use crate::classify::input_format::InputFormat;
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
-use crate::classify::rows::Row;
+use crate::classify::rows::InputRow;
 use crate::error::{Error, Result};
 
 use super::escape::{csv_cell, visible};
-use super::number_text::Digits;
+use super::number_text::NumberText;
 use super::plain_text::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
@@ -116,7 +116,7 @@ impl<'a> Verdicts<'a> {
     ///
     /// # Errors
     /// Where a column is wanted that there is not.
-    pub fn begin(&self, form: &Form) -> Result<Vec<u8>> {
+    pub fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
         let parts = self.parts_for(form)?;
         let mut header = Vec::new();
         let names: Vec<String> = parts.iter().flat_map(|part| self.names(part)).collect();
@@ -137,7 +137,7 @@ impl<'a> Verdicts<'a> {
     }
 
     /// Writes a batch.
-    pub fn write(&self, judged: &Judged, form: &Form, out: &mut Vec<u8>) {
+    pub fn write(&self, judged: &JudgedBatch, form: &InputFormat, out: &mut Vec<u8>) {
         if judged.rows.is_empty() {
             return;
         }
@@ -202,7 +202,7 @@ impl<'a> Verdicts<'a> {
         self.only.is_empty() || self.only.contains(&answer)
     }
 
-    fn parts_for(&self, form: &Form) -> Result<Vec<Part>> {
+    fn parts_for(&self, form: &InputFormat) -> Result<Vec<Part>> {
         let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
         let names = match &self.columns {
             Some(columns) => columns.clone(),
@@ -223,9 +223,9 @@ impl<'a> Verdicts<'a> {
         Ok(parts)
     }
 
-    fn all_names(&self, form: &Form, carried: &[&str]) -> Vec<String> {
+    fn all_names(&self, form: &InputFormat, carried: &[&str]) -> Vec<String> {
         let mut names: Vec<String> = carried.iter().map(|name| self.carried_name(name)).collect();
-        if matches!(form, Form::JsonLines(_)) && self.layout == Layout::JsonLines {
+        if matches!(form, InputFormat::JsonLines(_)) && self.layout == Layout::JsonLines {
             names.push("input".to_owned());
         }
         match self.width {
@@ -298,7 +298,7 @@ impl<'a> Verdicts<'a> {
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
             self.push_name(COLUMNS[column], out);
-            let mut digits = Digits::default();
+            let mut digits = NumberText::default();
             let cell: Option<&[u8]> = match COLUMNS[column] {
                 "origin" => outcome.origin.as_deref().map(str::as_bytes),
                 "crawler" => outcome.asker.map(|_| self.askers.name(outcome.asker).as_bytes()),
@@ -373,7 +373,7 @@ struct Said {
 }
 
 impl Said {
-    fn of(verdicts: &Verdicts<'_>, pieces: &[Piece], judged: &Judged) -> Said {
+    fn of(verdicts: &Verdicts<'_>, pieces: &[Piece], judged: &JudgedBatch) -> Said {
         let mut said = Said {
             text: Vec::with_capacity(judged.outcomes.len() * SAID_BYTES),
             ends: Vec::with_capacity(judged.outcomes.len() * pieces.len() + 1),
@@ -407,15 +407,15 @@ impl Said {
 struct Lines<'a> {
     verdicts: &'a Verdicts<'a>,
     pieces: &'a [Piece],
-    judged: &'a Judged,
+    judged: &'a JudgedBatch,
     said: &'a Said,
     /// By part: where in a row a carried cell stands.
     places: &'a [usize],
-    form: &'a Form,
+    form: &'a InputFormat,
 }
 
 impl Lines<'_> {
-    fn write(&self, row: Row<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
+    fn write(&self, row: InputRow<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
         for (at, piece) in self.pieces.iter().enumerate() {
             if let Part::Said(_) = piece.part {
                 let at = outcomes[0] as usize * self.pieces.len() + at;
@@ -438,7 +438,7 @@ impl Lines<'_> {
         &self,
         piece: &Piece,
         place: usize,
-        row: Row<'_>,
+        row: InputRow<'_>,
         outcomes: &[u32],
         out: &mut Vec<u8>,
     ) {

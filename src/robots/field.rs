@@ -1,6 +1,6 @@
 //! One line of robots.txt read as key and value, with Google's leniencies.
 
-use crate::robots::lines::Line;
+use crate::robots::lines::RobotsTxtLine;
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -98,7 +98,7 @@ const UNUSED: [&[u8]; 12] = [
 ];
 
 /// Reads one line. A comment starts at the first `#`, wherever it stands.
-pub fn read<'a>(line: &Line<'a>) -> Content<'a> {
+pub fn read<'a>(line: &RobotsTxtLine<'a>) -> Content<'a> {
     let comment = memchr::memchr(b'#', line.text);
     let text = strip(&line.text[..comment.unwrap_or(line.text.len())]);
     if text.is_empty() {
@@ -120,7 +120,7 @@ pub fn read<'a>(line: &Line<'a>) -> Content<'a> {
 }
 
 /// Whether the line carries a comment, alone or behind something.
-pub fn has_comment(line: &Line<'_>) -> bool {
+pub fn has_comment(line: &RobotsTxtLine<'_>) -> bool {
     memchr::memchr(b'#', line.text).is_some()
 }
 

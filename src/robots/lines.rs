@@ -14,7 +14,7 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// One line and what is odd about its bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Line<'a> {
+pub struct RobotsTxtLine<'a> {
     /// 1-based; empty lines count.
     pub number: u32,
     /// What a parser reads of it: at most [`LINE_BYTES_MAX`] bytes, none from
@@ -26,7 +26,7 @@ pub struct Line<'a> {
     pub has_nul: bool,
 }
 
-impl Line<'_> {
+impl RobotsTxtLine<'_> {
     /// Whether bytes past [`LINE_BYTES_MAX`] were dropped.
     pub fn is_too_long(&self) -> bool {
         self.length_bytes > LINE_BYTES_MAX
@@ -34,8 +34,8 @@ impl Line<'_> {
 }
 
 /// The lines of `text`, in order.
-pub fn lines(text: &[u8]) -> Lines<'_> {
-    Lines { rest: Some(&text[byte_order_mark_bytes(text)..]), number: 0 }
+pub fn lines(text: &[u8]) -> RobotsTxtLines<'_> {
+    RobotsTxtLines { rest: Some(&text[byte_order_mark_bytes(text)..]), number: 0 }
 }
 
 /// How many bytes of a byte-order mark `text` starts with: 3, or 1 or 2 of a
@@ -46,15 +46,15 @@ pub fn byte_order_mark_bytes(text: &[u8]) -> usize {
 
 /// See [`lines`].
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct RobotsTxtLines<'a> {
     rest: Option<&'a [u8]>,
     number: u32,
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for RobotsTxtLines<'a> {
+    type Item = RobotsTxtLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<RobotsTxtLine<'a>> {
         let rest = self.rest?;
         let end = memchr2(b'\n', b'\r', rest);
         self.rest = end.map(|end| {
@@ -66,10 +66,10 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-fn line(number: u32, whole: &[u8]) -> Line<'_> {
+fn line(number: u32, whole: &[u8]) -> RobotsTxtLine<'_> {
     let kept = &whole[..whole.len().min(LINE_BYTES_MAX)];
     let nul = memchr(0, kept);
-    Line {
+    RobotsTxtLine {
         number,
         text: &kept[..nul.unwrap_or(kept.len())],
         length_bytes: whole.len(),

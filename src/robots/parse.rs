@@ -7,7 +7,7 @@ use crate::robots::{
     crawl_delay::Lists,
     field::{self, Content, Field, FieldKind, Separator, Spelling},
     finding::{Finding, FindingKind},
-    lines::{self, Line},
+    lines::{self, RobotsTxtLine},
     model::{Directive, Group, ProductToken, RobotsTxt, Rule, Sitemap},
 };
 
@@ -70,7 +70,7 @@ fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
 
 fn add(
     robots: &mut RobotsTxt,
-    line: &Line<'_>,
+    line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
     lists: &mut Lists,
     listener: &mut Listener<'_>,
@@ -114,7 +114,7 @@ fn close_group(robots: &mut RobotsTxt) {
     }
 }
 
-fn tell_about_bytes(line: &Line<'_>, listener: &mut Listener<'_>) {
+fn tell_about_bytes(line: &RobotsTxtLine<'_>, listener: &mut Listener<'_>) {
     if line.is_too_long() {
         listener(line.number, &|| FindingKind::LineTooLong(line.length_bytes));
     }
@@ -123,7 +123,7 @@ fn tell_about_bytes(line: &Line<'_>, listener: &mut Listener<'_>) {
     }
 }
 
-fn tell_about_field(line: &Line<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
+fn tell_about_field(line: &RobotsTxtLine<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
     if field.separator == Separator::Whitespace {
         listener(line.number, &|| FindingKind::MissingColon(field.kind));
     }

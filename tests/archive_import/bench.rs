@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::PathBuf;
 
-use botaudit::archive::import::warc::{self, Memory, import_warc};
-use botaudit::archive::import::{Import, Make, Progress, make_of, redirects};
+use botaudit::archive::import::warc::{self, WarcMemory, import_warc};
+use botaudit::archive::import::{Import, ImportProgress, Make, make_of, redirects};
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;
 
 pub struct Bench {
     dir: tempfile::TempDir,
-    pub memory: Memory,
+    pub memory: WarcMemory,
     pub problems: Vec<String>,
 }
 
 impl Bench {
     pub fn new() -> Bench {
         let dir = tempfile::tempdir().unwrap();
-        Bench { dir, memory: Memory::default(), problems: Vec::new() }
+        Bench { dir, memory: WarcMemory::default(), problems: Vec::new() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -33,11 +33,11 @@ impl Bench {
     }
 
     /// Runs an import to its end.
-    pub fn import(&mut self, job: impl FnOnce(&mut Memory, &mut Import<'_>)) {
+    pub fn import(&mut self, job: impl FnOnce(&mut WarcMemory, &mut Import<'_>)) {
         let mut writer = Archive::writer(&self.path("archive")).unwrap();
         let (problems, memory) = (&mut self.problems, &mut self.memory);
         let mut take = |problem: botaudit::error::Error| problems.push(problem.to_string());
-        let progress = Progress::default();
+        let progress = ImportProgress::default();
         let mut import = Import { writer: &mut writer, progress: &progress, problems: &mut take };
         job(memory, &mut import);
         warc::finish(memory, &mut import).unwrap();
@@ -56,7 +56,7 @@ impl Bench {
         let archive = Archive::open(&self.path("archive")).unwrap();
         let origin = Origin::parse(origin.as_bytes()).unwrap();
         let entries = archive.history(&origin).unwrap();
-        let text = |entry: botaudit::archive::entry::Entry| {
+        let text = |entry: botaudit::archive::entry::HistoryEntry| {
             let body = entry.body.map(|key| archive.body(key).unwrap()).unwrap_or_default();
             let hops: String = entry
                 .fetch

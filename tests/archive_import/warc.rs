@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use botaudit::archive::import::warc::{Memory, import_warc};
+use botaudit::archive::import::warc::{WarcMemory, import_warc};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -215,7 +215,7 @@ fn revisits_give_the_body_of_what_they_revisit() {
         .concat(),
     );
     // Another run has only the archive to look into.
-    bench.memory = Memory::default();
+    bench.memory = WarcMemory::default();
     bench.import_warc(
         &[record("revisit", A, 6, &refers(1), ok), record("revisit", A, 7, &refers(0), ok)]
             .concat(),

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use botaudit::error::Error;
-use botaudit::net::batch::{Progress, fetch_all};
+use botaudit::net::batch::{FetchProgress, fetch_all};
 use botaudit::net::outcome::FailureKind::{Connect, Dns};
-use botaudit::net::outcome::Outcome::{Failure, Status};
-use botaudit::net::rate_limit::Gates;
+use botaudit::net::outcome::FetchOutcome::{Failure, Status};
+use botaudit::net::rate_limit::RateLimit;
 use botaudit::url::origin::Origin;
 
-use super::server::{Server, deaf_port, gates, hasty, response, send};
+use super::server::{Server, deaf_port, hasty, rate_limit, response, send};
 
 fn origin(url: &str) -> Origin {
     Origin::parse(url.as_bytes()).unwrap()
@@ -35,11 +35,11 @@ fn each_origin_has_its_own_outcome() {
     let origins: Vec<Origin> = expected.keys().cloned().collect();
     for jobs in [0, 1, 3, 20] {
         let mut found = HashMap::new();
-        let progress = Progress::default();
+        let progress = FetchProgress::default();
         fetch_all(
             origins.iter().cloned(),
             &hasty(),
-            &gates(),
+            &rate_limit(),
             jobs,
             &progress,
             |origin, fetched| {
@@ -68,12 +68,19 @@ fn a_host_is_asked_by_one_at_a_time_with_pauses() {
         })
         .collect();
     let start = Instant::now();
-    let gates = Gates::new(Duration::from_millis(40));
+    let rate_limit = RateLimit::new(Duration::from_millis(40));
     let origins = servers.iter().map(Server::origin).collect::<Vec<_>>();
-    fetch_all(origins.into_iter(), &hasty(), &gates, 6, &Progress::default(), |_, fetched| {
-        assert_eq!(fetched.outcome, Status(200), "{}", fetched.note);
-        Ok(())
-    })
+    fetch_all(
+        origins.into_iter(),
+        &hasty(),
+        &rate_limit,
+        6,
+        &FetchProgress::default(),
+        |_, fetched| {
+            assert_eq!(fetched.outcome, Status(200), "{}", fetched.note);
+            Ok(())
+        },
+    )
     .unwrap();
     assert!(start.elapsed() >= Duration::from_millis(5 * 50), "{:?}", start.elapsed());
 }
@@ -82,9 +89,10 @@ fn a_host_is_asked_by_one_at_a_time_with_pauses() {
 fn a_sink_that_fails_stops_the_rest() {
     let server = Server::saying(response("200 OK", "", b""));
     let origins = std::iter::repeat_with(|| server.origin());
-    let fetched = fetch_all(origins, &hasty(), &gates(), 2, &Progress::default(), |_, _| {
-        Err(Error::invalid_file(Path::new("archive"), "full"))
-    });
+    let fetched =
+        fetch_all(origins, &hasty(), &rate_limit(), 2, &FetchProgress::default(), |_, _| {
+            Err(Error::invalid_file(Path::new("archive"), "full"))
+        });
     assert_eq!(fetched.unwrap_err().to_string(), "archive: full");
     assert!(server.requests.lock().unwrap().len() < 10);
 }

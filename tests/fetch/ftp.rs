@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use botaudit::net::fetch::{Fetched, fetch};
 use botaudit::net::outcome::FailureKind::{Connect, Interrupted, InvalidResponse, Timeout};
-use botaudit::net::outcome::Outcome;
-use botaudit::net::outcome::Outcome::{Failure, Status};
+use botaudit::net::outcome::FetchOutcome;
+use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::{ROBOTS_BYTES_MAX, Settings};
 use botaudit::url::origin::Origin;
 
-use super::server::{Server, deaf_port, gates, hasty, listen, response, send};
+use super::server::{Server, deaf_port, hasty, listen, rate_limit, response, send};
 
 const RULES: &[u8] = b"User-agent: *\r\nDisallow: /pub\r\n";
 
@@ -47,7 +47,7 @@ impl FtpServer {
     }
 
     fn fetch(&self) -> Fetched {
-        fetch(&self.origin(), &hasty(), &gates())
+        fetch(&self.origin(), &hasty(), &rate_limit())
     }
 
     fn origin(&self) -> Origin {
@@ -108,7 +108,7 @@ fn read_command(stream: &mut TcpStream) -> Option<String> {
 }
 
 #[track_caller]
-fn check(answer: Answer, data: Data, outcome: Outcome, body: &[u8]) {
+fn check(answer: Answer, data: Data, outcome: FetchOutcome, body: &[u8]) {
     let server = FtpServer::new(answer, data);
     let start = Instant::now();
     let fetched = server.fetch();
@@ -192,7 +192,7 @@ fn what_is_no_dialogue_fails() {
             },
         );
         let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-        assert_eq!(fetch(&origin, &hasty(), &gates()).outcome, Failure(InvalidResponse));
+        assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Failure(InvalidResponse));
     }
 }
 
@@ -210,7 +210,7 @@ fn a_file_that_does_not_come_whole_is_no_file() {
     check(mute, Data::Sends(RULES), Failure(Timeout), b"");
     let port = listen(drop);
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty(), &gates()).outcome, Failure(Interrupted));
+    assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Failure(Interrupted));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_slow_dialogue_ends_in_time() {
     let settings = Settings { total_timeout: Duration::from_millis(300), ..hasty() };
     let origin = Origin::new(b"ftp", b"127.0.0.1", Some(port)).unwrap();
     let start = Instant::now();
-    assert_eq!(fetch(&origin, &settings, &gates()).outcome, Failure(Timeout));
+    assert_eq!(fetch(&origin, &settings, &rate_limit()).outcome, Failure(Timeout));
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
 }
 

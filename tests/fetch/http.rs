@@ -10,19 +10,19 @@ use botaudit::net::fetch::fetch;
 use botaudit::net::outcome::FailureKind::{
     BadChunking, BadEncoding, Connect, Dns, Interrupted, InvalidResponse, Timeout,
 };
-use botaudit::net::outcome::Outcome::{Failure, NotAsked, Status};
-use botaudit::net::outcome::{FailureKind, Outcome};
+use botaudit::net::outcome::FetchOutcome::{Failure, NotAsked, Status};
+use botaudit::net::outcome::{FailureKind, FetchOutcome};
 use botaudit::net::settings::{ROBOTS_BYTES_MAX, Reach, Settings, UserAgent};
 use botaudit::url::origin::Origin;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::server::{Server, deaf_port, gates, hasty, listen, response, send};
+use super::server::{Server, deaf_port, hasty, listen, rate_limit, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /private\n";
 
 #[track_caller]
-fn check(response: impl Into<Vec<u8>>, outcome: Outcome, body: &[u8]) {
+fn check(response: impl Into<Vec<u8>>, outcome: FetchOutcome, body: &[u8]) {
     let response = response.into();
     let shown = String::from_utf8_lossy(&response[..response.len().min(200)]).into_owned();
     let fetched = Server::saying(response).fetch();
@@ -67,7 +67,7 @@ fn asks_once_in_its_own_name() {
         user_agent: UserAgent::new("Example/1 (+https://example.com)").unwrap(),
         ..hasty()
     };
-    fetch(&server.origin(), &settings, &gates());
+    fetch(&server.origin(), &settings, &rate_limit());
     let requests = server.requests.lock().unwrap();
     let [head] = requests.as_slice() else { panic!("{requests:?}") };
     let lower = head.to_ascii_lowercase();
@@ -119,7 +119,7 @@ fn an_interrupted_body_is_no_body() {
             thread::sleep(Duration::from_millis(50));
         });
         let origin = Origin::new(b"http", b"127.0.0.1", Some(port)).unwrap();
-        let fetched = fetch(&origin, &hasty(), &gates());
+        let fetched = fetch(&origin, &hasty(), &rate_limit());
         assert_eq!(fetched.outcome, Failure(Interrupted), "{length} {}", fetched.note);
         assert!(fetched.body.is_empty());
     }
@@ -190,7 +190,7 @@ fn a_slow_server_is_not_waited_for() {
         Server::http(|_, _| thread::sleep(Duration::from_secs(2))),
     ] {
         let start = Instant::now();
-        let fetched = fetch(&server.origin(), &settings, &gates());
+        let fetched = fetch(&server.origin(), &settings, &rate_limit());
         assert_eq!(fetched.outcome, Failure(Timeout), "{}", fetched.note);
         assert!(start.elapsed() < Duration::from_millis(1200), "{:?}", start.elapsed());
     }
@@ -235,9 +235,9 @@ fn decodes_what_it_offered_and_no_bomb() {
 
 #[test]
 fn what_cannot_be_reached_is_told_apart() {
-    let check = |origin: &str, outcome: Outcome| {
+    let check = |origin: &str, outcome: FetchOutcome| {
         let origin = Origin::parse(origin.as_bytes()).unwrap();
-        let fetched = fetch(&origin, &hasty(), &gates());
+        let fetched = fetch(&origin, &hasty(), &rate_limit());
         assert_eq!(fetched.outcome, outcome, "{origin}");
         assert!(!fetched.note.is_empty(), "{origin}");
         assert_eq!(fetched.final_url, format!("{origin}/robots.txt"));
@@ -256,9 +256,9 @@ fn a_private_host_is_asked_only_by_who_may() {
     let settings = Settings { reach: Reach::Public, ..hasty() };
     for host in ["127.0.0.1", "localhost"] {
         let origin = Origin::new(b"http", host.as_bytes(), Some(server.port)).unwrap();
-        assert_eq!(fetch(&origin, &settings, &gates()).outcome, NotAsked, "{host}");
+        assert_eq!(fetch(&origin, &settings, &rate_limit()).outcome, NotAsked, "{host}");
     }
     assert!(server.requests.lock().unwrap().is_empty());
     let origin = Origin::new(b"http", b"localhost", Some(server.port)).unwrap();
-    assert_eq!(fetch(&origin, &hasty(), &gates()).outcome, Status(200));
+    assert_eq!(fetch(&origin, &hasty(), &rate_limit()).outcome, Status(200));
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use botaudit::net::fetch::{Fetched, fetch};
-use botaudit::net::rate_limit::Gates;
+use botaudit::net::rate_limit::RateLimit;
 use botaudit::net::settings::Settings;
 use botaudit::url::origin::Origin;
 
@@ -42,7 +42,7 @@ impl Server {
     }
 
     pub fn fetch(&self) -> Fetched {
-        fetch(&self.origin(), &hasty(), &gates())
+        fetch(&self.origin(), &hasty(), &rate_limit())
     }
 }
 
@@ -75,8 +75,8 @@ pub fn hasty() -> Settings {
     }
 }
 
-pub fn gates() -> Gates {
-    Gates::new(Duration::ZERO)
+pub fn rate_limit() -> RateLimit {
+    RateLimit::new(Duration::ZERO)
 }
 
 /// The path of a request.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use botaudit::net::fetch::{Fetched, fetch};
 use botaudit::net::outcome::FailureKind::Tls;
-use botaudit::net::outcome::Outcome;
-use botaudit::net::outcome::Outcome::{Failure, Status};
+use botaudit::net::outcome::FetchOutcome;
+use botaudit::net::outcome::FetchOutcome::{Failure, Status};
 use botaudit::net::settings::{Settings, Trust};
 use botaudit::url::origin::Origin;
 use rcgen::{
@@ -16,7 +16,7 @@ use rcgen::{
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::server::{Server, gates, hasty, listen, read_head, response, send};
+use super::server::{Server, hasty, listen, rate_limit, read_head, response, send};
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /\n";
 
@@ -74,11 +74,11 @@ fn trusting(pem: &str) -> Settings {
 
 fn get(host: &str, port: u16, settings: &Settings) -> Fetched {
     let origin = Origin::new(b"https", host.as_bytes(), Some(port)).unwrap();
-    fetch(&origin, settings, &gates())
+    fetch(&origin, settings, &rate_limit())
 }
 
 #[track_caller]
-fn check(host: &str, port: u16, settings: &Settings, outcome: Outcome) {
+fn check(host: &str, port: u16, settings: &Settings, outcome: FetchOutcome) {
     let fetched = get(host, port, settings);
     assert_eq!(fetched.outcome, outcome, "{}", fetched.note);
     assert_eq!(fetched.body.is_empty(), outcome != Status(200));
@@ -133,9 +133,9 @@ fn a_redirect_may_change_to_https() {
     let port = serve(certificate_for(&["localhost"], &authority, (2020, 2999)));
     let location = format!("Location: https://localhost:{port}/robots.txt\r\n");
     let server = Server::saying(response("301 Moved", &location, b""));
-    let fetched = fetch(&server.origin(), &trusting(&authority.pem()), &gates());
+    let fetched = fetch(&server.origin(), &trusting(&authority.pem()), &rate_limit());
     assert_eq!((fetched.outcome, fetched.body.as_slice()), (Status(200), RULES));
-    let fetched = fetch(&server.origin(), &hasty(), &gates());
+    let fetched = fetch(&server.origin(), &hasty(), &rate_limit());
     assert_eq!((fetched.outcome, fetched.chain.len()), (Failure(Tls), 1));
 }
 

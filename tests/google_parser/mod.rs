@@ -4,7 +4,7 @@
 //! preparation of the URL, no exception for `/robots.txt`.
 
 use botaudit::matcher::{
-    select::{BoundBy, select_as_google},
+    select::{GroupChoice, select_as_google},
     verdict::{Decision, Verdict},
 };
 use botaudit::robots::{model::Rule, parse::parse};
@@ -36,5 +36,5 @@ pub fn ask<'a>(
     let path = of_url(url);
     let end = memchr::memchr(0, &path).unwrap_or(path.len());
     let verdict = selection.verdict(decide(&selection.rules, &path[..end]));
-    Answer { verdict, is_named: matches!(selection.bound_by, BoundBy::Token(_)), path }
+    Answer { verdict, is_named: matches!(selection.bound_by, GroupChoice::Token(_)), path }
 }

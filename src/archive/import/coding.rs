@@ -24,7 +24,7 @@ const CODINGS_MAX: usize = 4;
 
 /// Whether the body was cut before its end, on purpose: then its coding may end early.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Extent {
+pub enum BodyExtent {
     /// It is all there.
     Whole,
     /// Its end is missing.
@@ -35,7 +35,11 @@ pub enum Extent {
 ///
 /// # Errors
 /// Where it begins as chunks do and goes on otherwise, or stops.
-pub fn unchunk(raw: Vec<u8>, transfer_coding: &[u8], extent: Extent) -> Result<Vec<u8>, Failure> {
+pub fn unchunk(
+    raw: Vec<u8>,
+    transfer_coding: &[u8],
+    extent: BodyExtent,
+) -> Result<Vec<u8>, Failure> {
     let last = transfer_coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
     if !last.trim_ascii().eq_ignore_ascii_case(b"chunked") || chunk_size(&raw).is_none() {
         return Ok(raw);
@@ -45,11 +49,11 @@ pub fn unchunk(raw: Vec<u8>, transfer_coding: &[u8], extent: Extent) -> Result<V
     loop {
         let (size, after) = match (chunk_size(rest), extent) {
             (Some(chunk), _) => chunk,
-            (None, Extent::Cut) => return Ok(joined),
-            (None, Extent::Whole) if memchr::memchr(b'\n', rest).is_none() => {
+            (None, BodyExtent::Cut) => return Ok(joined),
+            (None, BodyExtent::Whole) if memchr::memchr(b'\n', rest).is_none() => {
                 return Err(Failure::Interrupted);
             }
-            (None, Extent::Whole) => return Err(Failure::InvalidResponse),
+            (None, BodyExtent::Whole) => return Err(Failure::InvalidResponse),
         };
         if size == 0 {
             return Ok(joined);
@@ -57,7 +61,7 @@ pub fn unchunk(raw: Vec<u8>, transfer_coding: &[u8], extent: Extent) -> Result<V
         let data = &after[..after.len().min(size)];
         joined.extend_from_slice(data);
         if data.len() < size {
-            return if extent == Extent::Cut { Ok(joined) } else { Err(Failure::Interrupted) };
+            return if extent == BodyExtent::Cut { Ok(joined) } else { Err(Failure::Interrupted) };
         }
         let end = &after[size..];
         rest = match end.strip_prefix(b"\r\n").or_else(|| end.strip_prefix(b"\n")) {
@@ -75,7 +79,7 @@ pub fn unchunk(raw: Vec<u8>, transfer_coding: &[u8], extent: Extent) -> Result<V
 pub fn decode(
     mut body: Vec<u8>,
     content_coding: &[u8],
-    extent: Extent,
+    extent: BodyExtent,
     limit: usize,
 ) -> Result<Vec<u8>, Failure> {
     let codings: Vec<&[u8]> = content_coding
@@ -97,7 +101,7 @@ pub fn decode(
 fn decode_once(
     body: Vec<u8>,
     coding: &[u8],
-    extent: Extent,
+    extent: BodyExtent,
     limit: usize,
 ) -> Result<Vec<u8>, Failure> {
     let read = match coding {
@@ -112,7 +116,7 @@ fn decode_once(
     };
     match read {
         Inflated { bytes, ended_well: true } => Ok(bytes),
-        Inflated { bytes, .. } if extent == Extent::Cut && !bytes.is_empty() => Ok(bytes),
+        Inflated { bytes, .. } if extent == BodyExtent::Cut && !bytes.is_empty() => Ok(bytes),
         _ if looks_like_text(&body) => Ok(body),
         _ => Err(Failure::InvalidResponse),
     }
@@ -209,20 +213,23 @@ mod tests {
                 raw.escape_ascii().to_string()
             );
         };
-        check(b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", Extent::Whole, Ok(b"abcde"));
-        check(b"3\nabc\n0\n\n", Extent::Whole, Ok(b"abc"));
-        check(b"A\r\n0123456789\r\n0\r\nX: y\r\n\r\n", Extent::Whole, Ok(b"0123456789"));
-        check(b"0\r\n\r\n", Extent::Whole, Ok(b""));
-        check(TEXT, Extent::Whole, Ok(TEXT));
-        check(b"", Extent::Whole, Ok(b""));
-        check(b"3\r\nabc\r\n", Extent::Whole, Err(Interrupted));
-        check(b"5\r\nabc", Extent::Whole, Err(Interrupted));
-        check(b"5\r\nabc", Extent::Cut, Ok(b"abc"));
-        check(b"3\r\nabc\r\n", Extent::Cut, Ok(b"abc"));
-        check(b"2\r\nabc\r\n0\r\n\r\n", Extent::Whole, Err(InvalidResponse));
-        check(b"2\r\nab\r\nzz\r\n", Extent::Whole, Err(InvalidResponse));
-        check(b"ffffffffffffffff\r\nab", Extent::Whole, Err(Interrupted));
-        assert_eq!(unchunk(b"1\r\na\r\n0\r\n\r\n".to_vec(), b"", Extent::Whole).unwrap().len(), 11);
+        check(b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", BodyExtent::Whole, Ok(b"abcde"));
+        check(b"3\nabc\n0\n\n", BodyExtent::Whole, Ok(b"abc"));
+        check(b"A\r\n0123456789\r\n0\r\nX: y\r\n\r\n", BodyExtent::Whole, Ok(b"0123456789"));
+        check(b"0\r\n\r\n", BodyExtent::Whole, Ok(b""));
+        check(TEXT, BodyExtent::Whole, Ok(TEXT));
+        check(b"", BodyExtent::Whole, Ok(b""));
+        check(b"3\r\nabc\r\n", BodyExtent::Whole, Err(Interrupted));
+        check(b"5\r\nabc", BodyExtent::Whole, Err(Interrupted));
+        check(b"5\r\nabc", BodyExtent::Cut, Ok(b"abc"));
+        check(b"3\r\nabc\r\n", BodyExtent::Cut, Ok(b"abc"));
+        check(b"2\r\nabc\r\n0\r\n\r\n", BodyExtent::Whole, Err(InvalidResponse));
+        check(b"2\r\nab\r\nzz\r\n", BodyExtent::Whole, Err(InvalidResponse));
+        check(b"ffffffffffffffff\r\nab", BodyExtent::Whole, Err(Interrupted));
+        assert_eq!(
+            unchunk(b"1\r\na\r\n0\r\n\r\n".to_vec(), b"", BodyExtent::Whole).unwrap().len(),
+            11
+        );
     }
 
     fn gzip(text: &[u8]) -> Vec<u8> {
@@ -261,30 +268,33 @@ mod tests {
             ("zstd", TEXT.to_vec()),
         ];
         for (coding, body) in cases {
-            let decoded = decode(body, coding.as_bytes(), Extent::Whole, 1000);
+            let decoded = decode(body, coding.as_bytes(), BodyExtent::Whole, 1000);
             assert_eq!(decoded.as_deref(), Ok(TEXT), "{coding}");
         }
-        let _ = decode(brotli, b"br", Extent::Whole, 1000);
+        let _ = decode(brotli, b"br", BodyExtent::Whole, 1000);
     }
 
     #[test]
     fn what_cannot_be_undone_is_no_valid_response() {
         let cut = gzip(TEXT)[..20].to_vec();
-        assert_eq!(decode(cut.clone(), b"gzip", Extent::Whole, 99), Err(Failure::InvalidResponse));
-        assert!(decode(b"\x00\x01\x02".to_vec(), b"br", Extent::Whole, 99).is_err());
-        assert!(decode(TEXT.to_vec(), b"gzip,gzip,gzip,gzip,gzip", Extent::Whole, 99).is_err());
+        assert_eq!(
+            decode(cut.clone(), b"gzip", BodyExtent::Whole, 99),
+            Err(Failure::InvalidResponse)
+        );
+        assert!(decode(b"\x00\x01\x02".to_vec(), b"br", BodyExtent::Whole, 99).is_err());
+        assert!(decode(TEXT.to_vec(), b"gzip,gzip,gzip,gzip,gzip", BodyExtent::Whole, 99).is_err());
         let cut = zstd(TEXT)[..20].to_vec();
-        assert_eq!(decode(cut, b"zstd", Extent::Whole, 99), Err(Failure::InvalidResponse));
+        assert_eq!(decode(cut, b"zstd", BodyExtent::Whole, 99), Err(Failure::InvalidResponse));
         let text = TEXT.repeat(20_000);
         let cut = zstd(&text);
-        let cut = decode(cut[..cut.len() - 9].to_vec(), b"zstd", Extent::Cut, 1 << 20).unwrap();
+        let cut = decode(cut[..cut.len() - 9].to_vec(), b"zstd", BodyExtent::Cut, 1 << 20).unwrap();
         assert!(!cut.is_empty() && text.starts_with(&cut));
         // A window of 16 MiB, of which nothing is taken.
         let wide = [&ZSTD_MAGIC[..], &[0x00, 0x70, 0x01, 0, 0]].concat();
-        assert!(decode(wide, b"zstd", Extent::Whole, 99).is_err());
+        assert!(decode(wide, b"zstd", BodyExtent::Whole, 99).is_err());
         let bomb = zstd(&vec![0; 10 << 20]);
-        assert_eq!(decode(bomb, b"zstd", Extent::Whole, 1000).unwrap().len(), 1000);
+        assert_eq!(decode(bomb, b"zstd", BodyExtent::Whole, 1000).unwrap().len(), 1000);
         let bomb = gzip(&vec![0; 10 << 20]);
-        assert_eq!(decode(bomb, b"gzip", Extent::Whole, 1000).unwrap().len(), 1000);
+        assert_eq!(decode(bomb, b"gzip", BodyExtent::Whole, 1000).unwrap().len(), 1000);
     }
 }

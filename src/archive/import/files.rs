@@ -12,7 +12,7 @@ use crate::url::origin::Origin;
 use super::Import;
 use super::manifest::import_manifest;
 use super::name::{origins, time};
-use crate::archive::snapshot::{Fetch, Outcome, read_body};
+use crate::archive::snapshot::{Fetch, SnapshotOutcome, read_body};
 use crate::archive::writer::NewSnapshot;
 
 /// When files were fetched whose names do not say it.
@@ -46,7 +46,7 @@ pub fn import_file(
     };
     let read = body.len() as u64;
     import.progress.bytes_read.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
-    let outcome = Outcome::Status(200);
+    let outcome = SnapshotOutcome::Status(200);
     let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: Vec::new() };
     origins.iter().try_for_each(|origin| {
         import.push(NewSnapshot {

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::archive::snapshot::{Fetch, Outcome};
+use crate::archive::snapshot::{Fetch, SnapshotOutcome};
 use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
@@ -40,7 +40,7 @@ pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> R
         };
         let fetch = Fetch {
             fetched_at: version.time,
-            outcome: Outcome::Status(if version.body.is_some() { 200 } else { 404 }),
+            outcome: SnapshotOutcome::Status(if version.body.is_some() { 200 } else { 404 }),
             max_age_seconds: None,
             chain: Vec::new(),
         };

@@ -16,7 +16,7 @@ use crate::url::origin::Origin;
 
 use super::{Import, name, open};
 use crate::archive::entry::chain;
-use crate::archive::snapshot::{Fetch, Outcome};
+use crate::archive::snapshot::{Fetch, SnapshotOutcome};
 use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
 
 /// The columns that are read.
@@ -114,7 +114,7 @@ fn snapshot(
         .ok_or_else(|| format!("'{origin}' is no origin; write https://example.com"))?;
     let fetched_at = name::time(fetched_at)
         .ok_or_else(|| format!("'{fetched_at}' is no time; write 2025-01-31T12:00:00Z"))?;
-    let outcome = Outcome::parse(status).ok_or_else(|| {
+    let outcome = SnapshotOutcome::parse(status).ok_or_else(|| {
         format!("'{status}' is no status; write 200, 404, or a failure as timeout or dns")
     })?;
     let max_age_seconds = match max_age {

@@ -34,14 +34,14 @@ pub struct Import<'a> {
     /// The archive.
     pub writer: &'a mut Writer,
     /// For whoever watches.
-    pub progress: &'a Progress,
+    pub progress: &'a ImportProgress,
     /// Takes what was wrong with an input, with its place.
     pub problems: &'a mut dyn FnMut(Error),
 }
 
 /// What can be watched while an import runs.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct ImportProgress {
     /// Bytes of inputs read, as they lie on disk.
     pub bytes_read: Arc<AtomicU64>,
     /// Snapshots found.

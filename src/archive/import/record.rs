@@ -4,16 +4,16 @@ use std::io::{self, BufRead, Read};
 
 use url::Url;
 
-use crate::archive::snapshot::{Digest, Failure, Outcome};
+use crate::archive::snapshot::{Digest, Failure, SnapshotOutcome};
 use crate::archive::writer::{Body, KEPT_BYTES_MAX};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::coding::{Extent, RAW_BYTES_MAX, decode, unchunk};
+use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
 use super::head::{Head, NoHead, line_into, max_age_seconds, status};
 use super::redirects::robots_txt_of;
 use super::revisits::Payloads;
-use super::warc::{Memory, Stop};
+use super::warc::{Stop, WarcMemory};
 use super::{Import, name};
 
 /// Bytes of a URL, a location or a first line at the most.
@@ -23,7 +23,7 @@ pub const URL_BYTES_MAX: usize = 8 << 10;
 const INTERIM_MAX: usize = 8;
 
 /// A record whose head was read.
-pub struct Record<'a> {
+pub struct WarcRecord<'a> {
     /// Its fields.
     pub head: &'a Head,
     /// Where it begins.
@@ -31,7 +31,7 @@ pub struct Record<'a> {
 }
 
 /// A record that was read.
-pub struct Said {
+pub struct RobotsRecord {
     /// Of which URL.
     pub url: String,
     /// The origin whose robots.txt that is, if it is one.
@@ -39,15 +39,15 @@ pub struct Said {
     /// When it was asked for.
     pub fetched_at: UtcTime,
     /// What came of it.
-    pub answer: Answer,
+    pub answer: RecordedResponse,
     /// The digest that the record states of what was given.
     pub payload: Option<Box<[u8]>>,
 }
 
 /// What a record says came of asking for a URL.
-pub struct Answer {
+pub struct RecordedResponse {
     /// That.
-    pub outcome: Outcome,
+    pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`.
     pub max_age_seconds: Option<u64>,
     /// Where a redirect leads.
@@ -56,15 +56,15 @@ pub struct Answer {
     pub body: Body,
 }
 
-impl Record<'_> {
+impl WarcRecord<'_> {
     /// What it says of a robots.txt, or of a URL to which one was redirected; `None` for other
     /// records.
     pub fn read(
         &self,
         block: &mut impl BufRead,
-        memory: &Memory,
+        memory: &WarcMemory,
         import: &Import<'_>,
-    ) -> std::result::Result<Option<Said>, Stop> {
+    ) -> std::result::Result<Option<RobotsRecord>, Stop> {
         let kind = self.head.field("warc-type").unwrap_or_default().to_ascii_lowercase();
         if !matches!(kind.as_slice(), b"response" | b"revisit" | b"resource") {
             return Ok(None);
@@ -86,36 +86,46 @@ impl Record<'_> {
             _ => self.resource(block)?,
         };
         let payload = self.head.field("warc-payload-digest").map(Into::into);
-        Ok(Some(Said { url: url.to_owned(), origin, fetched_at, answer, payload }))
+        Ok(Some(RobotsRecord { url: url.to_owned(), origin, fetched_at, answer, payload }))
     }
 
-    fn response(&self, url: &str, block: &mut impl BufRead) -> std::result::Result<Answer, Stop> {
+    fn response(
+        &self,
+        url: &str,
+        block: &mut impl BufRead,
+    ) -> std::result::Result<RecordedResponse, Stop> {
         let Some((status, head)) = http_head(block)? else {
-            return Ok(Answer::of(Outcome::Failure(Failure::InvalidResponse)));
+            return Ok(RecordedResponse::of(SnapshotOutcome::Failure(Failure::InvalidResponse)));
         };
         let max_age_seconds = max_age_seconds(head.all("cache-control"));
-        let mut answer = Answer { max_age_seconds, ..Answer::of(Outcome::Status(status)) };
+        let mut answer = RecordedResponse {
+            max_age_seconds,
+            ..RecordedResponse::of(SnapshotOutcome::Status(status))
+        };
         answer.location = location(url, status, &head);
         if !answer.outcome.is_success() {
             return Ok(answer);
         }
         let (raw, extent) = match self.body(block)? {
             Ok(body) => body,
-            Err(failure) => return Ok(Answer::of(Outcome::Failure(failure))),
+            Err(failure) => return Ok(RecordedResponse::of(SnapshotOutcome::Failure(failure))),
         };
         let coding = |name| head.field(name).unwrap_or_default();
         let decoded = unchunk(raw, coding("transfer-encoding"), extent)
             .and_then(|body| decode(body, coding("content-encoding"), extent, KEPT_BYTES_MAX));
         Ok(match decoded {
-            Ok(body) => Answer { body: kept(body), ..answer },
-            Err(failure) => Answer::of(Outcome::Failure(failure)),
+            Ok(body) => RecordedResponse { body: kept(body), ..answer },
+            Err(failure) => RecordedResponse::of(SnapshotOutcome::Failure(failure)),
         })
     }
 
-    fn resource(&self, block: &mut impl BufRead) -> std::result::Result<Answer, Stop> {
+    fn resource(&self, block: &mut impl BufRead) -> std::result::Result<RecordedResponse, Stop> {
         Ok(match self.body(block)? {
-            Ok((body, _)) => Answer { body: kept(body), ..Answer::of(Outcome::Status(200)) },
-            Err(failure) => Answer::of(Outcome::Failure(failure)),
+            Ok((body, _)) => RecordedResponse {
+                body: kept(body),
+                ..RecordedResponse::of(SnapshotOutcome::Status(200))
+            },
+            Err(failure) => RecordedResponse::of(SnapshotOutcome::Failure(failure)),
         })
     }
 
@@ -125,12 +135,15 @@ impl Record<'_> {
         block: &mut impl BufRead,
         payloads: &Payloads,
         import: &Import<'_>,
-    ) -> std::result::Result<Answer, Stop> {
+    ) -> std::result::Result<RecordedResponse, Stop> {
         let url = self.head.text("warc-target-uri").unwrap_or_default();
         let profile = self.head.text("warc-profile").unwrap_or_default();
         let (status, head) = http_head(block)?.unwrap_or((200, Head::default()));
         let max_age_seconds = max_age_seconds(head.all("cache-control"));
-        let answer = |status| Answer { max_age_seconds, ..Answer::of(Outcome::Status(status)) };
+        let answer = |status| RecordedResponse {
+            max_age_seconds,
+            ..RecordedResponse::of(SnapshotOutcome::Status(status))
+        };
         if profile.ends_with("/server-not-modified") {
             return Ok(answer(304));
         }
@@ -165,7 +178,7 @@ impl Record<'_> {
     fn body(
         &self,
         block: &mut impl BufRead,
-    ) -> std::result::Result<std::result::Result<(Vec<u8>, Extent), Failure>, Stop> {
+    ) -> std::result::Result<std::result::Result<(Vec<u8>, BodyExtent), Failure>, Stop> {
         let truncated = self.head.field("warc-truncated").map(<[u8]>::to_ascii_lowercase);
         match truncated.as_deref() {
             Some(b"disconnect") => return Ok(Err(Failure::Interrupted)),
@@ -175,7 +188,7 @@ impl Record<'_> {
         let mut raw = Vec::new();
         block.take(RAW_BYTES_MAX as u64).read_to_end(&mut raw)?;
         let is_cut = truncated.is_some() || raw.len() == RAW_BYTES_MAX;
-        Ok(Ok((raw, if is_cut { Extent::Cut } else { Extent::Whole })))
+        Ok(Ok((raw, if is_cut { BodyExtent::Cut } else { BodyExtent::Whole })))
     }
 
     fn bad(&self, why: &str) -> Stop {
@@ -183,9 +196,14 @@ impl Record<'_> {
     }
 }
 
-impl Answer {
-    fn of(outcome: Outcome) -> Answer {
-        Answer { outcome, max_age_seconds: None, location: None, body: Body::Bytes(Vec::new()) }
+impl RecordedResponse {
+    fn of(outcome: SnapshotOutcome) -> RecordedResponse {
+        RecordedResponse {
+            outcome,
+            max_age_seconds: None,
+            location: None,
+            body: Body::Bytes(Vec::new()),
+        }
     }
 }
 

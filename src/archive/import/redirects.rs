@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::archive::snapshot::{Fetch, Hop, Outcome};
+use crate::archive::snapshot::{Fetch, Hop, SnapshotOutcome};
 use crate::archive::writer::{Body, NewSnapshot, Writer};
 use crate::error::Result;
 use crate::time::UtcTime;
@@ -49,8 +49,8 @@ impl Waiting {
     /// robots.txt.
     pub fn into_snapshot(self) -> NewSnapshot {
         let outcome = match self.chain.last() {
-            Some(last) if self.chain.len() > HOPS_MAX => Outcome::Status(last.status),
-            _ => Outcome::Unfollowed,
+            Some(last) if self.chain.len() > HOPS_MAX => SnapshotOutcome::Status(last.status),
+            _ => SnapshotOutcome::Unfollowed,
         };
         self.answered(outcome, None, Body::Bytes(Vec::new()))
     }
@@ -58,7 +58,7 @@ impl Waiting {
     /// As what its target gave.
     pub fn answered(
         self,
-        outcome: Outcome,
+        outcome: SnapshotOutcome,
         max_age_seconds: Option<u64>,
         body: Body,
     ) -> NewSnapshot {
@@ -144,13 +144,13 @@ fn follow_one(writer: &Writer, mut waiting: Waiting) -> Result<Option<NewSnapsho
         let Some(entry) = nearest else { return Ok(None) };
         let is_itself = target == waiting.origin && entry.fetch.fetched_at == waiting.fetched_at;
         match entry.fetch.outcome {
-            _ if is_itself && entry.fetch.outcome == Outcome::Unfollowed => {
+            _ if is_itself && entry.fetch.outcome == SnapshotOutcome::Unfollowed => {
                 // Round and round: what would be found is known.
                 let hops = waiting.chain.clone();
                 waiting.chain = hops.iter().cycle().take(HOPS_MAX + 1).cloned().collect();
             }
-            Outcome::Unfollowed if entry.fetch.chain.is_empty() => return Ok(None),
-            Outcome::Unfollowed => waiting.chain.extend(entry.fetch.chain),
+            SnapshotOutcome::Unfollowed if entry.fetch.chain.is_empty() => return Ok(None),
+            SnapshotOutcome::Unfollowed => waiting.chain.extend(entry.fetch.chain),
             outcome => {
                 waiting.chain.extend(entry.fetch.chain);
                 if waiting.chain.len() > HOPS_MAX {

@@ -8,23 +8,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::archive::snapshot::{Digest, Hop, Outcome};
+use crate::archive::snapshot::{Digest, Hop, SnapshotOutcome};
 use crate::archive::writer::Body;
 use crate::error::{Error, Result};
 use crate::input::{
     open::Opened,
-    read_error::{Cause, Damage},
+    read_error::{ReadError, ReadErrorCause},
 };
 
 use super::head::{Head, NoHead, line_into};
-use super::record::{Record, Said, URL_BYTES_MAX};
+use super::record::{RobotsRecord, URL_BYTES_MAX, WarcRecord};
 use super::redirects::{HOPS_MAX, Redirects, Waiting, is_near};
 use super::revisits::Payloads;
 use super::{Import, open};
 
 /// What is remembered from one WARC file to the next of a run.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct WarcMemory {
     pub(super) payloads: Payloads,
     pub(super) redirects: Redirects,
 }
@@ -40,14 +40,14 @@ struct Stream {
 
 struct Source {
     opened: Opened,
-    damage: Option<Damage>,
+    damage: Option<ReadError>,
 }
 
 /// Imports the WARC file at `path`; redirects may go on to wait in `memory`.
 ///
 /// # Errors
 /// Where the archive cannot be written. What is wrong with the file is a problem.
-pub fn import_warc(path: &Path, memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
+pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
     let mut stream = match Stream::open(path, &import.progress.bytes_read) {
         Ok(stream) => stream,
         Err(problem) => {
@@ -93,7 +93,7 @@ pub fn import_warc(path: &Path, memory: &mut Memory, import: &mut Import<'_>) ->
 ///
 /// # Errors
 /// Where the archive cannot be written.
-pub fn finish(memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
+pub fn finish(memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
     memory.redirects.drain().into_iter().try_for_each(|left| import.push(left.into_snapshot()))
 }
 
@@ -134,7 +134,7 @@ impl Stream {
     /// Whether the bytes of the last record are known to be wrong.
     fn is_last_in_doubt(&self) -> bool {
         let cause = self.input.get_ref().damage.map(|damage| damage.cause);
-        matches!(cause, Some(Cause::WrongChecksum | Cause::WrongLength))
+        matches!(cause, Some(ReadErrorCause::WrongChecksum | ReadErrorCause::WrongLength))
     }
 
     /// Reads the line with which the next record begins; `None` at the end of the file.
@@ -151,9 +151,9 @@ impl Stream {
     fn record(
         &mut self,
         (start, first): VersionLine,
-        memory: &Memory,
+        memory: &WarcMemory,
         import: &Import<'_>,
-    ) -> std::result::Result<Option<Said>, Stop> {
+    ) -> std::result::Result<Option<RobotsRecord>, Stop> {
         self.is_lost = true;
         let mut counted = Counted { input: &mut self.input, bytes: 0 };
         let head = Head::read(first, &mut counted);
@@ -170,7 +170,7 @@ impl Stream {
             .ok_or_else(|| bad("it has no Content-Length"))?;
         self.is_lost = false;
         let mut block = (&mut self.input).take(length);
-        let record = Record { head: &head, start };
+        let record = WarcRecord { head: &head, start };
         let read = record.read(&mut block, memory, import);
         // What was not looked at.
         let skipped = io::copy(&mut block, &mut io::sink());
@@ -206,9 +206,14 @@ impl Stream {
 }
 
 /// Gives what was said to the origin whose robots.txt it is, and to those that were sent there.
-fn deliver(said: Said, path: &Path, memory: &mut Memory, import: &mut Import<'_>) -> Result<()> {
-    let Said { url, origin, fetched_at: at, answer, payload } = said;
-    if let (Outcome::Status(200..=299), Body::Bytes(body)) = (answer.outcome, &answer.body)
+fn deliver(
+    said: RobotsRecord,
+    path: &Path,
+    memory: &mut WarcMemory,
+    import: &mut Import<'_>,
+) -> Result<()> {
+    let RobotsRecord { url, origin, fetched_at: at, answer, payload } = said;
+    if let (SnapshotOutcome::Status(200..=299), Body::Bytes(body)) = (answer.outcome, &answer.body)
         && payload.is_some()
     {
         memory.payloads.remember(payload.as_deref(), Digest::of(body));
@@ -222,7 +227,7 @@ fn deliver(said: Said, path: &Path, memory: &mut Memory, import: &mut Import<'_>
         let is_near = is_near(waiting.fetched_at, at);
         match (&answer.location, answer.outcome) {
             _ if !is_near => import.push(waiting.into_snapshot())?,
-            (Some(location), Outcome::Status(status)) => {
+            (Some(location), SnapshotOutcome::Status(status)) => {
                 waiting.chain.push(Hop { status, location: location.clone() });
                 if waiting.chain.len() > HOPS_MAX {
                     import.push(waiting.into_snapshot())?;

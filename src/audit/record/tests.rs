@@ -6,8 +6,8 @@ use crate::archive::Store;
 use crate::audit::follow::{Extent, Reading, follow};
 use crate::audit::identities::Identities;
 use crate::audit::{Options, Progress};
-use crate::input::checkpoint::Reached;
-use crate::input::source::{Place, Source};
+use crate::input::checkpoint::Checkpoint;
+use crate::input::source::{Location, Source};
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::Merge;
 use crate::time::UtcTime;
@@ -46,12 +46,12 @@ fn log() -> Vec<String> {
 fn records(directory: &Path, cuts: &[usize], chunk_bytes: usize) -> BTreeMap<Day, DayRecord> {
     let (lines, path) = (log(), directory.join("access.log"));
     let registry = Registry::builtin();
-    let sources = [Source { name: "access.log".to_owned(), place: Place::File(path.clone()) }];
+    let sources = [Source { name: "access.log".to_owned(), place: Location::File(path.clone()) }];
     let options = Options { chunk_bytes, ..Options::new(2) };
     let files = BTreeMap::from([(7, FileId::from_index(0))]);
     let mut kept: BTreeMap<Day, Vec<u8>> = BTreeMap::new();
     let mut bodies = Vec::new();
-    let (mut reached, mut last_day): (Option<Reached>, Option<Day>) = (None, None);
+    let (mut reached, mut last_day): (Option<Checkpoint>, Option<Day>) = (None, None);
     for &cut in cuts {
         // What has no end is not read.
         fs::write(&path, lines[..cut].concat() + "192.0.2.1 - - [").unwrap();

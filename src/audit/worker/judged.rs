@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::crawlers::crawler::Binding;
+use crate::crawlers::crawler::Obligation;
 use crate::judge::dated::Dated;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::Standing;
@@ -64,16 +64,16 @@ pub(super) enum Judged {
 
 impl Judged {
     /// What that makes of the request of a crawler. One that is not bound is never accused.
-    pub fn outcome(self, binding: Binding) -> Outcome {
+    pub fn outcome(self, binding: Obligation) -> Outcome {
         match (self, binding) {
             (Judged::NoPath, _) => Outcome::NoPath,
             (Judged::RobotsTxt, _) => Outcome::RobotsTxt,
-            (Judged::Unknown, Binding::Bound) => Outcome::Unknown,
-            (Judged::Allowed, Binding::Bound) => Outcome::Allowed,
-            (Judged::GoesFree, Binding::Bound) => Outcome::GoesFree,
-            (Judged::Disallowed(_), Binding::Bound) => Outcome::Violation,
-            (Judged::Grace, Binding::Bound) => Outcome::Grace,
-            (Judged::Unreachable, Binding::Bound) => Outcome::Unreachable,
+            (Judged::Unknown, Obligation::Bound) => Outcome::Unknown,
+            (Judged::Allowed, Obligation::Bound) => Outcome::Allowed,
+            (Judged::GoesFree, Obligation::Bound) => Outcome::GoesFree,
+            (Judged::Disallowed(_), Obligation::Bound) => Outcome::Violation,
+            (Judged::Grace, Obligation::Bound) => Outcome::Grace,
+            (Judged::Unreachable, Obligation::Bound) => Outcome::Unreachable,
             (Judged::Disallowed(_), _) => Outcome::NotBound { is_disallowed: true },
             (_, _) => Outcome::NotBound { is_disallowed: false },
         }

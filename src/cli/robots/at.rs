@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use crate::archive::entry::Entry;
+use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
@@ -83,7 +83,7 @@ fn explained(
     origin: &Origin,
     time: UtcTime,
     history: &History,
-    entries: &[Entry],
+    entries: &[HistoryEntry],
     standing: &Standing,
 ) -> String {
     let decided_by = &entries[standing.decided_by];

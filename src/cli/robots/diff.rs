@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use similar::TextDiff;
 
-use crate::archive::entry::Entry;
+use crate::archive::entry::HistoryEntry;
 use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
@@ -57,16 +57,22 @@ impl DiffArgs {
     }
 }
 
-fn unified(archive: &Archive, origin: &Origin, old: &Entry, new: &Entry) -> Result<Vec<u8>> {
+fn unified(
+    archive: &Archive,
+    origin: &Origin,
+    old: &HistoryEntry,
+    new: &HistoryEntry,
+) -> Result<Vec<u8>> {
     if old.body == new.body {
         return Ok(Vec::new());
     }
-    let body = |entry: &Entry| entry.body.map_or_else(|| Ok(Vec::new()), |key| archive.body(key));
+    let body =
+        |entry: &HistoryEntry| entry.body.map_or_else(|| Ok(Vec::new()), |key| archive.body(key));
     let (old_body, new_body) = (body(old)?, body(new)?);
     let diff = TextDiff::configure()
         .timeout(PATIENCE)
         .diff_lines(old_body.as_slice(), new_body.as_slice());
-    let name = |entry: &Entry| format!("{origin}/robots.txt\t{}", entry.fetch.fetched_at);
+    let name = |entry: &HistoryEntry| format!("{origin}/robots.txt\t{}", entry.fetch.fetched_at);
     let mut text = Vec::new();
     let written =
         diff.unified_diff().header(&name(old), &name(new)).context_radius(3).to_writer(&mut text);

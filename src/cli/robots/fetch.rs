@@ -15,7 +15,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
 use crate::judge::Judge;
-use crate::net::rate_limit::Gates;
+use crate::net::rate_limit::RateLimit;
 use crate::net::settings::Reach;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -96,7 +96,7 @@ impl FetchArgs {
     /// Asks all.
     pub fn run(self) -> Result<Outcome> {
         let settings = self.network.settings()?;
-        let gates = Gates::new(seconds("--delay", self.delay)?);
+        let rate_limit = RateLimit::new(seconds("--delay", self.delay)?);
         if !(1..=JOBS_MAX).contains(&self.jobs) {
             return Err(Error::usage(format!("--jobs {} is not from 1 to {JOBS_MAX}", self.jobs)));
         }
@@ -105,7 +105,7 @@ impl FetchArgs {
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let Asked { named, logged, problems } = asked;
         let origins = Origins { named, logged };
-        let told = origins.fetch(writer, &settings, &gates, self.reach(), self.jobs, show)?;
+        let told = origins.fetch(writer, &settings, &rate_limit, self.reach(), self.jobs, show)?;
         if !self.quiet {
             print(&told.text())?;
         }

@@ -8,8 +8,8 @@ use clap::Args;
 use crate::archive::import::files::{FetchedAt, import_directory, import_file};
 use crate::archive::import::git::import_git;
 use crate::archive::import::manifest::import_manifest;
-use crate::archive::import::warc::{self, Memory, import_warc};
-use crate::archive::import::{Import, Make, Progress, make_of, redirects};
+use crate::archive::import::warc::{self, WarcMemory, import_warc};
+use crate::archive::import::{Import, ImportProgress, Make, make_of, redirects};
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ impl ImportArgs {
         };
         let makes = self.makes(origin.as_ref(), at)?;
         let mut writer = Archive::writer(&self.archive.path)?;
-        let progress = Progress::default();
+        let progress = ImportProgress::default();
         let mut problems = Problems::default();
         let sizes =
             self.paths.iter().map(|path| path.metadata().ok().filter(|data| data.is_file()));
@@ -147,7 +147,7 @@ impl ImportArgs {
         at: FetchedAt,
         import: &mut Import<'_>,
     ) -> Result<()> {
-        let mut memory = Memory::default();
+        let mut memory = WarcMemory::default();
         for (path, make) in self.paths.iter().zip(makes) {
             match make {
                 None => import_git(path, origins, import)?,

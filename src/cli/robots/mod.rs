@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::archive::entry::Entry;
+use crate::archive::entry::HistoryEntry;
 use crate::archive::import::time_named;
 use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
@@ -117,7 +117,7 @@ fn unknown(archive: &Archive, origin: &Origin) -> Error {
 }
 
 /// The newest snapshot of `origin` at or before `time`.
-fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Result<Entry> {
+fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Result<HistoryEntry> {
     if let Some(entry) = archive.newest(origin, time)? {
         return Ok(entry);
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::archive::entry::Entry;
+use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 
 use super::super::Outcome;
@@ -49,7 +49,7 @@ impl ShowArgs {
 }
 
 /// A snapshot in a line.
-pub fn described(entry: &Entry) -> String {
+pub fn described(entry: &HistoryEntry) -> String {
     let fetch = &entry.fetch;
     let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);
     for hop in &fetch.chain {

@@ -30,7 +30,7 @@ fn sightings(text: &str) -> Vec<Sighting> {
         let name = outcome.strip_prefix("200").and_then(|name| name.bytes().next());
         let version = name.map(|name| Version(u32::from(name)));
         let outcome = outcome.trim_end_matches(|c: char| c.is_ascii_uppercase());
-        let outcome = Outcome::parse(outcome).unwrap();
+        let outcome = SnapshotOutcome::parse(outcome).unwrap();
         Sighting { at: time(at), outcome, max_age_seconds: max_age, version }
     };
     text.split("; ").filter(|text| !text.is_empty()).map(sighting).collect()

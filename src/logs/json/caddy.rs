@@ -4,25 +4,25 @@
 //! under their canonical names, each with a list of values. A request was encrypted where it has
 //! `tls`; behind a proxy the header tells.
 
-use crate::logs::field::Field;
-use crate::logs::field_kind::Part;
+use crate::logs::field::RawField;
+use crate::logs::field_kind::LogField;
 use crate::logs::json::Paths;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand. `remote_addr` is that of versions before 2.5, `client_ip` (the client
 /// behind trusted proxies) of 2.7 and later.
 pub const PATHS: &[Paths] = &[
-    (Part::Time, &["ts", "time", "timestamp"]),
-    (Part::Client, &["request.client_ip", "request.remote_ip", "request.remote_addr"]),
-    (Part::ForwardedFor, &["request.headers.X-Forwarded-For"]),
-    (Part::Host, &["request.host"]),
-    (Part::Scheme, &["request.tls.version", "request.headers.X-Forwarded-Proto"]),
-    (Part::Method, &["request.method"]),
-    (Part::Target, &["request.uri"]),
-    (Part::Status, &["status"]),
-    (Part::Bytes, &["size"]),
-    (Part::UserAgent, &["request.headers.User-Agent"]),
-    (Part::Source, &["logger"]),
+    (LogField::Time, &["ts", "time", "timestamp"]),
+    (LogField::Client, &["request.client_ip", "request.remote_ip", "request.remote_addr"]),
+    (LogField::ForwardedFor, &["request.headers.X-Forwarded-For"]),
+    (LogField::Host, &["request.host"]),
+    (LogField::Scheme, &["request.tls.version", "request.headers.X-Forwarded-Proto"]),
+    (LogField::Method, &["request.method"]),
+    (LogField::Target, &["request.uri"]),
+    (LogField::Status, &["status"]),
+    (LogField::Bytes, &["size"]),
+    (LogField::UserAgent, &["request.headers.User-Agent"]),
+    (LogField::Source, &["logger"]),
 ];
 
 /// From the version of TLS, which is a number, or the header; without both it was not encrypted.
@@ -38,10 +38,10 @@ pub fn scheme(raw: &[u8]) -> &[u8] {
 /// Other loggers write to the same stream; that of errors and that of the reverse proxy repeat
 /// requests.
 #[inline]
-pub fn skip<'a>(value: impl Fn(Part) -> Field<'a>) -> Option<Skip> {
-    let logger = value(Part::Source).raw;
+pub fn skip<'a>(value: impl Fn(LogField) -> RawField<'a>) -> Option<Skip> {
+    let logger = value(LogField::Source).raw;
     let is_access = match logger {
-        b"" => !value(Part::Target).raw.is_empty(),
+        b"" => !value(LogField::Target).raw.is_empty(),
         _ => logger.starts_with(b"http.log.access"),
     };
     (!is_access).then_some(Skip::NotAccess)

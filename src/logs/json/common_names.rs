@@ -8,13 +8,13 @@
 //! nginx with `escape=json` (since 1.11.8) leaves an unset variable empty; without, it writes
 //! `-`, and `\xHH` for bytes that it escapes, which JSON does not know.
 
-use crate::logs::field_kind::Part;
+use crate::logs::field_kind::LogField;
 use crate::logs::json::Paths;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
     (
-        Part::Time,
+        LogField::Time,
         &[
             "time_iso8601",
             "time_local",
@@ -32,7 +32,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::Client,
+        LogField::Client,
         &[
             "remote_addr",
             "remote_ip",
@@ -56,7 +56,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::ForwardedFor,
+        LogField::ForwardedFor,
         &[
             "http_x_forwarded_for",
             "x_forwarded_for",
@@ -67,7 +67,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::Host,
+        LogField::Host,
         &[
             "http_host",
             "host",
@@ -83,9 +83,9 @@ pub const PATHS: &[Paths] = &[
             "http.request.host",
         ],
     ),
-    (Part::Port, &["server_port", "port", "url.port"]),
+    (LogField::Port, &["server_port", "port", "url.port"]),
     (
-        Part::Scheme,
+        LogField::Scheme,
         &[
             "scheme",
             "http_x_forwarded_proto",
@@ -96,7 +96,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::Method,
+        LogField::Method,
         &[
             "request_method",
             "method",
@@ -107,16 +107,19 @@ pub const PATHS: &[Paths] = &[
             "http.request.method",
         ],
     ),
-    (Part::Request, &["request", "request_line", "requestLine", "first_line", "http_request"]),
+    (LogField::Request, &["request", "request_line", "requestLine", "first_line", "http_request"]),
     (
-        Part::Target,
+        LogField::Target,
         &["request_uri", "requestUri", "requesturi", "request_url", "target", "url.original"],
     ),
-    (Part::Url, &["url", "request_full_uri", "full_url", "url.full"]),
-    (Part::Path, &["path", "uri", "request_path", "uri_path", "document_uri", "url.path"]),
-    (Part::Query, &["args", "query_string", "query", "request_query", "uri_query", "url.query"]),
+    (LogField::Url, &["url", "request_full_uri", "full_url", "url.full"]),
+    (LogField::Path, &["path", "uri", "request_path", "uri_path", "document_uri", "url.path"]),
     (
-        Part::Status,
+        LogField::Query,
+        &["args", "query_string", "query", "request_query", "uri_query", "url.query"],
+    ),
+    (
+        LogField::Status,
         &[
             "status",
             "status_code",
@@ -130,7 +133,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::Bytes,
+        LogField::Bytes,
         &[
             "body_bytes_sent",
             "bytes_sent",
@@ -145,7 +148,7 @@ pub const PATHS: &[Paths] = &[
         ],
     ),
     (
-        Part::UserAgent,
+        LogField::UserAgent,
         &[
             "http_user_agent",
             "user_agent",

@@ -2,27 +2,28 @@
 //!
 //! The URL is absolute, with host and scheme. A load balancer may be told to log a sample only.
 
-use crate::logs::field::Field;
-use crate::logs::field_kind::Part;
+use crate::logs::field::RawField;
+use crate::logs::field_kind::LogField;
 use crate::logs::json::Paths;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
-    (Part::Time, &["timestamp", "receiveTimestamp"]),
-    (Part::Client, &["httpRequest.remoteIp"]),
-    (Part::Method, &["httpRequest.requestMethod"]),
-    (Part::Url, &["httpRequest.requestUrl"]),
-    (Part::Status, &["httpRequest.status"]),
-    (Part::Bytes, &["httpRequest.responseSize"]),
-    (Part::UserAgent, &["httpRequest.userAgent"]),
-    (Part::Source, &["logName"]),
+    (LogField::Time, &["timestamp", "receiveTimestamp"]),
+    (LogField::Client, &["httpRequest.remoteIp"]),
+    (LogField::Method, &["httpRequest.requestMethod"]),
+    (LogField::Url, &["httpRequest.requestUrl"]),
+    (LogField::Status, &["httpRequest.status"]),
+    (LogField::Bytes, &["httpRequest.responseSize"]),
+    (LogField::UserAgent, &["httpRequest.userAgent"]),
+    (LogField::Source, &["logName"]),
 ];
 
 /// Entries of other services have no request.
 #[inline]
-pub fn skip<'a>(value: impl Fn(Part) -> Field<'a>) -> Option<Skip> {
+pub fn skip<'a>(value: impl Fn(LogField) -> RawField<'a>) -> Option<Skip> {
     let is_unset = |part| value(part).raw.is_empty();
-    let is_other = !is_unset(Part::Source) && is_unset(Part::Method) && is_unset(Part::Url);
+    let is_other =
+        !is_unset(LogField::Source) && is_unset(LogField::Method) && is_unset(LogField::Url);
     is_other.then_some(Skip::NotAccess)
 }

@@ -3,7 +3,7 @@
 //! A program writes the same keys line after line. Where the bytes before a value are those that
 //! stood there in a line before, neither the end of the key nor its meaning has to be looked for.
 
-use crate::logs::json::key_tree::{Node, Place};
+use crate::logs::json::key_tree::{Node, ValueSlot};
 
 /// Keys that are remembered. Loggers write 8 to 60; a flood of others must not grow it.
 const KEYS_MAX: usize = 96;
@@ -16,7 +16,7 @@ const GAP_MAX: usize = 4;
 
 /// The keys that are expected in a line.
 #[derive(Clone, Debug, Default)]
-pub struct Trail {
+pub struct KeyPredictor {
     keys: Vec<Known>,
     /// The one that is expected next.
     next: usize,
@@ -26,7 +26,7 @@ pub struct Trail {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Meaning {
     /// Where its value goes; `None` where nobody wants it.
-    pub place: Option<Place>,
+    pub place: Option<ValueSlot>,
     /// Where what is inside is looked up; `None` where nobody wants that.
     pub node: Option<Node>,
 }
@@ -43,7 +43,7 @@ struct Known {
     meaning: Meaning,
 }
 
-impl Trail {
+impl KeyPredictor {
     /// Goes to the start of a line.
     #[inline]
     pub fn begin(&mut self) {
@@ -96,31 +96,31 @@ mod tests {
     const NOBODYS: Meaning = Meaning { place: None, node: None };
 
     fn place(slot: u8) -> Meaning {
-        Meaning { place: Some(Place { slot, rank: 0 }), node: None }
+        Meaning { place: Some(ValueSlot { slot, rank: 0 }), node: None }
     }
 
     #[test]
     fn keys_are_known_where_they_stood() {
-        let mut trail = Trail::default();
-        trail.begin();
+        let mut predictor = KeyPredictor::default();
+        predictor.begin();
         for (slot, text) in [(0, "\"a\":"), (1, "\"long name\": "), (2, "\"c\":")] {
-            trail.learn(None, text.as_bytes(), place(slot));
+            predictor.learn(None, text.as_bytes(), place(slot));
         }
-        trail.begin();
-        assert_eq!(trail.find(None, b"\"a\":1,\"long"), Some((4, place(0))));
-        assert_eq!(trail.find(None, b"\"long nose\": 1"), None);
-        assert_eq!(trail.find(Some(Node::ROOT), b"\"c\":12345"), None);
-        assert_eq!(trail.find(None, b"\"c\":12345"), Some((4, place(2))), "one is missing");
-        assert_eq!(trail.find(None, b"\"a\":12345"), None, "it was passed");
+        predictor.begin();
+        assert_eq!(predictor.find(None, b"\"a\":1,\"long"), Some((4, place(0))));
+        assert_eq!(predictor.find(None, b"\"long nose\": 1"), None);
+        assert_eq!(predictor.find(Some(Node::ROOT), b"\"c\":12345"), None);
+        assert_eq!(predictor.find(None, b"\"c\":12345"), Some((4, place(2))), "one is missing");
+        assert_eq!(predictor.find(None, b"\"a\":12345"), None, "it was passed");
     }
 
     #[test]
     fn a_flood_of_keys_is_not_remembered() {
-        let mut trail = Trail::default();
+        let mut predictor = KeyPredictor::default();
         for number in 0..1000 {
-            trail.learn(None, format!("\"{number}\":").as_bytes(), NOBODYS);
+            predictor.learn(None, format!("\"{number}\":").as_bytes(), NOBODYS);
         }
-        trail.learn(None, &[b'x'; KEY_BYTES_MAX + 1], NOBODYS);
-        assert_eq!(trail.keys.len(), KEYS_MAX);
+        predictor.learn(None, &[b'x'; KEY_BYTES_MAX + 1], NOBODYS);
+        assert_eq!(predictor.keys.len(), KEYS_MAX);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Index;
 
 /// A value that is wanted from a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct ValueSlot {
     /// Which of the caller's slots it goes to.
     pub slot: u8,
     /// Of several values for one slot the one of the lowest rank counts.
@@ -22,29 +22,29 @@ impl Node {
 
 /// A key of a wanted value, or on the way to one.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct TreeKey {
     parent: Node,
     name: Box<[u8]>,
     /// `None` where only what is inside is wanted.
-    pub place: Option<Place>,
+    pub place: Option<ValueSlot>,
     /// `None` where nothing inside is wanted.
     pub node: Option<Node>,
 }
 
 /// The tree of wanted keys. Built once, read by every line.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    keys: Vec<Key>,
+pub struct KeyTree {
+    keys: Vec<TreeKey>,
     /// Places in `keys` plus one; 0 is free. A power of two in length, and at most a quarter
     /// full, so that a key that nobody wants mostly meets a free cell at once.
     cells: Vec<u16>,
 }
 
-impl Wanted {
+impl KeyTree {
     /// Each path is the keys on the way, with dots between. Where keys have dots in themselves,
     /// as those of the Elastic Common Schema, the whole path is also looked for as one key.
-    pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, Place)>) -> Wanted {
-        let mut wanted = Wanted::default();
+    pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
+        let mut wanted = KeyTree::default();
         for (path, place) in paths {
             wanted.add(path.split('.'), place);
             if path.contains('.') {
@@ -63,7 +63,7 @@ impl Wanted {
     }
 
     /// Paths that come first keep their place.
-    fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, place: Place) {
+    fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, place: ValueSlot) {
         let mut parent = Node::ROOT;
         let mut names = names.into_iter().peekable();
         while let Some(name) = names.next() {
@@ -73,7 +73,7 @@ impl Wanted {
                 .position(|key| key.parent == parent && *key.name == *name.as_bytes());
             let at = known.unwrap_or_else(|| {
                 let name = name.as_bytes().into();
-                self.keys.push(Key { parent, name, place: None, node: None });
+                self.keys.push(TreeKey { parent, name, place: None, node: None });
                 self.keys.len() - 1
             });
             let key = &mut self.keys[at];
@@ -87,7 +87,7 @@ impl Wanted {
 
     /// The key of that name in the object at `parent`.
     #[inline]
-    pub fn find(&self, parent: Node, name: &[u8]) -> Option<&Key> {
+    pub fn find(&self, parent: Node, name: &[u8]) -> Option<&TreeKey> {
         if name.is_empty() || self.cells.is_empty() {
             return None;
         }
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn keys_are_found_under_their_parents() {
-        let place = |slot| Place { slot, rank: 0 };
+        let place = |slot| ValueSlot { slot, rank: 0 };
         let paths = [("a", 0), ("b.c", 1), ("b.d.e", 2), ("a", 3), ("b", 4), ("c", 5)];
-        let wanted = Wanted::new(paths.map(|(path, slot)| (path, place(slot))));
+        let wanted = KeyTree::new(paths.map(|(path, slot)| (path, place(slot))));
         let find = |parent, name: &str| wanted.find(parent, name.as_bytes());
         assert_eq!(find(Node::ROOT, "a").unwrap().place, Some(place(0)));
         let b = find(Node::ROOT, "b").unwrap();
@@ -138,6 +138,6 @@ mod tests {
         for name in ["", "e", "d", "aa", "b.d", "b.d.e.f"] {
             assert!(find(Node::ROOT, name).is_none(), "{name}");
         }
-        assert!(Wanted::new([]).find(Node::ROOT, b"a").is_none());
+        assert!(KeyTree::new([]).find(Node::ROOT, b"a").is_none());
     }
 }

@@ -1,14 +1,14 @@
 //! The keys that a user names for the parts of a request.
 
 use crate::error::{Error, Result};
-use crate::logs::field_kind::Part;
+use crate::logs::field_kind::LogField;
 
 /// More would not fit the ranks.
 const PATHS_MAX: usize = 64;
 
 /// Paths by part, in the order of the user.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct OwnNames(Vec<(Part, String)>);
+pub struct OwnNames(Vec<(LogField, String)>);
 
 impl OwnNames {
     /// Reads `time=ts,host=req.host`: a part, and the path to it with dots between keys. A part
@@ -17,12 +17,12 @@ impl OwnNames {
     /// Fails where a part is unknown, a path is empty, or nothing says what was requested when
     /// something says what its query was.
     pub fn parse(text: &str) -> Result<OwnNames> {
-        let pairs: Vec<(Part, String)> = text.split(',').map(pair).collect::<Result<_>>()?;
+        let pairs: Vec<(LogField, String)> = text.split(',').map(pair).collect::<Result<_>>()?;
         if pairs.len() > PATHS_MAX {
             return Err(Error::usage(format!("more than {PATHS_MAX} JSON fields are named")));
         }
         let names = |part| pairs.iter().any(|(named, _)| *named == part);
-        if names(Part::Query) && !names(Part::Path) {
+        if names(LogField::Query) && !names(LogField::Path) {
             return Err(Error::usage(
                 "query= needs path=, to which it is added; a path with its query is target=",
             ));
@@ -31,22 +31,22 @@ impl OwnNames {
     }
 
     /// Each part with one path.
-    pub fn paths(&self) -> &[(Part, String)] {
+    pub fn paths(&self) -> &[(LogField, String)] {
         &self.0
     }
 
     /// Whether what is otherwise known of a part no longer counts: it was named itself, or
     /// another that says what was requested.
-    pub fn replaces(&self, part: Part) -> bool {
-        let is_of_target = |part: &Part| Part::OF_TARGET.contains(part);
+    pub fn replaces(&self, part: LogField) -> bool {
+        let is_of_target = |part: &LogField| LogField::OF_TARGET.contains(part);
         self.0
             .iter()
             .any(|(named, _)| *named == part || (is_of_target(named) && is_of_target(&part)))
     }
 }
 
-fn pair(text: &str) -> Result<(Part, String)> {
-    let known = || Part::NAMED.map(|(name, _)| name).join(", ");
+fn pair(text: &str) -> Result<(LogField, String)> {
+    let known = || LogField::NAMED.map(|(name, _)| name).join(", ");
     let Some((name, path)) = text.split_once('=') else {
         return Err(Error::usage(format!(
             "'{text}' names no JSON field; write for instance time=ts,host=request.host ({})",
@@ -54,7 +54,7 @@ fn pair(text: &str) -> Result<(Part, String)> {
         )));
     };
     let name = name.trim().replace('_', "-");
-    let part = Part::NAMED.iter().find(|(known, _)| *known == name);
+    let part = LogField::NAMED.iter().find(|(known, _)| *known == name);
     let Some(&(_, part)) = part else {
         return Err(Error::usage(format!(
             "unknown part '{name}' of a JSON log; the parts are {}",
@@ -75,10 +75,14 @@ mod tests {
     #[test]
     fn parts_and_paths() {
         let own = OwnNames::parse("time=@ts, user_agent=req.headers.ua,path=p").unwrap();
-        let paths = [(Part::Time, "@ts"), (Part::UserAgent, "req.headers.ua"), (Part::Path, "p")];
+        let paths = [
+            (LogField::Time, "@ts"),
+            (LogField::UserAgent, "req.headers.ua"),
+            (LogField::Path, "p"),
+        ];
         assert_eq!(own.paths(), paths.map(|(part, path)| (part, path.to_owned())));
-        assert!(own.replaces(Part::Time) && own.replaces(Part::Request));
-        assert!(!own.replaces(Part::Method) && !own.replaces(Part::Host));
+        assert!(own.replaces(LogField::Time) && own.replaces(LogField::Request));
+        assert!(!own.replaces(LogField::Method) && !own.replaces(LogField::Host));
     }
 
     #[track_caller]

@@ -12,46 +12,46 @@
 use memchr::memchr2;
 
 use crate::logs::escape::Escaping;
-use crate::logs::field::Field;
-use crate::logs::json::key_predictor::{Meaning, Trail};
-use crate::logs::json::key_tree::{Node, Place, Wanted};
+use crate::logs::field::RawField;
+use crate::logs::json::key_predictor::{KeyPredictor, Meaning};
+use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 
 /// Objects and arrays within each other. No log comes near; a deeper line is hostile.
 const DEPTH_MAX: usize = 32;
 
 /// A value as it stands in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Value<'a> {
+pub struct JsonValue<'a> {
     /// A string without its quotes, a number, `true` or `false`. Empty where nothing says anything:
     /// missing, `null`, an empty string or `-`.
-    pub field: Field<'a>,
+    pub field: RawField<'a>,
     /// That of its path.
     rank: u8,
 }
 
 /// The line is no JSON object, or is nested too deeply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Broken;
+pub struct MalformedJson;
 
 /// Puts the values that are `wanted` from `line` into `values`, by slot; slots past its end are
-/// left out. Of an array the first element is meant. `trail` is of the lines before and changes
+/// left out. Of an array the first element is meant. `predictor` is of the lines before and changes
 /// no answer.
 #[inline]
 pub fn scan<'a>(
     line: &'a [u8],
-    wanted: &Wanted,
-    trail: &mut Trail,
-    values: &mut [Value<'a>],
-) -> Result<(), Broken> {
-    trail.begin();
-    let mut scan = Scan { line, at: 0, wanted, trail, values };
+    wanted: &KeyTree,
+    predictor: &mut KeyPredictor,
+    values: &mut [JsonValue<'a>],
+) -> Result<(), MalformedJson> {
+    predictor.begin();
+    let mut scan = Scan { line, at: 0, wanted, predictor, values };
     scan.space();
     if scan.byte() != b'{' {
-        return Err(Broken);
+        return Err(MalformedJson);
     }
     scan.object(Some(Node::ROOT), DEPTH_MAX)?;
     scan.space();
-    if scan.at == line.len() { Ok(()) } else { Err(Broken) }
+    if scan.at == line.len() { Ok(()) } else { Err(MalformedJson) }
 }
 
 enum Number {
@@ -62,9 +62,9 @@ enum Number {
 struct Scan<'a, 's> {
     line: &'a [u8],
     at: usize,
-    wanted: &'s Wanted,
-    trail: &'s mut Trail,
-    values: &'s mut [Value<'a>],
+    wanted: &'s KeyTree,
+    predictor: &'s mut KeyPredictor,
+    values: &'s mut [JsonValue<'a>],
 }
 
 impl<'a> Scan<'a, '_> {
@@ -82,7 +82,7 @@ impl<'a> Scan<'a, '_> {
     }
 
     /// From an opening brace to behind the closing one.
-    fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), Broken> {
+    fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), MalformedJson> {
         self.at += 1;
         self.space();
         if self.byte() == b'}' {
@@ -91,7 +91,7 @@ impl<'a> Scan<'a, '_> {
         }
         loop {
             let bytes = self.line.get(self.at..).unwrap_or_default();
-            let Meaning { place, node } = match self.trail.find(node, bytes) {
+            let Meaning { place, node } = match self.predictor.find(node, bytes) {
                 Some((length, meaning)) => {
                     self.at += length;
                     self.space();
@@ -106,35 +106,35 @@ impl<'a> Scan<'a, '_> {
             match end {
                 b',' => self.space(),
                 b'}' => return Ok(()),
-                _ => return Err(Broken),
+                _ => return Err(MalformedJson),
             }
         }
     }
 
     /// From the quote before a key to its value.
-    fn key(&mut self, object: Option<Node>) -> Result<Meaning, Broken> {
+    fn key(&mut self, object: Option<Node>) -> Result<Meaning, MalformedJson> {
         let start = self.at;
         let name = self.string()?.raw;
         self.space();
         if self.byte() != b':' {
-            return Err(Broken);
+            return Err(MalformedJson);
         }
         self.at += 1;
         self.space();
         let key = object.and_then(|object| self.wanted.find(object, name));
         let (place, node) = key.map_or((None, None), |key| (key.place, key.node));
         let meaning = Meaning { place, node };
-        self.trail.learn(object, &self.line[start..self.at], meaning);
+        self.predictor.learn(object, &self.line[start..self.at], meaning);
         Ok(meaning)
     }
 
     /// From an opening bracket to behind the closing one; the first element stands for all.
     fn array(
         &mut self,
-        mut place: Option<Place>,
+        mut place: Option<ValueSlot>,
         mut node: Option<Node>,
         depth: usize,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), MalformedJson> {
         self.at += 1;
         self.space();
         if self.byte() == b']' {
@@ -143,7 +143,7 @@ impl<'a> Scan<'a, '_> {
         }
         loop {
             if matches!(self.byte(), b',' | b']') {
-                return Err(Broken);
+                return Err(MalformedJson);
             }
             self.value(place.take(), node.take(), depth)?;
             self.space();
@@ -152,7 +152,7 @@ impl<'a> Scan<'a, '_> {
             match end {
                 b',' => self.space(),
                 b']' => return Ok(()),
-                _ => return Err(Broken),
+                _ => return Err(MalformedJson),
             }
         }
     }
@@ -160,10 +160,10 @@ impl<'a> Scan<'a, '_> {
     #[inline]
     fn value(
         &mut self,
-        place: Option<Place>,
+        place: Option<ValueSlot>,
         node: Option<Node>,
         depth: usize,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), MalformedJson> {
         let start = self.at;
         match self.byte() {
             b'"' => {
@@ -176,7 +176,7 @@ impl<'a> Scan<'a, '_> {
             b'[' if depth > 0 => self.array(place, node, depth - 1)?,
             b'-' | b'0'..=b'9' => {
                 if let Number::Whole = self.number()? {
-                    self.put(place, Field::plain(&self.line[start..self.at]));
+                    self.put(place, RawField::plain(&self.line[start..self.at]));
                 }
             }
             b't' => {
@@ -191,35 +191,35 @@ impl<'a> Scan<'a, '_> {
                 self.word(b"null")?;
             }
             b',' | b'}' => {}
-            _ => return Err(Broken),
+            _ => return Err(MalformedJson),
         }
         Ok(())
     }
 
     #[inline]
-    fn put(&mut self, place: Option<Place>, field: Field<'a>) {
-        let Some(Place { slot, rank }) = place else { return };
+    fn put(&mut self, place: Option<ValueSlot>, field: RawField<'a>) {
+        let Some(ValueSlot { slot, rank }) = place else { return };
         let Some(value) = self.values.get_mut(usize::from(slot)) else { return };
         if value.field.raw.is_empty() || rank <= value.rank {
-            *value = Value { field, rank };
+            *value = JsonValue { field, rank };
         }
     }
 
     /// From an opening quote to behind the closing one.
     #[inline]
-    fn string(&mut self) -> Result<Field<'a>, Broken> {
+    fn string(&mut self) -> Result<RawField<'a>, MalformedJson> {
         if self.byte() != b'"' {
-            return Err(Broken);
+            return Err(MalformedJson);
         }
         let start = self.at + 1;
         let mut at = start;
         let mut escaping = Escaping::None;
         loop {
-            let rest = self.line.get(at..).ok_or(Broken)?;
-            at += memchr2(b'"', b'\\', rest).ok_or(Broken)?;
+            let rest = self.line.get(at..).ok_or(MalformedJson)?;
+            at += memchr2(b'"', b'\\', rest).ok_or(MalformedJson)?;
             if self.line[at] == b'"' {
                 self.at = at + 1;
-                return Ok(Field { raw: &self.line[start..at], escaping });
+                return Ok(RawField { raw: &self.line[start..at], escaping });
             }
             escaping = Escaping::Json;
             at += 2;
@@ -227,18 +227,18 @@ impl<'a> Scan<'a, '_> {
     }
 
     #[inline]
-    fn word(&mut self, word: &'static [u8]) -> Result<Field<'a>, Broken> {
+    fn word(&mut self, word: &'static [u8]) -> Result<RawField<'a>, MalformedJson> {
         let rest = &self.line[self.at..];
         if !rest.starts_with(word) {
-            return Err(Broken);
+            return Err(MalformedJson);
         }
         self.at += word.len();
-        Ok(Field::plain(&rest[..word.len()]))
+        Ok(RawField::plain(&rest[..word.len()]))
     }
 
     /// A number, or the `-` of an unset variable.
     #[inline]
-    fn number(&mut self) -> Result<Number, Broken> {
+    fn number(&mut self) -> Result<Number, MalformedJson> {
         if self.byte() == b'-' {
             self.at += 1;
             if !self.byte().is_ascii_digit() {
@@ -262,12 +262,12 @@ impl<'a> Scan<'a, '_> {
     }
 
     #[inline]
-    fn digits(&mut self) -> Result<(), Broken> {
+    fn digits(&mut self) -> Result<(), MalformedJson> {
         let start = self.at;
         while self.byte().is_ascii_digit() {
             self.at += 1;
         }
-        if self.at > start { Ok(()) } else { Err(Broken) }
+        if self.at > start { Ok(()) } else { Err(MalformedJson) }
     }
 }
 
@@ -282,12 +282,12 @@ mod tests {
     /// What stands at each of the paths.
     fn found(line: &[u8]) -> Option<[Vec<u8>; 6]> {
         let places = PATHS.iter().enumerate();
-        let places = places.map(|(slot, path)| (*path, Place { slot: slot as u8, rank: 0 }));
-        let wanted = Wanted::new(places);
-        let mut trail = Trail::default();
+        let places = places.map(|(slot, path)| (*path, ValueSlot { slot: slot as u8, rank: 0 }));
+        let wanted = KeyTree::new(places);
+        let mut predictor = KeyPredictor::default();
         let mut found = || {
-            let mut values = [Value::default(); 6];
-            scan(line, &wanted, &mut trail, &mut values).ok()?;
+            let mut values = [JsonValue::default(); 6];
+            scan(line, &wanted, &mut predictor, &mut values).ok()?;
             Some(values.map(|value| value.field.value(&mut Vec::new()).to_vec()))
         };
         let first = found();
@@ -320,11 +320,13 @@ mod tests {
     fn of_two_the_last_that_says_something() {
         check(r#"{"a":1,"a":2}"#, Some(["2", "", "", "", "", ""]));
         check(r#"{"a":1,"a":null}"#, Some(["1", "", "", "", "", ""]));
-        let wanted =
-            Wanted::new([("x", Place { slot: 0, rank: 1 }), ("y", Place { slot: 0, rank: 2 })]);
+        let wanted = KeyTree::new([
+            ("x", ValueSlot { slot: 0, rank: 1 }),
+            ("y", ValueSlot { slot: 0, rank: 2 }),
+        ]);
         for line in [r#"{"x":1,"y":2}"#, r#"{"y":2,"x":1}"#] {
-            let mut values = [Value::default()];
-            scan(line.as_bytes(), &wanted, &mut Trail::default(), &mut values).unwrap();
+            let mut values = [JsonValue::default()];
+            scan(line.as_bytes(), &wanted, &mut KeyPredictor::default(), &mut values).unwrap();
             assert_eq!(values[0].field.raw, b"1", "{line}");
         }
     }

@@ -3,30 +3,31 @@
 //! `RequestPath` is the request URI, query included. Headers are dropped unless
 //! `accessLog.fields.headers` keeps them, and so is the user agent.
 
-use crate::logs::field::Field;
-use crate::logs::field_kind::Part;
+use crate::logs::field::RawField;
+use crate::logs::field_kind::LogField;
 use crate::logs::json::Paths;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
-    (Part::Time, &["StartUTC", "StartLocal", "time"]),
-    (Part::Client, &["ClientHost", "ClientAddr"]),
-    (Part::ForwardedFor, &["request_X-Forwarded-For"]),
-    (Part::Host, &["RequestAddr", "RequestHost"]),
-    (Part::Scheme, &["RequestScheme"]),
-    (Part::Method, &["RequestMethod"]),
-    (Part::Target, &["RequestPath"]),
-    (Part::Status, &["DownstreamStatus", "OriginStatus"]),
-    (Part::Bytes, &["DownstreamContentSize", "OriginContentSize"]),
-    (Part::UserAgent, &["request_User-Agent"]),
-    (Part::Source, &["msg", "message"]),
+    (LogField::Time, &["StartUTC", "StartLocal", "time"]),
+    (LogField::Client, &["ClientHost", "ClientAddr"]),
+    (LogField::ForwardedFor, &["request_X-Forwarded-For"]),
+    (LogField::Host, &["RequestAddr", "RequestHost"]),
+    (LogField::Scheme, &["RequestScheme"]),
+    (LogField::Method, &["RequestMethod"]),
+    (LogField::Target, &["RequestPath"]),
+    (LogField::Status, &["DownstreamStatus", "OriginStatus"]),
+    (LogField::Bytes, &["DownstreamContentSize", "OriginContentSize"]),
+    (LogField::UserAgent, &["request_User-Agent"]),
+    (LogField::Source, &["msg", "message"]),
 ];
 
 /// Traefik's own log goes to the same stream by default; its lines have a message.
 #[inline]
-pub fn skip<'a>(value: impl Fn(Part) -> Field<'a>) -> Option<Skip> {
+pub fn skip<'a>(value: impl Fn(LogField) -> RawField<'a>) -> Option<Skip> {
     let is_unset = |part| value(part).raw.is_empty();
-    let is_other = !is_unset(Part::Source) && is_unset(Part::Method) && is_unset(Part::Target);
+    let is_other =
+        !is_unset(LogField::Source) && is_unset(LogField::Method) && is_unset(LogField::Target);
     is_other.then_some(Skip::NotAccess)
 }

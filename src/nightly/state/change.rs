@@ -10,7 +10,7 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use crate::audit::record::DayRecord;
 use crate::error::{Error, Result};
 use crate::judge::kept::KeptRobots;
-use crate::logs::limitation::Caveat;
+use crate::logs::limitation::Limitation;
 use crate::time::Day;
 
 use super::State;
@@ -50,7 +50,7 @@ impl Change<'_> {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let reached = &input.reached;
         let marks: Vec<u8> = reached.marks.iter().flat_map(|mark| mark.to_be_bytes()).collect();
-        let place = |caveat: &Caveat| Caveat::ALL.iter().position(|known| known == caveat);
+        let place = |caveat: &Limitation| Limitation::ALL.iter().position(|known| known == caveat);
         let caveats = input.format.iter().flat_map(|format| &format.caveats);
         let caveats: Vec<String> = caveats.filter_map(place).map(|at| at.to_string()).collect();
         let insert = format!(

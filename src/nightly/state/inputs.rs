@@ -4,8 +4,8 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::audit::finish::FormatUsed;
 use crate::error::Result;
-use crate::input::checkpoint::Reached;
-use crate::logs::limitation::Caveat;
+use crate::input::checkpoint::Checkpoint;
+use crate::logs::limitation::Limitation;
 use crate::time::Day;
 
 use super::State;
@@ -21,7 +21,7 @@ pub struct Input {
     /// Its name without what rotation adds.
     pub name: String,
     /// How far it was read.
-    pub reached: Reached,
+    pub reached: Checkpoint,
     /// The day of the last line that has a time.
     pub last_day: Option<Day>,
     /// The latest day of any of its lines.
@@ -76,14 +76,15 @@ fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
     };
     let caveats: String = row.get(8)?;
     let caveats = caveats.split(' ').filter_map(|place| place.parse::<usize>().ok());
-    let caveats: Vec<Caveat> = caveats.filter_map(|at| Caveat::ALL.get(at).copied()).collect();
+    let caveats: Vec<Limitation> =
+        caveats.filter_map(|at| Limitation::ALL.get(at).copied()).collect();
     let last_day: Option<String> = row.get(6)?;
     let latest_day: Option<String> = row.get(12)?;
     let name: Option<String> = row.get(7)?;
     Ok(Input {
         id: row.get(0)?,
         name: row.get(1)?,
-        reached: Reached {
+        reached: Checkpoint {
             bytes: number(2)?,
             lines: number(3)?,
             hash: hash_of(&hash),

@@ -9,7 +9,7 @@ use botaudit::input::chunks::{Chunks, Ending, HEAD_BYTES_MAX};
 use botaudit::input::compression::Compression;
 use botaudit::input::lines::{LINE_BYTES_MAX, lines};
 use botaudit::input::open::Opened;
-use botaudit::input::read_error::Cause;
+use botaudit::input::read_error::ReadErrorCause;
 use botaudit::input::source::FileId;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
@@ -187,7 +187,7 @@ fn check(seen: &Seen, expected: &Expected, plan: &Plan) {
     match expected {
         // A name that ends in .gz is believed.
         Expected::Text(_)
-            if ending.damage.is_some_and(|d| matches!(d.cause, Cause::NotAsNamed(_))) =>
+            if ending.damage.is_some_and(|d| matches!(d.cause, ReadErrorCause::NotAsNamed(_))) =>
         {
             assert!(plan.claimed.is_some() && seen.lines.is_empty());
         }

@@ -4,7 +4,7 @@
 #![no_main]
 
 use botaudit::input::lines::lines;
-use botaudit::logs::Line;
+use botaudit::logs::LineContent;
 use botaudit::logs::detect::{Hints, detect};
 use botaudit::logs::format::Format;
 use botaudit::logs::record::{Fields, Record, Scratch};
@@ -34,24 +34,24 @@ fn check_detection(data: &[u8]) {
     assert!(detection.format.is_none() || detection.lines_parsed > 0 || is_declared);
     if let Some(format) = detection.format {
         let mut reader = format.reader();
-        let is_read = |line: &&[u8]| matches!(reader.line(line), Line::Fields(_));
+        let is_read = |line: &&[u8]| matches!(reader.line(line), LineContent::Fields(_));
         assert!(lines(data).filter(is_read).count() >= detection.lines_parsed);
     }
 }
 
 fn check_line(format: &Format, line: &[u8], scratch: &mut Scratch) {
     match format.reader().line(line) {
-        Line::Skip(skip) => match skip {
+        LineContent::Skip(skip) => match skip {
             Skip::Blank => assert!(line.trim_ascii().is_empty()),
             Skip::Comment => assert!(line.starts_with(b"#")),
             Skip::Partial => panic!("only damage cuts lines"),
-            Skip::WrapperPartial | Skip::Subrequest | Skip::NotAccess | Skip::Directive => {}
+            Skip::EnvelopePartial | Skip::Subrequest | Skip::NotAccess | Skip::Directive => {}
         },
-        Line::Reject(reject) => {
+        LineContent::Reject(reject) => {
             use Reject::{BadBytes, BadRequest, BadStatus, BadTime};
             assert!(![BadTime, BadRequest, BadStatus, BadBytes].contains(&reject), "{reject:?}");
         }
-        Line::Fields(fields) => check_fields(format, line, &fields, scratch),
+        LineContent::Fields(fields) => check_fields(format, line, &fields, scratch),
     }
 }
 

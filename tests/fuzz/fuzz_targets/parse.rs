@@ -6,7 +6,7 @@
 use botaudit::matcher::select::{Star, select};
 use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
 use botaudit::robots::finding::{Finding, FindingKind};
-use botaudit::robots::lines::{LINE_BYTES_MAX, Line, lines};
+use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 use botaudit::robots::model::{Directive, RobotsTxt, Rule};
 use botaudit::robots::parse::{BODY_BYTES_MAX, cut, parse, parse_body};
 use libfuzzer_sys::fuzz_target;
@@ -67,7 +67,7 @@ fn check_lines(text: &[u8]) {
         }
     }
     slow.push((until_nul(&mut kept), length));
-    let fast: Vec<Line<'_>> = lines(text).collect();
+    let fast: Vec<RobotsTxtLine<'_>> = lines(text).collect();
     assert_eq!(fast.len(), slow.len());
     for ((number, line), (kept, length)) in (1..).zip(&fast).zip(&slow) {
         assert_eq!((line.number, line.text, line.length_bytes), (number, &kept[..], *length));
@@ -133,7 +133,7 @@ fn check_against_lines(text: &[u8], robots: &RobotsTxt, findings: &[Finding]) {
     assert!(findings.next().is_none(), "findings are in order and on lines that exist");
 }
 
-fn check_field(line: &Line<'_>, field: &Field<'_>) {
+fn check_field(line: &RobotsTxtLine<'_>, field: &Field<'_>) {
     assert!(!field.key.is_empty());
     for part in [field.key, field.value] {
         assert_eq!(part, strip(part));

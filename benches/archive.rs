@@ -16,7 +16,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use botaudit::archive::import::warc::{self, WarcMemory, import_warc};
+use botaudit::archive::import::warc::{self, import_warc};
+use botaudit::archive::import::warc_memory::WarcMemory;
 use botaudit::archive::import::{Import, ImportProgress, redirects};
 use botaudit::archive::reader::Archive;
 use botaudit::archive::snapshot::{Fetch, SnapshotOutcome};

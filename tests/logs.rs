@@ -21,7 +21,7 @@ use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::{Record, Scratch};
 use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
 use botaudit::logs::reject::Reject;
-use botaudit::logs::{self, LineContent, template};
+use botaudit::logs::{self, LineContent, own_format};
 use botaudit::time::Zone;
 
 struct Case {
@@ -420,7 +420,7 @@ fn ten_records_without_a_user_agent_are_told() {
 fn own_formats_are_read_as_configurations_have_them() {
     for (text, cases) in own_formats() {
         let hints = Hints::default();
-        let format = template::parse(&text, &hints).unwrap_or_else(|err| panic!("{text}: {err}"));
+        let format = own_format::parse(&text, &hints).unwrap_or_else(|err| panic!("{text}: {err}"));
         let hints = Hints { format: Some(format), ..hints };
         let lines: String = cases.iter().map(|case| case.line.clone() + "\n").collect();
         let format = detect(input::lines::lines(lines.as_bytes()), &hints).format.unwrap();
@@ -440,7 +440,8 @@ fn own_formats_are_read_as_configurations_have_them() {
 fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let found = template::parse(text, &Hints::default()).map(|format| format.name().to_owned());
+        let found =
+            own_format::parse(text, &Hints::default()).map(|format| format.name().to_owned());
         let found = found.unwrap_err().to_string();
         assert!(found.contains(expected), "{text}: {found}");
     }
@@ -463,7 +464,7 @@ fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
 fn own_formats_say_what_they_cannot_tell() {
     #[track_caller]
     fn check(text: &str, expected: &[Limitation]) {
-        let format = template::parse(text, &Hints::default()).unwrap();
+        let format = own_format::parse(text, &Hints::default()).unwrap();
         assert_eq!(**format.limitations(), *expected, "{text}");
     }
     use Limitation::{DecodedTargets, NoClient, NoQuery, NoUserAgent, NoZone};

@@ -10,7 +10,7 @@ use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
-use crate::logs::template;
+use crate::logs::own_format;
 use crate::report::formats_text::{examined_text, formats_text};
 use crate::time::Zone;
 
@@ -88,7 +88,7 @@ impl HintArgs {
         let json_fields = self.json_fields.as_deref().map(OwnNames::parse).transpose()?;
         let zone = zone(&self.timezone)?;
         let hints = Hints { format: None, zone, haproxy_captures, json_fields };
-        let format = self.log_format.as_deref().map(|text| template::parse(text, &hints));
+        let format = self.log_format.as_deref().map(|text| own_format::parse(text, &hints));
         Ok(Hints { format: format.transpose()?, ..hints })
     }
 }

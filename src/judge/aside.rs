@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::archive::snapshot::Digest;
 use crate::crawlers::crawler::CrawlerId;
 use crate::matcher::select::{GroupChoice, Star, select};
-use crate::robots::crawl_delay::CrawlDelay;
+use crate::robots::model::CrawlDelay;
 use crate::robots::model::ProductToken;
 
 use super::robots::{Robots, RobotsId};

@@ -5,7 +5,7 @@
 //! nothing.
 
 use crate::error::{Error, Result};
-use crate::logs::template::{Slot, TemplateToken};
+use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::can_read;
 
 /// Reads `%h %l "%r"`, the same in quotes with `\"` within, or the whole `LogFormat "%h" name`.

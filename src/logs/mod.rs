@@ -6,8 +6,10 @@
 
 pub mod detect;
 pub mod format;
+pub mod own_format;
 pub mod registry;
 
+pub mod header_line;
 pub mod parser;
 
 mod envelope;
@@ -15,6 +17,7 @@ mod envelope;
 mod apache_format;
 mod nginx_format;
 pub mod template;
+pub mod template_token;
 
 mod aws_elb;
 mod aws_s3;

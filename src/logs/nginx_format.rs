@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::logs::escape::Escaping;
-use crate::logs::template::{Slot, TemplateToken};
+use crate::logs::template_token::{Slot, TemplateToken};
 
 /// Reads `$a - "$b"`, `'$a' '$b'` or the whole `log_format name escape=json '$a';`.
 ///

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::logs::haproxy::Captures;
+use crate::logs::header_line::HeaderLine;
 use crate::logs::json::Json;
 use crate::logs::limitation::Limitation;
 use crate::logs::template::Template;
@@ -38,15 +39,6 @@ pub enum LineParser {
     AwsElb,
     /// AWS S3.
     AwsS3,
-}
-
-/// What a line that begins with `#` says.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum HeaderLine {
-    /// Nothing that the layout understands.
-    Comment,
-    /// How the lines after it are laid out.
-    Understood,
 }
 
 impl LineParser {

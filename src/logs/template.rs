@@ -7,68 +7,15 @@
 use memchr::{memchr, memchr2, memmem};
 
 use crate::error::{Error, Result};
-use crate::logs::detect::Hints;
+use crate::logs::LineContent;
 use crate::logs::escape::Escaping;
 use crate::logs::field::RawField;
-use crate::logs::format::Format;
 use crate::logs::limitation::Limitation;
-use crate::logs::parser::LineParser;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::registry::ENTRIES;
 use crate::logs::reject::Reject;
+use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::{Time, written};
-use crate::logs::{LineContent, apache_format, nginx_format};
 use crate::time::Zone;
-
-/// What a field holds.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Slot {
-    /// Nothing that is asked for.
-    Ignored,
-    /// The address of the client.
-    Client,
-    /// X-Forwarded-For.
-    ForwardedFor,
-    /// A time in one of the usual forms.
-    Time,
-    /// A time as this pattern of strftime writes it.
-    TimeOf(Box<str>),
-    /// The whole request line.
-    Request,
-    /// The method.
-    Method,
-    /// Path and query as sent.
-    Target,
-    /// The path as the server understood it: decoded, and without a query.
-    DecodedPath,
-    /// The same, with the query behind it.
-    DecodedTarget,
-    /// The query, with or without its `?`.
-    Query,
-    /// The status.
-    Status,
-    /// The size of the answer.
-    Bytes,
-    /// The user agent.
-    UserAgent,
-    /// The host that was asked for.
-    Host,
-    /// The server's own name for itself.
-    ServerName,
-    /// The port of the server.
-    Port,
-    /// `http` or `https`.
-    Scheme,
-}
-
-/// A piece of a format, as its dialect's parser gives it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum TemplateToken {
-    /// Text that stands there as it is.
-    Literal(Vec<u8>),
-    /// A field, with the name that the user gave it.
-    Field(Slot, String),
-}
 
 /// A compiled format.
 #[derive(Clone, Debug)]
@@ -99,40 +46,7 @@ enum End {
     Line,
 }
 
-/// A format by its name, or as an nginx `log_format` or an Apache `LogFormat` has it.
-///
-/// # Errors
-/// Where there is no such name, or the format cannot be read or says too little.
-pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
-    let text = text.trim();
-    if let Some(format) = Format::named(text, hints) {
-        return Ok(format);
-    }
-    let is_nginx = text.starts_with("log_format") || has_variable(text);
-    let (pieces, escaping) = if is_nginx {
-        nginx_format::parse(text)?
-    } else if text.contains('%') {
-        (apache_format::parse(text)?, Escaping::Backslash)
-    } else {
-        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        return Err(Error::usage(format!(
-            "unknown log format '{text}'; the formats are {}; or write it as your server's \
-             configuration does: '$remote_addr - [$time_local] ...' or '%h %l %u %t ...'",
-            names.join(", ")
-        )));
-    };
-    let template = compile(pieces, escaping)?;
-    Ok(Format::own("own format", LineParser::Template(template.into()), hints))
-}
-
-/// `$name` or `${name}`.
-fn has_variable(text: &str) -> bool {
-    text.as_bytes().windows(2).any(|pair| {
-        pair[0] == b'$' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'{' | b'_'))
-    })
-}
-
-fn compile(pieces: Vec<TemplateToken>, escaping: Escaping) -> Result<Template> {
+pub(super) fn compile(pieces: Vec<TemplateToken>, escaping: Escaping) -> Result<Template> {
     let pieces = joined(pieces);
     let limitations = limitations(&pieces)?;
     let mut start = Vec::new();

@@ -165,7 +165,8 @@ fn distinct(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matcher::glob::{End, Shape, WildcardSpelling};
+    use crate::matcher::glob::{Shape, WildcardSpelling};
+    use crate::matcher::pattern::End;
 
     #[test]
     fn finds_what_a_glob_finds() {

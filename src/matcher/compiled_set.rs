@@ -3,8 +3,9 @@
 use crate::matcher::{
     bloom::Bloom,
     dfa_cache::DfaCache,
-    glob::{End, Shape, shape},
+    glob::{Shape, shape},
     limits::Limits,
+    pattern::End,
     precedence::{PackedDecision, RankedPattern},
     prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank},
     suffixes::Suffixes,

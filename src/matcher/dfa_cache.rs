@@ -2,8 +2,9 @@
 
 use crate::matcher::{
     automaton::Automaton,
-    glob::{End, Shape, WildcardSpelling},
+    glob::{Shape, WildcardSpelling},
     limits::Limits,
+    pattern::End,
 };
 
 use std::collections::HashMap;

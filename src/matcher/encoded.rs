@@ -6,7 +6,7 @@
 //! three bits. So the cost is a 64th of path times literal, where trying each
 //! place in turn costs all of it on texts like `aaaa`.
 
-use crate::matcher::glob::End;
+use crate::matcher::pattern::End;
 use crate::matcher::pattern::encoded_special;
 use crate::url::dialect::Dialect;
 

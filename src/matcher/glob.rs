@@ -1,7 +1,10 @@
 //! One pattern, cut into literals, against one path; no allocation, but for
 //! very long literals with encoded characters.
 
-use crate::matcher::{encoded, pattern::encoded_special};
+use crate::matcher::{
+    encoded,
+    pattern::{End, encoded_special},
+};
 use crate::url::dialect::Dialect;
 
 use memchr::memmem;
@@ -23,15 +26,6 @@ pub struct Shape<'a> {
     pub end: End,
     /// Whether the suffix can be taken byte by byte.
     pub spelling: WildcardSpelling,
-}
-
-/// Where a pattern lets a path end.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum End {
-    /// Anywhere after it.
-    Open,
-    /// Only where the pattern ends.
-    Anchored,
 }
 
 /// How the bytes of a suffix are compared.

@@ -4,7 +4,8 @@
 //! for small sets, and it is what everything else is measured against.
 
 use crate::matcher::{
-    glob::{End, Shape, WildcardSpelling, shape},
+    glob::{Shape, WildcardSpelling, shape},
+    pattern::End,
     precedence::{PackedDecision, RankedPattern},
     prefix_table::key,
     verdict::Decision,

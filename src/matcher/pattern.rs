@@ -5,6 +5,15 @@ use crate::url::{dialect::Dialect, path::decode_unreserved};
 
 use std::borrow::Cow;
 
+/// Where a pattern lets a path end.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum End {
+    /// Anywhere after it.
+    Open,
+    /// Only where the pattern ends.
+    Anchored,
+}
+
 /// The pattern that paths are compared with. Its length is the rule's
 /// priority, wildcards and `$` included.
 pub fn prepare(rule: &Rule, dialect: Dialect) -> Cow<'_, [u8]> {

@@ -7,8 +7,9 @@ use crate::matcher::{
     automaton::{FIXED_BYTES, bytes_max},
     bloom::Bloom,
     dfa_cache::{DfaCache, DfaSlot},
-    glob::{End, Shape, WildcardSpelling},
+    glob::{Shape, WildcardSpelling},
     limits::Limits,
+    pattern::End,
     prefix_table::Rank,
 };
 

@@ -14,41 +14,10 @@
 //! bingbot alone is asked to wait, though Google's parser sees one group for
 //! both. Where one list is asked for several delays, the shortest is what counts.
 
-use std::ops::Range;
-
-use crate::robots::model::{ProductToken, RobotsTxt};
+use crate::robots::model::{CrawlDelay, RobotsTxt};
 
 /// The longest delay that is told from longer ones: over 30,000 years.
 const SECONDS_MAX: u64 = 1_000_000_000_000;
-
-/// What the crawlers of one list of User-agent lines are asked to wait between requests.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct CrawlDelay {
-    /// The value as written.
-    pub written: Box<[u8]>,
-    /// 1-based.
-    pub line: u32,
-    /// What it comes to; `None` where the value is no number.
-    pub milliseconds: Option<u64>,
-    /// The group in which it stands: an index into [`RobotsTxt::groups`].
-    pub(super) group: usize,
-    /// Which product tokens of that group it is meant for.
-    pub(super) product_tokens: Range<usize>,
-}
-
-impl CrawlDelay {
-    /// The product tokens that it is meant for.
-    pub fn product_tokens<'a>(&self, robots: &'a RobotsTxt) -> &'a [ProductToken] {
-        &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
-    }
-
-    /// Whether this asks for less than `other`: the shorter, the earlier of equal ones, and any
-    /// number rather than none.
-    pub fn is_milder_than(&self, other: &CrawlDelay) -> bool {
-        let key = |delay: &CrawlDelay| (delay.milliseconds.unwrap_or(u64::MAX), delay.line);
-        key(self) < key(other)
-    }
-}
 
 /// Milliseconds of a delay in seconds, such as `10`, `0.5`, `.5` or `1.`; finer parts are dropped.
 /// `None` for anything else.

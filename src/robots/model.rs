@@ -1,6 +1,8 @@
 //! A robots.txt as data: groups, their rules, sitemaps; everything knows its line.
 
-use crate::robots::{crawl_delay::CrawlDelay, field::is_space};
+use std::ops::Range;
+
+use crate::robots::field::is_space;
 
 /// What one robots.txt says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -160,6 +162,35 @@ fn escape(written: &[u8]) -> Box<[u8]> {
 fn percent_encoded(byte: u8) -> [u8; 3] {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
+}
+
+/// What the crawlers of one list of User-agent lines are asked to wait between requests.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CrawlDelay {
+    /// The value as written.
+    pub written: Box<[u8]>,
+    /// 1-based.
+    pub line: u32,
+    /// What it comes to; `None` where the value is no number.
+    pub milliseconds: Option<u64>,
+    /// The group in which it stands: an index into [`RobotsTxt::groups`].
+    pub(super) group: usize,
+    /// Which product tokens of that group it is meant for.
+    pub(super) product_tokens: Range<usize>,
+}
+
+impl CrawlDelay {
+    /// The product tokens that it is meant for.
+    pub fn product_tokens<'a>(&self, robots: &'a RobotsTxt) -> &'a [ProductToken] {
+        &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
+    }
+
+    /// Whether this asks for less than `other`: the shorter, the earlier of equal ones, and any
+    /// number rather than none.
+    pub fn is_milder_than(&self, other: &CrawlDelay) -> bool {
+        let key = |delay: &CrawlDelay| (delay.milliseconds.unwrap_or(u64::MAX), delay.line);
+        key(self) < key(other)
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use botaudit::archive::import::warc::{self, WarcMemory, import_warc};
-use botaudit::archive::import::{Import, ImportProgress, Make, make_of, redirects};
+use botaudit::archive::import::make::{Make, make_of};
+use botaudit::archive::import::warc::{self, import_warc};
+use botaudit::archive::import::warc_memory::WarcMemory;
+use botaudit::archive::import::{Import, ImportProgress, redirects};
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
 use botaudit::url::origin::Origin;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Write;
 
-use botaudit::archive::import::warc::{WarcMemory, import_warc};
+use botaudit::archive::import::warc::import_warc;
+use botaudit::archive::import::warc_memory::WarcMemory;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

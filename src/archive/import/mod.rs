@@ -5,9 +5,11 @@
 
 pub mod files;
 pub mod git;
+pub mod make;
 pub mod manifest;
 pub mod redirects;
 pub mod warc;
+pub mod warc_memory;
 
 mod coding;
 mod head;
@@ -26,9 +28,6 @@ use crate::time::UtcTime;
 
 use super::writer::{NewSnapshot, Writer};
 
-/// Bytes by which the make of a file is told.
-const LOOK_BYTES: usize = 4096;
-
 /// An import on its way: where snapshots go, and who is told of problems.
 pub struct Import<'a> {
     /// The archive.
@@ -46,47 +45,6 @@ pub struct ImportProgress {
     pub bytes_read: Arc<AtomicU64>,
     /// Snapshots found.
     pub snapshots: AtomicU64,
-}
-
-/// The makes of histories that are told by looking.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Make {
-    /// A directory of files.
-    Directory,
-    /// A CSV manifest.
-    Manifest,
-    /// A WARC file, gzipped or not.
-    Warc,
-    /// Anything else is taken for a robots.txt.
-    RobotsTxt,
-}
-
-/// Tells the make of `path` by looking.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn make_of(path: &Path) -> Result<Make> {
-    let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read", path, err))?;
-    if metadata.is_dir() {
-        return Ok(Make::Directory);
-    }
-    let mut opened = open(path, &Arc::default())?;
-    let mut start = vec![0; LOOK_BYTES];
-    let mut filled = 0;
-    // Damage from the start on is told by whoever reads the file.
-    while filled < start.len()
-        && let Ok(count @ 1..) = opened.read(&mut start[filled..])
-    {
-        filled += count;
-    }
-    let start = &start[..filled];
-    Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
-        Make::Warc
-    } else if manifest::is_header(start) {
-        Make::Manifest
-    } else {
-        Make::RobotsTxt
-    })
 }
 
 /// The time that `text` names: RFC 3339, the forms that names of dated files have, or a day.

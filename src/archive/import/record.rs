@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::archive::snapshot::{Digest, Failure, SnapshotOutcome};
 use crate::archive::writer::{Body, KEPT_BYTES_MAX};
+use crate::error::Error;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -13,7 +14,7 @@ use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
 use super::head::{Head, NoHead, line_into, max_age_seconds, status};
 use super::redirects::robots_txt_of;
 use super::revisits::Payloads;
-use super::warc::{Stop, WarcMemory};
+use super::warc_memory::WarcMemory;
 use super::{Import, name};
 
 /// Bytes of a URL, a location or a first line at the most.
@@ -21,6 +22,22 @@ pub const URL_BYTES_MAX: usize = 8 << 10;
 
 /// Interim responses (1xx) that are read over.
 const INTERIM_MAX: usize = 8;
+
+/// Why a record was not read.
+pub(super) enum Stop {
+    /// It makes no sense, from this offset on; others may.
+    Record(u64, String),
+    /// Nothing more can be read.
+    File(String),
+    /// Nothing more can be written.
+    Archive(Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(err: io::Error) -> Stop {
+        Stop::File(err.to_string())
+    }
+}
 
 /// A record whose head was read.
 pub struct WarcRecord<'a> {

@@ -17,17 +17,10 @@ use crate::input::{
 };
 
 use super::head::{Head, NoHead, line_into};
-use super::record::{RobotsRecord, URL_BYTES_MAX, WarcRecord};
-use super::redirects::{HOPS_MAX, Redirects, Waiting, is_near};
-use super::revisits::Payloads;
+use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
+use super::redirects::{HOPS_MAX, Waiting, is_near};
+use super::warc_memory::WarcMemory;
 use super::{Import, open};
-
-/// What is remembered from one WARC file to the next of a run.
-#[derive(Debug, Default)]
-pub struct WarcMemory {
-    pub(super) payloads: Payloads,
-    pub(super) redirects: Redirects,
-}
 
 /// A file that is read, decompressed, and how far that has come.
 struct Stream {
@@ -95,22 +88,6 @@ pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>
 /// Where the archive cannot be written.
 pub fn finish(memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
     memory.redirects.drain().into_iter().try_for_each(|left| import.push(left.into_snapshot()))
-}
-
-/// Why a record was not read.
-pub(super) enum Stop {
-    /// It makes no sense, from this offset on; others may.
-    Record(u64, String),
-    /// Nothing more can be read.
-    File(String),
-    /// Nothing more can be written.
-    Archive(Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(err: io::Error) -> Stop {
-        Stop::File(err.to_string())
-    }
 }
 
 /// Where it stands, and what it says.

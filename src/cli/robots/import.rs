@@ -7,9 +7,11 @@ use clap::Args;
 
 use crate::archive::import::files::{FetchedAt, import_directory, import_file};
 use crate::archive::import::git::import_git;
+use crate::archive::import::make::{Make, make_of};
 use crate::archive::import::manifest::import_manifest;
-use crate::archive::import::warc::{self, WarcMemory, import_warc};
-use crate::archive::import::{Import, ImportProgress, Make, make_of, redirects};
+use crate::archive::import::warc::{self, import_warc};
+use crate::archive::import::warc_memory::WarcMemory;
+use crate::archive::import::{Import, ImportProgress, redirects};
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};

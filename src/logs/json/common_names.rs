@@ -9,7 +9,7 @@
 //! `-`, and `\xHH` for bytes that it escapes, which JSON does not know.
 
 use crate::logs::field_kind::LogField;
-use crate::logs::json::Paths;
+use crate::logs::json::field_paths::Paths;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[

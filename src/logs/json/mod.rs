@@ -6,6 +6,7 @@
 pub mod caddy;
 pub mod cloudflare;
 pub mod common_names;
+pub mod field_paths;
 pub mod google_cloud;
 pub mod own_names;
 pub mod traefik;
@@ -27,9 +28,6 @@ use key_predictor::KeyPredictor;
 use key_tree::{KeyTree, ValueSlot};
 use own_names::OwnNames;
 use scan::{JsonValue, scan};
-
-/// The paths to one part, the best first.
-pub type Paths = (LogField, &'static [&'static str]);
 
 /// Who writes the lines, as far as it matters beyond the names of keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

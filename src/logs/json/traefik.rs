@@ -5,7 +5,7 @@
 
 use crate::logs::field::RawField;
 use crate::logs::field_kind::LogField;
-use crate::logs::json::Paths;
+use crate::logs::json::field_paths::Paths;
 use crate::logs::reject::Skip;
 
 /// Where the parts stand.

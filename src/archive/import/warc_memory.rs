@@ -1,0 +1,11 @@
+//! What the WARC files of one import know of each other.
+
+use super::redirects::Redirects;
+use super::revisits::Payloads;
+
+/// What is remembered from one WARC file to the next of a run.
+#[derive(Debug, Default)]
+pub struct WarcMemory {
+    pub(super) payloads: Payloads,
+    pub(super) redirects: Redirects,
+}

@@ -1,0 +1,43 @@
+//! The format that a user names, or writes as a server's configuration does.
+
+use crate::error::{Error, Result};
+use crate::logs::detect::Hints;
+use crate::logs::escape::Escaping;
+use crate::logs::format::Format;
+use crate::logs::parser::LineParser;
+use crate::logs::registry::ENTRIES;
+use crate::logs::template::compile;
+use crate::logs::{apache_format, nginx_format};
+
+/// A format by its name, or as an nginx `log_format` or an Apache `LogFormat` has it.
+///
+/// # Errors
+/// Where there is no such name, or the format cannot be read or says too little.
+pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
+    let text = text.trim();
+    if let Some(format) = Format::named(text, hints) {
+        return Ok(format);
+    }
+    let is_nginx = text.starts_with("log_format") || has_variable(text);
+    let (pieces, escaping) = if is_nginx {
+        nginx_format::parse(text)?
+    } else if text.contains('%') {
+        (apache_format::parse(text)?, Escaping::Backslash)
+    } else {
+        let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        return Err(Error::usage(format!(
+            "unknown log format '{text}'; the formats are {}; or write it as your server's \
+             configuration does: '$remote_addr - [$time_local] ...' or '%h %l %u %t ...'",
+            names.join(", ")
+        )));
+    };
+    let template = compile(pieces, escaping)?;
+    Ok(Format::own("own format", LineParser::Template(template.into()), hints))
+}
+
+/// `$name` or `${name}`.
+fn has_variable(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| {
+        pair[0] == b'$' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'{' | b'_'))
+    })
+}

@@ -1,8 +1,10 @@
-//! The floors of the house: a room uses only rooms of lower floors, and rooms
-//! on one floor do not know each other. Read from the `crate::` paths of `src/`.
+//! The layers of the modules: a module uses only modules of lower layers, modules of one layer do
+//! not know each other, files form no circle of imports, and a public type name exists once.
+//! All read from the text of `src/`.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +32,52 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("csv", &["report", "crawlers", "archive", "classify"]),
     ("ureq", &["net"]),
     ("toml", &["nightly"]),
+];
+
+/// Folders whose files still import each other in a circle. Nothing is added here; a folder without
+/// a circle leaves the list.
+const FOLDERS_WITH_CIRCLES: &[&str] = &[
+    "audit",
+    "audit/record",
+    "classify",
+    "cli",
+    "input",
+    "judge",
+    "logs",
+    "nightly/state",
+    "report",
+    "report/columns",
+    "report/condition",
+    "report/range",
+];
+
+/// Public types whose name still exists more than once. Nothing is added here; a name that is
+/// unique leaves the list.
+const SHARED_TYPE_NAMES: &[&str] = &[
+    "Asker",
+    "Change",
+    "Column",
+    "Decision",
+    "Hand",
+    "InForce",
+    "Input",
+    "Judged",
+    "Knowledge",
+    "Outcome",
+    "Place",
+    "Places",
+    "Reading",
+    "Readings",
+    "Reason",
+    "RuleKey",
+    "Series",
+    "Site",
+    "Sites",
+    "Standing",
+    "Table",
+    "Told",
+    "Version",
+    "Who",
 ];
 
 #[test]
@@ -66,6 +114,252 @@ fn the_check_sees_a_wrong_import() {
     assert!(may_use("lint", "matcher"));
     assert!(!may_use("lint", "archive"));
     assert!(may_use("cli", "report"));
+}
+
+#[test]
+fn files_form_no_circle() {
+    let circles = circles(&import_graph());
+    let describe = |circle: &BTreeSet<Module>| {
+        let names: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
+        format!("{}: {}", folder_of(circle), names.join(", "))
+    };
+    let is_known =
+        |circle: &&BTreeSet<Module>| FOLDERS_WITH_CIRCLES.contains(&folder_of(circle).as_str());
+    let new: Vec<String> =
+        circles.iter().filter(|circle| !is_known(circle)).map(describe).collect();
+    assert!(new.is_empty(), "these files import each other:\n{}", new.join("\n"));
+    let folders: BTreeSet<String> = circles.iter().map(folder_of).collect();
+    assert_no_leftovers(FOLDERS_WITH_CIRCLES, &folders);
+}
+
+#[test]
+fn a_public_type_name_exists_once() {
+    let mut files: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in sources() {
+        for name in public_types(&fs::read_to_string(&path).unwrap()) {
+            files.entry(name).or_default().push(path.clone());
+        }
+    }
+    files.retain(|_, files| files.len() > 1);
+    let new: Vec<String> = files
+        .iter()
+        .filter(|(name, _)| !SHARED_TYPE_NAMES.contains(&name.as_str()))
+        .map(|(name, files)| format!("{name}: {files:?}"))
+        .collect();
+    assert!(new.is_empty(), "these types share a name:\n{}", new.join("\n"));
+    assert_no_leftovers(SHARED_TYPE_NAMES, &files.into_keys().collect());
+}
+
+fn assert_no_leftovers(known: &[&str], found: &BTreeSet<String>) {
+    let gone: Vec<&&str> = known.iter().filter(|name| !found.contains(**name)).collect();
+    assert!(gone.is_empty(), "mended; remove from the list in tests/layers.rs: {gone:?}");
+}
+
+#[test]
+fn the_check_sees_every_form_of_import() {
+    let module = |path: &str| path.split("::").map(str::to_owned).collect::<Module>();
+    let paths = ["a", "a::b", "a::b::c", "a::d", "e"].map(module);
+    let modules: BTreeSet<Module> = paths.into_iter().collect();
+    let check = |own: &str, text: &str, expected: &[&str]| {
+        let expected = expected.iter().map(|path| module(path)).collect();
+        assert_eq!(imports(&module(own), text, &modules), expected, "{text}");
+    };
+    check("a::d", "use crate::a::b::{self, c::C as X};", &["a::b", "a::b::c"]);
+    check("a::d", "use super::{b::{B, c}, A};", &["a", "a::b", "a::b::c"]);
+    check("a::b::c", "fn f() -> super::super::d::D { crate::e::f() }", &["a::d", "e"]);
+    check("a::b::c", "use super::*;", &["a::b"]);
+    check("a::b", "mod c;\nuse std::io;\nconst X: u8 = c::X; // crate::e\n", &["a::b::c"]);
+    check("a::d", "#[cfg(test)]\nmod tests {\n    use crate::e::E;\n}\n", &[]);
+    check("e", "pub mod c;\nuse b::B;\n", &[]);
+
+    let graph: BTreeMap<Module, BTreeSet<Module>> =
+        [("a::b", &["a::d", "e"][..]), ("a::d", &["a::b::c"]), ("a::b::c", &["a::b"]), ("e", &[])]
+            .into_iter()
+            .map(|(from, to)| (module(from), to.iter().map(|path| module(path)).collect()))
+            .collect();
+    let found = circles(&graph);
+    assert_eq!(found, [["a::b", "a::b::c", "a::d"].map(module).into_iter().collect()]);
+    assert_eq!(folder_of(&found[0]), "a");
+}
+
+#[test]
+fn the_check_sees_public_types() {
+    let text = "pub struct A<'a>(&'a u8);\nstruct B;\n    pub(super) enum C {}\npub type D = u8;\n\
+                // pub struct E;\n    pub enum F {\npub trait G: Copy {}\npub fn h() {}\n";
+    assert_eq!(public_types(text), ["A", "D", "F", "G"]);
+}
+
+/// A module by the names on its path, without `crate`. Each stands for one file.
+type Module = Vec<String>;
+
+fn import_graph() -> BTreeMap<Module, BTreeSet<Module>> {
+    let files: BTreeMap<Module, PathBuf> =
+        sources().into_iter().map(|path| (module_of(&path), path)).collect();
+    let modules: BTreeSet<Module> = files.keys().cloned().collect();
+    let imported = |module: &Module, path: &PathBuf| {
+        imports(module, &fs::read_to_string(path).unwrap(), &modules)
+    };
+    files.iter().map(|(module, path)| (module.clone(), imported(module, path))).collect()
+}
+
+fn module_of(path: &Path) -> Module {
+    let within = path.strip_prefix(src()).unwrap().with_extension("");
+    let mut names: Module = within.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
+    names.pop_if(|last| last == "mod");
+    names
+}
+
+/// The modules that the text of `own` names in any path: a declaration alone is no import.
+fn imports(own: &Module, text: &str, modules: &BTreeSet<Module>) -> BTreeSet<Module> {
+    let without_comment = |line: &'_ str| line.split(" // ").next().unwrap_or("").to_owned() + "\n";
+    let code: String = code_lines(text).map(without_comment).collect();
+    let tokens = tokens(&code);
+    let mut found = BTreeSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let begins = at == 0 || tokens[at - 1] != "::";
+        if is_name(token) && begins && tokens.get(at + 1) == Some(&"::") {
+            let mut paths = Vec::new();
+            read_tree(&tokens, at, &[], &mut paths);
+            found.extend(paths.iter().filter_map(|path| resolve(own, path, modules)));
+        }
+    }
+    found.remove(own);
+    found
+}
+
+/// Names and punctuation; `::` is one token.
+fn tokens(code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = code.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if rest.starts_with("::") {
+            2
+        } else if is_name(&rest[..first.len_utf8()]) {
+            rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (token, after) = rest.split_at(length);
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    tokens
+}
+
+fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+/// Reads one tree of paths, such as `a::b` or `a::{b, c::d}`; gives the place after it.
+fn read_tree<'t>(
+    tokens: &[&'t str],
+    mut at: usize,
+    prefix: &[&'t str],
+    paths: &mut Vec<Vec<&'t str>>,
+) -> usize {
+    let mut path = prefix.to_vec();
+    loop {
+        match tokens.get(at) {
+            Some(&"{") => {
+                at += 1;
+                while tokens.get(at).is_some_and(|token| *token != "}") {
+                    let is_item = tokens[at] != ",";
+                    at = if is_item {
+                        read_tree(tokens, at, &path, paths).max(at + 1)
+                    } else {
+                        at + 1
+                    };
+                }
+                return at + 1;
+            }
+            Some(name) if is_name(name) => path.push(name),
+            _ => break,
+        }
+        at += 1;
+        if tokens.get(at) != Some(&"::") {
+            break;
+        }
+        at += 1;
+    }
+    paths.push(path);
+    at
+}
+
+/// The module that `path`, written in `own`, leads into; `None` for other crates and local names.
+fn resolve(own: &Module, path: &[&str], modules: &BTreeSet<Module>) -> Option<Module> {
+    let mut base = own.clone();
+    let mut rest = path;
+    match path.first()? {
+        &"crate" => {
+            base.clear();
+            rest = &path[1..];
+        }
+        &"self" => rest = &path[1..],
+        &"super" => {
+            while rest.first() == Some(&"super") {
+                base.pop();
+                rest = &rest[1..];
+            }
+        }
+        name => {
+            base.push((*name).to_owned());
+            rest = &path[1..];
+            if !modules.contains(&base) {
+                return None;
+            }
+        }
+    }
+    for name in rest {
+        base.push((*name).to_owned());
+        if !modules.contains(&base) {
+            base.pop();
+            break;
+        }
+    }
+    modules.contains(&base).then_some(base)
+}
+
+/// The largest sets of modules of which each one leads to each other one.
+fn circles(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<BTreeSet<Module>> {
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> =
+        graph.keys().map(|module| (module, reachable(graph, module))).collect();
+    let circle_of = |module: &Module| -> BTreeSet<Module> {
+        let back = |other: &&&Module| reached.get(*other).is_some_and(|all| all.contains(module));
+        reached[module].iter().filter(back).map(|other| (*other).clone()).collect()
+    };
+    let all: BTreeSet<BTreeSet<Module>> = graph.keys().map(circle_of).collect();
+    all.into_iter().filter(|circle| circle.len() > 1).collect()
+}
+
+fn reachable<'g>(
+    graph: &'g BTreeMap<Module, BTreeSet<Module>>,
+    from: &Module,
+) -> BTreeSet<&'g Module> {
+    let mut found = BTreeSet::new();
+    let mut next: Vec<&Module> = graph.get(from).into_iter().flatten().collect();
+    while let Some(module) = next.pop() {
+        if found.insert(module) {
+            next.extend(graph.get(module).into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// The innermost folder that holds all files of `circle`.
+fn folder_of(circle: &BTreeSet<Module>) -> String {
+    let (Some(first), Some(last)) = (circle.first(), circle.last()) else { return String::new() };
+    let common = first.iter().zip(last).take_while(|(a, b)| a == b).map(|(name, _)| name.as_str());
+    common.collect::<Vec<_>>().join("/")
+}
+
+fn public_types(text: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let mut words = line.trim_start().strip_prefix("pub ")?.split_whitespace();
+        let is_type = matches!(words.next()?, "struct" | "enum" | "trait" | "type" | "union");
+        let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+        is_type.then(|| name.to_owned())
+    };
+    code_lines(text).filter_map(name).collect()
 }
 
 fn broken_floors(path: &Path) -> Vec<String> {

@@ -7,11 +7,11 @@
 //! and its ratio to ordered globs.
 
 use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::decision::IndexedDecision;
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
-use botaudit::matcher::verdict::Decision;
 use botaudit::robots::model::{Directive, RobotsTxt, Rule};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;
@@ -84,7 +84,7 @@ fn spread(costs: &[Cost], of: fn(&Cost) -> f64) -> String {
 
 fn measure(case: &Case) -> (Cost, Vec<(&'static str, Cost)>) {
     let rules: Vec<&Rule> = case.rules.iter().collect();
-    let expected: Vec<Decision> =
+    let expected: Vec<IndexedDecision> =
         case.paths.iter().map(|path| reference::decide(&rules, Google, path)).collect();
     let (globs, ready_us) = timed(|| LinearGlobs::new(&rank(&rules, Google), Google));
     check(case, &expected, |path| globs.decide(path));
@@ -102,7 +102,7 @@ fn measure(case: &Case) -> (Cost, Vec<(&'static str, Cost)>) {
     (ordered, engines.into_iter().map(cost).collect())
 }
 
-fn cost(case: &Case, rules: &[&Rule], expected: &[Decision], limits: &Limits) -> Cost {
+fn cost(case: &Case, rules: &[&Rule], expected: &[IndexedDecision], limits: &Limits) -> Cost {
     let (policy, ready_us) = timed(|| CompiledPolicy::new(rules, Google, limits));
     check(case, expected, |path| policy.decide(path));
     let ((), compile_us) = timed(|| policy.compile());
@@ -111,14 +111,14 @@ fn cost(case: &Case, rules: &[&Rule], expected: &[Decision], limits: &Limits) ->
     Cost { ready_us, compile_us, heap_bytes: policy.heap_bytes() as f64, verdict_ns }
 }
 
-fn check(case: &Case, expected: &[Decision], decide: impl Fn(&[u8]) -> Decision) {
+fn check(case: &Case, expected: &[IndexedDecision], decide: impl Fn(&[u8]) -> IndexedDecision) {
     for (path, expected) in case.paths.iter().zip(expected) {
         assert_eq!(decide(path), *expected, "{}: {}", case.bucket, path.escape_ascii());
     }
 }
 
 /// The best of a few rounds: other people's load only ever adds.
-fn verdict_ns(case: &Case, decide: impl Fn(&[u8]) -> Decision) -> f64 {
+fn verdict_ns(case: &Case, decide: impl Fn(&[u8]) -> IndexedDecision) -> f64 {
     let mut best = f64::MAX;
     let mut spent = Duration::ZERO;
     for _ in 0..12 {

@@ -15,14 +15,14 @@
 //! let policy = CompiledPolicy::new(&selection.rules, Dialect::Google, &Limits::default());
 //!
 //! let mut scratch = Vec::new(); // kept from one URL to the next
-//! for (target, allowed, by) in [
+//! for (target, allowed, line) in [
 //!     (&b"/private/diary"[..], false, Some(2)),
 //!     (b"/private/site.css", true, Some(3)),
 //!     (b"/public", true, None),
 //! ] {
 //!     let path = prepare(target, Dialect::Google, &mut scratch);
-//!     let verdict = selection.verdict(policy.decide(path.as_bytes()));
-//!     assert_eq!((verdict.allowed, verdict.by), (allowed, by));
+//!     let decision = selection.decision(policy.decide(path.as_bytes()));
+//!     assert_eq!((decision.allowed, decision.line), (allowed, line));
 //! }
 //! ```
 //!

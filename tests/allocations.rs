@@ -14,11 +14,13 @@ use botaudit::classify::rows::InputRows;
 use botaudit::classify::sites::Sites;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
+use botaudit::judge::dated::Dated;
+use botaudit::judge::verdict::{JudgedAt, Verdict};
 use botaudit::judge::{Asker, Judge};
 use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::decision::Decision;
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::select::{Selection, Star, select};
-use botaudit::matcher::verdict::Verdict;
 use botaudit::robots::model::RobotsTxt;
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
@@ -63,14 +65,14 @@ fn targets() -> Vec<Vec<u8>> {
 
 /// Asks for every target in a warm scratch buffer, and again, and counts the second time.
 #[track_caller]
-fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u8>) -> Verdict) {
+fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u8>) -> Decision) {
     let targets = targets();
     let mut scratch = Vec::new();
     // The last is the longest: nothing needs more room than it.
     targets.iter().rev().for_each(|target| _ = verdict(target, &mut scratch));
     scratch.reserve(4 * targets.last().unwrap().len());
     for target in &targets {
-        let mut said = Verdict::NO_RULE;
+        let mut said = Decision::NO_RULE;
         let info = measure(|| said = verdict(target, &mut scratch));
         let shown = target[..target.len().min(60)].escape_ascii();
         assert_eq!(info.count_total, 0, "{what}, {dialect:?}: {shown} {said:?}");
@@ -99,12 +101,12 @@ fn a_policy_allocates_nothing_for_a_verdict() {
                 policy.decide(prepare(target, dialect, scratch).as_bytes())
             };
             let what = format!("{rules} rules, not compiled yet");
-            check(dialect, &what, |target, scratch| decide(target, scratch).verdict(&lines));
+            check(dialect, &what, |target, scratch| decide(target, scratch).with_lines(&lines));
             policy.compile();
             let what = format!("{rules} rules, compiled");
-            check(dialect, &what, |target, scratch| decide(target, scratch).verdict(&lines));
+            check(dialect, &what, |target, scratch| decide(target, scratch).with_lines(&lines));
             let what = format!("{rules} rules, lines from the selection");
-            check(dialect, &what, |target, scratch| selection.verdict(decide(target, scratch)));
+            check(dialect, &what, |target, scratch| selection.decision(decide(target, scratch)));
         }
     }
 }
@@ -121,8 +123,19 @@ fn a_judge_allocates_nothing_for_a_verdict() {
             let robots = judge.unnamed().unwrap();
             let crawler = registry.find("GPTBot").unwrap();
             check(dialect, "judge", |target, scratch| {
-                judge.verdict(&robots, crawler, prepare(target, dialect, scratch))
+                judge.decide(&robots, crawler, prepare(target, dialect, scratch))
             });
+            let known = Dated::always(robots);
+            // One that is bound, one that ignores `*`, one that is not bound.
+            for crawler in ["GPTBot", "AdsBot-Google", "ChatGPT-User"] {
+                let crawler = registry.find(crawler).unwrap();
+                check(dialect, "verdict", |target, scratch| {
+                    let path = prepare(target, dialect, scratch);
+                    let dated = judge.verdict(Some(&known), crawler, Some(path), JudgedAt::Newest);
+                    let line = dated.verdict.rule().map(|rule| rule.line);
+                    Decision { allowed: !dated.verdict.is_disallowed(), line }
+                });
+            }
         }
     }
 }
@@ -168,6 +181,7 @@ fn what_judges_is_shared_by_threads() {
     is_shared::<Selection<'_>>();
     is_shared::<CompiledPolicy>();
     is_shared::<Verdict>();
+    is_shared::<Decision>();
     is_shared::<Registry>();
     is_shared::<Judge>();
     is_shared::<botaudit::judge::robots::Robots>();

@@ -104,6 +104,32 @@ fn no_module_reexports_another() {
     }
 }
 
+/// `/robots.txt` may always be requested. That is decided once, with all that makes a verdict.
+#[test]
+fn robots_txt_itself_is_decided_in_one_place() {
+    let asks = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        code_lines(&text).any(|line| line.contains(".is_robots_txt()"))
+    };
+    let asking: Vec<String> = sources()
+        .iter()
+        .filter(|path| asks(path))
+        .map(|path| path.strip_prefix(src()).unwrap().display().to_string())
+        .collect();
+    // The second decides nothing: it collects how requests for robots.txt were answered.
+    let mut expected = ["judge/verdict.rs", "audit/worker/collect.rs"].map(str::to_owned);
+    expected.sort();
+    let mut asking = asking;
+    asking.sort();
+    assert_eq!(asking, expected);
+    let makes = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        code_lines(&text).any(|line| line.contains("Some(Verdict::RobotsTxt)"))
+    };
+    let making: Vec<PathBuf> = sources().into_iter().filter(makes).collect();
+    assert_eq!(making, [src().join("judge/verdict.rs")]);
+}
+
 #[test]
 fn the_check_sees_a_wrong_import() {
     assert_eq!(rooms_named_in("use crate::cli::audit::Run;").collect::<Vec<_>>(), ["cli"]);

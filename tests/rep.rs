@@ -15,12 +15,12 @@
 mod google_parser;
 
 use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::decision::{Decision, IndexedDecision};
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::matcher::select::{Star, select};
-use botaudit::matcher::verdict::{Decision, Verdict};
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
@@ -50,7 +50,7 @@ fn decide(
     dialect: Dialect,
     path: &[u8],
     context: &dyn Fn() -> String,
-) -> Decision {
+) -> IndexedDecision {
     let expected = reference::decide(rules, dialect, path);
     let path_shown = path.escape_ascii();
     let ordered = LinearGlobs::new(&rank(rules, dialect), dialect);
@@ -119,25 +119,33 @@ fn check_case(place: &str, section: &str, block: &Block, line: &str) {
     let fields: Vec<&str> = line.split("  ").map(str::trim).filter(|f| !f.is_empty()).collect();
     let [tokens, target, verdict, by] = fields[..] else { panic!("{place}: four fields: {line}") };
     let by = by.strip_prefix("line ").map(|number| number.parse().expect("a line number"));
-    let expected = Verdict { allowed: verdict == "allow", by };
+    let expected = Decision { allowed: verdict == "allow", line: by };
     assert!(["allow", "disallow"].contains(&verdict), "{place}: {verdict}");
     let target = if target == "(empty)" { vec![] } else { unescape(target) };
     let found = match section {
-        "cases" => verdict_on(place, &block.robots_txt, tokens, &target, Dialect::Google),
-        "cases, rfc9309" => verdict_on(place, &block.robots_txt, tokens, &target, Dialect::Rfc9309),
+        "cases" => decision_on(place, &block.robots_txt, tokens, &target, Dialect::Google),
+        "cases, rfc9309" => {
+            decision_on(place, &block.robots_txt, tokens, &target, Dialect::Rfc9309)
+        }
         "urls" => {
             let asked = unescape(tokens);
             ask(&block.robots_txt, &asked, &target, |rules, path| {
                 decide(rules, Dialect::Google, path, &|| place.to_string())
             })
-            .verdict
+            .decision
         }
         other => panic!("{place}: no section {other}"),
     };
     assert_eq!(found, expected, "{place}: {line}\n{}", block.law);
 }
 
-fn verdict_on(place: &str, text: &[u8], tokens: &str, target: &[u8], dialect: Dialect) -> Verdict {
+fn decision_on(
+    place: &str,
+    text: &[u8],
+    tokens: &str,
+    target: &[u8],
+    dialect: Dialect,
+) -> Decision {
     let (tokens, star) = match tokens.strip_suffix('!') {
         Some(tokens) => (tokens, Star::Ignored),
         None => (tokens, Star::Honoured),
@@ -147,7 +155,7 @@ fn verdict_on(place: &str, text: &[u8], tokens: &str, target: &[u8], dialect: Di
     let selection = select(&robots, &tokens, star);
     let mut scratch = Vec::new();
     let path = prepare(target, dialect, &mut scratch);
-    selection.verdict(decide(&selection.rules, dialect, path.as_bytes(), &|| place.to_string()))
+    selection.decision(decide(&selection.rules, dialect, path.as_bytes(), &|| place.to_string()))
 }
 
 fn unescape(text: &str) -> Vec<u8> {
@@ -297,9 +305,9 @@ fn threads_share_policies_and_automata() {
             scope.spawn(|| {
                 for round in 0..1000 {
                     let policy = &policies[round % 2];
-                    assert_eq!(policy.decide(b"/xababcd").rule, Some(2));
-                    assert_eq!(policy.decide(b"/yababcd").rule, Some(0));
-                    assert_eq!(policy.decide(b"/abac").rule, None);
+                    assert_eq!(policy.decide(b"/xababcd").rule(), Some(2));
+                    assert_eq!(policy.decide(b"/yababcd").rule(), Some(0));
+                    assert_eq!(policy.decide(b"/abac").rule(), None);
                 }
             });
         }

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
-use super::sums::Outcome;
 use super::tally::Actor;
 use crate::merge::Merge;
 
@@ -29,12 +29,12 @@ pub struct HourSums {
 }
 
 impl HourSums {
-    fn count(&mut self, outcome: Outcome, bytes: u64) {
+    fn count(&mut self, verdict: Verdict, bytes: u64) {
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        match outcome {
-            Outcome::Allowed | Outcome::GoesFree => self.allowed += 1,
-            Outcome::Violation => self.violations += 1,
+        match verdict {
+            Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) => self.allowed += 1,
+            Verdict::Violation(_) => self.violations += 1,
             _ => {}
         }
     }
@@ -70,8 +70,8 @@ impl Hours {
     }
 
     /// Counts one request of `actor` that was answered with `bytes` bytes.
-    pub fn count(&mut self, hour: Hour, actor: Actor, outcome: Outcome, bytes: u64) {
-        self.sums(hour, actor).count(outcome, bytes);
+    pub fn count(&mut self, hour: Hour, actor: Actor, verdict: Verdict, bytes: u64) {
+        self.sums(hour, actor).count(verdict, bytes);
     }
 
     /// Adds what is known of an hour.
@@ -138,6 +138,7 @@ mod tests {
     use super::*;
     use crate::crawlers::crawler::CrawlerId;
     use crate::crawlers::identity::Identity;
+    use crate::judge::verdict::RuleRef;
     use crate::time::{UtcTime, Zone};
 
     type Told = (Vec<(Hour, BTreeMap<Actor, HourSums>)>, HourSums);
@@ -146,9 +147,11 @@ mod tests {
         let mut hours = Hours::new(hours_max);
         for &(at, crawler) in requests {
             let time = UtcTime::from_unix_seconds(1_774_000_000 + at * 1_800).unwrap();
-            let outcome = if at % 3 == 0 { Outcome::Violation } else { Outcome::Allowed };
+            let rule = RuleRef::on_line(1);
+            let violates = at % 3 == 0;
+            let verdict = if violates { Verdict::Violation(rule) } else { Verdict::Allowed(None) };
             let actor = (CrawlerId(crawler as u16), Identity::Unverified);
-            hours.count(Zone::UTC.hour_of(time), actor, outcome, 10);
+            hours.count(Zone::UTC.hour_of(time), actor, verdict, 10);
         }
         hours
     }

@@ -44,7 +44,6 @@ use std::sync::atomic::AtomicU64;
 
 use ipnet::IpNet;
 
-use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
@@ -90,8 +89,6 @@ pub struct Options {
     pub zone: Zone,
     /// Lines of other times are passed over.
     pub window: Window,
-    /// Whom to hold to the rules.
-    pub judged: Judged,
     /// What is made of requests from before the first snapshot of a robots.txt.
     pub before_first: BeforeFirst,
     /// A draft of a robots.txt by which requests are judged besides.
@@ -109,20 +106,10 @@ impl Options {
             trusted_proxies: Vec::new(),
             zone: Zone::UTC,
             window: Window::ALWAYS,
-            judged: Judged::Bound,
             before_first: BeforeFirst::AsFirst,
             draft: None,
         }
     }
-}
-
-/// Whom to hold to the rules.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Judged {
-    /// Crawlers that robots.txt binds; the requests of others are counted apart.
-    Bound,
-    /// All crawlers. The judge should then be one [of everyone](Judge::of_everyone).
-    Everyone,
 }
 
 /// What can be watched while an audit runs.
@@ -207,10 +194,6 @@ fn context<'a>(
     identities: &'a Identities,
     pass: Pass,
 ) -> Context<'a> {
-    let binding = |crawler: &Crawler| match options.judged {
-        Judged::Bound => crawler.binding(),
-        Judged::Everyone => Obligation::Bound,
-    };
     let from_path = options.naming.from_path.as_ref();
     let captured = |source: &Source| from_path.and_then(|pattern| pattern.captured(&source.name));
     Context {
@@ -222,7 +205,6 @@ fn context<'a>(
         window: options.window,
         from_paths: sources.iter().map(captured).collect(),
         trusted_proxies: &options.trusted_proxies,
-        bindings: registry.iter().map(|(_, crawler)| binding(crawler)).collect(),
         identities,
         draft: options.draft.as_deref(),
         pass,

@@ -12,6 +12,7 @@ use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::Judge;
 use crate::judge::robots::{DecidingRule, Robots};
+use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::Merge;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
@@ -19,8 +20,8 @@ use crate::url::path::PathQuery;
 use super::finish::Audit;
 use super::place::Place;
 use super::row::ActorRow;
-use super::sums::{Outcome, Span};
-use super::tally::{Actor, Example, RuleKey};
+use super::sums::Span;
+use super::tally::{Actor, Example};
 
 /// Origins that an error names.
 const ORIGINS_NAMED: usize = 5;
@@ -45,15 +46,6 @@ pub enum Governs {
     TheOnlyOne,
 }
 
-/// What the rules in force said of a request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum InForce {
-    /// They allowed it.
-    Allowed,
-    /// They disallowed it, maybe with a time of grace.
-    Disallowed,
-}
-
 /// What a draft would do to a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Compared {
@@ -71,7 +63,7 @@ pub struct ChangeKey {
     /// Line of the draft that would decide; `None` where no rule of it does.
     pub draft_line: Option<u32>,
     /// The rule that decided; `None` where none did.
-    pub present: Option<RuleKey>,
+    pub present: Option<RuleRef>,
 }
 
 /// Which way a request would change.
@@ -180,36 +172,40 @@ impl Draft {
         Ok(Draft { judge, robots, name, governs })
     }
 
-    /// What the rules in force said of a request to `place` with `outcome`; `None` where it is not
-    /// to be compared.
-    pub fn in_force(&self, place: &Place, outcome: Outcome) -> Option<InForce> {
+    /// What the draft would do to a request to `place` for `path`, on which there was this verdict;
+    /// `None` where it is not to be compared.
+    pub fn compare(
+        &self,
+        place: &Place,
+        crawler: CrawlerId,
+        path: PathQuery<'_>,
+        verdict: Verdict,
+    ) -> Option<Compared> {
+        let was_allowed = match verdict {
+            Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) => true,
+            Verdict::Violation(_) | Verdict::Grace(_) => false,
+            Verdict::NoPath
+            | Verdict::RobotsTxt
+            | Verdict::Unknown
+            | Verdict::Unreachable
+            | Verdict::NotBound(_) => return None,
+        };
         let is_governed = match (&self.governs, place) {
             (Governs::Everything | Governs::TheOnlyOne, _) => true,
             (Governs::Origins(origins), Place::Origin(origin)) => origins.contains(origin),
             (Governs::Origins(_), _) => false,
         };
-        match outcome {
-            Outcome::Allowed | Outcome::GoesFree if is_governed => Some(InForce::Allowed),
-            Outcome::Violation | Outcome::Grace if is_governed => Some(InForce::Disallowed),
-            _ => None,
+        if !is_governed {
+            return None;
         }
-    }
-
-    /// What the draft would do to a request for `path`. `present` finds the rule that decided it.
-    pub fn compare(
-        &self,
-        crawler: CrawlerId,
-        path: PathQuery<'_>,
-        in_force: InForce,
-        present: impl FnOnce() -> Option<RuleKey>,
-    ) -> Compared {
-        let verdict = self.judge.verdict(&self.robots, crawler, path);
-        let change = match (in_force, verdict.allowed) {
-            (InForce::Allowed, false) => Change::NewlyDisallowed,
-            (InForce::Disallowed, true) => Change::NewlyAllowed,
-            (InForce::Allowed, true) | (InForce::Disallowed, false) => return Compared::Same,
+        let decision = self.judge.decide(&self.robots, crawler, path);
+        let change = match (was_allowed, decision.allowed) {
+            (true, false) => Change::NewlyDisallowed,
+            (false, true) => Change::NewlyAllowed,
+            (true, true) | (false, false) => return Some(Compared::Same),
         };
-        Compared::Changes(ChangeKey { change, draft_line: verdict.by, present: present() })
+        let (draft_line, present) = (decision.line, verdict.rule());
+        Some(Compared::Changes(ChangeKey { change, draft_line, present }))
     }
 }
 

@@ -1,44 +1,10 @@
-//! Counts of requests: by outcome, by status, and over what time.
+//! Counts of requests: by verdict, by status, and over what time.
 
+use crate::judge::verdict::Verdict;
+use crate::merge::Merge;
 use crate::time::UtcTime;
 
-use crate::merge::Merge;
-
-/// What became of one request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Outcome {
-    /// It asked for `/robots.txt`.
-    RobotsTxt,
-    /// The rules in force allowed it.
-    Allowed,
-    /// Allowed only because the crawler is documented to ignore `*`, which disallows it.
-    GoesFree,
-    /// A rule in force disallowed it.
-    Violation,
-    /// Disallowed, but by rules that the crawler need not have seen yet.
-    Grace,
-    /// robots.txt could not be fetched at that time.
-    Unreachable,
-    /// Nothing is known of that origin at that time.
-    Unknown,
-    /// The crawler is not bound; what the rules would have said.
-    NotBound {
-        /// Whether they would have disallowed it.
-        is_disallowed: bool,
-    },
-    /// It has no path that a rule could be compared with.
-    NoPath,
-}
-
-impl Outcome {
-    /// Whether a Crawl-delay is about such requests: not about robots.txt itself, nor about what
-    /// names no path.
-    pub fn is_paced(self) -> bool {
-        !matches!(self, Outcome::RobotsTxt | Outcome::NoPath)
-    }
-}
-
-/// Requests by outcome.
+/// Requests by verdict.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[expect(
     missing_docs,
@@ -114,31 +80,31 @@ impl Sums {
     }
 
     /// Counts one request that was answered with `bytes` bytes.
-    pub fn count(&mut self, outcome: Outcome, bytes: u64) {
+    pub fn count(&mut self, verdict: Verdict, bytes: u64) {
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        match outcome {
-            Outcome::RobotsTxt => self.robots_txt_requests += 1,
-            Outcome::Allowed => self.allowed += 1,
-            Outcome::GoesFree => {
+        match verdict {
+            Verdict::RobotsTxt => self.robots_txt_requests += 1,
+            Verdict::Allowed(_) => self.allowed += 1,
+            Verdict::AllowedIgnoringStar(_) => {
                 self.allowed += 1;
                 self.allowed_ignoring_star += 1;
             }
-            Outcome::Violation => self.violations += 1,
-            Outcome::Grace => self.grace += 1,
-            Outcome::Unreachable => self.unreachable += 1,
-            Outcome::Unknown => self.unknown += 1,
-            Outcome::NotBound { is_disallowed } => {
+            Verdict::Violation(_) => self.violations += 1,
+            Verdict::Grace(_) => self.grace += 1,
+            Verdict::Unreachable => self.unreachable += 1,
+            Verdict::Unknown => self.unknown += 1,
+            Verdict::NotBound(rule) => {
                 self.not_bound += 1;
-                self.not_bound_disallowed += u64::from(is_disallowed);
+                self.not_bound_disallowed += u64::from(rule.is_some());
             }
-            Outcome::NoPath => self.no_path += 1,
+            Verdict::NoPath => self.no_path += 1,
         }
     }
 
-    /// Whether each request has exactly one outcome.
+    /// Whether each request has exactly one verdict.
     pub fn hold(&self) -> bool {
-        let outcomes = self.robots_txt_requests
+        let by_verdict = self.robots_txt_requests
             + self.allowed
             + self.violations
             + self.grace
@@ -146,7 +112,7 @@ impl Sums {
             + self.unknown
             + self.not_bound
             + self.no_path;
-        self.requests == outcomes
+        self.requests == by_verdict
             && self.not_bound_disallowed <= self.not_bound
             && self.allowed_ignoring_star <= self.allowed
     }

@@ -6,6 +6,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
+use crate::judge::verdict::RuleRef;
 use crate::time::{Day, UtcTime};
 
 use super::file::FileTally;
@@ -90,7 +91,7 @@ pub struct CrawlerTally {
     /// Of all requests.
     pub span: Option<Span>,
     /// By deciding rule.
-    pub violations: BTreeMap<RuleKey, ViolationTally>,
+    pub violations: BTreeMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
     pub readings: ReadingTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
@@ -159,15 +160,6 @@ impl Merge for CrawlerTally {
 
 /// A crawler and the class of its identity.
 pub type Actor = (CrawlerId, Identity);
-
-/// A rule of one version of a robots.txt.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct RuleKey {
-    /// The version.
-    pub robots: RobotsId,
-    /// Line of the rule, 1-based.
-    pub line: u32,
-}
 
 /// Requests that one rule disallowed.
 #[derive(Clone, Debug)]

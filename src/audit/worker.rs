@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use memchr::memmem::Finder;
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
-use crate::crawlers::crawler::{CrawlerId, Obligation};
+use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identify::Identified;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
@@ -21,9 +21,8 @@ use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
-use crate::judge::dated::Judgement;
-use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
+use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::logs::LineContent;
 use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
@@ -38,14 +37,13 @@ use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::identities::Identities;
 use super::naming::Captured;
-use super::place::Place;
 use super::simulate::{Compared, Draft};
 use super::sites::{Site, Sites};
-use super::sums::{Outcome, Span};
-use super::tally::{RuleKey, Tally, UserAgentTally};
+use super::sums::Span;
+use super::tally::{Tally, UserAgentTally};
 use crate::merge::Merge;
 
-use judged::{Judged, Ruled, add_violation, example};
+use judged::{add_violation, example};
 
 /// Bytes of a target that are kept as an example.
 pub const EXAMPLE_BYTES_MAX: usize = 2048;
@@ -70,8 +68,6 @@ pub struct Context<'a> {
     pub from_paths: Box<[Option<Captured>]>,
     /// Proxies that are believed when they say for whom they ask.
     pub trusted_proxies: &'a [IpNet],
-    /// Why a crawler is not bound, by crawler.
-    pub bindings: Box<[Obligation]>,
     /// Who is who they say they are.
     pub identities: &'a Identities,
     /// A draft of a robots.txt by which requests are judged besides.
@@ -224,18 +220,13 @@ impl<'a> Worker<'a> {
             Ok(record) => {
                 let (target, site) = self.address(&record);
                 let generic = self.context.registry.generic();
-                let ruled = self.judge(generic, target, record.time, &site);
-                let outcome = ruled.judged.outcome(Obligation::Bound);
-                self.add_unknown_crawler(
-                    record.user_agent,
-                    outcome,
-                    record.bytes,
-                    Some(record.time),
-                );
+                let (dated, _) = self.judge(generic, target, record.time, &site, None);
+                let time = Some(record.time);
+                self.add_unknown_crawler(record.user_agent, dated.verdict, record.bytes, time);
             }
             Err(_) => {
                 let user_agent = fields.user_agent(scratch);
-                self.add_unknown_crawler(user_agent, Outcome::NoPath, 0, None);
+                self.add_unknown_crawler(user_agent, Verdict::NoPath, 0, None);
             }
         }
     }
@@ -243,12 +234,12 @@ impl<'a> Worker<'a> {
     fn add_unknown_crawler(
         &mut self,
         user_agent: &[u8],
-        outcome: Outcome,
+        verdict: Verdict,
         bytes: u64,
         time: Option<UtcTime>,
     ) {
         let mut tally = UserAgentTally { span: time.map(Span::at), ..UserAgentTally::default() };
-        tally.sums.count(outcome, bytes);
+        tally.sums.count(verdict, bytes);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
         self.tally.unknown_crawlers.add(key, tally);
     }
@@ -261,38 +252,37 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
-        let ruled = self.judge(crawler, target, record.time, &site);
-        let outcome = ruled.judged.outcome(self.context.bindings[crawler.index()]);
-        let robots = ruled.robots.map(|robots| &**robots);
-        let simulated = self.simulate(crawler, target, &site.place, robots, outcome);
+        let draft = self.context.draft;
+        let (dated, compared) = self.judge(crawler, target, record.time, &site, draft);
+        let verdict = dated.verdict;
         let identity = self.identity(crawler, record);
         let hour = self.context.zone.hour_of(record.time);
-        self.tally.hours.count(hour, (crawler, identity), outcome, record.bytes);
+        self.tally.hours.count(hour, (crawler, identity), verdict, record.bytes);
         let place = self.tally.places.entry(&site.place, site.standing);
         let tally = place.entry((crawler, identity)).or_default();
         let day = self.context.zone.day_of(record.time);
-        tally.days.entry(day).or_default().count(outcome, record.bytes);
+        tally.days.entry(day).or_default().count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));
-        match outcome {
-            Outcome::RobotsTxt => {
+        match verdict {
+            Verdict::RobotsTxt => {
                 tally.readings.count_fetch(record.time, record.method, record.status)
             }
             _ => tally.readings.count_other(record.time),
         }
-        tally.before_first += u64::from(ruled.is_before_first);
-        tally.unreachable_by_logs += u64::from(ruled.is_by_logs && outcome == Outcome::Unreachable);
-        if let Some(robots) = ruled.robots.filter(|_| outcome.is_paced())
+        tally.before_first += u64::from(dated.is_before_first);
+        tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
+        if let Some(robots) = dated.robots
             && self.context.judge.asks_for_delay(robots, crawler)
         {
             tally.paces.entry(robots.id).or_default().count(record.time);
         }
-        if let Some(compared) = simulated {
-            tally.simulated.count(compared, || example(record, position, ruled.snapshot));
+        if let Some(compared) = compared {
+            tally.simulated.count(compared, || example(record, position, dated.snapshot));
         }
-        if let (Outcome::Violation, Judged::Disallowed(key)) = (outcome, ruled.judged) {
-            add_violation(key, record, position, ruled.snapshot, tally);
-            if let (Some(evidence), Some(robots)) = (evidence, ruled.robots) {
-                let rule = (Arc::clone(robots), key.line, ruled.snapshot);
+        if let Verdict::Violation(rule) = verdict {
+            add_violation(rule, record, position, dated.snapshot, tally);
+            if let (Some(evidence), Some(robots)) = (evidence, dated.robots) {
+                let rule = (Arc::clone(robots), rule.line, dated.snapshot);
                 evidence.push(ViolatingRequest::new(
                     Arc::clone(&site.place),
                     (crawler, identity),
@@ -325,71 +315,24 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// The verdict on a request, and what a `draft` would do to it.
     fn judge<'s>(
         &mut self,
         crawler: CrawlerId,
         target: Target<'_>,
         time: UtcTime,
         site: &'s Site,
-    ) -> Ruled<'s> {
-        let path = match target {
-            Target::NoPath => return Ruled::not_judged(Judged::NoPath),
-            Target::Path(path) | Target::Absolute { path, .. } => path,
-        };
-        let Context { judge, before_first, registry, .. } = *self.context;
-        let path = prepare(path, judge.dialect(), &mut self.path_scratch);
-        if path.is_robots_txt() {
-            return Ruled::not_judged(Judged::RobotsTxt);
-        }
-        let Some(known) = &site.known else { return Ruled::not_judged(Judged::Unknown) };
-        let verdict = |crawler| judge.verdict_at(known, crawler, path, time, before_first);
-        match verdict(crawler) {
-            Judgement::Unknown => {
-                Ruled { is_before_first: true, ..Ruled::not_judged(Judged::Unknown) }
-            }
-            Judgement::Unreachable(standing) => {
-                Ruled::new(Judged::Unreachable, known, None, standing)
-            }
-            Judgement::AllowedByAbsence(standing) => {
-                Ruled::new(Judged::Allowed, known, None, standing)
-            }
-            Judgement::Grace(decided) => {
-                Ruled::new(Judged::Grace, known, Some(decided.robots), decided.standing)
-            }
-            Judgement::Disallowed(decided) => {
-                let line = decided.verdict.by.expect("what is disallowed is so by a rule");
-                let key = RuleKey { robots: decided.robots.id, line };
-                let judged = Judged::Disallowed(key);
-                Ruled::new(judged, known, Some(decided.robots), decided.standing)
-            }
-            Judgement::Allowed(decided) => {
-                let is_free = judge.goes_free(decided.robots, crawler)
-                    && matches!(verdict(registry.generic()), Judgement::Disallowed(_));
-                let judged = if is_free { Judged::GoesFree } else { Judged::Allowed };
-                Ruled::new(judged, known, Some(decided.robots), decided.standing)
-            }
-        }
-    }
-
-    /// What a draft would do to a request that `robots`, then in force, decided as `outcome`.
-    fn simulate(
-        &mut self,
-        crawler: CrawlerId,
-        target: Target<'_>,
-        place: &Place,
-        robots: Option<&Robots>,
-        outcome: Outcome,
-    ) -> Option<Compared> {
-        let Context { draft, judge, .. } = *self.context;
-        let in_force = draft?.in_force(place, outcome)?;
-        let (Target::Path(path) | Target::Absolute { path, .. }) = target else { return None };
-        let path = prepare(path, judge.dialect(), &mut self.path_scratch);
-        let present = || {
-            let robots = robots?;
-            let line = judge.verdict(robots, crawler, path).by?;
-            Some(RuleKey { robots: robots.id, line })
-        };
-        Some(draft?.compare(crawler, path, in_force, present))
+        draft: Option<&Draft>,
+    ) -> (DatedVerdict<'s>, Option<Compared>) {
+        let Context { judge, before_first, .. } = *self.context;
+        let (dialect, scratch) = (judge.dialect(), &mut self.path_scratch);
+        let path = target.path().map(|path| prepare(path, dialect, scratch));
+        let at = JudgedAt::Time(time, before_first);
+        let dated = judge.verdict(site.known.as_deref(), crawler, path, at);
+        let compared = draft
+            .zip(path)
+            .and_then(|(draft, path)| draft.compare(&site.place, crawler, path, dated.verdict));
+        (dated, compared)
     }
 }
 

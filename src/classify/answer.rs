@@ -1,14 +1,15 @@
-//! What is said of a URL.
+//! What the columns of a row say of its verdict.
 
 use std::sync::Arc;
 
 use crate::judge::robots::Robots;
+use crate::judge::verdict::{DatedVerdict, Verdict};
 
 use super::url_parts::InvalidUrl;
 
-/// May the crawler request the URL?
+/// The column `verdict`: may the crawler request the URL?
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Answer {
+pub enum VerdictWord {
     /// It may.
     Allowed,
     /// It may not.
@@ -19,11 +20,11 @@ pub enum Answer {
     Unreachable,
     /// Nothing is known of the origin.
     Unknown,
-    /// It is no URL.
+    /// It is not a valid URL.
     InvalidUrl,
 }
 
-/// Why.
+/// The column `reason`: why.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Reason {
     /// A rule says so.
@@ -50,45 +51,45 @@ pub enum Reason {
     Invalid(InvalidUrl),
 }
 
-/// What is said of one row, and by which robots.txt.
+/// The verdict on one row as columns say it, and by which robots.txt.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'r> {
-    /// What is said.
-    pub answer: Answer,
+pub struct RowVerdict<'r> {
+    /// The verdict.
+    pub word: VerdictWord,
     /// Why.
     pub reason: Reason,
     /// Of the deciding rule; 0 where there is none.
     pub line: u32,
-    /// Who says so.
+    /// The robots.txt with that rule.
     pub robots: Option<&'r Arc<Robots>>,
 }
 
-impl Answer {
+impl VerdictWord {
     /// All of them, in the order of reports.
-    pub const ALL: [Answer; 6] = [
-        Answer::Allowed,
-        Answer::Disallowed,
-        Answer::Grace,
-        Answer::Unreachable,
-        Answer::Unknown,
-        Answer::InvalidUrl,
+    pub const ALL: [VerdictWord; 6] = [
+        VerdictWord::Allowed,
+        VerdictWord::Disallowed,
+        VerdictWord::Grace,
+        VerdictWord::Unreachable,
+        VerdictWord::Unknown,
+        VerdictWord::InvalidUrl,
     ];
 
     /// The name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Answer::Allowed => "allowed",
-            Answer::Disallowed => "disallowed",
-            Answer::Grace => "grace",
-            Answer::Unreachable => "unreachable",
-            Answer::Unknown => "unknown",
-            Answer::InvalidUrl => "invalid-url",
+            VerdictWord::Allowed => "allowed",
+            VerdictWord::Disallowed => "disallowed",
+            VerdictWord::Grace => "grace",
+            VerdictWord::Unreachable => "unreachable",
+            VerdictWord::Unknown => "unknown",
+            VerdictWord::InvalidUrl => "invalid-url",
         }
     }
 
-    /// The answer of that name.
-    pub fn from_name(name: &str) -> Option<Answer> {
-        Answer::ALL.into_iter().find(|answer| answer.as_str() == name)
+    /// The verdict of that name.
+    pub fn from_name(name: &str) -> Option<VerdictWord> {
+        VerdictWord::ALL.into_iter().find(|word| word.as_str() == name)
     }
 }
 
@@ -111,20 +112,48 @@ impl Reason {
     }
 }
 
-impl<'r> Said<'r> {
-    /// Without a robots.txt.
-    pub fn of(answer: Answer, reason: Reason) -> Said<'r> {
-        Said { answer, reason, line: 0, robots: None }
+impl<'r> RowVerdict<'r> {
+    /// What columns say of `found`; `nothing_known` is why, where nothing is known.
+    pub fn new(found: DatedVerdict<'r>, nothing_known: Reason) -> RowVerdict<'r> {
+        let word = match found.verdict {
+            Verdict::RobotsTxt => {
+                return RowVerdict::without_rule(VerdictWord::Allowed, Reason::RobotsTxt);
+            }
+            // Does not come up: each URL has a path.
+            Verdict::NoPath => return RowVerdict::invalid(InvalidUrl::Relative),
+            Verdict::Unknown => return RowVerdict::unknown(nothing_known),
+            Verdict::Unreachable => {
+                let word = VerdictWord::Unreachable;
+                return RowVerdict::without_rule(word, Reason::Unreachable);
+            }
+            // All are judged as if they were bound.
+            Verdict::NotBound(None) | Verdict::Allowed(_) | Verdict::AllowedIgnoringStar(_) => {
+                VerdictWord::Allowed
+            }
+            Verdict::NotBound(Some(_)) | Verdict::Violation(_) => VerdictWord::Disallowed,
+            Verdict::Grace(_) => VerdictWord::Grace,
+        };
+        let line = found.verdict.rule().map_or(0, |rule| rule.line);
+        let reason = match (found.robots, line) {
+            (None, _) => Reason::NoRobotsTxt,
+            (Some(_), 0) => Reason::NoRuleMatches,
+            (Some(_), _) => Reason::Rule,
+        };
+        RowVerdict { word, reason, line, robots: found.robots }
     }
 
-    /// For the time being.
-    pub fn unreachable() -> Said<'r> {
-        Said::of(Answer::Unreachable, Reason::Unreachable)
+    /// By no rule.
+    pub fn without_rule(word: VerdictWord, reason: Reason) -> RowVerdict<'r> {
+        RowVerdict { word, reason, line: 0, robots: None }
     }
 
-    /// By the rules of `robots`: the one on line `by`, or none.
-    pub fn by_rules(answer: Answer, robots: &'r Arc<Robots>, by: Option<u32>) -> Said<'r> {
-        let reason = by.map_or(Reason::NoRuleMatches, |_| Reason::Rule);
-        Said { answer, reason, line: by.unwrap_or(0), robots: Some(robots) }
+    /// Nothing is known.
+    pub fn unknown(reason: Reason) -> RowVerdict<'r> {
+        RowVerdict::without_rule(VerdictWord::Unknown, reason)
+    }
+
+    /// It is not a URL.
+    pub fn invalid(why: InvalidUrl) -> RowVerdict<'r> {
+        RowVerdict::without_rule(VerdictWord::InvalidUrl, Reason::Invalid(why))
     }
 }

@@ -1,4 +1,4 @@
-//! One batch: rows in, answers out, in the order of the rows.
+//! One batch: rows in, verdicts out, in the order of the rows.
 //!
 //! The rows are judged origin by origin, so that each robots.txt is looked up once a batch and
 //! need not stay in memory.
@@ -11,16 +11,18 @@ use foldhash::fast::RandomState;
 
 use crate::crawlers::cache::UserAgentCache;
 use crate::judge::Judge;
+use crate::judge::timeline::BeforeFirst;
+use crate::judge::verdict::JudgedAt;
 use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 
-use super::answer::{Answer, Reason, Said};
+use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::asker::{Askers, Asking, asker_of_row};
 use super::by_origin::{ByOrigin, RowTarget};
 use super::input_format::{AskerColumn, InputFormat};
 use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
-use super::site::{Site, When};
+use super::site::Site;
 use super::sites::Sites;
 use super::summary::Counts;
 use super::url_parts::{InvalidUrl, UrlParts};
@@ -61,10 +63,10 @@ pub struct JudgedBatch {
 }
 
 impl JudgedBatch {
-    /// How often each answer was given.
+    /// How often each verdict was given.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.outcomes.iter().for_each(|outcome| counts.add(outcome.answer, outcome.times));
+        self.outcomes.iter().for_each(|outcome| counts.add(outcome.word, outcome.times));
         counts
     }
 
@@ -89,9 +91,9 @@ pub fn judge(
         let row = rows.get(index as usize);
         let url = row.cell(columns.url).trim_ascii();
         let why = UrlParts::of(url, context.default_scheme).err().unwrap_or(InvalidUrl::BadHost);
-        let said = Said::of(Answer::InvalidUrl, Reason::Invalid(why));
+        let verdict = RowVerdict::invalid(why);
         for (at, asker) in desk.askers(&rows, index, &columns, &mut memory.user_agents) {
-            desk.put(index, at, asker, said, &None);
+            desk.put(index, at, asker, verdict, &None);
         }
     }
     for group in groups.iter() {
@@ -129,11 +131,12 @@ fn fetch(rows: &InputRows, places: &[RowTarget]) {
     black_box(bytes.fold(0, |all, byte| all ^ byte));
 }
 
-/// RFC 3339, a date or a date and time in UTC, or seconds since 1970.
-fn when(cell: &[u8]) -> When {
+/// RFC 3339, a date or a date and time in UTC, or seconds since 1970; `None` where it is none.
+fn judged_at(cell: &[u8]) -> Option<JudgedAt> {
     let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
     let seconds = || UtcTime::from_unix_seconds(text.parse().ok()?);
-    seconds().or_else(|| Zone::UTC.parse(text)).map_or(When::Unsaid, When::At)
+    let time = seconds().or_else(|| Zone::UTC.parse(text))?;
+    Some(JudgedAt::Time(time, BeforeFirst::Unknown))
 }
 
 fn asking<'a>(row: InputRow<'a>, column: &AskerColumn<usize>) -> Asking<'a> {
@@ -158,9 +161,9 @@ struct Desk<'a> {
     many: HashMap<Key, usize, RandomState>,
 }
 
-/// Asker, answer, reason, line, and the place in memory of the robots.txt, which is there as long as
+/// Asker, verdict, reason, line, and the place in memory of the robots.txt, which is there as long as
 /// its origin is in hand.
-type Key = (Option<u16>, Answer, Reason, u32, usize);
+type Key = (Option<u16>, VerdictWord, Reason, u32, usize);
 
 /// So many outcomes of an origin are gone through one by one.
 const FEW: usize = 16;
@@ -197,23 +200,23 @@ impl<'a> Desk<'a> {
         user_agents: &mut UserAgentCache,
     ) {
         let judge = self.context.judge;
-        let when_cell = |cell| when(rows.get(place.row as usize).cell(cell));
-        let when = columns.time.map_or(When::Newest, when_cell);
+        let time_cell = |cell| judged_at(rows.get(place.row as usize).cell(cell));
+        let when = columns.time.map_or(Some(JudgedAt::Newest), time_cell);
         let rest = rows.text(place.rest_start, place.rest_end);
-        // Lent out, as what is said is put down meanwhile.
+        // Lent out, as verdicts are put down meanwhile.
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = prepare(rest, judge.dialect(), &mut scratch);
         for (at, asker) in self.askers(rows, place.row, columns, user_agents) {
-            let said = match asker {
-                Some(asker) => site.known.say(judge, asker, path, when),
-                None => Said::of(Answer::Unknown, Reason::NoSuchCrawler),
+            let verdict = match asker {
+                Some(asker) => site.known.verdict(judge, asker, path, when),
+                None => RowVerdict::unknown(Reason::NoSuchCrawler),
             };
-            self.put(place.row, at, asker, said, &site.origin);
+            self.put(place.row, at, asker, verdict, &site.origin);
         }
         self.scratch = scratch;
     }
 
-    /// Who asks for the URL of the row at `index`, each with its place among the answers; `None` is nobody.
+    /// Who asks for the URL of the row at `index`, each with its place among the verdicts; `None` is nobody.
     fn askers(
         &self,
         rows: &InputRows,
@@ -239,16 +242,18 @@ impl<'a> Desk<'a> {
         row: u32,
         place: usize,
         asker: Option<u16>,
-        said: Said<'_>,
+        verdict: RowVerdict<'_>,
         origin: &Option<Arc<str>>,
     ) {
-        let said = match self.context.detail {
-            Detail::Rules => said,
-            Detail::Answers | Detail::Origins => Said::of(said.answer, said.reason),
+        let verdict = match self.context.detail {
+            Detail::Rules => verdict,
+            Detail::Verdicts | Detail::Origins => {
+                RowVerdict::without_rule(verdict.word, verdict.reason)
+            }
         };
-        let robots = said.robots.map_or(0, |robots| Arc::as_ptr(robots).addr());
-        let key = (asker, said.answer, said.reason, said.line, robots);
-        let at = self.find(&key).unwrap_or_else(|| self.remember(key, said, origin));
+        let robots = verdict.robots.map_or(0, |robots| Arc::as_ptr(robots).addr());
+        let key = (asker, verdict.word, verdict.reason, verdict.line, robots);
+        let at = self.find(&key).unwrap_or_else(|| self.remember(key, verdict, origin));
         self.outcomes.count(at);
         self.answers[row as usize * self.per_row + place] =
             u32::try_from(at).expect("a batch is far below 4 GiB");
@@ -265,10 +270,10 @@ impl<'a> Desk<'a> {
 
     /// Kept apart: it is done once for many rows, and has much to do.
     #[cold]
-    fn remember(&mut self, key: Key, said: Said<'_>, origin: &Option<Arc<str>>) -> usize {
+    fn remember(&mut self, key: Key, verdict: RowVerdict<'_>, origin: &Option<Arc<str>>) -> usize {
         let is_told = self.context.detail >= Detail::Origins;
         let origin = origin.as_ref().filter(|_| is_told).cloned();
-        self.outcomes.push(said, key.0, origin);
+        self.outcomes.push(verdict, key.0, origin);
         let at = self.keys.len();
         self.keys.push(key);
         if !self.many.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::BindingRule;
 
-use super::answer::{Answer, Reason, Said};
+use super::answer::{Reason, RowVerdict, VerdictWord};
 
 /// Bytes of a pattern that are told; more of one is cut, as strangers write it, and as it stands in
 /// each row that it decides.
@@ -15,8 +15,8 @@ pub const PATTERN_BYTES_MAX: usize = 1024;
 /// How much is told of a row. What is not told need not tell outcomes apart.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Detail {
-    /// Who asks, the answer, and why.
-    Answers,
+    /// Who asks, the verdict, and why.
+    Verdicts,
     /// The origin as well.
     Origins,
     /// And the robots.txt, with the rule that decided.
@@ -30,8 +30,8 @@ pub struct Outcome {
     pub origin: Option<Arc<str>>,
     /// Who asks; `None` where the row names nobody who is known.
     pub asker: Option<u16>,
-    /// What is said.
-    pub answer: Answer,
+    /// The verdict.
+    pub word: VerdictWord,
     /// Why.
     pub reason: Reason,
     /// SHA-256 of the robots.txt that was asked; `None` where none was, or it is not told.
@@ -87,16 +87,21 @@ impl Outcomes {
         Some(BindingRule { line, directive, pattern, group })
     }
 
-    /// What is `said` to `asker`, not counted yet.
-    pub(super) fn push(&mut self, said: Said<'_>, asker: Option<u16>, origin: Option<Arc<str>>) {
-        let robots = said.robots.filter(|_| said.line > 0);
+    /// The `verdict` for `asker`, not counted yet.
+    pub(super) fn push(
+        &mut self,
+        verdict: RowVerdict<'_>,
+        asker: Option<u16>,
+        origin: Option<Arc<str>>,
+    ) {
+        let robots = verdict.robots.filter(|_| verdict.line > 0);
         let rule = robots.zip(asker).map(|(robots, asker)| {
-            let rule = robots.binding_rule(said.line, CrawlerId(asker));
+            let rule = robots.binding_rule(verdict.line, CrawlerId(asker));
             self.told(rule)
         });
-        let Said { answer, reason, robots, .. } = said;
+        let RowVerdict { word, reason, robots, .. } = verdict;
         let digest = robots.map(|robots| *robots.digest.as_bytes());
-        self.list.push(Outcome { origin, asker, answer, reason, digest, times: 0, rule });
+        self.list.push(Outcome { origin, asker, word, reason, digest, times: 0, rule });
     }
 
     /// The one at `index` was said once more.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::bounded::{Bounded, StableHash};
 use crate::merge::Merge;
 
-use super::answer::Answer;
+use super::answer::VerdictWord;
 use super::asker::Askers;
 use super::batch::JudgedBatch;
 use super::outcome::{Outcome, Outcomes};
@@ -13,9 +13,9 @@ use super::outcome::{Outcome, Outcomes};
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
 const ENTRY_BYTES: usize = 512;
 
-/// How often each answer was given, in the order of [`Answer::ALL`].
+/// How often each verdict was given, in the order of [`VerdictWord::ALL`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counts(pub [u64; Answer::ALL.len()]);
+pub struct Counts(pub [u64; VerdictWord::ALL.len()]);
 
 /// Counts of a whole list.
 #[derive(Debug)]
@@ -34,14 +34,14 @@ impl Counts {
         self.0.iter().sum()
     }
 
-    /// How often `answer` was given.
-    pub fn of(&self, answer: Answer) -> u64 {
-        self.0[answer as usize]
+    /// How often `word` was given.
+    pub fn of(&self, word: VerdictWord) -> u64 {
+        self.0[word as usize]
     }
 
-    /// `answer` was given `count` times more.
-    pub fn add(&mut self, answer: Answer, count: u64) {
-        self.0[answer as usize] += count;
+    /// `word` was given `count` times more.
+    pub fn add(&mut self, word: VerdictWord, count: u64) {
+        self.0[word as usize] += count;
     }
 }
 
@@ -87,7 +87,7 @@ impl Counted {
         let mut counted = Counted::default();
         for outcome in judged.outcomes.iter() {
             let mut counts = Counts::default();
-            counts.add(outcome.answer, outcome.times);
+            counts.add(outcome.word, outcome.times);
             counted.askers.entry(outcome.asker).or_default().absorb(counts);
             let Some(key) = origin_key(outcome, askers) else { continue };
             if let Some(rule) = rule_key(&judged.outcomes, outcome, &key) {

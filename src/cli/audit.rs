@@ -14,7 +14,7 @@ use crate::archive::Store;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::parse_rate::not_understood;
-use crate::audit::{self, Judged, Options, Progress};
+use crate::audit::{self, Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -201,13 +201,6 @@ enum JudgeArg {
 }
 
 impl JudgeArg {
-    fn judged(self) -> Judged {
-        match self {
-            JudgeArg::Bound => Judged::Bound,
-            JudgeArg::Everyone => Judged::Everyone,
-        }
-    }
-
     fn as_str(self) -> &'static str {
         match self {
             JudgeArg::Bound => "bound",
@@ -259,9 +252,9 @@ impl AuditArgs {
     }
 
     fn judge_by(&self, store: Store, registry: &Registry) -> Result<Judge> {
-        let make = match self.judge.judged() {
-            Judged::Bound => Judge::new,
-            Judged::Everyone => Judge::of_everyone,
+        let make = match self.judge {
+            JudgeArg::Bound => Judge::new,
+            JudgeArg::Everyone => Judge::of_everyone,
         };
         make(store, registry, self.dialect.dialect())
     }
@@ -417,7 +410,6 @@ impl AuditArgs {
             trusted_proxies: self.origins.trusted_proxies()?,
             window: self.window.window(&zone)?,
             zone,
-            judged: self.judge.judged(),
             before_first: match self.strict_history {
                 true => BeforeFirst::Unknown,
                 false => BeforeFirst::AsFirst,

@@ -47,7 +47,7 @@ Exit codes:
 /// robots.txt known, 31 rules of 16 KiB that end in `%2A`, takes a second for a URL of this length.
 const URL_BYTES_MAX: usize = 1 << 16;
 
-/// Say whether a crawler may request a URL, and each step of the decision.
+/// Say whether a crawler may request a URL, and each step of the asked.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit check --help")]
 pub struct CheckArgs {
@@ -170,7 +170,7 @@ impl CheckArgs {
             // Nobody in particular.
             Some("*") => Judge::ad_hoc(store, Vec::new(), dialect),
             Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], dialect),
-            None => Judge::new(store, registry, dialect),
+            None => Judge::of_rules_alone(store, registry, dialect),
         }
     }
 }
@@ -217,7 +217,7 @@ impl Answers<'_> {
         let text = match located {
             Ok(located) => {
                 let explanation = explain(self.judge, self.asker.id, &located)?;
-                if !explanation.decision.allowed && self.outcome == Outcome::Done {
+                if !explanation.asked.is_allowed() && self.outcome == Outcome::Done {
                     self.outcome = Outcome::Disallowed;
                 }
                 self.decided(&explanation)

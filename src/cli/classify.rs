@@ -10,7 +10,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use crate::archive::Store;
-use crate::classify::answer::Answer;
+use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
 use crate::classify::batch::BatchContext;
 use crate::classify::input_format::{AskerColumn, InputFormat, ListSyntax, WantedColumns};
@@ -193,7 +193,8 @@ impl ClassifyArgs {
         let store = Store::open(&self.robots)?;
         let cache_bytes = self.memory / 8 * CACHE_EIGHTHS;
         let judge = Judge::of_many(store, judged, self.dialect.dialect(), cache_bytes)?;
-        let only: Result<Vec<Answer>> = self.only.iter().map(|name| answer(name)).collect();
+        let only: Result<Vec<VerdictWord>> =
+            self.only.iter().map(|name| verdict_word(name)).collect();
         let width = if self.wide { Width::Wide } else { Width::Long };
         let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &askers);
         let default_scheme = self.default_scheme.as_deref();
@@ -251,16 +252,17 @@ impl ClassifyArgs {
         output.commit()?;
         damages.iter().for_each(|damage| complain(damage));
         if !self.quiet {
-            let counts = Answer::ALL.map(|answer| (classified.counts.of(answer), answer));
+            let counts = VerdictWord::ALL.map(|word| (classified.counts.of(word), word));
             let counts = counts.iter().filter(|(count, _)| *count > 0);
             let counts: Vec<String> =
-                counts.map(|(count, answer)| format!("{count} {}", answer.as_str())).collect();
+                counts.map(|(count, word)| format!("{count} {}", word.as_str())).collect();
             complain(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
         }
         if !damages.is_empty() {
             return Ok(Outcome::Incomplete);
         }
-        let is_failure = self.fail_on_disallowed && classified.counts.of(Answer::Disallowed) > 0;
+        let is_failure =
+            self.fail_on_disallowed && classified.counts.of(VerdictWord::Disallowed) > 0;
         Ok(if is_failure { Outcome::Disallowed } else { Outcome::Done })
     }
 
@@ -366,9 +368,9 @@ fn so_far(progress: &ClassifyProgress, begun: Instant) -> String {
     format!("{rows} URLs, {per_second:.0}/s; {opened} origins looked up, {percent} % cache hits")
 }
 
-fn answer(name: &str) -> Result<Answer> {
-    Answer::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Answer::ALL.iter().map(|answer| answer.as_str()).collect();
+fn verdict_word(name: &str) -> Result<VerdictWord> {
+    VerdictWord::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = VerdictWord::ALL.iter().map(|word| word.as_str()).collect();
         Error::usage(format!("--only {name}: the verdicts are {}", names.join(", ")))
     })
 }

@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
+use crate::judge::dated::Dated;
 use crate::judge::explained::{Bound, Match, matches};
 use crate::judge::robots::Robots;
-use crate::judge::timeline::Ruling;
+use crate::judge::timeline::BeforeFirst;
+use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{Claim, Judge};
 use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
@@ -41,6 +43,10 @@ pub struct Located<'a> {
     pub file: Option<File>,
     /// What decides that, where robots.txt has a history.
     pub in_force: Option<InForce>,
+    /// What is known of the origin; `None` where nothing is.
+    known: Option<Arc<Dated>>,
+    /// When the request would be made.
+    at: UtcTime,
 }
 
 /// A robots.txt and where it stands.
@@ -80,27 +86,23 @@ pub struct Explanation<'a> {
     pub located: &'a Located<'a>,
     /// Which groups bind; `None` where there is no file.
     pub bound: Option<Bound<'a>>,
-    /// What the rules say in the dialect that was asked for.
-    pub decision: Decision<'a>,
-    /// What they would say in the other one.
-    pub other: Decision<'a>,
-    /// Disallowed, but the crawler may still have held an earlier robots.txt that allows it.
-    pub is_grace: bool,
+    /// The verdict in the dialect that was asked for.
+    pub asked: DialectVerdict<'a>,
+    /// What it would be in the other one.
+    pub other: DialectVerdict<'a>,
 }
 
-/// What the rules say in one dialect.
+/// The verdict in one dialect, and each step to it.
 #[derive(Clone, Debug)]
-pub struct Decision<'a> {
+pub struct DialectVerdict<'a> {
     /// The dialect.
     pub dialect: Dialect,
     /// The path as it was compared with the rules.
     pub path: Vec<u8>,
     /// What was done to it, in the order in which it is done.
     pub changes: Vec<Change>,
-    /// Whether the rules allow the path.
-    pub allowed: bool,
-    /// The deciding line, 1-based; `None` where no rule matched or none was asked.
-    pub by: Option<u32>,
+    /// The verdict, as if the rules bound the crawler.
+    pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
     /// All rules that match, in deciding order: the first one decides.
@@ -110,7 +112,25 @@ pub struct Decision<'a> {
 impl Explanation<'_> {
     /// Whether the other dialect gives another verdict, or gives it by another line.
     pub fn is_dialect_decisive(&self) -> bool {
-        (self.decision.allowed, self.decision.by) != (self.other.allowed, self.other.by)
+        let said = |by: &DialectVerdict<'_>| (by.is_allowed(), by.line());
+        said(&self.asked) != said(&self.other)
+    }
+
+    /// Disallowed, but the crawler may still have held an earlier robots.txt that allows it.
+    pub fn is_grace(&self) -> bool {
+        matches!(self.asked.verdict, Verdict::Grace(_))
+    }
+}
+
+impl DialectVerdict<'_> {
+    /// Whether the crawler may request the path.
+    pub fn is_allowed(&self) -> bool {
+        !self.verdict.is_disallowed() && self.verdict != Verdict::Unreachable
+    }
+
+    /// The deciding line, 1-based; `None` where no rule matched or none was asked.
+    pub fn line(&self) -> Option<u32> {
+        self.verdict.rule().map(|rule| rule.line)
     }
 }
 
@@ -132,18 +152,32 @@ pub fn locate<'a>(
     };
     let found = match judge.is_dated() {
         true => in_force(judge, origin.as_ref(), at),
-        false => file(judge, origin.as_ref()).map(|file| (Some(file), None)),
+        false => file(judge, origin.as_ref()).map(Found::always),
     };
-    let (file, in_force) = match found {
-        Ok(found) => found,
-        // It may always be asked for, known or not.
-        Err(_) if prepare(path, judge.dialect(), &mut Vec::new()).is_robots_txt() => (None, None),
-        Err(undecided) => return Err(undecided),
-    };
-    Ok(Located { given, path, origin, file, in_force })
+    let found = found.or_else(|undecided| {
+        // Some targets need no robots.txt to be decided.
+        let mut scratch = Vec::new();
+        let path = prepare(path, judge.dialect(), &mut scratch);
+        Verdict::without_rules(Some(path)).map(|_| Found::default()).ok_or(undecided)
+    });
+    let Found { file, in_force, known } = found?;
+    Ok(Located { given, path, origin, file, in_force, known, at })
 }
 
-type Found = (Option<File>, Option<InForce>);
+/// What governs a URL.
+#[derive(Default)]
+struct Found {
+    file: Option<File>,
+    in_force: Option<InForce>,
+    known: Option<Arc<Dated>>,
+}
+
+impl Found {
+    fn always(file: File) -> Found {
+        let known = Some(Arc::new(Dated::always(Arc::clone(&file.robots))));
+        Found { file: Some(file), in_force: None, known }
+    }
+}
 
 fn in_force(
     judge: &Judge,
@@ -162,7 +196,7 @@ fn in_force(
     let source = || judge.source(Some(origin)).unwrap_or_default();
     let robots = known.rules(in_force.standing.ruling);
     let file = robots.map(|robots| File { source: source(), robots: Arc::clone(robots) });
-    Ok((file, Some(in_force)))
+    Ok(Found { file, in_force: Some(in_force), known: Some(known) })
 }
 
 fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Undecided> {
@@ -191,55 +225,42 @@ pub fn explain<'a>(
     located: &'a Located<'a>,
 ) -> Result<Explanation<'a>> {
     let bound = located.file.as_ref().map(|file| judge.bound(&file.robots, crawler));
-    let decision = |dialect| decide(judge, crawler, located, bound.as_ref(), dialect);
+    let verdict = |dialect| verdict_in(dialect, judge, crawler, located, bound.as_ref());
     let (dialect, other) = match judge.dialect() {
         Dialect::Google => (Dialect::Google, Dialect::Rfc9309),
         Dialect::Rfc9309 => (Dialect::Rfc9309, Dialect::Google),
     };
-    let (decision, other) = (decision(dialect)?, decision(other)?);
-    let held = |in_force: &InForce| in_force.is_grace(judge, crawler, located.path);
-    let is_grace = located.in_force.as_ref().is_some_and(held);
-    Ok(Explanation { located, bound, decision, other, is_grace })
+    let (asked, other) = (verdict(dialect)?, verdict(other)?);
+    Ok(Explanation { located, bound, asked, other })
 }
 
-fn decide<'a>(
+fn verdict_in<'a>(
+    dialect: Dialect,
     judge: &'a Judge,
     crawler: CrawlerId,
     located: &'a Located<'a>,
     bound: Option<&Bound<'a>>,
-    dialect: Dialect,
-) -> Result<Decision<'a>> {
+) -> Result<DialectVerdict<'a>> {
     let mut scratch = Vec::new();
     let path = prepare(located.path, dialect, &mut scratch);
-    let nothing_asked = || Decision {
-        dialect,
-        path: path.as_bytes().to_vec(),
-        changes: changes(located.path, dialect),
-        allowed: true,
-        by: None,
-        reason: Reason::RobotsTxtItself,
-        matches: Vec::new(),
+    let at = JudgedAt::Time(located.at, BeforeFirst::AsFirst);
+    let found = judge.verdict_in(dialect, located.known.as_deref(), crawler, Some(path), at);
+    let verdict = found.verdict;
+    let ruling = located.in_force.as_ref().map(|in_force| in_force.standing.ruling);
+    let (matches, reason) = match (verdict, bound) {
+        (Verdict::RobotsTxt, _) => (Vec::new(), Reason::RobotsTxtItself),
+        (_, None) => (Vec::new(), without_rules(ruling)),
+        (_, Some(bound)) => {
+            let matches = matches(&bound.rules, dialect, path);
+            let reason = reason(bound, &matches);
+            (matches, reason)
+        }
     };
-    if path.is_robots_txt() {
-        return Ok(nothing_asked());
-    }
-    let (Some(file), Some(bound)) = (&located.file, bound) else {
-        let ruling = located.in_force.as_ref().map(|in_force| in_force.standing.ruling);
-        let allowed = ruling != Some(Ruling::Unreachable);
-        return Ok(Decision { allowed, reason: without_rules(ruling), ..nothing_asked() });
-    };
-    let verdict = judge.verdict_in(dialect, &file.robots, crawler, path);
-    let matches = matches(&bound.rules, dialect, path);
-    if matches.first().map(|first| first.rule.line) != verdict.by {
+    if matches.first().map(|first| first.rule.line) != verdict.rule().map(|rule| rule.line) {
         return Err(Error::inconsistent("the deciding rule is not the first that matches"));
     }
-    Ok(Decision {
-        allowed: verdict.allowed,
-        by: verdict.by,
-        reason: reason(bound, &matches),
-        matches,
-        ..nothing_asked()
-    })
+    let (path, changes) = (path.as_bytes().to_vec(), changes(located.path, dialect));
+    Ok(DialectVerdict { dialect, path, changes, verdict, reason, matches })
 }
 
 #[cfg(test)]
@@ -286,14 +307,14 @@ user-agent: nothing";
                 (judge, Asker::ad_hoc(token))
             }
             None => {
-                let judge = Judge::new(store, &registry, Dialect::Google).unwrap();
+                let judge = Judge::of_rules_alone(store, &registry, Dialect::Google).unwrap();
                 (judge, Asker::named(&registry, asker).unwrap())
             }
         };
         let located = locate(&judge, url.as_bytes(), None, now()).unwrap();
         let explanation = explain(&judge, asker.id, &located).unwrap();
-        let decision = &explanation.decision;
-        assert_eq!((decision.allowed, decision.by, decision.reason), expected, "{url}");
+        let asked = &explanation.asked;
+        assert_eq!((asked.is_allowed(), asked.line(), asked.reason), expected, "{url}");
         assert_eq!(explanation.is_dialect_decisive(), differs, "{url}: {:?}", explanation.other);
     }
 
@@ -354,6 +375,6 @@ user-agent: nothing";
         assert!(unneeded.file.is_none());
         let crawler = registry.find("GPTBot").unwrap();
         let explanation = explain(&judge, crawler, &unneeded).unwrap();
-        assert_eq!(explanation.decision.reason, Reason::RobotsTxtItself);
+        assert_eq!(explanation.asked.reason, Reason::RobotsTxtItself);
     }
 }

@@ -74,7 +74,7 @@ impl Judge {
 
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
-    pub fn goes_free(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+    pub(super) fn goes_free(&self, robots: &Robots, crawler: CrawlerId) -> bool {
         let ignores_star = self.askers[crawler.index()].star == Star::Ignored;
         ignores_star && self.aside(robots, crawler).bound == Bound::No
     }
@@ -183,6 +183,6 @@ mod tests {
         assert!(!judge.goes_free(&robots, adsbot));
         let mut scratch = Vec::new();
         let path = prepare(b"/a", Dialect::Google, &mut scratch);
-        assert_eq!(judge.verdict(&robots, adsbot, path).by, Some(2));
+        assert_eq!(judge.decide(&robots, adsbot, path).line, Some(2));
     }
 }

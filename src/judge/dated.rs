@@ -1,20 +1,18 @@
-//! Verdicts at a time: what the ruling in force then says, and what crawlers may still have held.
+//! What is known of an origin over time: which snapshot was in force when.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::{Store, reader::Archive, snapshot::SnapshotOutcome};
-use crate::crawlers::crawler::CrawlerId;
 use crate::error::Result;
-use crate::matcher::verdict::Verdict;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
-use crate::url::path::PathQuery;
 
 use super::history::History;
 use super::robots::Robots;
 use super::silence::{Silence, Silences};
 use super::timeline::{AllowAll, BeforeFirst, Ruling, Standing, Timeline, Version};
+use super::verdict::JudgedAt;
 use super::{Claim, Judge};
 
 /// All that is known of one origin over time.
@@ -25,6 +23,8 @@ pub struct Dated {
     versions: Box<[Arc<Robots>]>,
     /// By the place that a [`Standing`] names; empty for a file given by hand.
     seen: Box<[Seen]>,
+    /// What is in force since the newest snapshot.
+    newest: Option<Standing>,
     /// What logs show besides.
     silences: Option<Arc<Silences>>,
 }
@@ -38,39 +38,16 @@ pub struct Seen {
     pub outcome: SnapshotOutcome,
 }
 
-/// What is said of a request at its time.
-#[derive(Clone, Copy, Debug)]
-pub enum Judgement<'a> {
-    /// Nothing is known of that origin at that time.
-    Unknown,
-    /// 429, 5xx or no answer: closed for the time being. Never a violation.
-    Unreachable(Standing),
-    /// Everything is allowed: there is no robots.txt.
-    AllowedByAbsence(Standing),
-    /// The rules in force allow it.
-    Allowed(Decided<'a>),
-    /// The rules in force disallow it, but a crawler may still have held a ruling that allows it.
-    Grace(Decided<'a>),
-    /// The rules in force disallow it, and so did all that a crawler may have held.
-    Disallowed(Decided<'a>),
-}
-
-/// The rules in force, and what they say.
-#[derive(Clone, Copy, Debug)]
-pub struct Decided<'a> {
-    /// The version of robots.txt.
-    pub robots: &'a Arc<Robots>,
-    /// Its verdict.
-    pub verdict: Verdict,
-    /// Which snapshot gave it, and how old that was.
-    pub standing: Standing,
-}
-
 impl Dated {
     /// One file that counts at all times.
     pub fn always(robots: Arc<Robots>) -> Dated {
-        let timeline = Timeline::always(Version(0));
-        Dated { timeline, versions: [robots].into(), seen: Box::default(), silences: None }
+        Dated::new(Timeline::always(Version(0)), [robots].into(), Box::default())
+    }
+
+    fn new(timeline: Timeline, versions: Box<[Arc<Robots>]>, seen: Box<[Seen]>) -> Dated {
+        let newest = seen.iter().map(|seen| seen.fetched_at).max();
+        let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
+        Dated { timeline, versions, seen, newest, silences: None }
     }
 
     /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
@@ -83,9 +60,21 @@ impl Dated {
         self.seen.len()
     }
 
-    /// The newest snapshot; `None` for a file given by hand.
-    pub fn newest(&self) -> Option<Seen> {
-        self.seen.iter().max_by_key(|seen| seen.fetched_at).copied()
+    /// By what a request is judged; `None` where nothing is known.
+    pub(super) fn in_force(&self, at: JudgedAt) -> Option<Standing> {
+        match at {
+            JudgedAt::Time(time, before) => self.at(time, before),
+            JudgedAt::Newest => self.newest,
+        }
+    }
+
+    /// Other rulings that a crawler may have held at `time`, at which `standing` was in force.
+    pub(super) fn held(
+        &self,
+        standing: &Standing,
+        time: UtcTime,
+    ) -> impl Iterator<Item = Ruling> + '_ {
+        self.timeline.held(standing, time)
     }
 
     /// What is in force at `time`; `None` where nothing is known.
@@ -227,40 +216,7 @@ impl Judge {
         let seen = entries
             .iter()
             .map(|entry| Seen { fetched_at: entry.fetch.fetched_at, outcome: entry.fetch.outcome });
-        Ok(Some(Dated { timeline, versions, seen: seen.collect(), silences: None }))
-    }
-
-    /// What `dated` says of `path` to `crawler` at `time`. A file given by hand costs no more than
-    /// [`Judge::verdict`] does.
-    pub fn verdict_at<'a>(
-        &self,
-        dated: &'a Dated,
-        crawler: CrawlerId,
-        path: PathQuery<'_>,
-        time: UtcTime,
-        before: BeforeFirst,
-    ) -> Judgement<'a> {
-        let Some(standing) = dated.at(time, before) else { return Judgement::Unknown };
-        let version = match standing.ruling {
-            Ruling::Unreachable => return Judgement::Unreachable(standing),
-            Ruling::AllowAll(_) => return Judgement::AllowedByAbsence(standing),
-            Ruling::Rules(version) => version,
-        };
-        let robots = dated.robots(version);
-        let verdict = self.verdict(robots, crawler, path);
-        let decided = Decided { robots, verdict, standing };
-        if verdict.allowed {
-            return Judgement::Allowed(decided);
-        }
-        let allows = |held| match held {
-            Ruling::Rules(version) => self.verdict(dated.robots(version), crawler, path).allowed,
-            Ruling::AllowAll(_) => true,
-            Ruling::Unreachable => false,
-        };
-        match dated.timeline.held(&standing, time).any(allows) {
-            true => Judgement::Grace(decided),
-            false => Judgement::Disallowed(decided),
-        }
+        Ok(Some(Dated::new(timeline, versions, seen.collect())))
     }
 }
 
@@ -271,7 +227,6 @@ mod tests {
     use crate::archive::writer::NewSnapshot;
     use crate::crawlers::registry::Registry;
     use crate::url::dialect::Dialect;
-    use crate::url::path::prepare;
 
     const HOUR: i64 = 3600;
     const OPEN: &str = "User-agent: *\nDisallow: /closed\n";
@@ -297,53 +252,6 @@ mod tests {
         let store = Store::open(&path).unwrap();
         let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
         (dir, judge, origin)
-    }
-
-    #[test]
-    fn each_value_has_its_time() {
-        let (ok, gone) = (SnapshotOutcome::Status(200), SnapshotOutcome::Status(404));
-        let (_dir, judge, origin) = judge(&[
-            (0, ok, OPEN),
-            (100, ok, CLOSED),
-            (200, SnapshotOutcome::Failure(Failure::Timeout), ""),
-            (300, ok, CLOSED),
-            (400, gone, ""),
-            (500, ok, CLOSED),
-        ]);
-        let dated = judge.dated(&origin, Claim::Foreign).unwrap().unwrap();
-        let crawler = Registry::builtin().find("GPTBot").unwrap();
-        let check = |path: &str, hours, expected: &str| {
-            let path =
-                prepare(path.as_bytes(), Dialect::Google, &mut Vec::new()).as_bytes().to_vec();
-            let mut scratch = Vec::new();
-            let path = prepare(&path, Dialect::Google, &mut scratch);
-            let said = judge.verdict_at(&dated, crawler, path, time(hours), BeforeFirst::Unknown);
-            let by = |word: &str, decided: &Decided<'_>| {
-                let age = decided.standing.age_seconds.unwrap() / HOUR;
-                format!("{word} by line {} aged {age}", decided.verdict.by.unwrap_or(0))
-            };
-            let said = match &said {
-                Judgement::Unknown => "unknown".to_owned(),
-                Judgement::Unreachable(_) => "unreachable".to_owned(),
-                Judgement::AllowedByAbsence(_) => "absent".to_owned(),
-                Judgement::Allowed(decided) => by("allowed", decided),
-                Judgement::Grace(decided) => by("grace", decided),
-                Judgement::Disallowed(decided) => by("disallowed", decided),
-            };
-            assert_eq!(said, expected, "{hours}");
-        };
-        check("/x", -1, "unknown");
-        check("/x", 99, "allowed by line 0 aged 99");
-        check("/x", 124, "grace by line 3 aged 24");
-        check("/x", 125, "disallowed by line 3 aged 25");
-        check("/closed", 110, "disallowed by line 3 aged 10");
-        check("/x", 200, "unreachable");
-        check("/x", 300, "disallowed by line 3 aged 0");
-        check("/x", 400, "absent");
-        check("/x", 524, "grace by line 3 aged 24");
-        check("/x", 525, "disallowed by line 3 aged 25");
-        let unknown = Origin::parse(b"https://b.example").unwrap();
-        assert!(judge.dated(&unknown, Claim::Own).unwrap().is_none());
     }
 
     #[test]

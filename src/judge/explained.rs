@@ -1,16 +1,16 @@
 //! All that leads to one verdict, for people who ask why.
 //!
-//! The verdict is the one that [`Judge::verdict`] gives. What matched is found
-//! beside it, by trying every rule that binds: a verdict needs only the first.
+//! The decision is the one that [`Judge::decide`] gives. What matched is found
+//! beside it, by trying every rule that binds: a decision needs only the first.
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use crate::crawlers::crawler::CrawlerId;
+use crate::matcher::decision::Decision;
 use crate::matcher::glob::shape;
 use crate::matcher::pattern;
 use crate::matcher::select::{self, Selection, Star};
-use crate::matcher::verdict::Verdict;
 use crate::robots::model::{Group, ProductToken, Rule};
 use crate::url::dialect::Dialect;
 use crate::url::path::PathQuery;
@@ -116,23 +116,23 @@ impl Judge {
         }
     }
 
-    /// What [`Judge::verdict`] says, in a dialect that need not be the judge's own; `path` must be
+    /// What [`Judge::decide`] says, in a dialect that need not be the judge's own; `path` must be
     /// prepared in it.
-    pub fn verdict_in(
+    pub(super) fn decide_in(
         &self,
         dialect: Dialect,
         robots: &Robots,
         crawler: CrawlerId,
         path: PathQuery<'_>,
-    ) -> Verdict {
+    ) -> Decision {
         if dialect == self.dialect {
-            return self.verdict(robots, crawler, path);
+            return self.decide(robots, crawler, path);
         }
         let mut bindings = self.other_bindings.lock().unwrap_or_else(PoisonError::into_inner);
         let bind = || Arc::new(self.compile(&self.select(robots, crawler), dialect));
         let binding = Arc::clone(bindings.entry((robots.id, crawler)).or_insert_with(bind));
         drop(bindings);
-        binding.policy.decide(path.as_bytes()).verdict(&binding.lines)
+        binding.policy.decide(path.as_bytes()).with_lines(&binding.lines)
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
                 let path = prepare(path.as_bytes(), dialect, &mut scratch);
                 let found = matches(&rules, dialect, path);
                 let expected = reference::decide(&rules, dialect, path.as_bytes());
-                let line = expected.rule.map(|rule| rules[rule as usize].line);
+                let line = expected.rule().map(|rule| rules[rule].line);
                 assert_eq!(found.first().map(|found| found.rule.line), line, "{text} {path:?}");
                 for rule in &rules {
                     let length = reference::matched_length(rule, dialect, path.as_bytes());

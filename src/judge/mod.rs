@@ -14,21 +14,22 @@ mod memory;
 pub mod robots;
 pub mod silence;
 pub mod timeline;
+pub mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::archive::Store;
 use crate::archive::snapshot::{Digest, Snapshot};
-use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::matcher::compiled::CompiledPolicy;
+use crate::matcher::decision::Decision;
 use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
-use crate::matcher::verdict::Verdict;
 use crate::robots::parse::{cut, parse_body};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -58,6 +59,7 @@ pub enum Claim {
 ///
 /// ```
 /// use botaudit::crawlers::registry::Registry;
+/// use botaudit::judge::verdict::{JudgedAt, Verdict};
 /// use botaudit::judge::{Claim, Judge};
 /// use botaudit::archive::Store;
 /// use botaudit::url::{dialect::Dialect, origin::Origin, path::prepare};
@@ -70,12 +72,13 @@ pub enum Claim {
 ///
 /// // Once an origin, and once a user agent:
 /// let origin = Origin::parse(b"https://example.com/page").ok_or("no origin")?;
-/// let robots = judge.site(&origin, Claim::Own).ok_or("nothing known of it")?;
+/// let known = judge.known(&origin, Claim::Own);
 /// let crawler = registry.find("GPTBot").ok_or("nobody")?;
 /// // For each request; allocates nothing:
 /// let mut scratch = Vec::new();
-/// let verdict = judge.verdict(&robots, crawler, prepare(b"/page", judge.dialect(), &mut scratch));
-/// assert!(!verdict.allowed && verdict.by == Some(2));
+/// let path = prepare(b"/page", judge.dialect(), &mut scratch);
+/// let dated = judge.verdict(known.as_deref(), crawler, Some(path), JudgedAt::Newest);
+/// assert!(matches!(dated.verdict, Verdict::Violation(rule) if rule.line == 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -83,6 +86,8 @@ pub struct Judge {
     store: Store,
     by_hand: Option<Arc<Robots>>,
     askers: Arc<[Asker]>,
+    /// Whom only `*` binds.
+    generic: Option<CrawlerId>,
     dialect: Dialect,
     limits: Limits,
     /// Automata, shared by all policies.
@@ -101,6 +106,7 @@ pub struct Judge {
 pub struct Asker {
     product_tokens: Vec<String>,
     star: select::Star,
+    obligation: Obligation,
 }
 
 /// What was read from the store so far.
@@ -122,18 +128,39 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
-        let askers = registry.iter().map(|(_, crawler)| Asker::new(crawler)).collect();
-        Judge::of(store, askers, dialect)
+        Judge::of_registry(store, registry, dialect, |asker| asker)
     }
 
-    /// As [`Judge::new`], but `*` groups also bind crawlers that are documented to ignore them.
+    /// As [`Judge::new`], but judges all crawlers as if the rules bound them: what do these say?
+    ///
+    /// # Errors
+    /// Where the one robots.txt given by hand cannot be read.
+    pub fn of_rules_alone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
+        Judge::of_registry(store, registry, dialect, Asker::bound)
+    }
+
+    /// As [`Judge::new`], but holds all crawlers to the rules: also those that are documented to
+    /// follow none, and to `*` those that are documented to ignore it.
     ///
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         let star = select::Star::Honoured;
-        let askers = registry.iter().map(|(_, crawler)| Asker { star, ..Asker::new(crawler) });
-        Judge::of(store, askers.collect(), dialect)
+        Judge::of_registry(store, registry, dialect, |asker| Asker { star, ..asker.bound() })
+    }
+
+    fn of_registry(
+        store: Store,
+        registry: &Registry,
+        dialect: Dialect,
+        change: impl Fn(Asker) -> Asker,
+    ) -> Result<Judge> {
+        let mut askers: Vec<Asker> =
+            registry.iter().map(|(_, crawler)| change(Asker::new(crawler))).collect();
+        // Whatever looks automated is nobody of whom anything is documented.
+        let generic = registry.generic();
+        askers[generic.index()].obligation = Obligation::Bound;
+        Ok(Judge { generic: Some(generic), ..Judge::of(store, askers, dialect)? })
     }
 
     /// A judge of one crawler that no registry knows, [`AD_HOC`]: it answers to `product_tokens`,
@@ -142,12 +169,11 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
-        let asker = Asker { product_tokens, star: select::Star::Honoured };
-        Judge::of(store, vec![asker], dialect)
+        Judge::of(store, vec![Asker::of_tokens(product_tokens)], dialect)
     }
 
     /// A judge of any number of origins, who forgets what does not fit into `bytes_max`, about.
-    /// Crawlers are counted in the order of `askers`.
+    /// Crawlers are counted in the order of `askers`, and all are judged as if the rules bound them.
     ///
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
@@ -157,6 +183,7 @@ impl Judge {
         dialect: Dialect,
         bytes_max: usize,
     ) -> Result<Judge> {
+        let askers = askers.into_iter().map(Asker::bound).collect();
         let judge = Judge::of(store, askers, dialect)?;
         Ok(Judge { memory: Memory::of(bytes_max), ..judge })
     }
@@ -167,6 +194,7 @@ impl Judge {
             store,
             by_hand: None,
             askers: askers.into(),
+            generic: None,
             dialect,
             limits: Limits::default(),
             dfa_cache: Mutex::default(),
@@ -229,12 +257,12 @@ impl Judge {
         self.store.source(origin).is_some()
     }
 
-    /// What `robots` says of `path` to `crawler`. No lock is taken but for the
-    /// first question of a crawler to a file.
-    pub fn verdict(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Verdict {
+    /// What the rules of `robots` say of `path` to `crawler`, at any time and bound or not: a part
+    /// of a [verdict](Judge::verdict). No lock is taken but for the first question of a crawler to a file.
+    pub fn decide(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Decision {
         let bind = || self.bind(robots, crawler);
         let Binding { rules, .. } = robots.bindings[crawler.index()].get_or_init(bind);
-        rules.policy.decide(path.as_bytes()).verdict(&rules.lines)
+        rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
     }
 
     /// The rule on `line` of version `robots`, as it bound `crawler`.
@@ -430,12 +458,23 @@ impl Asker {
             StarGroups::Honoured => select::Star::Honoured,
             StarGroups::Ignored => select::Star::Ignored,
         };
-        Asker { product_tokens: crawler.product_tokens.clone(), star }
+        let obligation = crawler.binding();
+        Asker { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }
 
     /// A crawler that no registry knows: it answers to `token` and obeys `*`.
     pub fn of_token(token: String) -> Asker {
-        Asker { product_tokens: vec![token], star: select::Star::Honoured }
+        Asker::of_tokens(vec![token])
+    }
+
+    fn of_tokens(product_tokens: Vec<String>) -> Asker {
+        let (star, obligation) = (select::Star::Honoured, Obligation::Bound);
+        Asker { product_tokens, star, obligation }
+    }
+
+    /// The same, held to the rules whatever is documented of it.
+    fn bound(self) -> Asker {
+        Asker { obligation: Obligation::Bound, ..self }
     }
 }
 

@@ -16,9 +16,9 @@ fn check(files: &[(&str, &str)], crawler: &str, url: &str, expected: Option<(boo
     let path = &url.as_bytes()[origin.as_str().len()..];
     let verdict = judge.site(&origin, Claim::Foreign).map(|robots| {
         let crawler = registry.find(crawler).unwrap();
-        let verdict =
-            judge.verdict(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()));
-        (verdict.allowed, verdict.by)
+        let decision =
+            judge.decide(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()));
+        (decision.allowed, decision.line)
     });
     assert_eq!(verdict, expected, "{crawler} {url}");
 }
@@ -53,9 +53,9 @@ fn equal_rules_are_compiled_once() {
         let robots = judge.site(&Origin::parse(host.as_bytes()).unwrap(), Claim::Own).unwrap();
         for crawler in ["GPTBot", "bingbot"] {
             let crawler = registry.find(crawler).unwrap();
-            let verdict =
-                judge.verdict(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
-            assert_eq!(verdict.by, Some(line));
+            let decision =
+                judge.decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
+            assert_eq!(decision.line, Some(line));
         }
     }
     assert_eq!(judge.policies().len(), 1);
@@ -73,7 +73,7 @@ fn crawlers_that_the_same_groups_bind_share_their_rules() {
     let judge = Judge::new(Store::open(&path).unwrap(), &registry, Dialect::Google).unwrap();
     let robots = judge.unnamed().unwrap();
     for (crawler, _) in registry.iter() {
-        judge.verdict(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
+        judge.decide(&robots, crawler, prepare(b"/a", Dialect::Google, &mut Vec::new()));
     }
     // Those of *, gptbot and ccbot, and those that ignore *.
     assert_eq!(robots.shared.lock().unwrap().len(), 4);

@@ -1,8 +1,8 @@
 //! The rules that bind a crawler, ready to judge.
 
 use crate::matcher::{
-    compiled_set::CompiledSet, dfa_cache::DfaCache, limits::Limits, linear::LinearGlobs,
-    precedence::rank, verdict::Decision,
+    compiled_set::CompiledSet, decision::IndexedDecision, dfa_cache::DfaCache, limits::Limits,
+    linear::LinearGlobs, precedence::rank,
 };
 use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
@@ -20,12 +20,12 @@ use std::sync::Arc;
 /// let (robots, _) = botaudit::robots::parse::parse(b"User-agent: *\nDisallow: /*.php$");
 /// let selection = select::select(&robots, &["foobot"], select::Star::Honoured);
 /// let policy = CompiledPolicy::new(&selection.rules, Dialect::Google, &Limits::default());
-/// let verdict = selection.verdict(policy.decide(b"/a.php"));
-/// assert!(!verdict.allowed && verdict.by == Some(2));
+/// let decision = selection.decision(policy.decide(b"/a.php"));
+/// assert!(!decision.allowed && decision.line == Some(2));
 ///
 /// let lines = selection.lines();
 /// drop(robots);
-/// assert_eq!(policy.decide(b"/a.php").verdict(&lines), verdict);
+/// assert_eq!(policy.decide(b"/a.php").with_lines(&lines), decision);
 /// ```
 #[derive(Debug)]
 pub struct CompiledPolicy {
@@ -35,7 +35,7 @@ pub struct CompiledPolicy {
 #[derive(Debug)]
 enum Plan {
     /// No path can make a difference.
-    Constant(Decision),
+    Constant(IndexedDecision),
     /// Few patterns.
     Ordered(LinearGlobs),
     /// More.
@@ -59,9 +59,9 @@ impl CompiledPolicy {
     ) -> CompiledPolicy {
         let ranked = rank(rules, dialect);
         let plan = match &*ranked {
-            [] => Plan::Constant(Decision::NO_RULE),
+            [] => Plan::Constant(IndexedDecision::NO_RULE),
             [first, ..] if first.pattern.iter().all(|byte| *byte == b'*') => {
-                Plan::Constant(first.outcome.decision())
+                Plan::Constant(first.decision)
             }
             few if few.len() <= limits.ordered_patterns_max => {
                 Plan::Ordered(LinearGlobs::new(few, dialect))
@@ -82,7 +82,7 @@ impl CompiledPolicy {
     ///
     /// Allocates nothing, but for what is compiled once it is hot, and for RFC 9309's `%2A` and
     /// `%24` in literals of more than some 300 bytes.
-    pub fn decide(&self, path: &[u8]) -> Decision {
+    pub fn decide(&self, path: &[u8]) -> IndexedDecision {
         match &self.plan {
             Plan::Constant(decision) => *decision,
             Plan::Ordered(globs) => globs.decide(path),

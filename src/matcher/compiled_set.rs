@@ -2,14 +2,14 @@
 
 use crate::matcher::{
     bloom::Bloom,
+    decision::IndexedDecision,
     dfa_cache::DfaCache,
     glob::{Shape, shape},
     limits::Limits,
     pattern::End,
-    precedence::{PackedDecision, RankedPattern},
+    precedence::RankedPattern,
     prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank},
     suffixes::Suffixes,
-    verdict::Decision,
 };
 use crate::url::dialect::Dialect;
 
@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// finding those of a path takes 20 to 30 ns, as long as two searches.
 const SUFFIXES_WITHOUT_BLOOM_MAX: u32 = 2;
 
-/// Patterns with their outcomes, arranged for one path at a time.
+/// Patterns with their decisions, arranged for one path at a time.
 #[derive(Debug)]
 pub struct CompiledSet {
     prefixes: PrefixTable,
     suffixes: Suffixes,
     /// By rank.
-    outcomes: Box<[PackedDecision]>,
+    decisions: Box<[IndexedDecision]>,
 }
 
 impl CompiledSet {
@@ -44,19 +44,19 @@ impl CompiledSet {
         let suffixes: Vec<(Shape<'_>, Rank)> =
             with_suffixes.map(|entry| (shapes[entry.rank as usize], entry.rank)).collect();
         let suffixes = Suffixes::new(&suffixes, limits, dfa_cache);
-        let outcomes = ranked.iter().map(|ranked| ranked.outcome).collect();
-        CompiledSet { prefixes, suffixes, outcomes }
+        let decisions = ranked.iter().map(|ranked| ranked.decision).collect();
+        CompiledSet { prefixes, suffixes, decisions }
     }
 
     /// Decides on a prepared path.
     #[inline]
-    pub fn decide(&self, path: &[u8]) -> Decision {
-        let Some(prefix) = self.prefixes.longest(path) else { return Decision::NO_RULE };
+    pub fn decide(&self, path: &[u8]) -> IndexedDecision {
+        let Some(prefix) = self.prefixes.longest(path) else { return IndexedDecision::NO_RULE };
         let mut best = prefix.literal_rank(path);
         if prefix.best_suffix() < best {
             best = self.best_of_suffixes(prefix, best, path);
         }
-        self.outcomes.get(best as usize).map_or(Decision::NO_RULE, |outcome| outcome.decision())
+        self.decisions.get(best as usize).copied().unwrap_or(IndexedDecision::NO_RULE)
     }
 
     fn best_of_suffixes(&self, longest: &PrefixEntry, mut best: Rank, path: &[u8]) -> Rank {
@@ -88,7 +88,7 @@ impl CompiledSet {
 
     /// Bytes on the heap, as far as compiled by now.
     pub fn heap_bytes(&self) -> usize {
-        self.prefixes.heap_bytes() + self.suffixes.heap_bytes() + size_of_val(&*self.outcomes)
+        self.prefixes.heap_bytes() + self.suffixes.heap_bytes() + size_of_val(&*self.decisions)
     }
 }
 

@@ -4,11 +4,11 @@
 //! for small sets, and it is what everything else is measured against.
 
 use crate::matcher::{
+    decision::IndexedDecision,
     glob::{Shape, WildcardSpelling, shape},
     pattern::End,
-    precedence::{PackedDecision, RankedPattern},
+    precedence::RankedPattern,
     prefix_table::key,
-    verdict::Decision,
 };
 use crate::url::dialect::Dialect;
 
@@ -30,7 +30,7 @@ struct Glob {
     suffix_end: u32,
     end: End,
     spelling: WildcardSpelling,
-    outcome: PackedDecision,
+    decision: IndexedDecision,
 }
 
 impl LinearGlobs {
@@ -46,7 +46,7 @@ impl LinearGlobs {
             let Shape { prefix, suffix, end, spelling } = shape(&ranked.pattern, dialect);
             let suffix_start = push(prefix);
             let suffix_end = push(suffix);
-            let outcome = ranked.outcome;
+            let decision = ranked.decision;
             let key_bits = 8 * prefix.len().min(8) as u32;
             let key_mask = !u64::MAX.checked_shr(key_bits).unwrap_or(0);
             let key = key(prefix);
@@ -58,7 +58,7 @@ impl LinearGlobs {
                 suffix_end,
                 end,
                 spelling,
-                outcome,
+                decision,
             };
             prefix_start = suffix_end;
             glob
@@ -68,14 +68,14 @@ impl LinearGlobs {
     }
 
     /// Decides on a prepared path.
-    pub fn decide(&self, path: &[u8]) -> Decision {
+    pub fn decide(&self, path: &[u8]) -> IndexedDecision {
         let key = key(path);
         for glob in &self.globs {
             if key & glob.key_mask == glob.key && glob.shape(&self.bytes).is_match(path) {
-                return glob.outcome.decision();
+                return glob.decision;
             }
         }
-        Decision::NO_RULE
+        IndexedDecision::NO_RULE
     }
 
     /// Bytes on the heap.

@@ -1,10 +1,10 @@
-//! Rules and a path to a verdict; pure.
+//! Rules and a path to a decision; pure.
 //!
 //! `select` finds the rules that bind a crawler, `compiled` decides with them,
 //! and `reference` is what every faster way must agree with.
 
+pub mod decision;
 pub mod select;
-pub mod verdict;
 
 pub mod pattern;
 pub mod reference;

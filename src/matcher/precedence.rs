@@ -4,7 +4,7 @@
 //! An Allow rule on an index page stands twice: as written, and as its
 //! directory, with that shorter length.
 
-use crate::matcher::{pattern, verdict::Decision};
+use crate::matcher::{decision::IndexedDecision, pattern};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
@@ -16,24 +16,7 @@ pub struct RankedPattern<'a> {
     /// Prepared.
     pub pattern: Cow<'a, [u8]>,
     /// What is decided where it matches and nothing before it did.
-    pub outcome: PackedDecision,
-}
-
-/// A [`Decision`] of a rule, in four bytes.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct PackedDecision(u32);
-
-impl PackedDecision {
-    fn new(rule: usize, allowed: bool) -> PackedDecision {
-        let rule = u32::try_from(rule).expect("500 KiB hold far fewer rules");
-        PackedDecision(rule << 1 | u32::from(allowed))
-    }
-
-    /// Names the rule.
-    #[inline]
-    pub fn decision(self) -> Decision {
-        Decision { allowed: self.0 & 1 == 1, rule: Some(self.0 >> 1) }
-    }
+    pub decision: IndexedDecision,
 }
 
 /// Puts `rules` in deciding order. What stands after a pattern that matches
@@ -44,10 +27,10 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
         let pattern = pattern::prepare(rule, dialect);
         // An empty Disallow matches everything and forbids nothing.
         let allowed = rule.directive == Directive::Allow || pattern.is_empty();
-        ranked.push(place(rule.directive, pattern, PackedDecision::new(index, allowed)));
+        ranked.push(place(rule.directive, pattern, IndexedDecision::new(index, allowed)));
         if let Some(pattern) = pattern::of_directory_index(rule, dialect) {
-            let outcome = PackedDecision::new(index, true);
-            ranked.push(place(rule.directive, Cow::Owned(pattern), outcome));
+            let decision = IndexedDecision::new(index, true);
+            ranked.push(place(rule.directive, Cow::Owned(pattern), decision));
         }
     }
     ranked.sort_unstable_by_key(|(order, _)| *order);
@@ -63,16 +46,16 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
 }
 
 /// Where the directive stands in the number that patterns are sorted by; above
-/// it the length, below it the outcome.
+/// it the length, below it the decision.
 const DIRECTIVE_SHIFT: u32 = 32;
 
 fn place(
     directive: Directive,
     pattern: Cow<'_, [u8]>,
-    outcome: PackedDecision,
+    decision: IndexedDecision,
 ) -> (u64, RankedPattern<'_>) {
     let length = u64::try_from(pattern.len()).expect("fits") << 1;
     let order = (u64::from(u32::MAX >> 1) << 1).saturating_sub(length)
         | u64::from(directive == Directive::Disallow);
-    (order << DIRECTIVE_SHIFT | u64::from(outcome.0), RankedPattern { pattern, outcome })
+    (order << DIRECTIVE_SHIFT | u64::from(decision.to_bits()), RankedPattern { pattern, decision })
 }

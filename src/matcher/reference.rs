@@ -5,20 +5,20 @@
 //! hostile, and the cost is bounded by their product. Everything faster is
 //! tested against this.
 
-use crate::matcher::{pattern, verdict::Decision};
+use crate::matcher::{decision::IndexedDecision, pattern};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
 /// A rule that matches: the length of its pattern and its place in the list.
-type Best = Option<(usize, u32)>;
+type Best = Option<(usize, usize)>;
 
 /// Decides with `rules`, those that bind a crawler, on a prepared path.
 ///
 /// The longest pattern that matches decides; at equal length Allow does, and
 /// among equals the first. An empty pattern matches everything, but forbids nothing.
-pub fn decide(rules: &[&Rule], dialect: Dialect, path: &[u8]) -> Decision {
+pub fn decide(rules: &[&Rule], dialect: Dialect, path: &[u8]) -> IndexedDecision {
     let (mut allow, mut disallow): (Best, Best) = (None, None);
-    for (index, rule) in (0..).zip(rules) {
+    for (index, rule) in rules.iter().enumerate() {
         let best = match rule.directive {
             Directive::Allow => &mut allow,
             Directive::Disallow => &mut disallow,
@@ -32,7 +32,7 @@ pub fn decide(rules: &[&Rule], dialect: Dialect, path: &[u8]) -> Decision {
     let length = |best: Best| best.map(|(length, _)| length);
     let by = if length(disallow) > length(allow) { disallow } else { allow };
     let allowed = length(disallow) <= length(allow).max(Some(0));
-    Decision { allowed, rule: by.map(|(_, index)| index) }
+    by.map_or(IndexedDecision::NO_RULE, |(_, index)| IndexedDecision::new(index, allowed))
 }
 
 /// The length that `rule` counts with if it matches `path`.

@@ -1,6 +1,6 @@
 //! Which groups of a robots.txt bind a crawler.
 
-use crate::matcher::verdict::{Decision, Verdict};
+use crate::matcher::decision::{Decision, IndexedDecision};
 use crate::robots::model::{Group, RobotsTxt, Rule};
 
 /// Whether a crawler obeys `*` where no group names it.
@@ -44,7 +44,7 @@ impl Selection<'_> {
 
     /// The same decision with the line of its rule; allocates nothing.
     #[inline]
-    pub fn verdict(&self, decision: Decision) -> Verdict {
+    pub fn decision(&self, decision: IndexedDecision) -> Decision {
         decision.with_line(|rule| self.rules.get(rule).map(|rule| rule.line))
     }
 }

@@ -29,7 +29,7 @@ use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::in_force::InForce;
 use crate::explain::reason::Reason;
-use crate::explain::{Decision, Explanation, File, Undecided};
+use crate::explain::{DialectVerdict, Explanation, File, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::timeline::AllowAll;
 use crate::robots::model::{Directive, ProductToken};
@@ -130,24 +130,24 @@ struct OtherJson {
 
 /// The object, and a line feed.
 pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
-    let (located, decision) = (explanation.located, &explanation.decision);
+    let (located, asked) = (explanation.located, &explanation.asked);
     line(&AnswerJson {
         url: visible(located.given),
-        verdict: verdict(decision.allowed),
+        verdict: verdict(asked.is_allowed()),
         bound: Some(who.binding() == Obligation::Bound),
-        line: decision.by,
-        reason: Some(reason(decision.reason)),
-        reason_text: Some(why(decision)),
-        dialect: Some(dialect_name(decision.dialect)),
+        line: asked.line(),
+        reason: Some(reason(asked.reason)),
+        reason_text: Some(why(asked)),
+        dialect: Some(dialect_name(asked.dialect)),
         origin: located.origin.as_ref().map(ToString::to_string),
         robots: located.file.as_ref().map(robots),
-        in_force: located.in_force.as_ref().map(|found| in_force(found, explanation.is_grace)),
+        in_force: located.in_force.as_ref().map(|found| in_force(found, explanation.is_grace())),
         crawler: crawler(who),
         group: explanation.bound.as_ref().map(group),
-        path: Some(visible(&decision.path)),
-        path_changes: Some(decision.changes.iter().map(|one| change(*one)).collect()),
-        matches: Some(decision.matches.iter().take(LISTED_MAX).map(matched).collect()),
-        matches_total: Some(decision.matches.len()),
+        path: Some(visible(&asked.path)),
+        path_changes: Some(asked.changes.iter().map(|one| change(*one)).collect()),
+        matches: Some(asked.matches.iter().take(LISTED_MAX).map(matched).collect()),
+        matches_total: Some(asked.matches.len()),
         other_dialect: Some(other(explanation.is_dialect_decisive(), &explanation.other)),
         undecided: None,
     })
@@ -257,12 +257,12 @@ fn matched(found: &Match<'_>) -> MatchJson {
     }
 }
 
-fn other(differs: bool, other: &Decision<'_>) -> OtherJson {
+fn other(differs: bool, other: &DialectVerdict<'_>) -> OtherJson {
     OtherJson {
         dialect: dialect_name(other.dialect),
         differs,
-        verdict: verdict(other.allowed),
-        line: other.by,
+        verdict: verdict(other.is_allowed()),
+        line: other.line(),
         reason: reason(other.reason),
         reason_text: why(other),
         path: visible(&other.path),

@@ -6,7 +6,7 @@ use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::explain::asker::Who;
 use crate::explain::in_force::InForce;
 use crate::explain::reason::Reason;
-use crate::explain::{Decision, Explanation, File, Located, Undecided};
+use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match, Reading};
 use crate::judge::timeline::Ruling;
 
@@ -22,8 +22,8 @@ const SHOWN_MAX: usize = 20;
 
 /// The verdict on one line, with the URL.
 pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
-    let verdict = verdict(explanation.decision.allowed);
-    let line = match explanation.decision.by {
+    let verdict = verdict(explanation.asked.is_allowed());
+    let line = match explanation.asked.line() {
         Some(line) => format!("line {line}"),
         None => "-".to_owned(),
     };
@@ -47,22 +47,22 @@ pub fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
 /// The verdict and each step to it.
 pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     let mut rows = Rows(format!("{}\n", visible(explanation.located.given)));
-    rows.0.push_str(&headline(&explanation.decision, who));
+    rows.0.push_str(&headline(&explanation.asked, who));
     rows.0.push_str("\n\n");
     site(explanation.located, &mut rows);
     crawler(who, &mut rows);
     if let Some(bound) = &explanation.bound {
         group(bound, &mut rows);
     }
-    path(explanation.located, &explanation.decision, &mut rows);
-    if explanation.decision.reason != Reason::RobotsTxtItself {
-        rules(explanation.bound.as_ref(), &explanation.decision, &mut rows);
+    path(explanation.located, &explanation.asked, &mut rows);
+    if explanation.asked.reason != Reason::RobotsTxtItself {
+        rules(explanation.bound.as_ref(), &explanation.asked, &mut rows);
     }
     // Where no rule decided, the headline has said why.
-    if explanation.decision.by.is_some() {
-        rows.add("why", &why(&explanation.decision));
+    if explanation.asked.line().is_some() {
+        rows.add("why", &why(&explanation.asked));
     }
-    if explanation.is_grace {
+    if explanation.is_grace() {
         let held = "crawlers may still hold an earlier robots.txt that allows it: no violation yet";
         rows.add("grace", held);
     }
@@ -79,17 +79,17 @@ impl Rows {
     }
 }
 
-fn headline(decision: &Decision<'_>, who: Who<'_>) -> String {
-    let verdict = match (decision.allowed, who.binding()) {
+fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
+    let verdict = match (asked.is_allowed(), who.binding()) {
         (true, _) => "allowed",
         (false, Obligation::Bound) => "DISALLOWED",
         (false, _) => "would be DISALLOWED",
     };
-    let by = match decision.matches.first() {
+    let by = match asked.matches.first() {
         Some(found) => format!(" by line {}: {}", found.rule.line, rule(found)),
-        None => format!(": {}", why(decision)),
+        None => format!(": {}", why(asked)),
     };
-    let binding = match (decision.allowed, who.binding()) {
+    let binding = match (asked.is_allowed(), who.binding()) {
         (_, Obligation::Bound) => "",
         (true, _) => "\n(but robots.txt does not bind it)",
         (false, _) => "\nbut robots.txt does not bind it, so no rule is broken",
@@ -253,9 +253,9 @@ fn lines_words(bound: &Bound<'_>) -> String {
     }
 }
 
-fn path(located: &Located<'_>, decision: &Decision<'_>, rows: &mut Rows) {
-    rows.add("path", &visible(&decision.path));
-    for change in &decision.changes {
+fn path(located: &Located<'_>, asked: &DialectVerdict<'_>, rows: &mut Rows) {
+    rows.add("path", &visible(&asked.path));
+    for change in &asked.changes {
         rows.add("", change_words(*change));
     }
     if located.given.starts_with(b"//") {
@@ -263,12 +263,12 @@ fn path(located: &Located<'_>, decision: &Decision<'_>, rows: &mut Rows) {
     }
 }
 
-fn rules(bound: Option<&Bound<'_>>, decision: &Decision<'_>, rows: &mut Rows) {
+fn rules(bound: Option<&Bound<'_>>, asked: &DialectVerdict<'_>, rows: &mut Rows) {
     let total = bound.map_or(0, |bound| bound.rules.len());
     if total == 0 {
         return;
     }
-    let matches = &decision.matches;
+    let matches = &asked.matches;
     let (found, order) = match matches.len() {
         0 => ("none".to_owned(), ""),
         1 => ("1".to_owned(), ":"),
@@ -318,7 +318,7 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
     if !explanation.is_dialect_decisive() {
         return rows.add(label, "would say the same");
     }
-    let verdict = if other.allowed { "allowed" } else { "DISALLOWED" };
+    let verdict = if other.is_allowed() { "allowed" } else { "DISALLOWED" };
     match other.matches.first() {
         Some(found) => {
             let rule = rule(found);
@@ -331,7 +331,7 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
         }
         None => rows.add(label, &format!("would say {verdict}: {}", why(other))),
     }
-    if other.path != explanation.decision.path {
+    if other.path != explanation.asked.path {
         rows.add("", &format!("it compares the path as {}", visible(&other.path)));
     }
 }

@@ -4,7 +4,7 @@ use crate::crawlers::crawler::{Crawler, Obligation, Promise};
 use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::reason::Reason;
-use crate::explain::{Decision, Undecided};
+use crate::explain::{DialectVerdict, Undecided};
 use crate::judge::timeline::AllowAll;
 use crate::robots::model::Directive;
 use crate::url::dialect::Dialect;
@@ -86,10 +86,10 @@ pub fn change_words(change: Change) -> &'static str {
 }
 
 /// Why the decision is what it is, without a full stop.
-pub fn why(decision: &Decision<'_>) -> String {
-    let line = |place: usize| decision.matches[place].rule.line;
-    let length = |place: usize| decision.matches[place].length();
-    match decision.reason {
+pub fn why(found: &DialectVerdict<'_>) -> String {
+    let line = |place: usize| found.matches[place].rule.line;
+    let length = |place: usize| found.matches[place].length();
+    match found.reason {
         Reason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
         Reason::AllAllowed(why) => all_allowed_words(why).to_owned(),
         Reason::Unreachable => "robots.txt could not be fetched, so the whole site is closed for \

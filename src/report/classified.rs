@@ -1,6 +1,6 @@
 //! Counts of a classified list, as CSV.
 
-use crate::classify::answer::Answer;
+use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
 use crate::classify::summary::{Counts, Summary};
 
@@ -12,8 +12,8 @@ const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "p
 /// Rows by crawler, then by crawler and origin, then by crawler, origin and rule; in order, the
 /// others last.
 pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
-    let answers = Answer::ALL.map(|answer| answer.as_str().replace('-', "_"));
-    let mut text = format!("{},urls,{}\n", KEYS.join(","), answers.join(","));
+    let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
+    let mut text = format!("{},urls,{}\n", KEYS.join(","), words.join(","));
     for (&asker, counts) in &summary.askers {
         push_row(&["crawler", askers.name(asker)], counts, &mut text);
     }
@@ -43,7 +43,7 @@ fn push_row(cells: &[&str], counts: &Counts, text: &mut String) {
         }
         text.push(',');
     }
-    let counts = Answer::ALL.map(|answer| counts.of(answer));
+    let counts = VerdictWord::ALL.map(|word| counts.of(word));
     let counts: Vec<String> = std::iter::once(counts.iter().sum())
         .chain(counts)
         .map(|count: u64| count.to_string())

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::de::IgnoredAny;
 
 use crate::archive::snapshot::Digest;
-use crate::classify::answer::Answer;
+use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
 use crate::classify::batch::JudgedBatch;
 use crate::classify::input_format::InputFormat;
@@ -67,8 +67,8 @@ pub struct Verdicts<'a> {
     pub width: Width,
     /// Columns by name; `None`: all.
     pub columns: Option<Vec<String>>,
-    /// Answers to write; empty: all.
-    pub only: Vec<Answer>,
+    /// Verdicts to write; empty: all.
+    pub only: Vec<VerdictWord>,
     /// Who asked.
     pub askers: &'a Askers<'a>,
     /// By the first list; set when it is begun.
@@ -95,8 +95,8 @@ enum Part {
     Url,
     /// Of the outcome, by place in [`COLUMNS`].
     Said(Vec<usize>),
-    /// The answer to the asker of this place.
-    AnswerTo(usize),
+    /// The verdict for the asker of this place.
+    VerdictFor(usize),
 }
 
 impl<'a> Verdicts<'a> {
@@ -105,7 +105,7 @@ impl<'a> Verdicts<'a> {
         layout: Layout,
         width: Width,
         columns: Option<Vec<String>>,
-        only: Vec<Answer>,
+        only: Vec<VerdictWord>,
         askers: &'a Askers<'a>,
     ) -> Verdicts<'a> {
         Verdicts { layout, width, columns, only, askers, pieces: OnceLock::new() }
@@ -165,18 +165,18 @@ impl<'a> Verdicts<'a> {
     /// What must be known of rows to write them.
     pub fn detail(&self) -> Detail {
         let of_column = |name: &str| match name {
-            "url" | "crawler" | "verdict" | "reason" => Detail::Answers,
+            "url" | "crawler" | "verdict" | "reason" => Detail::Verdicts,
             "origin" => Detail::Origins,
             name if COLUMNS.contains(&name) => Detail::Rules,
-            // A cell of the input, or the answer to a crawler.
-            _ => Detail::Answers,
+            // A cell of the input, or the verdict for a crawler.
+            _ => Detail::Verdicts,
         };
         match (&self.columns, self.width) {
             (Some(columns), _) => columns.iter().map(|name| of_column(name)).max(),
             (None, Width::Long) => Some(Detail::Rules),
             (None, Width::Wide) => Some(Detail::Origins),
         }
-        .unwrap_or(Detail::Answers)
+        .unwrap_or(Detail::Verdicts)
     }
 
     /// `part`, which is the one at `at`.
@@ -198,8 +198,8 @@ impl<'a> Verdicts<'a> {
         Piece { part, before, after }
     }
 
-    fn wants(&self, answer: Answer) -> bool {
-        self.only.is_empty() || self.only.contains(&answer)
+    fn wants(&self, word: VerdictWord) -> bool {
+        self.only.is_empty() || self.only.contains(&word)
     }
 
     fn parts_for(&self, form: &InputFormat) -> Result<Vec<Part>> {
@@ -245,7 +245,7 @@ impl<'a> Verdicts<'a> {
         if self.width == Width::Wide {
             let mut askers = 0..self.askers.per_row();
             if let Some(asker) = askers.find(|&asker| self.asker_name(asker) == name) {
-                return Some(Part::AnswerTo(asker));
+                return Some(Part::VerdictFor(asker));
             }
         }
         let columns = match self.width {
@@ -282,7 +282,7 @@ impl<'a> Verdicts<'a> {
             Part::Input => vec!["input".to_owned()],
             Part::Url => vec!["url".to_owned()],
             Part::Said(columns) => columns.iter().map(|&at| COLUMNS[at].to_owned()).collect(),
-            Part::AnswerTo(asker) => vec![self.asker_name(*asker)],
+            Part::VerdictFor(asker) => vec![self.asker_name(*asker)],
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> Verdicts<'a> {
             let cell: Option<&[u8]> = match COLUMNS[column] {
                 "origin" => outcome.origin.as_deref().map(str::as_bytes),
                 "crawler" => outcome.asker.map(|_| self.askers.name(outcome.asker).as_bytes()),
-                "verdict" => Some(outcome.answer.as_str().as_bytes()),
+                "verdict" => Some(outcome.word.as_str().as_bytes()),
                 "reason" => Some(outcome.reason.as_str().as_bytes()),
                 "rule_line" => rule.map(|rule| digits.decimal(rule.line)),
                 "directive" => rule.map(|rule| rule.directive.as_bytes()),
@@ -382,7 +382,7 @@ impl Said {
         said.ends.push(0);
         for outcome in judged.outcomes.iter() {
             // In a wide row an outcome may be written that nobody asked for.
-            let is_wanted = verdicts.wants(outcome.answer);
+            let is_wanted = verdicts.wants(outcome.word);
             for piece in pieces {
                 if let Part::Said(columns) = &piece.part
                     && (is_wanted || verdicts.width == Width::Wide)
@@ -447,9 +447,9 @@ impl Lines<'_> {
             Part::Url => verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out),
             Part::Carried(_) => verdicts.push_cell(row.cell(place), out),
             Part::Input => push_input(row.cell(0), out),
-            Part::AnswerTo(asker) => {
+            Part::VerdictFor(asker) => {
                 let outcome = self.judged.outcomes.get(outcomes[*asker]);
-                verdicts.push_cell(outcome.answer.as_str().as_bytes(), out);
+                verdicts.push_cell(outcome.word.as_str().as_bytes(), out);
             }
             Part::Said(_) => {}
         }

@@ -33,6 +33,14 @@ impl<'a> Target<'a> {
         let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
         Target::Absolute { scheme, authority: &rest[..end], path: &rest[end..] }
     }
+
+    /// Its path and query, not prepared yet, where it has one.
+    pub fn path(self) -> Option<&'a [u8]> {
+        match self {
+            Target::Path(path) | Target::Absolute { path, .. } => Some(path),
+            Target::NoPath => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -145,9 +145,9 @@ fn verdicts_are_those_of_the_reference() {
                 let mut scratch = Vec::new();
                 let prepared = prepare(path.as_bytes(), dialect, &mut scratch).as_bytes();
                 let decision = reference::decide(&selection.rules, dialect, prepared);
-                let expected = selection.verdict(decision);
+                let expected = selection.decision(decision);
                 assert_eq!(answer["verdict"] == "allowed", expected.allowed, "{token} {path}");
-                assert_eq!(answer["line"].as_u64(), expected.by.map(u64::from), "{token} {path}");
+                assert_eq!(answer["line"].as_u64(), expected.line.map(u64::from), "{token} {path}");
                 assert_eq!(answer["matches"][0]["line"], answer["line"], "{token} {path}");
                 assert_eq!(answer["url"], path.as_str());
             }

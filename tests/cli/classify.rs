@@ -45,9 +45,9 @@ fn expected(url: &str) -> (String, String) {
     let mut scratch = Vec::new();
     let path = prepare(path.as_bytes(), Dialect::Google, &mut scratch);
     let decision = reference::decide(&selection.rules, Dialect::Google, path.as_bytes());
-    let verdict = selection.verdict(decision);
-    let name = if verdict.allowed { "allowed" } else { "disallowed" };
-    (name.to_owned(), verdict.by.map_or_else(String::new, |line| line.to_string()))
+    let decision = selection.decision(decision);
+    let name = if decision.allowed { "allowed" } else { "disallowed" };
+    (name.to_owned(), decision.line.map_or_else(String::new, |line| line.to_string()))
 }
 
 /// Small numbers, always the same ones.
@@ -183,7 +183,8 @@ fn a_long_pattern_is_cut() {
 fn junk_is_told_and_never_fatal() {
     let sandbox = sandbox();
     let input = "HTTPS://u:p@H0.EXAMPLE.:443/a\n h0.example/a\n/a\nmailto:a@b\nhttp://\n\n\
-                 https://h9.example/\nhttps://h0.example/robots.txt\nhttps://h0.example\n";
+                 https://h9.example/\nhttps://h9.example/robots.txt?x\n\
+                 https://h0.example/robots.txt\nhttps://h0.example\n";
     let ran = classify(&sandbox, "--token bot -q -", input).exits(0);
     let expected = [
         "https://h0.example | disallowed | rule",
@@ -192,6 +193,7 @@ fn junk_is_told_and_never_fatal() {
         " | invalid-url | no-host",
         " | invalid-url | bad-host",
         "https://h9.example | unknown | nothing-known",
+        "https://h9.example | allowed | robots-txt",
         "https://h0.example | allowed | robots-txt",
         "https://h0.example | allowed | no-rule-matches",
     ];

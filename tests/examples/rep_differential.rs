@@ -11,11 +11,11 @@
 mod google_parser;
 
 use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::decision::{Decision, IndexedDecision};
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
-use botaudit::matcher::verdict::{Decision, Verdict};
 use botaudit::robots::model::Rule;
 use botaudit::url::dialect::Dialect::Google;
 use google_parser::{Answer, ask};
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// How many differences are shown for each engine.
 const SHOWN_MAX: usize = 5;
 
-type Engine = fn(&[&Rule], &[u8]) -> Decision;
+type Engine = fn(&[&Rule], &[u8]) -> IndexedDecision;
 
 const ENGINES: [(&str, Engine); 3] = [
     ("reference", |rules, path| reference::decide(rules, Google, path)),
@@ -43,7 +43,7 @@ struct Case {
     robots_txt: Vec<u8>,
     asked: Vec<u8>,
     url: Vec<u8>,
-    expected: Verdict,
+    expected: Decision,
     is_named: bool,
     path: Vec<u8>,
 }
@@ -72,12 +72,12 @@ fn run(cases: &[Case]) -> bool {
 }
 
 fn difference(case: &Case, engine: Engine) -> Option<String> {
-    let Answer { verdict, is_named, path } = ask(&case.robots_txt, &case.asked, &case.url, engine);
-    let is_same = (verdict, is_named, &*path) == (case.expected, case.is_named, &*case.path);
+    let Answer { decision, is_named, path } = ask(&case.robots_txt, &case.asked, &case.url, engine);
+    let is_same = (decision, is_named, &*path) == (case.expected, case.is_named, &*case.path);
     let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
     (!is_same).then(|| {
         format!(
-            "line {}: {} {}: expected {:?} named {} path {}, got {verdict:?} named {is_named} path {}",
+            "line {}: {} {}: expected {:?} named {} path {}, got {decision:?} named {is_named} path {}",
             case.number,
             show(&case.asked),
             show(&case.url),
@@ -112,7 +112,7 @@ fn case(number: usize, line: &[u8], robots_txt_before: Option<&[u8]>) -> Option<
         encoded => base64(encoded)?,
     };
     let by: u32 = std::str::from_utf8(by).ok()?.parse().ok()?;
-    let expected = Verdict { allowed: allowed == b"1", by: (by > 0).then_some(by) };
+    let expected = Decision { allowed: allowed == b"1", line: (by > 0).then_some(by) };
     let is_named = is_named == b"1";
     let (asked, url, path) = (field(asked)?, field(url)?, field(path)?);
     Some(Case { number, robots_txt, asked, url, expected, is_named, path })

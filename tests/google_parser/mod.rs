@@ -1,11 +1,11 @@
-//! Google's parser as a whole: robots.txt, asked name and URL to a verdict.
+//! Google's parser as a whole: robots.txt, asked name and URL to a decision.
 //!
 //! Nothing of what botaudit adds around it: no digits in product tokens, no
 //! preparation of the URL, no exception for `/robots.txt`.
 
 use botaudit::matcher::{
+    decision::{Decision, IndexedDecision},
     select::{GroupChoice, select_as_google},
-    verdict::{Decision, Verdict},
 };
 use botaudit::robots::{model::Rule, parse::parse};
 use botaudit::url::path::of_url;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Answer<'a> {
     /// With the matching line.
-    pub verdict: Verdict,
+    pub decision: Decision,
     /// Whether any group named the asked product token.
     pub is_named: bool,
     /// Path, parameters and query that were judged.
@@ -29,12 +29,12 @@ pub fn ask<'a>(
     robots_txt: &[u8],
     asked: &[u8],
     url: &'a [u8],
-    decide: impl FnOnce(&[&Rule], &[u8]) -> Decision,
+    decide: impl FnOnce(&[&Rule], &[u8]) -> IndexedDecision,
 ) -> Answer<'a> {
     let (robots, _) = parse(robots_txt);
     let selection = select_as_google(&robots, asked);
     let path = of_url(url);
     let end = memchr::memchr(0, &path).unwrap_or(path.len());
-    let verdict = selection.verdict(decide(&selection.rules, &path[..end]));
-    Answer { verdict, is_named: matches!(selection.bound_by, GroupChoice::Token(_)), path }
+    let decision = selection.decision(decide(&selection.rules, &path[..end]));
+    Answer { decision, is_named: matches!(selection.bound_by, GroupChoice::Token(_)), path }
 }

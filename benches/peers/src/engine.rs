@@ -140,10 +140,9 @@ fn botaudit<'a>(body: &[u8]) -> Box<dyn FnMut(&str) -> bool + 'a> {
     let robots = parse_body(body);
     let selection = select(&robots, &[ASKING], Star::Honoured);
     let policy = CompiledPolicy::new(&selection.rules, Google, &Limits::default());
-    let lines = selection.lines();
     let mut scratch = Vec::new();
     Box::new(move |url| {
         let path = prepare(url.as_bytes(), Google, &mut scratch);
-        path.is_robots_txt() || policy.decide(path.as_bytes()).verdict(&lines).allowed
+        path.is_robots_txt() || policy.decide(path.as_bytes()).allowed()
     })
 }

@@ -8,6 +8,7 @@ mod tests {
     use crate::input::source::FileId;
     use crate::judge::Judge;
     use crate::judge::robots::RobotsId;
+    use crate::judge::verdict::RuleRef;
     use crate::time::UtcTime;
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
@@ -15,7 +16,7 @@ mod tests {
     use super::super::super::place::Place;
     use super::super::super::places::{Places, Standing};
     use super::super::super::sums::{Span, Statuses};
-    use super::super::super::tally::{Example, RuleKey, ViolationTally};
+    use super::super::super::tally::{Example, ViolationTally};
     use super::super::*;
     use crate::bounded::StableHash;
 
@@ -99,7 +100,7 @@ mod tests {
                             snapshot: None,
                         },
                     };
-                    let key = RuleKey { robots: self.robots, line };
+                    let key = RuleRef { robots: self.robots, line };
                     match tally.violations.get_mut(&key) {
                         Some(sum) => sum.absorb(one),
                         None => drop(tally.violations.insert(key, one)),

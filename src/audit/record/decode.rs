@@ -9,11 +9,12 @@ use crate::audit::readings::ReadingTally;
 use crate::audit::series::Series;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::audit::tally::{
-    Actor, CrawlerTally, Example, RuleKey, Tally, Times, UserAgentTally, ViolationTally,
+    Actor, CrawlerTally, Example, Tally, Times, UserAgentTally, ViolationTally,
 };
 use crate::error::Result;
 use crate::input::source::FileId;
 use crate::judge::robots::Robots;
+use crate::judge::verdict::RuleRef;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::{Day, Hour, UtcTime};
 use crate::url::origin::Origin;
@@ -107,7 +108,7 @@ impl Decoder<'_> {
                 minutes: series(&violation.minutes),
                 example: self.example(&violation.example)?,
             };
-            tally.violations.insert(RuleKey { robots: robots.id, line }, sum);
+            tally.violations.insert(RuleRef { robots: robots.id, line }, sum);
         }
         for pace in &record.paces {
             let sum = PaceTally { requests: pace.requests, hours: series(&pace.hours) };

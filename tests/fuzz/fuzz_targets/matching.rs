@@ -19,7 +19,7 @@ use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::matcher::rule_set_key::RuleSetKey;
 use botaudit::matcher::select::{Star, select};
-use botaudit::matcher::verdict::Decision;
+use botaudit::matcher::decision::IndexedDecision;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
@@ -160,16 +160,16 @@ fn check_encoded(rule: &Rule, path: &[u8]) {
 }
 
 /// The deciding rule matches, allows or forbids as the decision does, and is of the longest.
-fn check_decision(rules: &[&Rule], dialect: Dialect, path: &[u8], decision: Decision) {
+fn check_decision(rules: &[&Rule], dialect: Dialect, path: &[u8], decision: IndexedDecision) {
     let length = |rule: &&Rule| reference::matched_length(rule, dialect, path);
     let longest = rules.iter().filter_map(length).max();
-    let Some(index) = decision.rule else {
-        assert!(decision.allowed && longest.is_none());
+    let Some(index) = decision.rule() else {
+        assert!(decision.allowed() && longest.is_none());
         return;
     };
-    let rule = rules[usize::try_from(index).expect("small")];
+    let rule = rules[index];
     assert_eq!(length(&rule), longest);
-    assert_eq!(decision.allowed, rule.directive == Directive::Allow || longest == Some(0));
+    assert_eq!(decision.allowed(), rule.directive == Directive::Allow || longest == Some(0));
 }
 
 /// Writes those rules that one line can hold into a robots.txt, and asks that.
@@ -198,12 +198,12 @@ fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
             decision
         });
         assert!(answer.is_named && answer.path == of_url(&url));
-        if let Some(line) = answer.verdict.by {
+        if let Some(line) = answer.decision.line {
             let (_, rule) = robots.rule_at(line).expect("the line of a rule");
-            assert!(answer.verdict.allowed || rule.directive == Directive::Disallow);
+            assert!(answer.decision.allowed || rule.directive == Directive::Disallow);
         }
-        let other = ask(&text, b"nobody", &url, |_, _| Decision::NO_RULE);
-        assert!(!other.is_named && other.verdict.allowed);
+        let other = ask(&text, b"nobody", &url, |_, _| IndexedDecision::NO_RULE);
+        assert!(!other.is_named && other.decision.allowed);
     }
 }
 

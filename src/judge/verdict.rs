@@ -1,0 +1,246 @@
+//! The verdict on one request: made here, in one place, for all who judge.
+//!
+//! What every job reports (audit, classify, check, what-if) is read from a [`Verdict`]. In order:
+//! a target without a path; `/robots.txt`, which may always be requested; an origin or a time of
+//! which nothing is known; what the ruling in force says; and last whether that binds the crawler.
+
+use std::sync::Arc;
+
+use crate::crawlers::crawler::{CrawlerId, Obligation};
+use crate::matcher::decision::Decision;
+use crate::time::UtcTime;
+use crate::url::dialect::Dialect;
+use crate::url::path::PathQuery;
+
+use super::Judge;
+use super::dated::Dated;
+use super::robots::{Robots, RobotsId};
+use super::timeline::{BeforeFirst, Ruling, Standing};
+
+/// May a crawler request a target, and did it break a rule by asking?
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// The target has no path that a rule could be compared with.
+    NoPath,
+    /// It is `/robots.txt`, which may always be requested.
+    RobotsTxt,
+    /// Nothing is known of that origin at that time.
+    Unknown,
+    /// robots.txt could not be fetched at that time: closed for the time being. Never a violation.
+    Unreachable,
+    /// Allowed, by this rule; `None` where no rule matches, or there is no robots.txt.
+    Allowed(Option<RuleRef>),
+    /// Allowed only because the crawler is documented to ignore `*`, where this rule disallows it.
+    AllowedIgnoringStar(RuleRef),
+    /// Disallowed by this rule, but the crawler may still have held a ruling that allows it.
+    Grace(RuleRef),
+    /// Disallowed by this rule, and by all that the crawler may have held.
+    Violation(RuleRef),
+    /// The rules do not bind the crawler: never held against it. The rule that would have made it
+    /// a violation; `None` where none would.
+    NotBound(Option<RuleRef>),
+}
+
+/// A rule of a version of a robots.txt.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct RuleRef {
+    /// The version.
+    pub robots: RobotsId,
+    /// 1-based.
+    pub line: u32,
+}
+
+#[cfg(test)]
+impl RuleRef {
+    /// Of whichever version.
+    pub fn on_line(line: u32) -> RuleRef {
+        RuleRef { robots: RobotsId(0), line }
+    }
+}
+
+/// When a request is judged.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum JudgedAt {
+    /// At a time, and what to make of times before the first snapshot.
+    Time(UtcTime, BeforeFirst),
+    /// By the newest snapshot, as if nobody held an older one.
+    Newest,
+}
+
+/// A verdict, and what was in force.
+#[derive(Clone, Copy, Debug)]
+pub struct DatedVerdict<'a> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The version of robots.txt whose rules were in force; `None` where none were, or none
+    /// were asked.
+    pub robots: Option<&'a Arc<Robots>>,
+    /// When the snapshot in force was fetched; `None` for a file given by hand.
+    pub snapshot: Option<UtcTime>,
+    /// The request was made before the first snapshot of its origin.
+    pub is_before_first: bool,
+    /// No snapshot decided, but what the logs themselves show.
+    pub is_by_logs: bool,
+}
+
+impl Verdict {
+    /// What is so whatever any robots.txt says; `None` where that decides.
+    pub fn without_rules(path: Option<PathQuery<'_>>) -> Option<Verdict> {
+        match path {
+            None => Some(Verdict::NoPath),
+            Some(path) if path.is_robots_txt() => Some(Verdict::RobotsTxt),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether a rule in force disallows it: also where that is held against nobody.
+    pub fn is_disallowed(self) -> bool {
+        matches!(self, Verdict::Violation(_) | Verdict::Grace(_) | Verdict::NotBound(Some(_)))
+    }
+
+    /// The rule that decided for the crawler: not one that it ignores.
+    pub fn rule(self) -> Option<RuleRef> {
+        match self {
+            Verdict::Allowed(rule) | Verdict::NotBound(rule) => rule,
+            Verdict::Grace(rule) | Verdict::Violation(rule) => Some(rule),
+            Verdict::NoPath
+            | Verdict::RobotsTxt
+            | Verdict::Unknown
+            | Verdict::Unreachable
+            | Verdict::AllowedIgnoringStar(_) => None,
+        }
+    }
+
+    /// What remains of it for a crawler that is bound so.
+    fn of_obligation(self, obligation: Obligation) -> Verdict {
+        match (self, obligation) {
+            (Verdict::NoPath | Verdict::RobotsTxt, _) | (_, Obligation::Bound) => self,
+            (Verdict::Violation(rule), _) => Verdict::NotBound(Some(rule)),
+            (_, _) => Verdict::NotBound(None),
+        }
+    }
+}
+
+impl<'a> DatedVerdict<'a> {
+    /// Where nothing was in force, or nothing that is was asked.
+    fn undated(verdict: Verdict) -> DatedVerdict<'a> {
+        DatedVerdict {
+            verdict,
+            robots: None,
+            snapshot: None,
+            is_before_first: false,
+            is_by_logs: false,
+        }
+    }
+}
+
+impl Judge {
+    /// The verdict on the request of `crawler` for `path`, prepared in the judge's dialect (`None`:
+    /// the target has none), at an origin of which `known` is known. Allocates nothing.
+    pub fn verdict<'a>(
+        &self,
+        known: Option<&'a Dated>,
+        crawler: CrawlerId,
+        path: Option<PathQuery<'_>>,
+        at: JudgedAt,
+    ) -> DatedVerdict<'a> {
+        let decide =
+            |robots: &Robots, crawler, path: PathQuery<'_>| self.decide(robots, crawler, path);
+        self.verdict_by(decide, known, crawler, path, at)
+    }
+
+    /// The same in a dialect that need not be the judge's own; `path` must be prepared in it.
+    pub fn verdict_in<'a>(
+        &self,
+        dialect: Dialect,
+        known: Option<&'a Dated>,
+        crawler: CrawlerId,
+        path: Option<PathQuery<'_>>,
+        at: JudgedAt,
+    ) -> DatedVerdict<'a> {
+        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
+            self.decide_in(dialect, robots, crawler, path)
+        };
+        self.verdict_by(decide, known, crawler, path, at)
+    }
+
+    #[inline]
+    fn verdict_by<'a>(
+        &self,
+        decide: impl Fn(&Robots, CrawlerId, PathQuery<'_>) -> Decision,
+        known: Option<&'a Dated>,
+        crawler: CrawlerId,
+        path: Option<PathQuery<'_>>,
+        at: JudgedAt,
+    ) -> DatedVerdict<'a> {
+        let obligation = self.askers[crawler.index()].obligation;
+        let unknown = DatedVerdict::undated(Verdict::Unknown.of_obligation(obligation));
+        let path = match (Verdict::without_rules(path), path) {
+            (None, Some(path)) => path,
+            (verdict, _) => return DatedVerdict::undated(verdict.unwrap_or(Verdict::NoPath)),
+        };
+        let Some(known) = known else { return unknown };
+        let Some(standing) = known.in_force(at) else {
+            return DatedVerdict { is_before_first: true, ..unknown };
+        };
+        let robots = known.rules(standing.ruling);
+        let verdict = match (standing.ruling, robots) {
+            (Ruling::Unreachable, _) => Verdict::Unreachable,
+            (Ruling::AllowAll(_), _) | (Ruling::Rules(_), None) => Verdict::Allowed(None),
+            (Ruling::Rules(_), Some(robots)) => {
+                let decide_as = |robots: &Robots, crawler| decide(robots, crawler, path);
+                let by_rules = ByRules { known, robots, standing, at };
+                let is_exempt = obligation == Obligation::Bound && self.goes_free(robots, crawler);
+                match self.generic.filter(|_| is_exempt) {
+                    None => by_rules.verdict(|robots| decide_as(robots, crawler)),
+                    // Nothing in the file binds the crawler: `*` says what it is spared.
+                    Some(generic) => match by_rules.verdict(|robots| decide_as(robots, generic)) {
+                        Verdict::Violation(rule) => Verdict::AllowedIgnoringStar(rule),
+                        _ => Verdict::Allowed(None),
+                    },
+                }
+            }
+        };
+        DatedVerdict {
+            verdict: verdict.of_obligation(obligation),
+            robots,
+            snapshot: known.seen(&standing).map(|seen| seen.fetched_at),
+            is_before_first: standing.age_seconds.is_some_and(|age| age < 0),
+            is_by_logs: standing.is_by_logs(),
+        }
+    }
+}
+
+/// Rules in force, and what was before.
+struct ByRules<'a> {
+    known: &'a Dated,
+    robots: &'a Robots,
+    standing: Standing,
+    at: JudgedAt,
+}
+
+impl ByRules<'_> {
+    /// What they say to a crawler for which `decide` decides.
+    #[inline]
+    fn verdict(&self, decide: impl Fn(&Robots) -> Decision) -> Verdict {
+        let Decision { allowed, line } = decide(self.robots);
+        let rule = line.map(|line| RuleRef { robots: self.robots.id, line });
+        if allowed {
+            return Verdict::Allowed(rule);
+        }
+        let rule = rule.expect("what is disallowed is so by a rule");
+        let JudgedAt::Time(time, _) = self.at else { return Verdict::Violation(rule) };
+        let allows = |held| match held {
+            Ruling::Rules(_) => self.known.rules(held).is_none_or(|robots| decide(robots).allowed),
+            Ruling::AllowAll(_) => true,
+            Ruling::Unreachable => false,
+        };
+        match self.known.held(&self.standing, time).any(allows) {
+            true => Verdict::Grace(rule),
+            false => Verdict::Violation(rule),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

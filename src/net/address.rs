@@ -47,15 +47,12 @@ fn is_never_a_host(name: &str) -> bool {
 }
 
 /// Whether an address can be reached from anywhere, and be that of anybody: not loopback, link-local,
-/// RFC 1918, RFC 6598, RFC 4193, multicast or reserved, nor IPv6 that carries such an IPv4 address.
-/// Addresses kept for documentation count as anybody's.
+/// RFC 1918, RFC 6598, RFC 4193, multicast or reserved, nor IPv6 that carries such an IPv4 address
+/// in any of the forms in which IPv6 can. Addresses kept for documentation count as anybody's.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
-        IpAddr::V6(ip) => match carried_v4(ip) {
-            Some(v4) => is_public_v4(v4),
-            None => is_public_v6(ip),
-        },
+        IpAddr::V6(ip) => is_public_v6(ip) && carries_public_only(ip),
     }
 }
 
@@ -82,15 +79,43 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         || ip.segments()[0] & 0xffc0 == 0xfec0)
 }
 
-/// IPv4-mapped, IPv4-compatible, NAT64 (RFC 6052) and 6to4 addresses lead to an IPv4 address.
-fn carried_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
-    let joined = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match ip.segments() {
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] if high != 0 => Some(joined(high, low)),
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(joined(high, low)),
-        [0x2002, high, low, ..] => Some(joined(high, low)),
-        _ => None,
-    }
+/// Whether each IPv4 address to which `ip` may lead is public.
+fn carries_public_only(ip: Ipv6Addr) -> bool {
+    let bits = ip.to_bits();
+    let v4_at = |start: u32| Ipv4Addr::from_bits((bits >> (96 - start)) as u32);
+    let carried = match ip.segments() {
+        // IPv4-compatible and IPv4-mapped (RFC 4291), IPv4-translated (RFC 2765), and the
+        // well-known prefix of NAT64 (RFC 6052).
+        [0, 0, 0, 0, 0, 0 | 0xffff, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(v4_at(96)),
+        [0x64, 0xff9b, 1, ..] => is_public_nat64(bits),
+        // 6to4 (RFC 3056).
+        [0x2002, ..] => is_public_v4(v4_at(16)),
+        // Teredo (RFC 4380): its server, and its client with each bit turned round.
+        [0x2001, 0, ..] => {
+            let client = Ipv4Addr::from_bits(!v4_at(96).to_bits());
+            is_public_v4(v4_at(32)) && is_public_v4(client)
+        }
+        _ => true,
+    };
+    // ISATAP (RFC 5214): in the last half of an address of any network. Two bits of the mark say
+    // whether the IPv4 address is unique, and one of a group.
+    let [.., mark, 0x5efe, _, _] = ip.segments() else { return carried };
+    carried && (mark & !0x0300 != 0 || is_public_v4(v4_at(96)))
+}
+
+/// Whether an address in the prefix that each network may use for a NAT64 of its own (RFC 8215)
+/// leads to a public IPv4 address. Where in it that stands depends on how long the prefix of the
+/// network is (RFC 6052, section 2.2), which only the network knows: each place counts but those
+/// that have `0.0.0.0/8`, to which no translator leads.
+fn is_public_nat64(bits: u128) -> bool {
+    // Bits 64 to 71 are no part of an IPv4 address.
+    let joined = (bits >> 64 << 64) | (bits << 72 >> 64);
+    let places = [(joined >> 48) as u32, (joined >> 40) as u32, (joined >> 32) as u32, bits as u32];
+    let leads = |bits: &u32| bits >> 24 != 0;
+    let mut carried = places.into_iter().filter(leads).map(Ipv4Addr::from_bits).peekable();
+    carried.peek().is_some() && carried.all(is_public_v4)
 }
 
 #[cfg(test)]
@@ -141,6 +166,106 @@ mod tests {
             "2002:7f00:1::",
         ] {
             check(ip, false);
+        }
+    }
+
+    #[test]
+    fn ipv6_is_judged_by_the_ipv4_address_it_carries() {
+        let check = |form: &str, ip: Ipv6Addr, expected: bool| {
+            assert_eq!(is_public(ip.into()), expected, "{form}: {ip}");
+        };
+        // The last four bytes, as IPv6 writes them, of some that are public and some that are not.
+        let cases = [
+            ("8.8.8.8", true),
+            ("93.184.215.14", true),
+            ("0.0.0.0", false),
+            ("0.0.0.1", false),
+            ("0.1.2.3", false),
+            ("10.0.0.1", false),
+            ("100.64.0.1", false),
+            ("127.0.0.1", false),
+            ("127.255.255.254", false),
+            ("169.254.169.254", false),
+            ("172.16.0.1", false),
+            ("192.168.0.1", false),
+            ("198.18.0.1", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+        ];
+        for (text, expected) in cases {
+            let v4: Ipv4Addr = text.parse().unwrap();
+            let bits = u128::from(v4.to_bits());
+            let at = |prefix: &str, start: u32| {
+                let prefix: Ipv6Addr = prefix.parse().unwrap();
+                Ipv6Addr::from_bits(prefix.to_bits() | bits << (96 - start))
+            };
+            check("mapped", at("::ffff:0:0", 96), expected);
+            check("compatible", at("::", 96), expected);
+            check("translated", at("::ffff:0:0:0", 96), expected);
+            check("NAT64", at("64:ff9b::", 96), expected);
+            check("local NAT64, /96", at("64:ff9b:1::", 96), expected);
+            check("6to4", at("2002::", 16), expected);
+            check("6to4 with an interface", at("2002::1", 16), expected);
+            check("Teredo, server", at("2001:0:0:0:8000:63bf:f7f7:f7f7", 32), expected);
+            let client = Ipv6Addr::from_bits(at("2001:0:808:808:8000:63bf::", 96).to_bits());
+            let client = Ipv6Addr::from_bits(client.to_bits() ^ 0xffff_ffff);
+            check("Teredo, client", client, expected);
+            for mark in ["::0:5efe:0:0", "::200:5efe:0:0", "::100:5efe:0:0", "::300:5efe:0:0"] {
+                let mark = Ipv6Addr::from_bits(
+                    mark.parse::<Ipv6Addr>().unwrap().to_bits()
+                        | "2606:4700::".parse::<Ipv6Addr>().unwrap().to_bits(),
+                );
+                check("ISATAP", at(&mark.to_string(), 96), expected);
+            }
+            // Neither does a public IPv4 address make a link-local one public.
+            check("ISATAP, link-local", at("fe80::5efe:0:0", 96), false);
+        }
+        // What only looks alike is an address like any other.
+        for ip in ["2606:4700::5eff:7f00:1", "2606:4700::1:5efe:7f00:1", "2001:1::7f00:1"] {
+            check("none", ip.parse().unwrap(), true);
+        }
+    }
+
+    /// Prefixes of 48, 56 and 64 bits have the IPv4 address on both sides of bits 64 to 71.
+    #[test]
+    fn a_nat64_of_ones_own_has_the_ipv4_address_in_one_of_four_places() {
+        let check = |ip: &str, expected: bool| {
+            assert_eq!(is_public(ip.parse().unwrap()), expected, "{ip}");
+        };
+        check("64:ff9b:1:808:8:800::", true);
+        check("64:ff9b:1:7f00:0:100::", false);
+        check("64:ff9b:1:a00:0:100::", false);
+        check("64:ff9b:1:8:8:808::", true);
+        check("64:ff9b:1:c0:a8:1::", false);
+        check("64:ff9b:1:0:8:808:800:0", true);
+        check("64:ff9b:1:0:a9:fea9:fe00:0", false);
+        check("64:ff9b:1:7f00:0:100:808:808", false);
+        check("64:ff9b:1::", false);
+    }
+
+    /// Hosts that browsers and resolvers read as an IPv4 address.
+    #[test]
+    fn numbers_for_a_host_are_judged_as_the_address_they_are() {
+        for host in [
+            "0x7f.1",
+            "0x7f000001",
+            "017700000001",
+            "2130706433",
+            "127.1",
+            "0177.0.0.1",
+            "0",
+            "[::ffff:0.0.0.0]",
+            "[::ffff:7f00:1]",
+            "[0:0:0:0:0:ffff:127.0.0.1]",
+            "%31%32%37.0.0.1",
+            "\u{ff11}27.0.0.1",
+            "127\u{3002}0.0.1",
+        ] {
+            for scheme in ["http", "https", "ftp"] {
+                let url = url::Url::parse(&format!("{scheme}://{host}/robots.txt")).unwrap();
+                let found = lookup(url.host_str().unwrap(), 80, Duration::from_secs(5)).unwrap();
+                assert!(found.iter().all(|found| !is_public(found.ip())), "{url}: {found:?}");
+            }
         }
     }
 

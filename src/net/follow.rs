@@ -255,6 +255,10 @@ mod tests {
         check(Reach::AsAsked, &[&[public], &[private]], &[Some(&[public]), None]);
         check(Reach::AsAsked, &[&[private], &[private]], &[Some(&[private]), Some(&[private])]);
         check(Reach::Public, &[&[private]], &[None]);
+        // Also where IPv6 carries the private address.
+        for carrier in ["[::ffff:0.0.0.0]:80", "[64:ff9b:1::a00:1]:80", "[2606::5efe:a00:1]:80"] {
+            check(Reach::AsAsked, &[&[public], &[address(carrier)]], &[Some(&[public]), None]);
+        }
         // A name with both kinds is a public host, and only that side of it is asked.
         check(Reach::AsAsked, &[&[private, public], &[private]], &[Some(&[public]), None]);
     }

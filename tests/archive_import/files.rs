@@ -1,17 +1,14 @@
-//! Manifests, directories and git histories, and what is exported of them.
+//! Manifests and directories, and what is exported of them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use botaudit::archive::export::export;
 use botaudit::archive::import::files::{FetchedAt, import_directory};
-use botaudit::archive::import::git::import_git;
 use botaudit::archive::import::make::{Make, make_of};
 use botaudit::archive::import::manifest::import_manifest;
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
-use botaudit::url::origin::Origin;
 
 use super::bench::{Bench, NEW_YEAR};
 use super::warc::{A, record, response, to};
@@ -100,51 +97,6 @@ fn directories_tell_by_names_whose_files_they_hold_and_of_when() {
     bench.problems.clear();
     bench.import(|_, import| import_directory(&path, FetchedAt::Unsaid, import).unwrap());
     assert_eq!(bench.problems.len(), 5, "{:?}", bench.problems);
-}
-
-fn git(folder: &Path, seconds: i64, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.current_dir(folder).args(["-c", "user.name=x", "-c", "user.email=x@x"]).args(arguments);
-    let date = format!("{} +0000", NEW_YEAR + seconds);
-    command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
-    assert!(command.output().unwrap().status.success(), "{arguments:?}");
-}
-
-#[test]
-fn commits_of_a_file_are_snapshots() {
-    let mut bench = Bench::new();
-    let repository = bench.path("r");
-    fs::create_dir(&repository).unwrap();
-    git(&repository, 0, &["init", "-q", "-b", "main"]);
-    let commit = |seconds, name: &str, text: Option<&str>| {
-        match text {
-            Some(text) => {
-                fs::create_dir_all(repository.join(name).parent().unwrap()).unwrap();
-                fs::write(repository.join(name), text).unwrap();
-            }
-            None => fs::remove_file(repository.join(name)).unwrap(),
-        }
-        git(&repository, seconds, &["add", "-A"]);
-        git(&repository, seconds, &["commit", "-qm", "x"]);
-    };
-    commit(1, "site/robots.txt", Some("one"));
-    commit(2, "other", Some("x"));
-    commit(3, "site/robots.txt", None);
-    commit(4, "site/robots.txt", Some("two\n"));
-    git(&repository, 5, &["checkout", "-qb", "topic"]);
-    commit(5, "site/robots.txt", Some("on a branch"));
-    git(&repository, 5, &["checkout", "-q", "main"]);
-    commit(6, "other", Some("y"));
-    git(&repository, 7, &["merge", "-q", "--no-ff", "-m", "x", "topic"]);
-    let origin = Origin::parse(b"https://a.example").unwrap();
-    let (path, origins) = (repository.join("site/robots.txt"), [origin]);
-    bench.import(|_, import| import_git(&path, &origins, import).unwrap());
-    let expected = ["1 200 one", "3 404", "4 200 two", "7 200 on a branch"];
-    assert_eq!(bench.history("https://a.example"), expected);
-    assert_eq!(bench.problems, [""; 0]);
-    let path = bench.write("no-repository/robots.txt", "");
-    bench.import(|_, import| import_git(&path, &origins, import).unwrap());
-    assert!(bench.problems[0].contains("git says: "), "{:?}", bench.problems);
 }
 
 #[test]

@@ -3,36 +3,49 @@
 //!
 //! Along a merge only what the merge brought counts, when it brought it: the first parents are the
 //! history of the branch that is deployed. A commit that removed the file left the site without
-//! one, which is a 404. Git itself is run; it neither fetches nor writes.
+//! one, which is a 404. Git itself is run; it neither fetches nor writes, nor does what the
+//! repository configures.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::archive::snapshot::{Fetch, SnapshotOutcome};
-use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
+use crate::archive::writer::NewSnapshot;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::Import;
+use super::git_objects::{Found, Objects, Trouble};
+use super::git_process::Process;
+
+/// Longest path of a file within a repository.
+const PREFIX_BYTES_MAX: u64 = 64 << 10;
+
+/// Longest id of a commit, with its line end.
+const ID_BYTES_MAX: u64 = 256;
 
 /// Imports the history of the file at `path` as that of each of `origins`.
 ///
 /// # Errors
 /// Where the archive cannot be written. Where git cannot say, that is a problem.
 pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> Result<()> {
-    let history = match History::open(path) {
+    let mut history = match History::open(path) {
         Ok(history) => history,
         Err(problem) => {
             import.problem(problem);
             return Ok(());
         }
     };
-    for version in history {
-        let version = match version {
-            Ok(version) => version,
+    loop {
+        let version = match history.next() {
+            Ok(Some(Ok(version))) => version,
+            Ok(Some(Err(problem))) => {
+                import.problem(problem);
+                continue;
+            }
+            Ok(None) => return Ok(()),
             Err(problem) => {
                 import.problem(problem);
                 return Ok(());
@@ -53,7 +66,6 @@ pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> R
             })?;
         }
     }
-    Ok(())
 }
 
 /// The file as a commit left it.
@@ -66,14 +78,10 @@ struct Version {
 /// Reads versions while git lists them, the latest first.
 struct History<'a> {
     path: &'a Path,
-    log: Child,
-    lines: BufReader<ChildStdout>,
-    objects: Child,
-    ask: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    list: Process,
+    objects: Objects,
     /// Of the file, within the repository.
     name: Vec<u8>,
-    is_over: bool,
 }
 
 impl<'a> History<'a> {
@@ -81,103 +89,62 @@ impl<'a> History<'a> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let file = path.file_name().ok_or_else(|| Error::invalid_file(path, "names no file"))?;
-        let prefix = git(folder, &["rev-parse".as_ref(), "--show-prefix".as_ref()])
-            .output()
-            .map_err(|err| no_git(path, err))?;
-        if !prefix.status.success() {
-            let why = String::from_utf8_lossy(&prefix.stderr).trim().to_owned();
-            return Err(Error::invalid_file(path, format!("git says: {why}")));
+        let run =
+            |arguments: &[&OsStr]| Process::git(folder, arguments).map_err(|err| no_git(path, err));
+        let cannot_ask = |err| Error::io("cannot ask git for", path, err);
+        let mut look = run(&["rev-parse".as_ref(), "--show-prefix".as_ref()])?;
+        let mut prefix = Vec::new();
+        look.ask(b"", |output| output.take(PREFIX_BYTES_MAX).read_to_end(&mut prefix))
+            .map_err(cannot_ask)?;
+        let (went_well, words) = look.end().map_err(cannot_ask)?;
+        if !went_well {
+            return Err(Error::invalid_file(path, format!("git says: {words}")));
         }
-        let prefix = prefix.stdout.strip_suffix(b"\n").unwrap_or(&prefix.stdout);
+        let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
         let name = [prefix, file.as_encoded_bytes()].concat();
-        if name.contains(&b'\n') {
-            return Err(Error::invalid_file(
-                path,
-                "git cannot be asked for a name with a line end",
-            ));
-        }
-        let arguments = ["log", "-m", "--first-parent", "--no-renames", "--format=%H %ct", "--"];
-        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).chain([file]).collect();
-        let mut log = git(folder, &arguments).spawn().map_err(|err| no_git(path, err))?;
-        let arguments = ["cat-file".as_ref(), "--batch".as_ref()];
-        let mut objects = git(folder, &arguments)
-            .stdin(Stdio::piped())
-            .spawn()
-            .map_err(|err| no_git(path, err))?;
-        let lines = BufReader::new(log.stdout.take().expect("it was piped"));
-        let ask = objects.stdin.take().expect("it was piped");
-        let answers = BufReader::new(objects.stdout.take().expect("it was piped"));
-        Ok(History { path, log, lines, objects, ask, answers, name, is_over: false })
+        // Not `log`: what that does, and follows, depends on the configuration.
+        let arguments = ["rev-list", "--first-parent", "HEAD", "--"].map(OsStr::new);
+        let list = run(&[&arguments[..], &[file]].concat())?;
+        let objects = Objects::open(folder).map_err(|err| no_git(path, err))?;
+        Ok(History { path, list, objects, name })
     }
 
-    fn read(&mut self) -> Result<Option<Version>> {
-        let (path, cannot_read) =
-            (self.path, |err| Error::io("cannot ask git for", self.path, err));
-        let unclear = || Error::invalid_file(path, "git gave an answer that makes no sense");
-        let mut line = String::new();
-        if self.lines.read_line(&mut line).map_err(cannot_read)? == 0 {
-            let status = self.log.wait().map_err(cannot_read)?;
-            let said_nothing = || Error::invalid_file(path, "git log failed; run it to see why");
-            return if status.success() { Ok(None) } else { Err(said_nothing()) };
+    /// The version before; within, what is wrong with that one only.
+    fn next(&mut self) -> Result<Option<Result<Version>>> {
+        let path = self.path;
+        let cannot_ask = |err| Error::io("cannot ask git for", path, err);
+        let mut commit = String::new();
+        self.list
+            .ask(b"", |output| output.take(ID_BYTES_MAX).read_line(&mut commit))
+            .map_err(cannot_ask)?;
+        if commit.is_empty() {
+            let (went_well, words) = self.list.end().map_err(cannot_ask)?;
+            let failed = || Error::invalid_file(path, format!("git says: {words}"));
+            return if went_well { Ok(None) } else { Err(failed()) };
         }
-        let (commit, seconds) = line.trim().split_once(' ').ok_or_else(unclear)?;
-        let time = seconds.parse().ok().and_then(UtcTime::from_unix_seconds).ok_or_else(unclear)?;
-        let question = [commit.as_bytes(), b":", &self.name, b"\n"].concat();
-        self.ask.write_all(&question).and_then(|()| self.ask.flush()).map_err(cannot_read)?;
-        line.clear();
-        let mut answer = Vec::new();
-        self.answers.read_until(b'\n', &mut answer).map_err(cannot_read)?;
-        if answer.ends_with(b" missing\n") {
-            return Ok(Some(Version { time, body: None }));
+        let commit = commit.trim_end();
+        if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(Error::invalid_file(path, "git gave an answer that makes no sense"));
         }
-        let answer = String::from_utf8(answer).map_err(|_| unclear())?;
-        let mut words = answer.split_whitespace().skip(1);
-        let (kind, size) = (words.next(), words.next().and_then(|size| size.parse::<u64>().ok()));
-        let size = size.ok_or_else(unclear)?;
-        let body = self.content(size).map_err(cannot_read)?;
-        // A directory of that name is no file.
-        Ok(Some(Version { time, body: Some(body).filter(|_| kind == Some("blob")) }))
-    }
-
-    /// An object of `size` bytes and the line end after it; what is kept of it.
-    fn content(&mut self, size: u64) -> std::io::Result<Vec<u8>> {
-        let mut body = Vec::new();
-        let mut object = (&mut self.answers).take(size + 1);
-        object.by_ref().take(size.min(KEPT_BYTES_MAX as u64)).read_to_end(&mut body)?;
-        std::io::copy(&mut object, &mut std::io::sink())?;
-        Ok(body)
-    }
-}
-
-impl Iterator for History<'_> {
-    type Item = Result<Version>;
-
-    fn next(&mut self) -> Option<Result<Version>> {
-        if self.is_over {
-            return None;
-        }
-        let version = self.read().transpose();
-        self.is_over = !matches!(version, Some(Ok(_)));
-        version
-    }
-}
-
-impl Drop for History<'_> {
-    fn drop(&mut self) {
-        for child in [&mut self.log, &mut self.objects] {
-            // Where it has ended already there is nothing to do.
-            let _ = child.kill();
-            let _ = child.wait();
+        match self.version(commit) {
+            Ok(version) => Ok(Some(Ok(version))),
+            Err(Trouble::Object(why)) => {
+                let why = format!("left out as of commit {commit}: {why}");
+                Ok(Some(Err(Error::invalid_file(path, why))))
+            }
+            Err(Trouble::All(err)) => Err(cannot_ask(err)),
         }
     }
-}
 
-fn git(folder: &Path, arguments: &[&OsStr]) -> Command {
-    let mut command = Command::new("git");
-    command.arg("--literal-pathspecs").arg("-C").arg(folder).args(arguments);
-    command.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    fn version(&mut self, commit: &str) -> std::result::Result<Version, Trouble> {
+        let commit = self.objects.commit(commit)?;
+        let body = match self.objects.find(&commit.tree, &self.name)? {
+            Found::File(id) => Some(self.objects.file(&id)?),
+            Found::Nothing => None,
+            Found::Unclear(why) => return Err(Trouble::Object(format!("it {why}"))),
+        };
+        Ok(Version { time: commit.time, body })
+    }
 }
 
 fn no_git(path: &Path, err: std::io::Error) -> Error {

@@ -12,6 +12,8 @@ pub mod warc;
 pub mod warc_memory;
 
 mod coding;
+mod git_objects;
+mod git_process;
 mod head;
 mod name;
 mod record;

@@ -1,0 +1,244 @@
+//! Commits, trees and blobs of a git repository, as they are stored.
+//!
+//! They are read from `git cat-file` by their ids, never by a path in a commit: of a path it says
+//! the same where the commit has no such file and where the repository lacks the object.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use crate::archive::writer::KEPT_BYTES_MAX;
+use crate::time::UtcTime;
+
+use super::git_process::Process;
+
+/// Of a commit, the message stands last.
+const COMMIT_BYTES_MAX: usize = 1 << 20;
+
+/// A directory of over a million files.
+const TREE_BYTES_MAX: usize = 64 << 20;
+
+/// Longest first line of an answer.
+const HEAD_BYTES_MAX: u64 = 1024;
+
+/// Objects of one repository, by their ids.
+pub struct Objects {
+    process: Process,
+}
+
+/// What a commit says.
+pub struct Commit {
+    /// When it was committed.
+    pub time: UtcTime,
+    /// The id of its root directory.
+    pub tree: String,
+}
+
+/// What a commit has at a path.
+#[derive(Debug, Eq, PartialEq)]
+pub enum Found {
+    /// The id of a file.
+    File(String),
+    /// Nothing, or a directory.
+    Nothing,
+    /// Something else, as a symbolic link: what stands there is not known.
+    Unclear(&'static str),
+}
+
+/// What cannot be read.
+pub enum Trouble {
+    /// Only one object, and why.
+    Object(String),
+    /// Whatever is asked.
+    All(std::io::Error),
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(err: std::io::Error) -> Trouble {
+        Trouble::All(err)
+    }
+}
+
+impl Objects {
+    /// Those of the repository that `folder` lies in.
+    ///
+    /// # Errors
+    /// Where git cannot be run.
+    pub fn open(folder: &Path) -> std::io::Result<Objects> {
+        let arguments = ["cat-file", "--batch"].map(OsStr::new);
+        Ok(Objects { process: Process::git(folder, &arguments)? })
+    }
+
+    /// The commit of this id.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or makes no sense.
+    pub fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
+        let bytes = self.object(id, "commit", COMMIT_BYTES_MAX)?;
+        commit(&bytes)
+            .ok_or_else(|| Trouble::Object(format!("commit {id} has no time that makes sense")))
+    }
+
+    /// What stands at `path`, as `a/b`, below the directory of id `tree`.
+    ///
+    /// # Errors
+    /// Where a directory on the way cannot be read.
+    pub fn find(&mut self, tree: &str, path: &[u8]) -> Result<Found, Trouble> {
+        let mut tree = tree.to_owned();
+        let mut names = path.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = names.next() {
+            let id_bytes = tree.len() / 2;
+            let directory = self.object(&tree, "tree", TREE_BYTES_MAX)?;
+            if directory.len() == TREE_BYTES_MAX {
+                return Err(Trouble::Object(format!("directory {tree} is too large")));
+            }
+            let broken = || Trouble::Object(format!("directory {tree} is damaged"));
+            let entry = entry(&directory, name, id_bytes).map_err(|Damaged| broken())?;
+            let Some((kind, id)) = entry else { return Ok(Found::Nothing) };
+            let is_last = names.peek().is_none();
+            match (kind, is_last) {
+                (Kind::Link, _) => return Ok(Found::Unclear("is a symbolic link")),
+                (Kind::Submodule, false) => return Ok(Found::Unclear("lies in a submodule")),
+                (Kind::Blob, true) => return Ok(Found::File(id)),
+                (Kind::Tree, false) => tree = id,
+                // A directory of that name is no file, and what lies below a file is nothing.
+                _ => return Ok(Found::Nothing),
+            }
+        }
+        Ok(Found::Nothing)
+    }
+
+    /// The file of this id, as much as is kept of a robots.txt.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn file(&mut self, id: &str) -> Result<Vec<u8>, Trouble> {
+        self.object(id, "blob", KEPT_BYTES_MAX)
+    }
+
+    /// The first `bytes_max` bytes of the object `id`.
+    fn object(&mut self, id: &str, kind: &str, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
+        let unclear = || std::io::Error::other("an answer that makes no sense");
+        let answer = self.process.ask(format!("{id}\n").as_bytes(), |output| {
+            let mut head = Vec::new();
+            output.by_ref().take(HEAD_BYTES_MAX).read_until(b'\n', &mut head)?;
+            if head.is_empty() {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            let head = String::from_utf8(head).map_err(|_| unclear())?;
+            if head.trim_end().ends_with(" missing") {
+                return Ok(None);
+            }
+            let words: Vec<&str> = head.trim_end().split(' ').collect();
+            let [_, found, size] = words[..] else { return Err(unclear()) };
+            let size: u64 = size.parse().map_err(|_| unclear())?;
+            let mut object = output.take(size.saturating_add(1));
+            let mut body = Vec::new();
+            object.by_ref().take(size.min(bytes_max as u64)).read_to_end(&mut body)?;
+            std::io::copy(&mut object, &mut std::io::sink())?;
+            if object.limit() > 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(Some((found == kind).then_some(body)))
+        });
+        match answer {
+            Ok(Some(Some(body))) => Ok(body),
+            Ok(Some(None)) => Err(Trouble::Object(format!("object {id} is no {kind}"))),
+            Ok(None) => Err(Trouble::Object(format!(
+                "the repository lacks object {id}; complete a partial clone first (git fetch \
+                 --refetch --no-filter)"
+            ))),
+            Err(err) if err.kind() == std::io::ErrorKind::TimedOut => Err(err.into()),
+            Err(err) => {
+                let (_, words) = self.process.end()?;
+                let why = if words.is_empty() { err.to_string() } else { words };
+                Err(std::io::Error::other(why).into())
+            }
+        }
+    }
+}
+
+/// Reads the head of a commit.
+fn commit(bytes: &[u8]) -> Option<Commit> {
+    let mut head = bytes.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    let tree = head.next()?.strip_prefix(b"tree ")?;
+    let committer = head.find_map(|line| line.strip_prefix(b"committer "))?;
+    let after_address = committer.rsplit(|byte| *byte == b'>').next()?;
+    let seconds = str::from_utf8(after_address).ok()?.split_ascii_whitespace().next()?;
+    let is_number = seconds.bytes().all(|byte| byte.is_ascii_digit());
+    let time = seconds.parse().ok().filter(|_| is_number).and_then(UtcTime::from_unix_seconds)?;
+    Some(Commit { time, tree: str::from_utf8(tree).ok()?.to_owned() })
+}
+
+struct Damaged;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Blob,
+    Link,
+    Tree,
+    Submodule,
+}
+
+/// The entry `name` of a directory: its kind and id.
+fn entry(tree: &[u8], name: &[u8], id_bytes: usize) -> Result<Option<(Kind, String)>, Damaged> {
+    let mut rest = tree;
+    while !rest.is_empty() {
+        let space = memchr::memchr(b' ', rest).ok_or(Damaged)?;
+        let end = memchr::memchr(0, rest).filter(|end| *end > space).ok_or(Damaged)?;
+        let id = rest.get(end + 1..end + 1 + id_bytes).ok_or(Damaged)?;
+        if &rest[space + 1..end] == name {
+            // As git reads it: by the kind of file, whatever its permissions.
+            let mode = str::from_utf8(&rest[..space]).ok();
+            let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or(Damaged)?;
+            let kind = match mode & 0o170_000 {
+                0o100_000 => Kind::Blob,
+                0o120_000 => Kind::Link,
+                0o040_000 => Kind::Tree,
+                _ => Kind::Submodule,
+            };
+            let id = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Ok(Some((kind, id)));
+        }
+        rest = &rest[end + 1 + id_bytes..];
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_read_by_their_head() {
+        let check = |text: &str, expected: Option<i64>| {
+            let time = commit(text.as_bytes()).map(|commit| commit.time.unix_seconds());
+            assert_eq!(time, expected, "{text}");
+        };
+        check("tree a\nparent b\nauthor x <x> 1 +0000\ncommitter x <x> 2 +0000\n\nm", Some(2));
+        check("tree a\ncommitter a > b <c> 3 -0100\n\nm", Some(3));
+        check("tree a\nauthor x <x> 1 +0000\n\ncommitter x <x> 2 +0000\n", None);
+        for time in ["", "x", "-1", "+1", "99999999999999", "99999999999999999999999"] {
+            check(&format!("tree a\ncommitter x <x> {time} +0000\n\n"), None);
+        }
+        check("", None);
+    }
+
+    #[test]
+    fn entries_of_directories_are_found_and_damage_is_damage() {
+        let tree = b"100644 a\0\x01\x02120000 b\0\x03\x0440000 c\0\x05\x06160000 d\0 \0";
+        let check = |name: &str, expected: Option<(Kind, &str)>| {
+            let found = entry(tree, name.as_bytes(), 2).unwrap_or_else(|Damaged| panic!("{name}"));
+            assert_eq!(found, expected.map(|(kind, id)| (kind, id.to_owned())), "{name}");
+        };
+        check("a", Some((Kind::Blob, "0102")));
+        check("b", Some((Kind::Link, "0304")));
+        check("c", Some((Kind::Tree, "0506")));
+        check("d", Some((Kind::Submodule, "2000")));
+        check("e", None);
+        check("", None);
+        for damaged in [&b"x"[..], b"100644 a", b"100644 a\0\x01", b"\0 a\0\x01\x02", b"9 e\0ab"] {
+            assert!(entry(damaged, b"e", 2).is_err(), "{damaged:?}");
+        }
+    }
+}

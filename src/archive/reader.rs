@@ -1,19 +1,20 @@
 //! Reading an archive: the snapshots of an origin, their bodies, and all origins in order.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Rows, params};
 
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, outcome, time};
-use super::rows::{HISTORY, NEWEST, entry, sane};
+use super::rows::{HISTORY, NEWEST, canonical, entry, in_order, sane};
 use super::snapshot::{Fetch, Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
-use super::writer::Writer;
+use super::writer::{KEPT_BYTES_MAX, Writer};
 
 /// Origins that are read at once where all are gone through.
 const PAGE_ORIGINS: usize = 1000;
@@ -98,7 +99,7 @@ impl Archive {
         let connection = self.connection();
         let entries = connection
             .prepare_cached(HISTORY)
-            .and_then(|mut find| find.query_map([origin.as_str()], entry)?.collect());
+            .and_then(|mut find| history(find.query([origin.as_str()])?));
         entries.map_err(|err| self.failed(&err))
     }
 
@@ -122,8 +123,10 @@ impl Archive {
     pub fn body(&self, key: BodyKey) -> Result<Vec<u8>> {
         let connection = self.connection();
         let body = connection
-            .prepare_cached("SELECT body FROM bodies WHERE id = ?1")
-            .and_then(|mut find| find.query_row([key.id], |row| row.get(0)));
+            .prepare_cached("SELECT body FROM bodies WHERE id = ?1 AND length(body) <= ?2")
+            .and_then(|mut find| {
+                find.query_row(params![key.id, KEPT_BYTES_MAX as i64], |row| row.get(0))
+            });
         body.map_err(|err| self.failed(&err))
     }
 
@@ -151,14 +154,15 @@ impl Archive {
         begun.map(|()| ReadTransaction { archive: self }).map_err(|err| self.failed(&err))
     }
 
-    /// Gives `take` each origin, in order of its text.
+    /// Gives `take` each origin, in order of its text, up to the one that is the last now.
     ///
     /// # Errors
     /// Where the archive cannot be read, and those of `take`.
     pub fn each_origin(&self, mut take: impl FnMut(OriginSummary) -> Result<()>) -> Result<()> {
+        let Some(last) = self.ends().map_err(|err| self.failed(&err))? else { return Ok(()) };
         let mut after = String::new();
         loop {
-            let page = self.page(&after)?;
+            let page = self.page(&after, &last).map_err(|err| self.failed(&err))?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.origin.as_str().to_owned();
             // Nothing is locked while the caller works.
@@ -166,31 +170,65 @@ impl Archive {
         }
     }
 
-    fn page(&self, after: &str) -> Result<Vec<OriginSummary>> {
-        let sql = "SELECT origin, count(*), count(DISTINCT nullif(body, 0)), min(fetched_at),
-                          max(fetched_at),
-                          (SELECT outcome FROM snapshots AS newest WHERE newest.origin = snapshots.origin
-                           ORDER BY fetched_at DESC, outcome DESC, body DESC LIMIT 1)
-                   FROM snapshots WHERE origin > ?1 GROUP BY origin ORDER BY origin LIMIT ?2";
+    /// The last origin. Both ends must be origins: else there may be rows beyond them.
+    fn ends(&self) -> rusqlite::Result<Option<Origin>> {
+        let sql = "SELECT (SELECT min(origin) FROM snapshots), (SELECT max(origin) FROM snapshots)";
+        let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM snapshots)";
         let connection = self.connection();
-        let page = connection.prepare_cached(sql).and_then(|mut find| {
-            let rows =
-                find.query_map(params![after, PAGE_ORIGINS as i64], |row| self.summary(row))?;
-            rows.collect()
-        });
-        page.map_err(|err| self.failed(&err))
+        if connection.query_row(is_empty, [], |row| row.get(0))? {
+            return Ok(None);
+        }
+        connection.query_row(sql, [], |row| {
+            canonical(row, 0)?;
+            canonical(row, 1).map(Some)
+        })
     }
 
-    fn summary(&self, row: &Row<'_>) -> rusqlite::Result<OriginSummary> {
-        let text = row.get_ref(0)?.as_bytes().unwrap_or_default();
-        Ok(OriginSummary {
-            origin: sane(0, Origin::parse(text))?,
-            snapshots: row.get::<_, i64>(1)?.unsigned_abs(),
-            bodies: row.get::<_, i64>(2)?.unsigned_abs(),
-            first: sane(3, time(row.get(3)?))?,
-            last: sane(4, time(row.get(4)?))?,
-            outcome: sane(5, outcome(row.get(5)?))?,
-        })
+    /// Summed up here, not by SQLite, which would believe a damaged tree that leads to the same rows
+    /// again and again.
+    fn page(&self, after: &str, last: &Origin) -> rusqlite::Result<Vec<OriginSummary>> {
+        let sql = "SELECT origin, fetched_at, outcome, body FROM snapshots
+                   WHERE origin > ?1 AND origin <= ?2
+                   ORDER BY origin, fetched_at, outcome, body";
+        let connection = self.connection();
+        let mut find = connection.prepare_cached(sql)?;
+        let mut rows = find.query([after, last.as_str()])?;
+        let mut page: Vec<OriginSummary> = Vec::new();
+        let mut before = None;
+        let mut bodies = HashSet::new();
+        while let Some(row) = rows.next()? {
+            let text = row.get_ref(0)?.as_str()?;
+            let key: RowKey = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let at = sane(1, time(key.0))?;
+            let outcome = sane(2, outcome(key.1))?;
+            let known = page.last().map_or(after, |summary| summary.origin.as_str());
+            if page.is_empty() || known != text {
+                in_order(known < text)?;
+                if page.len() == PAGE_ORIGINS {
+                    break;
+                }
+                let origin = canonical(row, 0)?;
+                page.push(OriginSummary {
+                    origin,
+                    snapshots: 0,
+                    bodies: 0,
+                    first: at,
+                    last: at,
+                    outcome,
+                });
+                before = None;
+                bodies.clear();
+            }
+            in_order(before < Some(key))?;
+            before = Some(key);
+            let summary = page.last_mut().expect("it was pushed");
+            summary.snapshots += 1;
+            (summary.last, summary.outcome) = (at, outcome);
+            if key.2 != 0 && bodies.insert(key.2) {
+                summary.bodies += 1;
+            }
+        }
+        Ok(page)
     }
 
     fn failed(&self, err: &rusqlite::Error) -> Error {
@@ -200,4 +238,19 @@ impl Archive {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What tells the snapshots of one origin apart, in order: time, outcome, body.
+type RowKey = (i64, i64, i64);
+
+fn history(mut rows: Rows<'_>) -> rusqlite::Result<Vec<HistoryEntry>> {
+    let mut entries = Vec::new();
+    let mut before: Option<RowKey> = None;
+    while let Some(row) = rows.next()? {
+        let key = (row.get(0)?, row.get(1)?, row.get(5)?);
+        in_order(before < Some(key))?;
+        before = Some(key);
+        entries.push(entry(row)?);
+    }
+    Ok(entries)
 }

@@ -2,6 +2,8 @@
 
 use rusqlite::Row;
 
+use crate::url::origin::Origin;
+
 use super::entry::{BodyKey, HistoryEntry, chain, outcome, time};
 use super::snapshot::{Digest, Fetch};
 
@@ -11,7 +13,8 @@ macro_rules! entries {
     ($rest:literal) => {
         concat!(
             "SELECT fetched_at, outcome, max_age, chain, name, body, digest, size, origin ",
-            "FROM snapshots CROSS JOIN sources ON sources.id = snapshots.source ",
+            // A row without its source is damage, not left out.
+            "FROM snapshots LEFT JOIN sources ON sources.id = snapshots.source ",
             $rest
         )
     };
@@ -37,12 +40,19 @@ pub const UNFOLLOWED: &str = entries!(
     "WHERE outcome = 0 AND (origin, fetched_at) > (?1, ?2) ORDER BY origin, fetched_at LIMIT ?3"
 );
 
+/// Longest text in a row; a row of a manifest may be as long.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
 /// Where they have the origin.
 pub const ORIGIN_COLUMN: usize = 8;
 
 /// Reads a row of one of them.
 pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     let max_age: Option<i64> = row.get(2)?;
+    for column in [3, 4] {
+        let text = row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default();
+        sane(column, (text.len() <= TEXT_BYTES_MAX).then_some(()))?;
+    }
     let chain_text: Option<String> = row.get(3)?;
     let body = match row.get(5)? {
         0 => None,
@@ -72,4 +82,17 @@ pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
         rusqlite::Error::FromSqlConversionFailure(column, kind, why)
     };
     value.ok_or_else(insane)
+}
+
+/// The origin in a column. Whoever goes on after it must find the next row, which is so for the
+/// form only that a writer gives it.
+pub fn canonical(row: &Row<'_>, column: usize) -> rusqlite::Result<Origin> {
+    let text = row.get_ref(column)?.as_str()?;
+    let origin = Origin::parse(text.as_bytes()).filter(|origin| origin.as_str() == text);
+    sane(column, origin)
+}
+
+/// Rows come in strict order, or a tree is damaged, and may have no end.
+pub fn in_order(is_in_order: bool) -> rusqlite::Result<()> {
+    sane(0, is_in_order.then_some(()))
 }

@@ -105,6 +105,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
         (APPLICATION_ID, version, _) => known_version(path, version)?,
         _ => return Err(foreign(path)),
     }
+    known_schema(path, &connection)?;
     Ok(connection)
 }
 
@@ -141,6 +142,7 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
         (APPLICATION_ID, version, _) => known_version(path, version)?,
         _ => return Err(foreign(path)),
     }
+    known_schema(path, &connection)?;
     Ok(connection)
 }
 
@@ -166,6 +168,11 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             format!("the archive is damaged ({err}); restore it, or import it anew")
+        }
+        _ if matches!(err, rusqlite::Error::QueryReturnedNoRows) => {
+            "the archive is damaged (a body is missing, or longer than is kept); restore it, or \
+             import it anew"
+                .to_owned()
         }
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
         _ if is_cut_short(err) => {
@@ -229,6 +236,25 @@ fn known_version(path: &Path, version: i32) -> Result<()> {
         ),
     };
     Err(Error::invalid_file(path, why))
+}
+
+/// An archive has the tables of its version and nothing else: a view in place of one may have rows
+/// without end, and a trigger does what it likes.
+fn known_schema(path: &Path, connection: &Connection) -> Result<()> {
+    let expected: Vec<&str> =
+        SCHEMA.split(";\n").map(str::trim).filter(|sql| !sql.is_empty()).collect();
+    // What ANALYZE leaves is of SQLite's own.
+    let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
+               AND NOT (type = 'table' AND name GLOB 'sqlite_stat[14]') LIMIT ?1";
+    let found = connection.prepare(sql).and_then(|mut find| {
+        let rows = find.query_map([expected.len() as i64 + 1], |row| row.get(0))?;
+        rows.collect::<rusqlite::Result<Vec<String>>>()
+    });
+    let found = found.map_err(|err| failed(path, "open", &err))?;
+    let is_known = found.len() == expected.len()
+        && expected.iter().all(|sql| found.iter().any(|found| found == sql));
+    let why = "has other tables than an archive has, or more; restore it, or import it anew";
+    if is_known { Ok(()) } else { Err(Error::invalid_file(path, why)) }
 }
 
 fn foreign(path: &Path) -> Error {

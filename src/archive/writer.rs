@@ -11,7 +11,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
-use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, entry, sane};
+use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, in_order};
 use super::snapshot::{Digest, Fetch};
 use super::sqlite::{failed, open_to_write};
 
@@ -190,9 +190,13 @@ impl Writer {
             None => ("", 0),
         };
         let page = self.connection.prepare_cached(UNFOLLOWED).and_then(|mut find| {
+            let mut before: Option<(Origin, UtcTime)> = after.cloned();
             let rows = find.query_map(params![origin, seconds, UNFOLLOWED_AT_ONCE], |row| {
-                let origin = row.get_ref(ORIGIN_COLUMN)?.as_bytes().unwrap_or_default();
-                Ok((sane(ORIGIN_COLUMN, Origin::parse(origin))?, entry(row)?))
+                let (origin, entry) = (canonical(row, ORIGIN_COLUMN)?, entry(row)?);
+                let place = Some((origin.clone(), entry.fetch.fetched_at));
+                in_order(before < place)?;
+                before = place;
+                Ok((origin, entry))
             })?;
             rows.collect()
         });

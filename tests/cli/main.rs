@@ -10,6 +10,7 @@
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `crawlers`: the registry, shown and checked.
 //! - `history`: each request by what was in force when it was made.
+//! - `hostile_archive`: archives edited by hand, damaged, or written meanwhile.
 //! - `html`: the page of a report, in a real browser.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
@@ -39,6 +40,7 @@ mod conduct;
 mod crawlers;
 mod formats;
 mod history;
+mod hostile_archive;
 mod html;
 mod identity;
 mod intake;

@@ -1,0 +1,244 @@
+//! Archives that were edited by hand, or are damaged: each command of `robots` comes to its end,
+//! with an error where rows make no sense, and lists no row twice.
+
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use crate::program::Sandbox;
+
+const TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Two origins, one with two versions.
+fn archive() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("one.txt", "User-agent: *\nDisallow: /a\n");
+    sandbox.write("two.txt", "User-agent: *\nDisallow: /b\n");
+    sandbox.write(
+        "manifest.csv",
+        "origin,fetched_at,status,path\n\
+         https://a.example,2026-01-01,200,one.txt\n\
+         https://a.example,2026-01-02,200,two.txt\n\
+         https://b.example,2026-01-01,404,\n",
+    );
+    sandbox.run("robots import -a db manifest.csv").exits(0);
+    sandbox
+}
+
+fn edit(path: &Path, sql: &str) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+    connection.execute_batch(sql).unwrap_or_else(|err| panic!("{sql}: {err}"));
+}
+
+/// The exit code and what was said, within some time and some output.
+#[track_caller]
+fn ends(sandbox: &Sandbox, arguments: &str) -> (i32, String, String) {
+    let mut command = sandbox.command(arguments);
+    let files = ["stdout", "stderr"].map(|name| sandbox.path(name));
+    let [stdout, stderr] = files.each_ref().map(|path| std::fs::File::create(path).unwrap());
+    let mut child: Child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > TIME_MAX {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{arguments} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let [stdout, stderr] = files.map(|path| std::fs::read_to_string(path).unwrap());
+    assert!(!stderr.contains("panicked"), "{arguments}: {stderr}");
+    (status.code().unwrap(), stdout, stderr)
+}
+
+/// Runs each command; gives the codes with which they end.
+#[track_caller]
+fn all_end(sandbox: &Sandbox) -> Vec<i32> {
+    let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    let commands = [
+        "robots list -qa db",
+        "robots export -a db out",
+        "robots log -a db a.example",
+        "robots at -a db a.example 2026-01-05",
+        "robots show -a db a.example",
+        "robots show -a db a.example --at 2026-01-01",
+        "robots diff -a db a.example 2026-01-01 2026-01-02",
+    ];
+    let code = |arguments: &str| {
+        let (code, stdout, stderr) = ends(sandbox, arguments);
+        let mut lines: Vec<&str> = stdout.lines().collect();
+        if arguments.contains("list") {
+            let count = lines.len();
+            lines.sort_unstable();
+            lines.dedup();
+            assert_eq!(lines.len(), count, "an origin was listed twice");
+        }
+        assert!(code == 0 || !stderr.is_empty(), "{arguments}: {code} without a word");
+        code
+    };
+    commands.into_iter().map(code).collect()
+}
+
+#[test]
+fn rows_that_make_no_sense_end_the_list_with_an_error() {
+    for sql in [
+        // Goes on from a text that is before it, which has it again and again.
+        "UPDATE snapshots SET origin = 'https://b.example:443' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = 'https://b.example/' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = 'https://user@b.example' WHERE origin LIKE '%b.example'",
+        // Goes on from a text that is past others.
+        "UPDATE snapshots SET origin = 'HTTPS://b.example' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = 'https://B.example' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = '' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = 'b.example' WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET origin = 'https://b' || char(0) || 'c' WHERE origin LIKE '%b.%'",
+        "UPDATE snapshots SET origin = CAST(x'68747470733a2f2fff' AS TEXT) WHERE origin LIKE '%b.%'",
+        "UPDATE snapshots SET fetched_at = 9223372036854775807 WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET fetched_at = -9223372036854775808 WHERE origin LIKE '%b.example'",
+        "UPDATE snapshots SET outcome = 99999 WHERE origin LIKE '%b.example'",
+    ] {
+        let sandbox = archive();
+        edit(&sandbox.path("db"), sql);
+        let codes = all_end(&sandbox);
+        assert_eq!(codes[..2], [2, 2], "{sql}");
+        // What is asked for by name is found all the same.
+        assert_eq!(codes[2..6], [0; 4], "{sql}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_an_error_not_an_omission() {
+    for (sql, list_code) in [
+        ("DELETE FROM bodies", 0),
+        ("UPDATE bodies SET body = zeroblob(50000000)", 0),
+        ("PRAGMA foreign_keys = OFF; DELETE FROM sources", 0),
+        ("UPDATE snapshots SET chain = printf('%.*c', 30000000, 'x')", 0),
+        ("UPDATE snapshots SET digest = x'00' WHERE body != 0", 0),
+        ("UPDATE snapshots SET body = body + 1000 WHERE body != 0", 0),
+    ] {
+        let sandbox = archive();
+        edit(&sandbox.path("db"), sql);
+        let codes = all_end(&sandbox);
+        assert_eq!((codes[0], codes[1], codes[4]), (list_code, 2, 2), "{sql}");
+    }
+}
+
+/// Views have rows without end, triggers write what they like, and columns of other types or
+/// orders compare otherwise than texts do.
+#[test]
+fn other_tables_than_those_of_an_archive_are_refused() {
+    let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                SELECT 'https://a.example' AS origin, i AS fetched_at, 200 AS outcome, 0 AS body,
+                NULL AS digest, 0 AS size, NULL AS max_age, NULL AS chain, 1 AS source FROM n";
+    let rebuilt = |columns: &str| {
+        format!(
+            "ALTER TABLE snapshots RENAME TO old; DROP INDEX unfollowed;
+             CREATE TABLE snapshots ({columns}); INSERT INTO snapshots SELECT * FROM old;
+             INSERT INTO snapshots SELECT * FROM old; DROP TABLE old;
+             CREATE INDEX unfollowed ON snapshots (origin, fetched_at) WHERE outcome = 0"
+        )
+    };
+    for sql in [
+        format!("DROP TABLE snapshots; CREATE VIEW snapshots AS {rows}"),
+        rebuilt("origin, fetched_at, outcome, body, digest, size, max_age, chain, source"),
+        rebuilt(
+            "origin TEXT COLLATE NOCASE, fetched_at, outcome, body, digest, size, max_age, chain, \
+             source",
+        ),
+        "CREATE TRIGGER t AFTER INSERT ON snapshots BEGIN DELETE FROM bodies; END".to_owned(),
+        "CREATE VIEW v AS SELECT * FROM snapshots".to_owned(),
+        "DROP TABLE bodies".to_owned(),
+        "DROP INDEX unfollowed".to_owned(),
+    ] {
+        let sandbox = archive();
+        edit(&sandbox.path("db"), &sql);
+        assert_eq!(all_end(&sandbox), [2; 7], "{sql}");
+        let (code, _, stderr) = ends(&sandbox, "robots import -a db manifest.csv");
+        assert!(code == 2 && stderr.contains("has other tables"), "{sql}: {stderr}");
+    }
+    let sandbox = archive();
+    edit(&sandbox.path("db"), "ANALYZE");
+    assert_eq!(all_end(&sandbox), [0; 7]);
+}
+
+/// As many rows as make a tree of three levels or so.
+fn large(sandbox: &Sandbox, origin: &str) {
+    let sql = format!(
+        "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 30000)
+         INSERT INTO snapshots SELECT {origin}, i, 404, 0, NULL, 0, NULL,
+         '301 https://a.example/' || printf('%.*c', 900, 'x'), 1 FROM n"
+    );
+    edit(&sandbox.path("db"), &sql);
+}
+
+/// Each inner page leads to one page only, as often as it has children.
+fn knot(path: &Path, is_cycle: bool) {
+    let connection = Connection::open(path).unwrap();
+    let number = |sql: &str| match connection.query_row(sql, [], |row| row.get(0)).unwrap() {
+        Value::Integer(number) => usize::try_from(number).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let page_bytes = number("PRAGMA page_size");
+    let root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'snapshots'");
+    drop(connection);
+    let mut bytes = std::fs::read(path).unwrap();
+    let mut next = Some(root);
+    let mut depth = 0;
+    while let Some(page) = next.take() {
+        let start = (page - 1) * page_bytes;
+        const INNER: u8 = 2;
+        if bytes[start] != INNER {
+            break;
+        }
+        depth += 1;
+        let two =
+            |bytes: &[u8], at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
+        let cells: Vec<usize> = (0..two(&bytes, start + 3))
+            .map(|cell| start + two(&bytes, start + 12 + 2 * cell))
+            .collect();
+        let first: [u8; 4] = bytes[cells[0]..cells[0] + 4].try_into().unwrap();
+        let child = if is_cycle { u32::try_from(root).unwrap().to_be_bytes() } else { first };
+        for at in cells.into_iter().chain([start + 8]) {
+            bytes[at..at + 4].copy_from_slice(&child);
+        }
+        next = Some(u32::from_be_bytes(first) as usize).filter(|_| !is_cycle);
+    }
+    assert!(depth > 0, "the tree has inner pages");
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_tree_that_leads_to_its_pages_again_and_again_is_damage() {
+    for is_cycle in [false, true] {
+        for origin in ["'https://a.example'", "printf('https://%05d.example', i)"] {
+            let sandbox = archive();
+            large(&sandbox, origin);
+            knot(&sandbox.path("db"), is_cycle);
+            let codes = all_end(&sandbox);
+            // Where a search goes astray at the bounds of what is read at once, rows are missed.
+            let is_seen = is_cycle || !origin.contains("printf");
+            assert!(!is_seen || codes[..2] == [2, 2], "{origin} {is_cycle}: {codes:?}");
+        }
+    }
+}
+
+/// A writer that adds origins faster than they are listed does not keep the list from its end.
+#[test]
+fn a_list_ends_while_the_archive_is_written() {
+    let sandbox = archive();
+    let path = sandbox.path("db");
+    edit(&path, "PRAGMA journal_mode = WAL");
+    let connection = Connection::open(&path).unwrap();
+    large(&sandbox, "printf('https://%05d.example', i)");
+    let begun = "BEGIN IMMEDIATE; INSERT INTO sources (name) VALUES ('begun')";
+    connection.execute_batch(begun).unwrap();
+    let (code, stdout, _) = ends(&sandbox, "robots list -qa db");
+    assert_eq!((code, stdout.lines().count()), (0, 30002));
+}

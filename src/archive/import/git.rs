@@ -17,7 +17,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::Import;
-use super::git_objects::{Found, Objects, Trouble};
+use super::git_objects::{FoundObject, Objects, Trouble};
 use super::git_process::Process;
 
 /// Longest path of a file within a repository.
@@ -139,9 +139,9 @@ impl<'a> History<'a> {
     fn version(&mut self, commit: &str) -> std::result::Result<Version, Trouble> {
         let commit = self.objects.commit(commit)?;
         let body = match self.objects.find(&commit.tree, &self.name)? {
-            Found::File(id) => Some(self.objects.file(&id)?),
-            Found::Nothing => None,
-            Found::Unclear(why) => return Err(Trouble::Object(format!("it {why}"))),
+            FoundObject::File(id) => Some(self.objects.file(&id)?),
+            FoundObject::Nothing => None,
+            FoundObject::Unclear(why) => return Err(Trouble::Object(format!("it {why}"))),
         };
         Ok(Version { time: commit.time, body })
     }

@@ -36,7 +36,7 @@ pub struct Commit {
 
 /// What a commit has at a path.
 #[derive(Debug, Eq, PartialEq)]
-pub enum Found {
+pub enum FoundObject {
     /// The id of a file.
     File(String),
     /// Nothing, or a directory.
@@ -83,7 +83,7 @@ impl Objects {
     ///
     /// # Errors
     /// Where a directory on the way cannot be read.
-    pub fn find(&mut self, tree: &str, path: &[u8]) -> Result<Found, Trouble> {
+    pub fn find(&mut self, tree: &str, path: &[u8]) -> Result<FoundObject, Trouble> {
         let mut tree = tree.to_owned();
         let mut names = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = names.next() {
@@ -94,18 +94,18 @@ impl Objects {
             }
             let broken = || Trouble::Object(format!("directory {tree} is damaged"));
             let entry = entry(&directory, name, id_bytes).map_err(|Damaged| broken())?;
-            let Some((kind, id)) = entry else { return Ok(Found::Nothing) };
+            let Some((kind, id)) = entry else { return Ok(FoundObject::Nothing) };
             let is_last = names.peek().is_none();
             match (kind, is_last) {
-                (Kind::Link, _) => return Ok(Found::Unclear("is a symbolic link")),
-                (Kind::Submodule, false) => return Ok(Found::Unclear("lies in a submodule")),
-                (Kind::Blob, true) => return Ok(Found::File(id)),
+                (Kind::Link, _) => return Ok(FoundObject::Unclear("is a symbolic link")),
+                (Kind::Submodule, false) => return Ok(FoundObject::Unclear("lies in a submodule")),
+                (Kind::Blob, true) => return Ok(FoundObject::File(id)),
                 (Kind::Tree, false) => tree = id,
                 // A directory of that name is no file, and what lies below a file is nothing.
-                _ => return Ok(Found::Nothing),
+                _ => return Ok(FoundObject::Nothing),
             }
         }
-        Ok(Found::Nothing)
+        Ok(FoundObject::Nothing)
     }
 
     /// The file of this id, as much as is kept of a robots.txt.

@@ -14,9 +14,9 @@ use botaudit::classify::rows::InputRows;
 use botaudit::classify::sites::Sites;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
-use botaudit::judge::dated::Dated;
+use botaudit::judge::origin_history::OriginHistory;
 use botaudit::judge::verdict::{JudgedAt, Verdict};
-use botaudit::judge::{Asker, Judge};
+use botaudit::judge::{CrawlerProfile, Judge};
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::Decision;
 use botaudit::matcher::limits::Limits;
@@ -125,7 +125,7 @@ fn a_judge_allocates_nothing_for_a_verdict() {
             check(dialect, "judge", |target, scratch| {
                 judge.decide(&robots, crawler, prepare(target, dialect, scratch))
             });
-            let known = Dated::always(robots);
+            let known = OriginHistory::always(robots);
             // One that is bound, one that ignores `*`, one that is not bound.
             for crawler in ["GPTBot", "AdsBot-Google", "ChatGPT-User"] {
                 let crawler = registry.find(crawler).unwrap();
@@ -152,7 +152,7 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
         std::fs::write(dir.path().join(format!("h{origin}.example")), text).unwrap();
     }
     let store = Store::open(dir.path()).unwrap();
-    let askers = vec![Asker::of_token("examplebot".to_owned())];
+    let askers = vec![CrawlerProfile::of_token("examplebot".to_owned())];
     let judged_by = Judge::of_many(store, askers, Dialect::Google, 1 << 20).unwrap();
     let askers = Askers::Fixed(vec!["examplebot".to_owned()]);
     let detail = Detail::Rules;

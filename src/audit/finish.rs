@@ -222,7 +222,7 @@ impl Audit {
             unknown_crawlers,
             other_unknown_crawlers,
             robots_failures: failures.len(),
-            log_evidence: judge.heeded().map(LogEvidence::of),
+            log_evidence: judge.known_outages().map(LogEvidence::of),
             warnings: Vec::new(),
             notes: Vec::new(),
             simulation: None,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::judge::Judge;
-use crate::judge::aside::AskedDelay;
+use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::robots::DecidingRule;
 
 use super::awareness::{Awareness, Knowledge};

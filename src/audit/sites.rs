@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::judge::dated::Dated;
-use crate::judge::{Claim, Judge};
+use crate::judge::origin_history::OriginHistory;
+use crate::judge::{HostSource, Judge};
 use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
 
@@ -28,9 +28,9 @@ pub struct Site {
     /// Whether it may be folded into `(others)`.
     pub standing: Standing,
     /// What governs it, and when; `None` where nothing is known.
-    pub known: Option<Arc<Dated>>,
+    pub known: Option<Arc<OriginHistory>>,
     /// Who says that the request was addressed there.
-    pub claim: Claim,
+    pub host_source: HostSource,
 }
 
 /// One worker's memory of hosts.
@@ -54,7 +54,7 @@ impl<'a> Sites<'a> {
             place: Arc::new(Place::Unnamed),
             standing: Standing::Named,
             known: judge.unnamed_known(),
-            claim: Claim::Own,
+            host_source: HostSource::Own,
         };
         let mut sites = Sites {
             judge,
@@ -66,7 +66,7 @@ impl<'a> Sites<'a> {
             key: Vec::new(),
         };
         if let Some(origin) = &naming.origin {
-            sites.default_site = sites.site(Some(origin.clone()), Claim::Own);
+            sites.default_site = sites.site(Some(origin.clone()), HostSource::Own);
         }
         sites
     }
@@ -106,7 +106,7 @@ impl<'a> Sites<'a> {
                 Origin::new(scheme.as_bytes(), host, port)
             }
         };
-        let site = self.site(origin, Claim::Own);
+        let site = self.site(origin, HostSource::Own);
         remember(&mut self.own, &self.key, &site);
         site
     }
@@ -124,30 +124,30 @@ impl<'a> Sites<'a> {
             let is_named = name.is_some() || Some(origin) == self.naming.origin.as_ref();
             is_named || Some(origin.host()) == own_host
         });
-        let site = self.site(origin, if is_ours { Claim::Own } else { Claim::Foreign });
+        let site = self.site(origin, if is_ours { HostSource::Own } else { HostSource::Foreign });
         remember(&mut self.foreign, &self.key, &site);
         site
     }
 
-    fn site(&self, origin: Option<Origin>, claim: Claim) -> Site {
+    fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
         let Some(origin) = origin else {
             return Site {
                 place: Arc::new(Place::Invalid),
                 standing: Standing::Named,
                 known: None,
-                claim,
+                host_source,
             };
         };
         let Naming { origin: named, aliases, .. } = self.naming;
         let origin = aliases.resolve(&origin).unwrap_or(origin);
-        let known = self.judge.known(&origin, claim);
+        let known = self.judge.known(&origin, host_source);
         let is_named = Some(&origin) == named.as_ref()
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
         let place = Place::Origin(origin);
         let standing =
             if is_named { Standing::Named } else { Standing::Stranger(place.stable_hash()) };
-        Site { place: Arc::new(place), standing, known, claim }
+        Site { place: Arc::new(place), standing, known, host_source }
     }
 
     /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::judge::Judge;
-use crate::judge::dated::Seen;
+use crate::judge::origin_history::SnapshotRef;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 
@@ -42,7 +42,7 @@ pub struct OriginSnapshots {
 #[derive(Clone, Debug)]
 pub struct UsedSnapshot {
     /// When it was fetched, and what came of it.
-    pub seen: Seen,
+    pub seen: SnapshotRef,
     /// The robots.txt whose rules it put in force, if it did.
     pub robots: Option<Arc<Robots>>,
 }

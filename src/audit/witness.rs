@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bounded::{Bounded, StableHash};
-use crate::judge::silence::{HOUR_SECONDS, Heeded, SilentHours};
+use crate::judge::outages::{HOUR_SECONDS, KnownOutages, OutageHours};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
@@ -34,19 +34,19 @@ pub struct Witness {
 #[derive(Clone, Debug, Default)]
 pub struct Silent {
     /// Hours in which nobody got the robots.txt of an origin.
-    pub hours: SilentHours,
+    pub hours: OutageHours,
     /// Whether there were more than [`DAYS_MAX`] days of origins.
     pub is_cut: bool,
 }
 
-/// What was heeded of what the logs themselves show.
+/// What was counted of what the logs themselves show.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LogEvidence {
     /// Hours in which the robots.txt of some origin could not be got.
     pub hours: u64,
     /// Those origins.
     pub origins: u64,
-    /// Hours that were not heeded, as the archive has a snapshot near them.
+    /// Hours that do not count, as the archive has a snapshot near them.
     pub hours_passed_over: u64,
     /// Requests that are unreachable by it.
     pub requests: u64,
@@ -71,8 +71,8 @@ struct Answers {
 
 impl LogEvidence {
     /// Before requests were counted.
-    pub(super) fn of(heeded: &Heeded) -> LogEvidence {
-        let Heeded { hours, origins, hours_passed_over, .. } = *heeded;
+    pub(super) fn of(known_outages: &KnownOutages) -> LogEvidence {
+        let KnownOutages { hours, origins, hours_passed_over, .. } = *known_outages;
         LogEvidence { hours, origins, hours_passed_over, requests: 0 }
     }
 }
@@ -86,7 +86,7 @@ impl Audit {
         let LogEvidence { hours, origins, hours_passed_over, .. } = *evidence;
         let passed_over = match hours_passed_over {
             0 => String::new(),
-            more => format!("; not heeded, as the archive has snapshots near: {more}"),
+            more => format!("; not known_outages, as the archive has snapshots near: {more}"),
         };
         self.notes.push(match (hours, hours_passed_over) {
             (0, 0) => "these logs show no hour in which nobody got robots.txt".to_owned(),
@@ -126,7 +126,7 @@ impl Witness {
     /// What all answers together show.
     pub fn into_silent(self) -> Silent {
         let (days, others) = self.days.into_parts();
-        let mut hours = SilentHours::new();
+        let mut hours = OutageHours::new();
         for (PlaceDay { place, day }, answers) in days {
             let origin = match place {
                 Place::Origin(origin) => Some(origin),
@@ -200,12 +200,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::judge::Claim;
+    use crate::judge::HostSource;
     use crate::url::origin::Origin;
 
     fn site(host: &str, standing: Standing) -> Site {
         let place = Arc::new(Place::Origin(Origin::parse(host.as_bytes()).unwrap()));
-        Site { place, standing, known: None, claim: Claim::Own }
+        Site { place, standing, known: None, host_source: HostSource::Own }
     }
 
     /// `(minute, status, client)`, in any order and however split between workers.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::dated::Dated;
+use crate::judge::origin_history::OriginHistory;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{Claim, Judge};
+use crate::judge::{HostSource, Judge};
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
@@ -37,7 +37,7 @@ pub enum Known {
     /// There is something, but it cannot be read.
     Unreadable,
     /// What was in force when, and what is now.
-    Dated(Dated),
+    History(OriginHistory),
 }
 
 impl Site {
@@ -51,8 +51,8 @@ impl Site {
         let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
             return Site::nowhere();
         };
-        let known = match judge.dated(&origin, Claim::Own) {
-            Ok(Some(dated)) => Known::Dated(dated),
+        let known = match judge.dated(&origin, HostSource::Own) {
+            Ok(Some(dated)) => Known::History(dated),
             Ok(None) if !judge.is_named(&origin) => Known::Nothing,
             Ok(None) | Err(_) => Known::Unreadable,
         };
@@ -62,7 +62,7 @@ impl Site {
     /// Bytes that it takes, about, but for what it shares with others.
     pub fn size_bytes(&self) -> usize {
         let snapshots = match &self.known {
-            Known::Dated(dated) => dated.snapshots(),
+            Known::History(dated) => dated.snapshots(),
             Known::Nowhere | Known::Nothing | Known::Unreadable => 0,
         };
         let name = self.origin.as_ref().map_or(0, |origin| origin.len());
@@ -84,7 +84,7 @@ impl Known {
             Known::Nowhere => return RowVerdict::invalid(InvalidUrl::BadHost),
             Known::Nothing => (None, Reason::NothingKnown),
             Known::Unreadable => (None, Reason::Unreadable),
-            Known::Dated(dated) => (Some(dated), Reason::BeforeFirst),
+            Known::History(dated) => (Some(dated), Reason::BeforeFirst),
         };
         // What is always so, or nowhere known, is so at any time.
         let at = match (dated, at) {

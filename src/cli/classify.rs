@@ -19,7 +19,7 @@ use crate::classify::{self, Classified, ClassifyOptions, ClassifyProgress, writi
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::judge::{Asker, Judge};
+use crate::judge::{CrawlerProfile, Judge};
 use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
 use crate::report::verdicts::{Layout, Verdicts, Width};
@@ -267,9 +267,9 @@ impl ClassifyArgs {
     }
 
     /// Whose names are written, and whom the judge is to know.
-    fn askers<'r>(&self, registry: &'r Registry) -> Result<(Askers<'r>, Vec<Asker>)> {
+    fn askers<'r>(&self, registry: &'r Registry) -> Result<(Askers<'r>, Vec<CrawlerProfile>)> {
         if self.crawler_column.is_some() || self.user_agent_column.is_some() {
-            let askers = registry.iter().map(|(_, crawler)| Asker::new(crawler)).collect();
+            let askers = registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect();
             return Ok((Askers::OfRow(registry), askers));
         }
         let mut names = Vec::new();
@@ -279,14 +279,14 @@ impl ClassifyArgs {
                 Error::usage(format!("no known crawler is called '{name}'; try --token {name}"))
             })?;
             names.push(registry.crawler(crawler).name.clone());
-            askers.push(Asker::new(registry.crawler(crawler)));
+            askers.push(CrawlerProfile::new(registry.crawler(crawler)));
         }
         for token in &self.token {
             if token.is_empty() {
                 return Err(Error::usage("an empty --token names nobody; write --token mybot"));
             }
             names.push(token.clone());
-            askers.push(Asker::of_token(token.clone()));
+            askers.push(CrawlerProfile::of_token(token.clone()));
         }
         if names.is_empty() {
             return Err(Error::usage(

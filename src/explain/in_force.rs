@@ -1,7 +1,7 @@
 //! What an archive says was in force at the time that is asked about.
 
-use crate::judge::dated::{Dated, Seen};
-use crate::judge::timeline::{BeforeFirst, Standing};
+use crate::judge::origin_history::{OriginHistory, SnapshotRef};
+use crate::judge::timeline::{BeforeFirst, RulingInForce};
 use crate::time::UtcTime;
 
 /// What was in force at a time, by the snapshots of an archive.
@@ -10,14 +10,14 @@ pub struct InForce {
     /// The time.
     pub at: UtcTime,
     /// What counted, and since when.
-    pub standing: Standing,
+    pub standing: RulingInForce,
     /// The snapshot that says so.
-    pub seen: Seen,
+    pub seen: SnapshotRef,
 }
 
 impl InForce {
     /// At `at`; `None` where nothing is known of that time, or robots.txt has no history.
-    pub(super) fn new(known: &Dated, at: UtcTime) -> Option<InForce> {
+    pub(super) fn new(known: &OriginHistory, at: UtcTime) -> Option<InForce> {
         let standing = known.at(at, BeforeFirst::AsFirst)?;
         let seen = known.seen(&standing)?;
         Some(InForce { at, standing, seen })

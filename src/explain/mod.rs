@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
-use crate::judge::dated::Dated;
 use crate::judge::explained::{Bound, Match, matches};
+use crate::judge::origin_history::OriginHistory;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{Claim, Judge};
+use crate::judge::{HostSource, Judge};
 use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -44,7 +44,7 @@ pub struct Located<'a> {
     /// What decides that, where robots.txt has a history.
     pub in_force: Option<InForce>,
     /// What is known of the origin; `None` where nothing is.
-    known: Option<Arc<Dated>>,
+    known: Option<Arc<OriginHistory>>,
     /// When the request would be made.
     at: UtcTime,
 }
@@ -169,12 +169,12 @@ pub fn locate<'a>(
 struct Found {
     file: Option<File>,
     in_force: Option<InForce>,
-    known: Option<Arc<Dated>>,
+    known: Option<Arc<OriginHistory>>,
 }
 
 impl Found {
     fn always(file: File) -> Found {
-        let known = Some(Arc::new(Dated::always(Arc::clone(&file.robots))));
+        let known = Some(Arc::new(OriginHistory::always(Arc::clone(&file.robots))));
         Found { file: Some(file), in_force: None, known }
     }
 }
@@ -185,7 +185,7 @@ fn in_force(
     at: UtcTime,
 ) -> std::result::Result<Found, Undecided> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
-    let Some(known) = judge.known(origin, Claim::Own) else {
+    let Some(known) = judge.known(origin, HostSource::Own) else {
         let failure = judge.failures().into_iter().next();
         return Err(
             failure.map_or_else(|| Undecided::NotInArchive(origin.clone()), Undecided::Unreadable)
@@ -201,7 +201,7 @@ fn in_force(
 
 fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Undecided> {
     let robots = match origin {
-        Some(origin) => judge.site(origin, Claim::Own),
+        Some(origin) => judge.site(origin, HostSource::Own),
         None => Some(judge.unnamed().ok_or(Undecided::NoOrigin)?),
     };
     match (robots, judge.source(origin), origin) {

@@ -90,12 +90,12 @@ impl Match<'_> {
 impl Judge {
     /// What `robots` has for `crawler`.
     pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
-        let asker = &self.askers[crawler.index()];
+        let profile = &self.profiles[crawler.index()];
         let selection = self.select(robots, crawler);
-        let tokens = || asker.product_tokens.iter().map(String::as_str);
-        let (by, tried) = match (selection.bound_by, asker.star) {
+        let tokens = || profile.product_tokens.iter().map(String::as_str);
+        let (by, tried) = match (selection.bound_by, profile.star) {
             (select::GroupChoice::Token(index), _) => {
-                (BoundBy::Token(&asker.product_tokens[index]), tokens().take(index + 1).collect())
+                (BoundBy::Token(&profile.product_tokens[index]), tokens().take(index + 1).collect())
             }
             (select::GroupChoice::Star, _) => (BoundBy::Star, tokens().collect()),
             (select::GroupChoice::Nothing, Star::Honoured) => {

@@ -5,14 +5,14 @@
 //! is compiled once, when it is first needed, and shared by all crawlers, files
 //! and origins that have it.
 
-pub mod aside;
-pub mod dated;
+pub mod crawl_delay;
 pub mod explained;
 pub mod history;
-pub mod kept;
-mod memory;
+mod memory_budget;
+pub mod origin_history;
+pub mod outages;
 pub mod robots;
-pub mod silence;
+pub mod stored_versions;
 pub mod timeline;
 pub mod verdict;
 
@@ -35,10 +35,10 @@ use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use dated::Dated;
-use memory::{Memory, file_bytes, name_bytes};
+use memory_budget::{MemoryBudget, file_bytes, name_bytes};
+use origin_history::OriginHistory;
+use outages::KnownOutages;
 use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
-use silence::Heeded;
 
 /// Files whose failure is remembered, where not everything is.
 const FAILURES_MAX: usize = 1000;
@@ -48,7 +48,7 @@ pub const AD_HOC: CrawlerId = CrawlerId(0);
 
 /// Who says that a request was addressed to an origin.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Claim {
+pub enum HostSource {
     /// The user, or the log's own field for the host: ours.
     Own,
     /// The target of the request alone, which may name any host of the world.
@@ -60,7 +60,7 @@ pub enum Claim {
 /// ```
 /// use botaudit::crawlers::registry::Registry;
 /// use botaudit::judge::verdict::{JudgedAt, Verdict};
-/// use botaudit::judge::{Claim, Judge};
+/// use botaudit::judge::{HostSource, Judge};
 /// use botaudit::archive::Store;
 /// use botaudit::url::{dialect::Dialect, origin::Origin, path::prepare};
 ///
@@ -72,7 +72,7 @@ pub enum Claim {
 ///
 /// // Once an origin, and once a user agent:
 /// let origin = Origin::parse(b"https://example.com/page").ok_or("no origin")?;
-/// let known = judge.known(&origin, Claim::Own);
+/// let known = judge.known(&origin, HostSource::Own);
 /// let crawler = registry.find("GPTBot").ok_or("nobody")?;
 /// // For each request; allocates nothing:
 /// let mut scratch = Vec::new();
@@ -85,25 +85,25 @@ pub enum Claim {
 pub struct Judge {
     store: Store,
     by_hand: Option<Arc<Robots>>,
-    askers: Arc<[Asker]>,
+    profiles: Arc<[CrawlerProfile]>,
     /// Whom only `*` binds.
     generic: Option<CrawlerId>,
     dialect: Dialect,
     limits: Limits,
     /// Automata, shared by all policies.
     dfa_cache: Mutex<Arc<DfaCache>>,
-    memory: Memory,
+    memory: MemoryBudget,
     loaded: Mutex<Loaded>,
     policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
     /// In the dialect that is not the judge's own; only explanations ask for it.
     other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
     /// What logs show of origins whose robots.txt nobody could get, where that counts.
-    heeded: Option<Heeded>,
+    known_outages: Option<KnownOutages>,
 }
 
 /// What a crawler answers to.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct CrawlerProfile {
     product_tokens: Vec<String>,
     star: select::Star,
     obligation: Obligation,
@@ -117,7 +117,7 @@ struct Loaded {
     by_digest: HashMap<Digest, Arc<Robots>>,
     versions: Vec<Arc<Robots>>,
     /// What an archive has of the origins that were asked about, of which it has anything.
-    dated: HashMap<Origin, Arc<Dated>>,
+    dated: HashMap<Origin, Arc<OriginHistory>>,
     /// By the name of the file: why it could not be read.
     failures: BTreeMap<String, String>,
 }
@@ -128,7 +128,7 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
-        Judge::of_registry(store, registry, dialect, |asker| asker)
+        Judge::of_registry(store, registry, dialect, |profile| profile)
     }
 
     /// As [`Judge::new`], but judges all crawlers as if the rules bound them: what do these say?
@@ -136,7 +136,7 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn of_rules_alone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
-        Judge::of_registry(store, registry, dialect, Asker::bound)
+        Judge::of_registry(store, registry, dialect, CrawlerProfile::bound)
     }
 
     /// As [`Judge::new`], but holds all crawlers to the rules: also those that are documented to
@@ -146,21 +146,24 @@ impl Judge {
     /// Where the one robots.txt given by hand cannot be read.
     pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         let star = select::Star::Honoured;
-        Judge::of_registry(store, registry, dialect, |asker| Asker { star, ..asker.bound() })
+        Judge::of_registry(store, registry, dialect, |profile| CrawlerProfile {
+            star,
+            ..profile.bound()
+        })
     }
 
     fn of_registry(
         store: Store,
         registry: &Registry,
         dialect: Dialect,
-        change: impl Fn(Asker) -> Asker,
+        change: impl Fn(CrawlerProfile) -> CrawlerProfile,
     ) -> Result<Judge> {
-        let mut askers: Vec<Asker> =
-            registry.iter().map(|(_, crawler)| change(Asker::new(crawler))).collect();
+        let mut profiles: Vec<CrawlerProfile> =
+            registry.iter().map(|(_, crawler)| change(CrawlerProfile::new(crawler))).collect();
         // Whatever looks automated is nobody of whom anything is documented.
         let generic = registry.generic();
-        askers[generic.index()].obligation = Obligation::Bound;
-        Ok(Judge { generic: Some(generic), ..Judge::of(store, askers, dialect)? })
+        profiles[generic.index()].obligation = Obligation::Bound;
+        Ok(Judge { generic: Some(generic), ..Judge::of(store, profiles, dialect)? })
     }
 
     /// A judge of one crawler that no registry knows, [`AD_HOC`]: it answers to `product_tokens`,
@@ -169,40 +172,40 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
-        Judge::of(store, vec![Asker::of_tokens(product_tokens)], dialect)
+        Judge::of(store, vec![CrawlerProfile::of_tokens(product_tokens)], dialect)
     }
 
     /// A judge of any number of origins, who forgets what does not fit into `bytes_max`, about.
-    /// Crawlers are counted in the order of `askers`, and all are judged as if the rules bound them.
+    /// Crawlers are counted in the order of `profiles`, and all are judged as if the rules bound them.
     ///
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn of_many(
         store: Store,
-        askers: Vec<Asker>,
+        profiles: Vec<CrawlerProfile>,
         dialect: Dialect,
         bytes_max: usize,
     ) -> Result<Judge> {
-        let askers = askers.into_iter().map(Asker::bound).collect();
-        let judge = Judge::of(store, askers, dialect)?;
-        Ok(Judge { memory: Memory::of(bytes_max), ..judge })
+        let profiles = profiles.into_iter().map(CrawlerProfile::bound).collect();
+        let judge = Judge::of(store, profiles, dialect)?;
+        Ok(Judge { memory: MemoryBudget::of(bytes_max), ..judge })
     }
 
-    fn of(store: Store, askers: Vec<Asker>, dialect: Dialect) -> Result<Judge> {
+    fn of(store: Store, profiles: Vec<CrawlerProfile>, dialect: Dialect) -> Result<Judge> {
         let by_hand = store.by_hand()?;
         let mut judge = Judge {
             store,
             by_hand: None,
-            askers: askers.into(),
+            profiles: profiles.into(),
             generic: None,
             dialect,
             limits: Limits::default(),
             dfa_cache: Mutex::default(),
-            memory: Memory::default(),
+            memory: MemoryBudget::default(),
             loaded: Mutex::default(),
             policies: Mutex::default(),
             other_bindings: Mutex::default(),
-            heeded: None,
+            known_outages: None,
         };
         judge.by_hand = by_hand.map(|snapshot| judge.load(snapshot));
         Ok(judge)
@@ -224,16 +227,16 @@ impl Judge {
     }
 
     /// What [`Judge::unnamed`] says, at all times.
-    pub fn unnamed_known(&self) -> Option<Arc<Dated>> {
-        let known = self.unnamed().map(|robots| Arc::new(Dated::always(robots)));
-        self.with_silences(None, known)
+    pub fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
+        let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
+        self.with_outages(None, known)
     }
 
     /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
     /// once a request. A file given by hand never governs a foreign host.
-    pub fn site(&self, origin: &Origin, claim: Claim) -> Option<Arc<Robots>> {
+    pub fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
         if let Some(by_hand) = &self.by_hand {
-            return (claim == Claim::Own).then(|| Arc::clone(by_hand));
+            return (host_source == HostSource::Own).then(|| Arc::clone(by_hand));
         }
         match self.store.source(origin) {
             None => None,
@@ -322,8 +325,8 @@ impl Judge {
     }
 
     fn select<'a>(&self, robots: &'a Robots, crawler: CrawlerId) -> Selection<'a> {
-        let asker = &self.askers[crawler.index()];
-        select::select(&robots.text, &asker.product_tokens, asker.star)
+        let profile = &self.profiles[crawler.index()];
+        select::select(&robots.text, &profile.product_tokens, profile.star)
     }
 
     fn bind(&self, robots: &Robots, crawler: CrawlerId) -> Binding {
@@ -395,10 +398,10 @@ impl Judge {
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
             text,
-            askers: Arc::clone(&self.askers),
-            bindings: self.askers.iter().map(|_| OnceLock::new()).collect(),
+            profiles: Arc::clone(&self.profiles),
+            bindings: self.profiles.iter().map(|_| OnceLock::new()).collect(),
             shared: Mutex::default(),
-            asides: OnceLock::new(),
+            crawl_delays: OnceLock::new(),
         });
         loaded.versions.push(Arc::clone(&robots));
         loaded.by_digest.insert(digest, Arc::clone(&robots));
@@ -451,30 +454,30 @@ impl Loaded {
     }
 }
 
-impl Asker {
+impl CrawlerProfile {
     /// A known crawler.
-    pub fn new(crawler: &Crawler) -> Asker {
+    pub fn new(crawler: &Crawler) -> CrawlerProfile {
         let star = match crawler.star {
             StarGroups::Honoured => select::Star::Honoured,
             StarGroups::Ignored => select::Star::Ignored,
         };
         let obligation = crawler.binding();
-        Asker { product_tokens: crawler.product_tokens.clone(), star, obligation }
+        CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }
 
     /// A crawler that no registry knows: it answers to `token` and obeys `*`.
-    pub fn of_token(token: String) -> Asker {
-        Asker::of_tokens(vec![token])
+    pub fn of_token(token: String) -> CrawlerProfile {
+        CrawlerProfile::of_tokens(vec![token])
     }
 
-    fn of_tokens(product_tokens: Vec<String>) -> Asker {
+    fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (select::Star::Honoured, Obligation::Bound);
-        Asker { product_tokens, star, obligation }
+        CrawlerProfile { product_tokens, star, obligation }
     }
 
     /// The same, held to the rules whatever is documented of it.
-    fn bound(self) -> Asker {
-        Asker { obligation: Obligation::Bound, ..self }
+    fn bound(self) -> CrawlerProfile {
+        CrawlerProfile { obligation: Obligation::Bound, ..self }
     }
 }
 

@@ -9,8 +9,8 @@ use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
 use crate::robots::model::{Directive, Group, RobotsTxt};
 
-use super::Asker;
-use super::aside::Asides;
+use super::CrawlerProfile;
+use super::crawl_delay::CrawlDelays;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -37,9 +37,9 @@ pub struct Robots {
     /// What it says.
     pub text: RobotsTxt,
     /// Whom it may bind.
-    pub(super) askers: Arc<[Asker]>,
+    pub(super) profiles: Arc<[CrawlerProfile]>,
     /// What it says to crawlers besides verdicts.
-    pub(super) asides: Asides,
+    pub(super) crawl_delays: CrawlDelays,
     /// By crawler; made when a crawler is first judged by it.
     pub(super) bindings: Box<[OnceLock<Binding>]>,
     /// By the first line of each binding group: crawlers that the same groups bind share one.
@@ -100,7 +100,7 @@ impl Robots {
             Directive::Allow => "allow",
             Directive::Disallow => "disallow",
         };
-        let tokens = &self.askers[crawler.index()].product_tokens;
+        let tokens = &self.profiles[crawler.index()].product_tokens;
         let binding = self.bindings[crawler.index()].get();
         let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));
         let group = token.map_or("*", String::as_str).as_bytes();

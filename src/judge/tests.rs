@@ -14,7 +14,7 @@ fn check(files: &[(&str, &str)], crawler: &str, url: &str, expected: Option<(boo
     let judge = Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
     let origin = Origin::parse(url.as_bytes()).unwrap();
     let path = &url.as_bytes()[origin.as_str().len()..];
-    let verdict = judge.site(&origin, Claim::Foreign).map(|robots| {
+    let verdict = judge.site(&origin, HostSource::Foreign).map(|robots| {
         let crawler = registry.find(crawler).unwrap();
         let decision =
             judge.decide(&robots, crawler, prepare(path, Dialect::Google, &mut Vec::new()));
@@ -50,7 +50,7 @@ fn equal_rules_are_compiled_once() {
     let registry = Registry::builtin();
     let judge = Judge::new(Store::open(dir.path()).unwrap(), &registry, Dialect::Google).unwrap();
     for (host, line) in [("http://a.example", 2), ("http://b.example", 3)] {
-        let robots = judge.site(&Origin::parse(host.as_bytes()).unwrap(), Claim::Own).unwrap();
+        let robots = judge.site(&Origin::parse(host.as_bytes()).unwrap(), HostSource::Own).unwrap();
         for crawler in ["GPTBot", "bingbot"] {
             let crawler = registry.find(crawler).unwrap();
             let decision =
@@ -95,7 +95,7 @@ fn a_file_given_by_hand_governs_no_foreign_host() {
     let judge =
         Judge::new(Store::open(&path).unwrap(), &Registry::builtin(), Dialect::Google).unwrap();
     let origin = Origin::parse(b"http://example.com").unwrap();
-    assert!(judge.site(&origin, Claim::Own).is_some());
-    assert!(judge.site(&origin, Claim::Foreign).is_none());
+    assert!(judge.site(&origin, HostSource::Own).is_some());
+    assert!(judge.site(&origin, HostSource::Foreign).is_none());
     assert!(judge.unnamed().is_some());
 }

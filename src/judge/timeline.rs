@@ -59,7 +59,7 @@ pub enum AllowAll {
 
 /// What is in force at one time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Standing {
+pub struct RulingInForce {
     /// What counts.
     pub ruling: Ruling,
     /// Which snapshot says so, by its place in the caller's list.
@@ -76,11 +76,11 @@ pub struct Standing {
 /// In place of a snapshot where logs decide.
 const LOGS: usize = usize::MAX;
 
-impl Standing {
+impl RulingInForce {
     /// What logs show, of which no snapshot says anything.
-    pub(super) fn by_logs(ruling: Ruling) -> Standing {
+    pub(super) fn by_logs(ruling: Ruling) -> RulingInForce {
         let (unreachable_since, age_seconds) = (None, None);
-        Standing { ruling, decided_by: LOGS, unreachable_since, age_seconds, run: 0 }
+        RulingInForce { ruling, decided_by: LOGS, unreachable_since, age_seconds, run: 0 }
     }
 
     /// Whether logs decided, and no snapshot.
@@ -155,7 +155,7 @@ impl Timeline {
     }
 
     /// What is in force at `time`; `None` where nothing is known.
-    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<Standing> {
+    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         let started = |stretch: &Stretch| stretch.from.is_none_or(|from| from <= time);
         let (stretch, now) = match self.stretches.partition_point(started).checked_sub(1) {
             Some(last) => (&self.stretches[last], time),
@@ -169,7 +169,11 @@ impl Timeline {
 
     /// Other rulings that a crawler may have held at `time`, at which `standing` was in force; the
     /// latest first.
-    pub fn held(&self, standing: &Standing, time: UtcTime) -> impl Iterator<Item = Ruling> + '_ {
+    pub fn held(
+        &self,
+        standing: &RulingInForce,
+        time: UtcTime,
+    ) -> impl Iterator<Item = Ruling> + '_ {
         let seconds = time.unix_seconds();
         let current = standing.run;
         let earlier = self.runs[..current].iter().enumerate().rev();
@@ -185,7 +189,7 @@ impl Timeline {
         )
     }
 
-    fn standing(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> Standing {
+    fn standing(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> RulingInForce {
         let run = &self.runs[stretch.run];
         let failing_since = match run.ruling {
             Ruling::Unreachable => self.stretches[run.first_stretch].from,
@@ -199,7 +203,7 @@ impl Timeline {
                 (ruling, copy.unwrap_or(stretch))
             }
         };
-        Standing {
+        RulingInForce {
             ruling,
             decided_by: decided_by.sighting,
             unreachable_since: failing_since,

@@ -13,9 +13,9 @@ use crate::url::dialect::Dialect;
 use crate::url::path::PathQuery;
 
 use super::Judge;
-use super::dated::Dated;
+use super::origin_history::OriginHistory;
 use super::robots::{Robots, RobotsId};
-use super::timeline::{BeforeFirst, Ruling, Standing};
+use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 
 /// May a crawler request a target, and did it break a rule by asking?
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -139,7 +139,7 @@ impl Judge {
     /// the target has none), at an origin of which `known` is known. Allocates nothing.
     pub fn verdict<'a>(
         &self,
-        known: Option<&'a Dated>,
+        known: Option<&'a OriginHistory>,
         crawler: CrawlerId,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
@@ -153,7 +153,7 @@ impl Judge {
     pub fn verdict_in<'a>(
         &self,
         dialect: Dialect,
-        known: Option<&'a Dated>,
+        known: Option<&'a OriginHistory>,
         crawler: CrawlerId,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
@@ -168,12 +168,12 @@ impl Judge {
     fn verdict_by<'a>(
         &self,
         decide: impl Fn(&Robots, CrawlerId, PathQuery<'_>) -> Decision,
-        known: Option<&'a Dated>,
+        known: Option<&'a OriginHistory>,
         crawler: CrawlerId,
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let obligation = self.askers[crawler.index()].obligation;
+        let obligation = self.profiles[crawler.index()].obligation;
         let unknown = DatedVerdict::undated(Verdict::Unknown.of_obligation(obligation));
         let path = match (Verdict::without_rules(path), path) {
             (None, Some(path)) => path,
@@ -190,7 +190,8 @@ impl Judge {
             (Ruling::Rules(_), Some(robots)) => {
                 let decide_as = |robots: &Robots, crawler| decide(robots, crawler, path);
                 let by_rules = ByRules { known, robots, standing, at };
-                let is_exempt = obligation == Obligation::Bound && self.goes_free(robots, crawler);
+                let is_exempt =
+                    obligation == Obligation::Bound && self.is_spared_by_star(robots, crawler);
                 match self.generic.filter(|_| is_exempt) {
                     None => by_rules.verdict(|robots| decide_as(robots, crawler)),
                     // Nothing in the file binds the crawler: `*` says what it is spared.
@@ -213,9 +214,9 @@ impl Judge {
 
 /// Rules in force, and what was before.
 struct ByRules<'a> {
-    known: &'a Dated,
+    known: &'a OriginHistory,
     robots: &'a Robots,
-    standing: Standing,
+    standing: RulingInForce,
     at: JudgedAt,
 }
 

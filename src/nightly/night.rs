@@ -16,7 +16,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
-use crate::judge::kept::KeptRobots;
+use crate::judge::stored_versions::KeptRobots;
 use crate::merge::Merge;
 use crate::time::{Day, UtcTime, Zone};
 

@@ -12,10 +12,10 @@ use crate::audit::snapshots::{
 };
 use crate::audit::tally::Tally;
 use crate::error::Result;
-use crate::judge::kept::seen_of;
 use crate::judge::robots::Robots;
+use crate::judge::stored_versions::seen_of;
 use crate::judge::timeline::BeforeFirst;
-use crate::judge::{Claim, Judge};
+use crate::judge::{HostSource, Judge};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -106,7 +106,7 @@ impl InForceRecord {
 
     fn add_file(&mut self, origin: Option<&Origin>, judge: &Judge) -> Vec<String> {
         let robots = match origin {
-            Some(origin) => judge.site(origin, Claim::Own),
+            Some(origin) => judge.site(origin, HostSource::Own),
             None => judge.unnamed(),
         };
         let Some(source) = judge.source(origin) else { return Vec::new() };
@@ -128,7 +128,7 @@ impl InForceRecord {
         before: BeforeFirst,
     ) -> Vec<String> {
         let source = judge.source(Some(origin)).unwrap_or_default();
-        let Some(dated) = judge.known(origin, Claim::Own) else {
+        let Some(dated) = judge.known(origin, HostSource::Own) else {
             if let Some(why) = judge.failure(&source) {
                 self.failures.insert(source, why);
             }

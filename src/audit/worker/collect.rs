@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::Claim;
+use crate::judge::HostSource;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::url::path::prepare;
 use crate::url::target::Target;
@@ -39,7 +39,7 @@ impl Worker<'_> {
         let (target, site) = self.address(&record);
         let (Target::Path(path) | Target::Absolute { path, .. }) = target else { return };
         let path = prepare(path, self.context.judge.dialect(), &mut self.path_scratch);
-        if record.method == b"GET" && path.is_robots_txt() && site.claim == Claim::Own {
+        if record.method == b"GET" && path.is_robots_txt() && site.host_source == HostSource::Own {
             let name = client(&record, self.context.trusted_proxies);
             let client = self.context.client_key.hash_one(address(name).ok_or(name));
             self.tally.witness.count(&site, record.time, record.status, client);

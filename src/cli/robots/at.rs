@@ -7,7 +7,7 @@ use clap::Args;
 use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 use crate::judge::history::History;
-use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, Standing};
+use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
 use crate::report::age::age_text;
 use crate::report::escape::visible;
 use crate::time::UtcTime;
@@ -84,7 +84,7 @@ fn explained(
     time: UtcTime,
     history: &History,
     entries: &[HistoryEntry],
-    standing: &Standing,
+    standing: &RulingInForce,
 ) -> String {
     let decided_by = &entries[standing.decided_by];
     let age = standing.age_seconds.unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::archive::reader::Archive;
 use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome as Outcome};
 use crate::archive::writer::NewSnapshot;
 use crate::crawlers::registry::Registry;
-use crate::judge::Claim;
+use crate::judge::HostSource;
 use crate::url::origin::Origin;
 use crate::url::path::prepare;
 
@@ -73,7 +73,7 @@ fn found(make: Make, dialect: Dialect, snapshots: Snapshots<'_>, ask: (&str, &st
     let dir = tempfile::tempdir().unwrap();
     let registry = Registry::builtin();
     let judge = make(archive(&dir, snapshots), &registry, dialect).unwrap();
-    let known = judge.known(&origin(), Claim::Own);
+    let known = judge.known(&origin(), HostSource::Own);
     assert_eq!(known.is_some(), !snapshots.is_empty());
     let mut scratch = Vec::new();
     let path = (target != "*").then(|| prepare(target.as_bytes(), dialect, &mut scratch));
@@ -224,7 +224,7 @@ fn each_verdict_has_its_time() {
     ];
     let registry = Registry::builtin();
     let judge = Judge::new(archive(&dir, &snapshots), &registry, Dialect::Google).unwrap();
-    let known = judge.dated(&origin(), Claim::Foreign).unwrap().unwrap();
+    let known = judge.dated(&origin(), HostSource::Foreign).unwrap().unwrap();
     let crawler = registry.find(BOUND).unwrap();
     let mut scratch = Vec::new();
     let mut dated = |path: &str, at| {
@@ -265,7 +265,7 @@ fn what_logs_show_is_told_apart() {
     let (store, registry) = (Store::open(dir.path()).unwrap(), Registry::builtin());
     let mut judge = Judge::new(store, &registry, Dialect::Google).unwrap();
     judge.heed([(Some(origin()), vec![7])].into());
-    let known = judge.known(&origin(), Claim::Own).unwrap();
+    let known = judge.known(&origin(), HostSource::Own).unwrap();
     let crawler = registry.find(BOUND).unwrap();
     let mut scratch = Vec::new();
     let path = prepare(b"/closed", Dialect::Google, &mut scratch);

@@ -9,7 +9,7 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 
 use crate::audit::record::DayRecord;
 use crate::error::{Error, Result};
-use crate::judge::kept::KeptRobots;
+use crate::judge::stored_versions::KeptRobots;
 use crate::logs::limitation::Limitation;
 use crate::time::Day;
 

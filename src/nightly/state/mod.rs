@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::audit::record::{DayRecord, VERSION};
 use crate::error::{Error, Result};
-use crate::judge::kept::{KeptRobots, digest_of};
+use crate::judge::stored_versions::{KeptRobots, digest_of};
 use crate::time::Day;
 
 /// `botn`: what SQLite keeps in the header of a state to tell it from other files.

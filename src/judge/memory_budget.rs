@@ -19,7 +19,7 @@ const RULE_BYTES: usize = size_of::<Rule>() + size_of::<u32>();
 
 /// What may be kept, and what is.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct MemoryBudget {
     /// `None`: everything.
     pub bytes_max: Option<usize>,
     /// Of files and policies, about.
@@ -27,10 +27,10 @@ pub(super) struct Memory {
     forgotten: AtomicU64,
 }
 
-impl Memory {
+impl MemoryBudget {
     /// At most about so many bytes.
-    pub fn of(bytes_max: usize) -> Memory {
-        Memory { bytes_max: Some(bytes_max), ..Memory::default() }
+    pub fn of(bytes_max: usize) -> MemoryBudget {
+        MemoryBudget { bytes_max: Some(bytes_max), ..MemoryBudget::default() }
     }
 
     /// Takes note of so many bytes more, and gives all of them.

@@ -1,6 +1,6 @@
 //! What logs show of origins whose robots.txt nobody could get, and how that enters their timelines.
 //!
-//! An archive knows better: hours near one of its snapshots are not heeded. What is left closes the
+//! An archive knows better: hours near one of its snapshots do not count. What is left closes the
 //! origin as failures of fetching do, for as long as an unbroken run of such hours may.
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,40 +21,40 @@ pub const SNAPSHOT_COUNTS_SECONDS: i64 = 86_400;
 
 /// Hours since 1970 in which nobody got a robots.txt, in order, by origin; `None`: that of a log
 /// which names no host.
-pub type SilentHours = BTreeMap<Option<Origin>, Vec<i64>>;
+pub type OutageHours = BTreeMap<Option<Origin>, Vec<i64>>;
 
 /// When nobody got the robots.txt of one origin.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Silences {
+pub struct Outages {
     /// In order, and apart from each other: the first second, and the first one after.
     stretches: Box<[(i64, i64)]>,
 }
 
-/// What a silence says of a time in it.
+/// What an outage does of a time in it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Silence {
+pub enum OutageEffect {
     /// The origin is closed for the time being.
     Closes,
     /// It has lasted too long for that.
     Outlasted,
 }
 
-/// What a judge has heeded of what logs show.
+/// What a judge counts of what logs show.
 #[derive(Clone, Debug, Default)]
-pub struct Heeded {
-    by_origin: HashMap<Origin, Arc<Silences>>,
-    unnamed: Option<Arc<Silences>>,
+pub struct KnownOutages {
+    by_origin: HashMap<Origin, Arc<Outages>>,
+    unnamed: Option<Arc<Outages>>,
     /// Hours in which robots.txt of some origin could not be got.
     pub hours: u64,
     /// Those origins.
     pub origins: u64,
-    /// Hours that were not heeded, as an archive has a snapshot near them.
+    /// Hours that do not count, as an archive has a snapshot near them.
     pub hours_passed_over: u64,
 }
 
-impl Silences {
+impl Outages {
     /// Of `hours` since 1970 in order, but for those near `snapshots`, which are in order too.
-    fn new(hours: &[i64], snapshots: &[UtcTime]) -> Silences {
+    fn new(hours: &[i64], snapshots: &[UtcTime]) -> Outages {
         let mut stretches: Vec<(i64, i64)> = Vec::new();
         for hour in hours {
             let (from, until) = (hour * HOUR_SECONDS, (hour + 1) * HOUR_SECONDS);
@@ -66,20 +66,20 @@ impl Silences {
                 _ => stretches.push((from, until)),
             }
         }
-        Silences { stretches: stretches.into() }
+        Outages { stretches: stretches.into() }
     }
 
-    /// What is to be said of `time`; `None` outside of all silences.
-    pub fn at(&self, time: UtcTime) -> Option<Silence> {
+    /// What is to be said of `time`; `None` outside of all outages.
+    pub fn at(&self, time: UtcTime) -> Option<OutageEffect> {
         let seconds = time.unix_seconds();
         let started = self.stretches.partition_point(|&(from, _)| from <= seconds);
         let &(from, until) = self.stretches[..started].last()?;
         if seconds >= until {
             None
         } else if seconds - from > UNREACHABLE_SECONDS_MAX {
-            Some(Silence::Outlasted)
+            Some(OutageEffect::Outlasted)
         } else {
-            Some(Silence::Closes)
+            Some(OutageEffect::Closes)
         }
     }
 
@@ -95,9 +95,9 @@ fn is_near(from: i64, until: i64, snapshots: &[UtcTime]) -> bool {
     snapshots.get(next).is_some_and(|at| seconds(at) < until + SNAPSHOT_COUNTS_SECONDS)
 }
 
-impl Heeded {
+impl KnownOutages {
     /// When nobody got the robots.txt of `origin`.
-    pub(super) fn silences(&self, origin: Option<&Origin>) -> Option<&Arc<Silences>> {
+    pub(super) fn outages(&self, origin: Option<&Origin>) -> Option<&Arc<Outages>> {
         match origin {
             Some(origin) => self.by_origin.get(origin),
             None => self.unnamed.as_ref(),
@@ -108,30 +108,30 @@ impl Heeded {
 impl Judge {
     /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin
     /// of ours. An archive wins that has a snapshot within a day of such an hour.
-    pub fn heed(&mut self, hours: SilentHours) {
-        let mut heeded = Heeded::default();
+    pub fn heed(&mut self, hours: OutageHours) {
+        let mut known_outages = KnownOutages::default();
         for (origin, hours) in hours {
             // What is known of it cannot be read, and its requests will count as unknown.
             let Some(snapshots) = self.snapshot_times(origin.as_ref()) else { continue };
-            let silences = Silences::new(&hours, &snapshots);
-            let heeded_hours = silences.hours();
-            heeded.hours_passed_over += hours.len() as u64 - heeded_hours;
+            let outages = Outages::new(&hours, &snapshots);
+            let heeded_hours = outages.hours();
+            known_outages.hours_passed_over += hours.len() as u64 - heeded_hours;
             if heeded_hours == 0 {
                 continue;
             }
-            heeded.hours += heeded_hours;
-            heeded.origins += 1;
+            known_outages.hours += heeded_hours;
+            known_outages.origins += 1;
             match origin {
-                Some(origin) => drop(heeded.by_origin.insert(origin, Arc::new(silences))),
-                None => heeded.unnamed = Some(Arc::new(silences)),
+                Some(origin) => drop(known_outages.by_origin.insert(origin, Arc::new(outages))),
+                None => known_outages.unnamed = Some(Arc::new(outages)),
             }
         }
-        self.heeded = Some(heeded);
+        self.known_outages = Some(known_outages);
     }
 
-    /// What was heeded of what logs show; `None` where nobody asked for it.
-    pub fn heeded(&self) -> Option<&Heeded> {
-        self.heeded.as_ref()
+    /// What counts of what logs show; `None` where nobody asked for it.
+    pub fn known_outages(&self) -> Option<&KnownOutages> {
+        self.known_outages.as_ref()
     }
 
     fn snapshot_times(&self, origin: Option<&Origin>) -> Option<Vec<UtcTime>> {
@@ -156,8 +156,8 @@ mod tests {
     #[track_caller]
     fn check(hours: &[i64], snapshots: &[i64], expected: &[(i64, i64)]) {
         let snapshots: Vec<UtcTime> = snapshots.iter().map(|&hours| time(hours)).collect();
-        let silences = Silences::new(hours, &snapshots);
-        let found = silences.stretches.iter();
+        let outages = Outages::new(hours, &snapshots);
+        let found = outages.stretches.iter();
         let found = found.map(|(from, until)| (from / HOUR_SECONDS, until / HOUR_SECONDS));
         assert_eq!(found.collect::<Vec<_>>(), expected, "{hours:?} near {snapshots:?}");
     }
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn a_silence_closes_for_thirty_days_at_most() {
         let hours: Vec<i64> = (1000..1000 + 24 * 31).collect();
-        let silences = Silences::new(&hours, &[]);
-        assert_eq!(silences.at(time(999)), None);
-        assert_eq!(silences.at(time(1000)), Some(Silence::Closes));
-        assert_eq!(silences.at(time(1000 + 24 * 30)), Some(Silence::Closes));
-        assert_eq!(silences.at(time(1001 + 24 * 30)), Some(Silence::Outlasted));
-        assert_eq!(silences.at(time(1000 + 24 * 31)), None);
+        let outages = Outages::new(&hours, &[]);
+        assert_eq!(outages.at(time(999)), None);
+        assert_eq!(outages.at(time(1000)), Some(OutageEffect::Closes));
+        assert_eq!(outages.at(time(1000 + 24 * 30)), Some(OutageEffect::Closes));
+        assert_eq!(outages.at(time(1001 + 24 * 30)), Some(OutageEffect::Outlasted));
+        assert_eq!(outages.at(time(1000 + 24 * 31)), None);
     }
 }

@@ -10,14 +10,14 @@ use crate::robots::model::CrawlDelay;
 use crate::robots::model::ProductToken;
 
 use super::robots::{Robots, RobotsId};
-use super::{Asker, Judge};
+use super::{CrawlerProfile, Judge};
 
 /// By crawler; made when somebody first asks, which most files never see.
-pub(super) type Asides = OnceLock<Box<[OnceLock<Aside>]>>;
+pub(super) type CrawlDelays = OnceLock<Box<[OnceLock<DelayAndBound>]>>;
 
 /// What is remembered of one crawler.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside {
+pub(super) struct DelayAndBound {
     /// An index into the file's delays.
     crawl_delay: Option<usize>,
     bound: Bound,
@@ -49,18 +49,19 @@ pub struct AskedDelay {
 impl Judge {
     /// Whether `robots` asks `crawler` for a Crawl-delay, be it a number or not.
     pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        !robots.text.crawl_delays.is_empty() && self.aside(robots, crawler).crawl_delay.is_some()
+        !robots.text.crawl_delays.is_empty()
+            && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
     }
 
     /// The Crawl-delay that version `robots` asks `crawler` for: that of the product token, or
     /// `*`, by which its rules bind the crawler. The shortest, where there are several.
     pub fn asked_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Option<AskedDelay> {
         let robots = self.version(robots);
-        let delay = &robots.text.crawl_delays[self.aside(&robots, crawler).crawl_delay?];
-        let asker = &self.askers[crawler.index()];
-        let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
+        let delay = &robots.text.crawl_delays[self.delay_and_bound(&robots, crawler).crawl_delay?];
+        let profile = &self.profiles[crawler.index()];
+        let bound_by = select(&robots.text, &profile.product_tokens, profile.star).bound_by;
         let group: &[u8] = match bound_by {
-            GroupChoice::Token(index) => asker.product_tokens[index].as_bytes(),
+            GroupChoice::Token(index) => profile.product_tokens[index].as_bytes(),
             GroupChoice::Star | GroupChoice::Nothing => b"*",
         };
         Some(AskedDelay {
@@ -74,23 +75,24 @@ impl Judge {
 
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
-    pub(super) fn goes_free(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        let ignores_star = self.askers[crawler.index()].star == Star::Ignored;
-        ignores_star && self.aside(robots, crawler).bound == Bound::No
+    pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        let ignores_star = self.profiles[crawler.index()].star == Star::Ignored;
+        ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
     }
 
-    fn aside(&self, robots: &Robots, crawler: CrawlerId) -> Aside {
-        let new = || self.askers.iter().map(|_| OnceLock::new()).collect();
-        let asides = robots.asides.get_or_init(new);
-        *asides[crawler.index()].get_or_init(|| Aside::new(robots, &self.askers[crawler.index()]))
+    fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
+        let new = || self.profiles.iter().map(|_| OnceLock::new()).collect();
+        let crawl_delays = robots.crawl_delays.get_or_init(new);
+        *crawl_delays[crawler.index()]
+            .get_or_init(|| DelayAndBound::new(robots, &self.profiles[crawler.index()]))
     }
 }
 
-impl Aside {
-    fn new(robots: &Robots, asker: &Asker) -> Aside {
-        let bound_by = select(&robots.text, &asker.product_tokens, asker.star).bound_by;
+impl DelayAndBound {
+    fn new(robots: &Robots, profile: &CrawlerProfile) -> DelayAndBound {
+        let bound_by = select(&robots.text, &profile.product_tokens, profile.star).bound_by;
         let is_meant = |token: &ProductToken| match bound_by {
-            GroupChoice::Token(index) => token.names(asker.product_tokens[index].as_bytes()),
+            GroupChoice::Token(index) => token.names(profile.product_tokens[index].as_bytes()),
             GroupChoice::Star => token.is_star(),
             GroupChoice::Nothing => false,
         };
@@ -103,7 +105,7 @@ impl Aside {
                 },
             );
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
-        Aside { crawl_delay: meant.map(|(index, _)| index), bound }
+        DelayAndBound { crawl_delay: meant.map(|(index, _)| index), bound }
     }
 }
 
@@ -164,7 +166,11 @@ mod tests {
         let adsbot = registry.find("AdsBot-Google").unwrap();
         let check = |text: &str, crawler, expected| {
             let judge = judge(text);
-            assert_eq!(judge.goes_free(&judge.unnamed().unwrap(), crawler), expected, "{text}");
+            assert_eq!(
+                judge.is_spared_by_star(&judge.unnamed().unwrap(), crawler),
+                expected,
+                "{text}"
+            );
         };
         check("User-agent: *\nDisallow: /\n", adsbot, true);
         check("User-agent: *\nUser-agent: AdsBot-Google\nDisallow: /\n", adsbot, false);
@@ -180,7 +186,7 @@ mod tests {
         let store = Store::open(&path).unwrap();
         let judge = Judge::of_everyone(store, &registry, Dialect::Google).unwrap();
         let (robots, adsbot) = (judge.unnamed().unwrap(), registry.find("AdsBot-Google").unwrap());
-        assert!(!judge.goes_free(&robots, adsbot));
+        assert!(!judge.is_spared_by_star(&robots, adsbot));
         let mut scratch = Vec::new();
         let path = prepare(b"/a", Dialect::Google, &mut scratch);
         assert_eq!(judge.decide(&robots, adsbot, path).line, Some(2));

@@ -10,7 +10,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::Judge;
-use super::dated::Seen;
+use super::origin_history::SnapshotRef;
 use super::robots::{Robots, RobotsId};
 
 /// A version of a robots.txt, by which a judge can name its rules again.
@@ -38,8 +38,8 @@ pub fn digest_of(text: &str) -> Option<Digest> {
 }
 
 /// A snapshot as it was told: its time and what came of it, as [`SnapshotOutcome`] is written.
-pub fn seen_of(fetched_at: UtcTime, outcome: &str) -> Option<Seen> {
-    Some(Seen { fetched_at, outcome: SnapshotOutcome::parse(outcome)? })
+pub fn seen_of(fetched_at: UtcTime, outcome: &str) -> Option<SnapshotRef> {
+    Some(SnapshotRef { fetched_at, outcome: SnapshotOutcome::parse(outcome)? })
 }
 
 impl Judge {

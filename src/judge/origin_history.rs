@@ -9,49 +9,53 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::history::History;
+use super::outages::{OutageEffect, Outages};
 use super::robots::Robots;
-use super::silence::{Silence, Silences};
-use super::timeline::{AllowAll, BeforeFirst, Ruling, Standing, Timeline, Version};
+use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Timeline, Version};
 use super::verdict::JudgedAt;
-use super::{Claim, Judge};
+use super::{HostSource, Judge};
 
 /// All that is known of one origin over time.
 #[derive(Clone, Debug, Default)]
-pub struct Dated {
+pub struct OriginHistory {
     timeline: Timeline,
     /// By [`Version`].
     versions: Box<[Arc<Robots>]>,
-    /// By the place that a [`Standing`] names; empty for a file given by hand.
-    seen: Box<[Seen]>,
+    /// By the place that a [`RulingInForce`] names; empty for a file given by hand.
+    seen: Box<[SnapshotRef]>,
     /// What is in force since the newest snapshot.
-    newest: Option<Standing>,
+    newest: Option<RulingInForce>,
     /// What logs show besides.
-    silences: Option<Arc<Silences>>,
+    outages: Option<Arc<Outages>>,
 }
 
 /// A snapshot, as reports name it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Seen {
+pub struct SnapshotRef {
     /// When it was fetched.
     pub fetched_at: UtcTime,
     /// What came of it.
     pub outcome: SnapshotOutcome,
 }
 
-impl Dated {
+impl OriginHistory {
     /// One file that counts at all times.
-    pub fn always(robots: Arc<Robots>) -> Dated {
-        Dated::new(Timeline::always(Version(0)), [robots].into(), Box::default())
+    pub fn always(robots: Arc<Robots>) -> OriginHistory {
+        OriginHistory::new(Timeline::always(Version(0)), [robots].into(), Box::default())
     }
 
-    fn new(timeline: Timeline, versions: Box<[Arc<Robots>]>, seen: Box<[Seen]>) -> Dated {
+    fn new(
+        timeline: Timeline,
+        versions: Box<[Arc<Robots>]>,
+        seen: Box<[SnapshotRef]>,
+    ) -> OriginHistory {
         let newest = seen.iter().map(|seen| seen.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
-        Dated { timeline, versions, seen, newest, silences: None }
+        OriginHistory { timeline, versions, seen, newest, outages: None }
     }
 
     /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
-    pub fn seen(&self, standing: &Standing) -> Option<Seen> {
+    pub fn seen(&self, standing: &RulingInForce) -> Option<SnapshotRef> {
         self.seen.get(standing.decided_by).copied()
     }
 
@@ -61,7 +65,7 @@ impl Dated {
     }
 
     /// By what a request is judged; `None` where nothing is known.
-    pub(super) fn in_force(&self, at: JudgedAt) -> Option<Standing> {
+    pub(super) fn in_force(&self, at: JudgedAt) -> Option<RulingInForce> {
         match at {
             JudgedAt::Time(time, before) => self.at(time, before),
             JudgedAt::Newest => self.newest,
@@ -71,26 +75,28 @@ impl Dated {
     /// Other rulings that a crawler may have held at `time`, at which `standing` was in force.
     pub(super) fn held(
         &self,
-        standing: &Standing,
+        standing: &RulingInForce,
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
         self.timeline.held(standing, time)
     }
 
     /// What is in force at `time`; `None` where nothing is known.
-    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<Standing> {
+    pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         let standing = self.timeline.at(time, before);
-        let Some(silence) = self.silences.as_ref().and_then(|silences| silences.at(time)) else {
+        let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
             return standing;
         };
         // A run of failures that the archive knows of goes on, and counts from its own first.
         let is_failing = standing.is_some_and(|standing| standing.unreachable_since.is_some());
-        match silence {
-            Silence::Closes if !is_failing => Some(Standing::by_logs(Ruling::Unreachable)),
-            Silence::Outlasted if standing.is_none() => {
-                Some(Standing::by_logs(Ruling::AllowAll(AllowAll::UnreachableWithoutCopy)))
+        match outage {
+            OutageEffect::Closes if !is_failing => {
+                Some(RulingInForce::by_logs(Ruling::Unreachable))
             }
-            Silence::Closes | Silence::Outlasted => standing,
+            OutageEffect::Outlasted if standing.is_none() => {
+                Some(RulingInForce::by_logs(Ruling::AllowAll(AllowAll::UnreachableWithoutCopy)))
+            }
+            OutageEffect::Closes | OutageEffect::Outlasted => standing,
         }
     }
 
@@ -101,7 +107,7 @@ impl Dated {
         first: UtcTime,
         last: UtcTime,
         before: BeforeFirst,
-    ) -> Vec<(Seen, Option<&Arc<Robots>>)> {
+    ) -> Vec<(SnapshotRef, Option<&Arc<Robots>>)> {
         let seen = self.seen.iter().map(|seen| seen.fetched_at);
         let changes = seen.skip_while(|&at| at <= first).take_while(|&at| at <= last);
         // What counts may also change just before one, when failures have lasted for long.
@@ -109,7 +115,7 @@ impl Dated {
             .flat_map(|at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
         let standings = std::iter::once(first).chain(changes).chain([last]);
         let standings = standings.filter_map(|time| self.timeline.at(time, before));
-        let by_place: BTreeMap<usize, Standing> =
+        let by_place: BTreeMap<usize, RulingInForce> =
             standings.map(|standing| (standing.decided_by, standing)).collect();
         let deciding = by_place.into_values();
         deciding
@@ -134,31 +140,39 @@ impl Judge {
     /// What is known of `origin` over time, shared by all who ask; `None` where nothing is. To be
     /// asked once an origin, not once a request. What cannot be read is among the
     /// [failures](Judge::failures).
-    pub fn known(&self, origin: &Origin, claim: Claim) -> Option<Arc<Dated>> {
-        let known = self.known_of_store(origin, claim);
-        match claim {
-            Claim::Own => self.with_silences(Some(origin), known),
+    pub fn known(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<OriginHistory>> {
+        let known = self.known_of_store(origin, host_source);
+        match host_source {
+            HostSource::Own => self.with_outages(Some(origin), known),
             // What our log shows of a foreign host is what we answered in its place.
-            Claim::Foreign => known,
+            HostSource::Foreign => known,
         }
     }
 
     /// `known` of `origin`, or of a log that names no host, with what logs show besides.
-    pub(super) fn with_silences(
+    pub(super) fn with_outages(
         &self,
         origin: Option<&Origin>,
-        known: Option<Arc<Dated>>,
-    ) -> Option<Arc<Dated>> {
-        let Some(silences) = self.heeded().and_then(|heeded| heeded.silences(origin)) else {
+        known: Option<Arc<OriginHistory>>,
+    ) -> Option<Arc<OriginHistory>> {
+        let Some(outages) =
+            self.known_outages().and_then(|known_outages| known_outages.outages(origin))
+        else {
             return known;
         };
-        let known = known.map_or_else(Dated::default, |known| (*known).clone());
-        Some(Arc::new(Dated { silences: Some(Arc::clone(silences)), ..known }))
+        let known = known.map_or_else(OriginHistory::default, |known| (*known).clone());
+        Some(Arc::new(OriginHistory { outages: Some(Arc::clone(outages)), ..known }))
     }
 
-    fn known_of_store(&self, origin: &Origin, claim: Claim) -> Option<Arc<Dated>> {
+    fn known_of_store(
+        &self,
+        origin: &Origin,
+        host_source: HostSource,
+    ) -> Option<Arc<OriginHistory>> {
         let Store::Archive(archive) = &self.store else {
-            return self.site(origin, claim).map(|robots| Arc::new(Dated::always(robots)));
+            return self
+                .site(origin, host_source)
+                .map(|robots| Arc::new(OriginHistory::always(robots)));
         };
         if let Some(known) = self.loaded().dated.get(origin) {
             return Some(Arc::clone(known));
@@ -180,7 +194,7 @@ impl Judge {
 
     /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
     /// nothing, or robots.txt files have no history.
-    pub fn history(&self, origin: &Origin) -> Option<Arc<Dated>> {
+    pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
         self.loaded().dated.get(origin).cloned()
     }
 
@@ -188,14 +202,16 @@ impl Judge {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn dated(&self, origin: &Origin, claim: Claim) -> Result<Option<Dated>> {
+    pub fn dated(&self, origin: &Origin, host_source: HostSource) -> Result<Option<OriginHistory>> {
         match &self.store {
-            Store::File(_) | Store::Directory(_) => Ok(self.site(origin, claim).map(Dated::always)),
+            Store::File(_) | Store::Directory(_) => {
+                Ok(self.site(origin, host_source).map(OriginHistory::always))
+            }
             Store::Archive(archive) => self.archived(archive, origin),
         }
     }
 
-    fn archived(&self, archive: &Archive, origin: &Origin) -> Result<Option<Dated>> {
+    fn archived(&self, archive: &Archive, origin: &Origin) -> Result<Option<OriginHistory>> {
         let entries = archive.history(origin)?;
         if entries.is_empty() {
             return Ok(None);
@@ -213,10 +229,11 @@ impl Judge {
                 Ok(robots)
             })
             .collect::<Result<_>>()?;
-        let seen = entries
-            .iter()
-            .map(|entry| Seen { fetched_at: entry.fetch.fetched_at, outcome: entry.fetch.outcome });
-        Ok(Some(Dated::new(timeline, versions, seen.collect())))
+        let seen = entries.iter().map(|entry| SnapshotRef {
+            fetched_at: entry.fetch.fetched_at,
+            outcome: entry.fetch.outcome,
+        });
+        Ok(Some(OriginHistory::new(timeline, versions, seen.collect())))
     }
 }
 
@@ -265,7 +282,7 @@ mod tests {
             (200, timeout, ""),
             (2000, ok, CLOSED),
         ]);
-        let dated = judge.known(&origin, Claim::Own).unwrap();
+        let dated = judge.known(&origin, HostSource::Own).unwrap();
         let check = |first, last, before, expected: &[i64]| {
             let found = dated.between(time(first), time(last), before);
             let found = found.iter().map(|(seen, _)| seen.fetched_at.unix_seconds() / HOUR);

@@ -1,6 +1,6 @@
 //! How fast are bytes made into records? Each stage alone, on one thread, on a
-//! generated log in memory: inflating, also of BGZF, cutting into chunks, finding
-//! the user agent of each line, reading each line in full.
+//! generated log in memory: inflating, cutting into chunks, finding the user agent of
+//! each line, reading each line in full.
 //!
 //! `cargo bench --bench parse` prints CSV; the answers are checked first.
 
@@ -19,7 +19,7 @@ use botaudit::logs::format::Format;
 use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::Scratch;
 use botaudit::logs::registry::{BuiltinFormat, ENTRIES};
-use flate2::{Compression, GzBuilder, write::GzEncoder};
+use flate2::{Compression, write::GzEncoder};
 
 const LINES: u64 = 200_000;
 const RUNS: usize = 7;
@@ -35,8 +35,6 @@ fn main() {
 
     println!("stage,unit,value");
     time("inflate", size, &|| inflate(&gz), size);
-    let blocks = bgzf(&text);
-    time("inflate_bgzf", size, &|| inflate(&blocks), size);
     time("chunk", size, &|| chunk(&text), LINES);
     time("inflate_and_chunk", size, &|| chunk(&gz), LINES);
     time("lines", size, &|| lines(&text).count() as u64, LINES);
@@ -158,22 +156,6 @@ fn gzip(text: &[u8]) -> Arc<[u8]> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text).expect("memory takes all");
     encoder.finish().expect("memory takes all").into()
-}
-
-/// As `bgzip` writes it: members of at most 64 KiB that say how long they are.
-fn bgzf(text: &[u8]) -> Arc<[u8]> {
-    let mut bytes = Vec::new();
-    for text in text.chunks(0xff00) {
-        let start = bytes.len();
-        let extra = [b'B', b'C', 2, 0, 0, 0];
-        let level = Compression::default();
-        let mut encoder = GzBuilder::new().extra(extra).write(bytes, level);
-        encoder.write_all(text).expect("memory takes all");
-        bytes = encoder.finish().expect("memory takes all");
-        let size = u16::try_from(bytes.len() - start - 1).expect("text gets no longer");
-        bytes[start + 16..start + 18].copy_from_slice(&size.to_le_bytes());
-    }
-    bytes.into()
 }
 
 /// A log that varies enough not to flatter the inflater.

@@ -116,14 +116,13 @@ impl<'a> Hand<'a> {
     fn read_one(&mut self, reading: &Reading, place: &Place) -> Result<ReadingEnd> {
         let Readings { sources, options, progress, .. } = *self.readings;
         let file = reading.file;
-        let mut opened = match open(&sources[file.index()], &progress.bytes_read) {
+        let opened = match open(&sources[file.index()], &progress.bytes_read) {
             Ok(opened) => opened,
             Err(err) => {
                 self.readings.tell(Evidence::End { input: file, chunks: 0 })?;
                 return Ok(ReadingEnd::unopened(file, &err));
             }
         };
-        opened.inflate_with(self.readings.helpers_per_reader());
         let mut chunks = Chunks::new(file, opened, options.chunk_bytes);
         let detected = detect(lines(chunks.head()), &options.hints);
         let mut format = detected.format.clone().unwrap_or_else(Format::combined);
@@ -224,13 +223,6 @@ impl<'a> Readings<'a> {
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Threads that inflate blocks for a reader: none as long as there is a file for each thread.
-    fn helpers_per_reader(&self) -> usize {
-        let threads = self.options.threads.max(1);
-        let helpers = threads / self.readings.len().clamp(1, threads);
-        if helpers > 1 { helpers } else { 0 }
     }
 
     fn tell(&self, news: Evidence) -> Result<()> {

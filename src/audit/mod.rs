@@ -74,8 +74,7 @@ pub const CHUNK_BYTES: usize = 1 << 20;
 /// How to audit.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads that read, parse and judge. Where the blocks of a file can be inflated apart from
-    /// each other, those that do it come on top of them.
+    /// Threads that read, parse and judge.
     pub threads: usize,
     /// Bytes of lines that a worker takes at once.
     pub chunk_bytes: usize,

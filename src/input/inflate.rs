@@ -3,7 +3,6 @@
 //! A decoder knows one member's body. What is between members, what is said of
 //! damage and that every byte before it is given first is the same for all.
 
-use crate::input::bgzf::Blocks;
 use crate::input::bzip2::Bzip2;
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::gzip::Gzip;
@@ -16,7 +15,6 @@ use crate::input::zstd::Zstd;
 pub struct Inflate {
     compression: Compression,
     decoder: Decoder,
-    blocks: Blocks,
     state: State,
 }
 
@@ -33,8 +31,6 @@ enum State {
     Start,
     /// Inside a member.
     Body,
-    /// Inside members that are read whole.
-    Blocks,
     /// After a member.
     Between,
     End,
@@ -63,21 +59,15 @@ pub enum Next {
 }
 
 impl Inflate {
-    /// Stands before the first member, which begins as `compression` does. Where members can be
-    /// told apart without reading them, so many `helpers` read them.
-    pub fn new(compression: Compression, helpers: usize) -> Inflate {
+    /// Stands before the first member, which begins as `compression` does.
+    pub fn new(compression: Compression) -> Inflate {
         let decoder = match compression {
             Compression::Gzip => Decoder::Gzip(Gzip::new()),
             Compression::Zstd => Decoder::Zstd(Zstd::new()),
             Compression::Bzip2 => Decoder::Bzip2(Bzip2::new()),
             Compression::Xz => Decoder::Xz(Xz::new()),
         };
-        Inflate { compression, decoder, blocks: Blocks::new(helpers), state: State::Start }
-    }
-
-    /// What all members are compressed with.
-    pub fn compression(&self) -> Compression {
-        self.compression
+        Inflate { compression, decoder, state: State::Start }
     }
 
     /// Inflates into `out`, which is not empty; 0 only at the end.
@@ -105,10 +95,6 @@ impl Inflate {
                         return Ok(count);
                     }
                 }
-                State::Blocks => match self.blocks.read(intake, out) {
-                    0 => self.state = State::Between,
-                    count => return Ok(count),
-                },
                 State::End => return Ok(0),
                 State::Damaged(damage) => return Err(damage),
             }
@@ -117,10 +103,6 @@ impl Inflate {
 
     fn begin_member(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
         match &mut self.decoder {
-            Decoder::Gzip(_) if self.blocks.begin(intake) => {
-                self.state = State::Blocks;
-                return Ok(());
-            }
             Decoder::Gzip(gzip) => gzip.begin(intake)?,
             Decoder::Zstd(zstd) => zstd.begin(),
             Decoder::Bzip2(bzip2) => bzip2.begin(),

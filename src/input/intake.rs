@@ -1,6 +1,6 @@
 //! The raw bytes of a file, buffered, with the offset of each.
 
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -79,19 +79,6 @@ impl Intake {
         self.offset_bytes += count as u64;
     }
 
-    /// Takes back the `bytes` that were consumed last: they come next again.
-    pub fn put_back(&mut self, mut bytes: Vec<u8>) {
-        self.offset_bytes -= bytes.len() as u64;
-        bytes.extend_from_slice(self.buffered());
-        (self.start, self.end) = (0, 0);
-        self.bytes_read.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
-        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        self.reader = match self.failed.take() {
-            Some(kind) => Box::new(Cursor::new(bytes).chain(Failed(kind))),
-            None => Box::new(Cursor::new(bytes).chain(rest)),
-        };
-    }
-
     /// Moves bytes into `out`; 0 only at the end of the file.
     pub fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         if self.start == self.end {
@@ -119,15 +106,6 @@ impl Intake {
     fn unreadable(&mut self, kind: ErrorKind) -> ReadError {
         self.failed = Some(kind);
         ReadError { offset_bytes: self.size_bytes(), cause: ReadErrorCause::Unreadable(kind) }
-    }
-}
-
-/// What stands behind bytes that were put back, where a read has failed before.
-struct Failed(ErrorKind);
-
-impl Read for Failed {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(self.0.into())
     }
 }
 

@@ -11,9 +11,7 @@ pub mod open;
 
 pub mod compression;
 
-mod bgzf;
 mod bzip2;
-mod crew;
 mod gzip;
 mod inflate;
 mod intake;

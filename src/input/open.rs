@@ -53,21 +53,13 @@ impl Opened {
         let start = intake.buffered();
         let coding = match (Compression::of(start), claimed, failed) {
             (_, _, Some(damage)) if start.is_empty() => Coding::Damaged(damage),
-            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found, 0))),
+            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found))),
             (None, Some(claimed), _) if !start.is_empty() => {
                 Coding::Damaged(intake.damage(ReadErrorCause::NotAsNamed(claimed)))
             }
             (None, _, _) => Coding::Plain,
         };
         Opened { intake, coding }
-    }
-
-    /// Lets so many threads help to inflate it, where its compression allows that. To be called
-    /// before anything is read; without, whoever reads does all of it.
-    pub fn inflate_with(&mut self, helpers: usize) {
-        if let Coding::Inflate(inflate) = &mut self.coding {
-            **inflate = Inflate::new(inflate.compression(), helpers);
-        }
     }
 
     /// Whether what is read is not what lies on disk.
@@ -226,6 +218,81 @@ mod tests {
         check(&gz, Gzip, b"", Some((ReadErrorCause::WrongHeaderChecksum, 10)));
         gz[3] |= 0x80;
         check(&gz, Gzip, b"", Some((ReadErrorCause::BadHeader, 0)));
+    }
+
+    /// A block as `bgzip` writes it: a member whose header says how long it is.
+    fn block(text: &[u8]) -> Vec<u8> {
+        let extra = [b'B', b'C', 2, 0, 0, 0];
+        let level = flate2::Compression::default();
+        let mut encoder = GzBuilder::new().extra(extra).write(Vec::new(), level);
+        encoder.write_all(text).unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        let size = u16::try_from(bytes.len() - 1).unwrap();
+        bytes[16..18].copy_from_slice(&size.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn blocks_of_bgzip_are_members_in_turn() {
+        let lines: Vec<String> = (0..200).map(|n| format!("line {}\n", n * n % 79)).collect();
+        let blocks: Vec<Vec<u8>> =
+            lines.iter().map(|line| block(line.as_bytes())).chain([block(b"")]).collect();
+        let (text, bytes) = (lines.concat().into_bytes(), blocks.concat());
+        check(&bytes, Gzip, &text, None);
+        let more = [&bytes[..], &[0; 100], &member(Gzip, b"more\n"), &blocks[0]].concat();
+        check(&more, Gzip, &[&text[..], b"more\n", lines[0].as_bytes()].concat(), None);
+        let garbage = [&bytes[..], b"garbage"].concat();
+        check(&garbage, Gzip, &text, Some((ReadErrorCause::TrailingGarbage(Gzip), bytes.len())));
+
+        // Damage in the block of one line: all before it is given, nothing after it.
+        let start = blocks[..120].concat().len();
+        let end = start + blocks[120].len();
+        let (before, line) = (lines[..120].concat(), lines[..=120].concat());
+        let with = |at: usize| {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1;
+            bytes
+        };
+        let cut = ReadErrorCause::Truncated(Gzip);
+        check(&bytes[..start + 12], Gzip, before.as_bytes(), Some((cut, start + 12)));
+        check(&bytes[..end - 3], Gzip, line.as_bytes(), Some((cut, end - 3)));
+        check(
+            &with(end - 8),
+            Gzip,
+            line.as_bytes(),
+            Some((ReadErrorCause::WrongChecksum, end - 8)),
+        );
+        check(&with(end - 4), Gzip, line.as_bytes(), Some((ReadErrorCause::WrongLength, end - 4)));
+        check(&with(start + 2), Gzip, before.as_bytes(), Some((ReadErrorCause::BadHeader, start)));
+        let other = ReadErrorCause::TrailingGarbage(Gzip);
+        check(&with(start + 1), Gzip, before.as_bytes(), Some((other, start)));
+    }
+
+    /// Ends by a failed read.
+    struct Failing(Cursor<Vec<u8>>);
+
+    impl Read for Failing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(out)? {
+                0 => Err(io::ErrorKind::TimedOut.into()),
+                count => Ok(count),
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_read_before_a_read_failed_is_given() {
+        for kind in ALL {
+            let (_, bytes) = sample(kind);
+            for at in (MAGIC_BYTES_MAX..bytes.len()).step_by(211) {
+                let (out, _) = read(&bytes[..at], None, 500);
+                let failing = Failing(Cursor::new(bytes[..at].to_vec()));
+                let (before, damage) = read_all(failing, None, 500);
+                let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
+                assert_eq!(damage, Some(ReadError { offset_bytes: at as u64, cause }), "{kind:?}");
+                assert!(before == out, "{kind:?} failed at {at}");
+            }
+        }
     }
 
     #[test]

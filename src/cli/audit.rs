@@ -14,7 +14,7 @@ use crate::archive::Store;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::parse_rate::not_understood;
-use crate::audit::{self, Options, Progress};
+use crate::audit::{self, CHUNK_BYTES, Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -167,10 +167,6 @@ pub struct AuditArgs {
     /// Threads that read, parse and judge; 0 for one a core.
     #[arg(help_heading = "How the work is done", long, value_name = "N", default_value_t = 0)]
     threads: usize,
-
-    /// Bytes of lines that a thread takes at once.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, hide = true)]
-    chunk_bytes: usize,
 }
 
 /// What the flags come to.
@@ -404,7 +400,7 @@ impl AuditArgs {
         let zone = hints.zone.clone();
         Ok(Options {
             threads: if self.threads == 0 { cores } else { self.threads },
-            chunk_bytes: self.chunk_bytes,
+            chunk_bytes: CHUNK_BYTES,
             hints,
             naming: self.origins.naming()?,
             trusted_proxies: self.origins.trusted_proxies()?,

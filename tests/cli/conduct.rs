@@ -1,5 +1,6 @@
 //! What crawlers did, beside keeping to the rules or not.
 
+use crate::chunks::{self, Setting};
 use crate::program::{Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
@@ -25,8 +26,10 @@ fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
     }
     let robots = "--robots robots.txt --origin https://example.com";
     sandbox.run(&format!("audit {robots} -o report {arguments} all.log")).exits(0);
-    let threads = "--threads 3 --chunk-bytes 1";
-    sandbox.run(&format!("audit {robots} -o parted {threads} {arguments} parts")).exits(0);
+    sandbox.run(&format!("audit {robots} -o parted --threads 3 {arguments} parts")).exits(0);
+    let setting =
+        Setting { robots: "robots.txt", origin: Some("https://example.com"), ..Setting::default() };
+    chunks::never_show(&sandbox, &setting, &["parts"]);
     for table in ["robots-fetches.csv", "crawl-delay.csv", "unknown-crawlers.csv", "summary.csv"] {
         let [whole, parted] =
             ["report", "parted"].map(|report| sandbox.text(&format!("{report}/{table}")));

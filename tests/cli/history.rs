@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::chunks::{self, Setting};
 use crate::program::Sandbox;
 
 const HEADER: &str = "origin,fetched_at,status,path,max_age\n";
@@ -138,8 +139,9 @@ fn neither_threads_nor_chunks_show() {
             .map(|name| sandbox.text(&format!("out/{name}")))
     };
     let expected = report("--threads 1");
-    assert_eq!(report("--threads 3 --chunk-bytes 300"), expected);
-    assert_eq!(report("--threads 1 --chunk-bytes 1000"), expected);
+    assert_eq!(report("--threads 3"), expected);
+    let setting = Setting { robots: "db", origin: Some("https://a.example"), ..Setting::default() };
+    chunks::never_show(&sandbox, &setting, &["access.log"]);
 }
 
 #[test]

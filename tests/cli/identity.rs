@@ -321,7 +321,7 @@ fn names_that_lead_back_verify() {
             "--verify-dns: 2 of 8 addresses could not be looked up and stay unverified: ",
         );
         for threads in [1, 3] {
-            audit(&sandbox, &format!("{flags} --threads {threads} --chunk-bytes 200")).exits(0);
+            audit(&sandbox, &format!("{flags} --threads {threads}")).exits(0);
             assert_eq!(identities(&sandbox), NAMED);
         }
     }

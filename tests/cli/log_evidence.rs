@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::chunks::{self, Setting};
 use crate::program::Sandbox;
 
 const CRAWLER: &str = "GPTBot/1.2";
@@ -156,7 +157,14 @@ fn neither_order_nor_files_nor_threads_nor_chunks_show() {
         tables.map(|name| sandbox.text(&format!("out/{name}")))
     };
     let expected = report("access.log");
-    for flags in ["--threads 1", "--threads 3 --chunk-bytes 150", "--threads 2 --chunk-bytes 400"] {
+    let setting = Setting {
+        robots: "robots.txt",
+        origin: Some("https://a.example"),
+        log_evidence: true,
+        ..Setting::default()
+    };
+    chunks::never_show(&sandbox, &setting, &["access.log"]);
+    for flags in ["--threads 1", "--threads 3"] {
         assert_eq!(report(&format!("{flags} access.log")), expected, "{flags}");
     }
     let backwards: Vec<&str> = DAY.iter().rev().copied().collect();

@@ -7,6 +7,7 @@
 //! - `classify_files`: which lists go in and what comes out, whatever is in them and however it ends.
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
+//! - `chunks`: the size of chunks, which no flag sets and no report shows.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `crawlers`: the registry, shown and checked.
 //! - `history`: each request by what was in force when it was made.
@@ -34,6 +35,7 @@
 mod audit;
 mod bad_input;
 mod check;
+mod chunks;
 mod classify;
 mod classify_files;
 mod conduct;

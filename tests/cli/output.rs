@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::chunks::{self, Setting};
 use crate::program::{Sandbox, gzip, line};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -143,16 +144,16 @@ fn neither_threads_nor_chunks_nor_the_order_of_files_show() {
     let sandbox = sandbox();
     mixed_logs(&sandbox);
     let mut first: Option<Vec<(String, Vec<u8>)>> = None;
-    let ways = [(1, 1 << 20), (2, 1 << 20), (7, 1 << 20), (1, 1), (2, 7), (7, 333), (3, 4096)];
-    for (turn, (threads, chunk_bytes)) in ways.into_iter().enumerate() {
+    let logs = ["a.log", "b.log.gz", "c.log.gz", "d.log"];
+    let setting = Setting { robots: "robots.txt", ..Setting::default() };
+    chunks::never_show(&sandbox, &setting, &logs);
+    for (turn, threads) in [1, 2, 7, 1, 2, 7].into_iter().enumerate() {
         let files = if turn % 2 == 0 {
             "a.log b.log.gz c.log.gz d.log"
         } else {
             "d.log c.log.gz b.log.gz a.log"
         };
-        let flags = format!(
-            "--threads {threads} --chunk-bytes {chunk_bytes} --requests evidence.csv.gz --min-parse-rate 50"
-        );
+        let flags = format!("--threads {threads} --requests evidence.csv.gz --min-parse-rate 50");
         sandbox.run(&format!("audit -q --robots robots.txt -o report {flags} {files}")).exits(0);
         let mut files: Vec<(String, Vec<u8>)> = sandbox
             .names("report")

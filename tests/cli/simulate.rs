@@ -1,5 +1,6 @@
 //! What a draft of a robots.txt would change.
 
+use crate::chunks::{self, Setting};
 use crate::program::{Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
@@ -115,9 +116,11 @@ fn threads_and_parts_do_not_show() {
     }
     let arguments = "audit --robots robots.txt --simulate draft.txt";
     sandbox.run(&format!("{arguments} -o one --threads 1 parts")).exits(0);
-    sandbox.run(&format!("{arguments} -o three --threads 3 --chunk-bytes 1 parts")).exits(0);
+    sandbox.run(&format!("{arguments} -o three --threads 3 parts")).exits(0);
     assert_eq!(sandbox.text("one/simulation.csv"), sandbox.text("three/simulation.csv"));
     assert_eq!(sandbox.table("one/simulation.csv").sum("requests"), 6);
+    let setting = Setting { robots: "robots.txt", draft: Some("draft.txt"), ..Setting::default() };
+    chunks::never_show(&sandbox, &setting, &["parts"]);
 }
 
 #[test]

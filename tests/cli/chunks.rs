@@ -1,0 +1,95 @@
+//! What nobody sets on the command line: the size of the chunks that logs are cut into, which never
+//! shows.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::sync::Arc;
+
+use botaudit::archive::Store;
+use botaudit::audit::evidence::{Evidence, EvidenceSink};
+use botaudit::audit::identities::Identities;
+use botaudit::audit::naming::Naming;
+use botaudit::audit::simulate::{Draft, Governs};
+use botaudit::audit::{self, Options, Progress};
+use botaudit::crawlers::registry::Registry;
+use botaudit::input::source::expand;
+use botaudit::judge::Judge;
+use botaudit::report::privacy::{Addresses, Privacy, Queries};
+use botaudit::report::requests::RequestsFile;
+use botaudit::report::tables::tables_of;
+use botaudit::url::{dialect::Dialect, origin::Origin};
+
+use crate::program::Sandbox;
+
+/// Threads, and bytes of a chunk.
+const WAYS: &[(usize, usize)] =
+    &[(1, 1 << 20), (2, 1 << 20), (7, 1 << 20), (1, 1), (2, 7), (7, 333), (3, 4096)];
+
+/// What an audit is made of besides the logs.
+#[derive(Default)]
+pub struct Setting<'a> {
+    pub robots: &'a str,
+    pub origin: Option<&'a str>,
+    pub draft: Option<&'a str>,
+    pub log_evidence: bool,
+}
+
+/// Everything that an audit of `logs` says, by the name of the table.
+fn report(
+    sandbox: &Sandbox,
+    setting: &Setting<'_>,
+    logs: &[&str],
+    (threads, chunk_bytes): (usize, usize),
+) -> BTreeMap<String, Vec<u8>> {
+    let registry = Registry::builtin();
+    let paths: Vec<OsString> = logs.iter().map(|log| sandbox.path(log).into()).collect();
+    let sources = expand(&paths);
+    let judge_by = |store| Judge::new(store, &registry, Dialect::Google).unwrap();
+    let origin = setting.origin.map(|origin| Origin::parse(origin.as_bytes()).unwrap());
+    let draft = setting.draft.map(|draft| {
+        let judge = judge_by(Store::File(sandbox.path(draft)));
+        Arc::new(Draft::new(judge, Governs::Everything).unwrap())
+    });
+    let naming = Naming { origin, ..Naming::default() };
+    let options = Options { chunk_bytes, naming, draft, ..Options::new(threads) };
+    let mut judge = judge_by(Store::open(&sandbox.path(setting.robots)).unwrap());
+    let (progress, nobody) = (Progress::default(), Identities::default());
+    if setting.log_evidence {
+        let silent = audit::silent_hours(&sources, &options, &judge, &registry, &progress);
+        judge.heed(silent.unwrap().hours);
+    }
+    let evidence = sandbox.path("evidence.csv");
+    let privacy = Privacy { addresses: Addresses::Full, queries: Queries::Keep };
+    let requests = RequestsFile::open(&evidence, privacy).unwrap();
+    let take = |evidence: Evidence| requests.take(evidence, &sources, &registry);
+    let take: Option<&EvidenceSink<'_>> = Some(&take);
+    let audit = audit::run(&sources, &options, &judge, &registry, &nobody, &progress, take);
+    let audit = audit.unwrap();
+    let suspects = audit::suspects(&sources, &options, &judge, &registry, &nobody, &progress);
+    requests.commit().unwrap();
+
+    let mut said = BTreeMap::from([
+        ("evidence".to_owned(), fs::read(evidence).unwrap()),
+        ("suspects".to_owned(), format!("{:?}", suspects.unwrap()).into_bytes()),
+    ]);
+    for (table, write) in tables_of(&audit) {
+        let mut text = Vec::new();
+        write(&audit, &registry, &mut text).unwrap();
+        said.insert(table.file.to_owned(), text);
+    }
+    said
+}
+
+/// Audits `logs` in all [`WAYS`]; every one must say the same, and there must be something to say.
+#[track_caller]
+pub fn never_show(sandbox: &Sandbox, setting: &Setting<'_>, logs: &[&str]) {
+    let expected = report(sandbox, setting, logs, WAYS[0]);
+    let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+    assert!(lines(&expected["summary.csv"]) > 1 || lines(&expected["unknown-crawlers.csv"]) > 1);
+    for &way in &WAYS[1..] {
+        for (name, text) in report(sandbox, setting, logs, way) {
+            assert!(text == expected[&name], "{name} differs with {way:?}");
+        }
+    }
+}

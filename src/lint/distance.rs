@@ -1,5 +1,7 @@
 //! How many slips of the finger lie between two words.
 
+use strsim::osa_distance;
+
 /// The longest word that is compared, in bytes.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -11,27 +13,11 @@ pub fn distance(written: &[u8], meant: &[u8], slips_max: usize) -> Option<usize>
     if rows.max(columns) > WORD_BYTES_MAX || rows.abs_diff(columns) > slips_max {
         return None;
     }
-    let is_same =
-        |row: usize, column: usize| written[row - 1].eq_ignore_ascii_case(&meant[column - 1]);
-    let mut before_last = [0; WORD_BYTES_MAX + 1];
-    let mut last: [usize; WORD_BYTES_MAX + 1] = std::array::from_fn(|column| column);
-    for row in 1..=rows {
-        let mut current = [row; WORD_BYTES_MAX + 1];
-        for column in 1..=columns {
-            let change = last[column - 1] + usize::from(!is_same(row, column));
-            let mut least = change.min(last[column] + 1).min(current[column - 1] + 1);
-            let is_swap = row > 1 && column > 1;
-            if is_swap && is_same(row, column - 1) && is_same(row - 1, column) {
-                least = least.min(before_last[column - 2] + 1);
-            }
-            current[column] = least;
-        }
-        if current[..=columns].iter().all(|slips| *slips > slips_max) {
-            return None;
-        }
-        before_last = std::mem::replace(&mut last, current);
-    }
-    Some(last[columns]).filter(|slips| *slips <= slips_max)
+    // One character a byte, whatever the byte.
+    let text = |word: &[u8]| -> String {
+        word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+    };
+    Some(osa_distance(&text(written), &text(meant))).filter(|slips| *slips <= slips_max)
 }
 
 #[cfg(test)]
@@ -53,6 +39,11 @@ mod tests {
         for (written, meant, expected) in cases {
             assert_eq!(distance(written.as_bytes(), meant.as_bytes(), 2), expected, "{written}");
         }
+        // A byte that is no text is one letter.
+        assert_eq!(distance(b"al\xffow", b"allow", 2), Some(1));
+        assert_eq!(distance(b"al\xc3\xbcow", b"allow", 2), Some(2));
+        assert_eq!(distance(b"ba", b"ab", 1), Some(1));
+        assert_eq!(distance(b"bxa", b"ab", 2), None);
         assert_eq!(distance(&[b'a'; 41], &[b'a'; 41], 2), None);
     }
 }

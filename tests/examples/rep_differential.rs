@@ -10,6 +10,7 @@
 #[path = "../google_parser/mod.rs"]
 mod google_parser;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::{Decision, IndexedDecision};
 use botaudit::matcher::limits::Limits;
@@ -109,7 +110,7 @@ fn case(number: usize, line: &[u8], robots_txt_before: Option<&[u8]>) -> Option<
     };
     let robots_txt = match robots_txt {
         b"-" => robots_txt_before?.to_vec(),
-        encoded => base64(encoded)?,
+        encoded => BASE64_STANDARD.decode(encoded).ok()?,
     };
     let by: u32 = std::str::from_utf8(by).ok()?.parse().ok()?;
     let expected = Decision { allowed: allowed == b"1", line: (by > 0).then_some(by) };
@@ -120,29 +121,7 @@ fn case(number: usize, line: &[u8], robots_txt_before: Option<&[u8]>) -> Option<
 
 fn field(written: &[u8]) -> Option<Vec<u8>> {
     match written.strip_prefix(b"b64:") {
-        Some(encoded) => base64(encoded),
+        Some(encoded) => BASE64_STANDARD.decode(encoded).ok(),
         None => Some(written.to_vec()),
     }
-}
-
-fn base64(encoded: &[u8]) -> Option<Vec<u8>> {
-    let mut decoded = Vec::with_capacity(encoded.len() / 4 * 3);
-    let (mut bits, mut bits_held) = (0_u32, 0);
-    for byte in encoded.iter().filter(|byte| **byte != b'=') {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(digit);
-        bits_held += 6;
-        if bits_held >= 8 {
-            bits_held -= 8;
-            decoded.push((bits >> bits_held & 0xFF) as u8);
-        }
-    }
-    Some(decoded)
 }

@@ -1,7 +1,7 @@
 //! One file over FTP (RFC 959, RFC 2428): anonymous login, passive mode, binary.
 //!
-//! A dialogue of six commands: the clients that crates offer read lines without a bound, and
-//! believe the address that a reply to PASV names.
+//! A dialogue of six commands by hand, because `suppaftp` reads a whole reply under one timeout for
+//! each read, so that a server that sends a byte at a time outlasts the deadline of the fetch.
 //!
 //! FTP answers in numbers of its own. They are told in those of HTTP that amount to the same
 //! (section 4.2.1 of RFC 959): a file that came whole is 200; a refusal for good (5yz) is 404

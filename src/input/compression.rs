@@ -93,12 +93,9 @@ pub mod tests {
                 written(encoder, text).finish().unwrap()
             }
             Compression::Zstd => {
-                let mut context = zstd_safe::CCtx::create();
-                context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
-                let mut bytes = vec![0; zstd_safe::compress_bound(text.len())];
-                let length = context.compress2(&mut bytes[..], text).unwrap();
-                bytes.truncate(length);
-                bytes
+                let mut compressor = zstd::bulk::Compressor::default();
+                compressor.include_checksum(true).unwrap();
+                compressor.compress(text).unwrap()
             }
             Compression::Bzip2 => {
                 let encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());

@@ -5,7 +5,7 @@
 //! put out: then nothing is lost but the block that is damaged, and the damage is
 //! where that begins. It is also how the decoder copies least.
 
-use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
+use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 use crate::input::inflate::{Next, Step};

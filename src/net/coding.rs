@@ -1,30 +1,100 @@
-//! A body as it was before it was encoded for the way: bounded on both sides.
+//! Content codings undone (RFC 9110 section 8.4.1), for bodies from the wire and from archives;
+//! and a body as it was before it was encoded for the way: bounded on both sides.
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use brotli_decompressor::Decompressor as Brotli;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use zstd::stream::read::Decoder as Zstd;
 
 use super::outcome::{FailureKind, Problem, told};
 
 /// What is offered in `Accept-Encoding`.
-pub const OFFERED: &str = "gzip, deflate";
+pub(super) const OFFERED: &str = "gzip, deflate";
 
 /// Encoded bytes that are read beyond what a body of the most bytes can need: a stream that
 /// goes on without ever giving a byte ends here.
 const OVERHEAD_BYTES_MAX: u64 = 1 << 20;
 
+/// A window of 8 MiB, which is all that a server may ask for (RFC 9659).
+const ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
+/// What the brotli decoder reads at once.
+const BROTLI_BUFFER_BYTES: usize = 4096;
+
 /// How a body was encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Coding {
-    Identity,
+pub enum ContentCoding {
+    /// RFC 1952, one member or several.
     Gzip,
     /// zlib by the standard, a bare deflate stream by some servers: told by looking.
     Deflate,
+    /// RFC 7932.
+    Brotli,
+    /// RFC 8878, one frame or several.
+    Zstd,
+}
+
+impl ContentCoding {
+    /// The coding of that name, in any ASCII case.
+    pub fn named(name: &[u8]) -> Option<ContentCoding> {
+        match name.to_ascii_lowercase().as_slice() {
+            b"gzip" | b"x-gzip" => Some(ContentCoding::Gzip),
+            b"deflate" => Some(ContentCoding::Deflate),
+            b"br" => Some(ContentCoding::Brotli),
+            b"zstd" => Some(ContentCoding::Zstd),
+            _ => None,
+        }
+    }
+
+    /// Decodes what `encoded` gives into `body`, at most `bytes_max`. Where it fails, what came
+    /// before stays.
+    ///
+    /// # Errors
+    /// Where that is not so encoded, or ends too early.
+    pub fn decode(
+        self,
+        mut encoded: impl BufRead,
+        bytes_max: u64,
+        body: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let head = encoded.fill_buf()?;
+        // Nothing at all is nothing in every coding.
+        if head.is_empty() {
+            return Ok(());
+        }
+        let decoder: &mut dyn Read = match self {
+            ContentCoding::Gzip => &mut MultiGzDecoder::new(encoded),
+            ContentCoding::Deflate if has_zlib_header(head) => &mut ZlibDecoder::new(encoded),
+            ContentCoding::Deflate => &mut DeflateDecoder::new(encoded),
+            ContentCoding::Brotli => &mut Brotli::new(encoded, BROTLI_BUFFER_BYTES),
+            ContentCoding::Zstd => {
+                let mut zstd = Zstd::with_buffer(encoded)?;
+                zstd.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                &mut { zstd }
+            }
+        };
+        decoder.take(bytes_max).read_to_end(body).map(drop)
+    }
+}
+
+/// RFC 1950 section 2.2: method 8, and a check over the first two bytes.
+fn has_zlib_header(head: &[u8]) -> bool {
+    matches!(head, [first, second, ..] if first & 0x0f == 8
+        && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0)
+}
+
+/// The codings that the values of `Content-Encoding` name, in the order in which they were applied.
+pub fn names<'a>(values: &[&'a [u8]]) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+    let names = values.iter().flat_map(|value| value.split(|&byte| byte == b','));
+    names
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"))
 }
 
 /// At most `bytes_max` of the body that `wire` carries in the codings that the values of
 /// `Content-Encoding` name. What goes wrong on the wire is told by `problem_of`.
-pub fn read_body(
+pub(super) fn read_body(
     wire: impl Read,
     codings: &[&[u8]],
     bytes_max: usize,
@@ -38,7 +108,11 @@ pub fn read_body(
     };
     let mut body = Vec::new();
     let mut buffered = BufReader::with_capacity(32 << 10, &mut wire);
-    let read = decode(&mut buffered, coding, bytes_max as u64, &mut body);
+    let bytes_max = bytes_max as u64;
+    let read = match coding {
+        Some(coding) => coding.decode(&mut buffered, bytes_max, &mut body),
+        None => buffered.by_ref().take(bytes_max).read_to_end(&mut body).map(drop),
+    };
     drop(buffered);
     match (read, wire.err) {
         (Ok(()), _) => Ok(body),
@@ -50,46 +124,18 @@ pub fn read_body(
     }
 }
 
-fn decode(
-    wire: &mut impl BufRead,
-    coding: Coding,
-    bytes_max: u64,
-    body: &mut Vec<u8>,
-) -> io::Result<()> {
-    let head = wire.fill_buf()?;
-    // Nothing at all is nothing in every coding.
-    if head.is_empty() {
-        return Ok(());
-    }
-    let has_zlib_header = matches!(head, [first, second, ..]
-        if first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0);
-    let read = match coding {
-        Coding::Identity => wire.take(bytes_max).read_to_end(body),
-        Coding::Gzip => MultiGzDecoder::new(wire).take(bytes_max).read_to_end(body),
-        Coding::Deflate if has_zlib_header => {
-            ZlibDecoder::new(wire).take(bytes_max).read_to_end(body)
-        }
-        Coding::Deflate => DeflateDecoder::new(wire).take(bytes_max).read_to_end(body),
-    };
-    read.map(|_| ())
-}
-
-/// One coding at most: who encodes twice is up to no good.
-fn coding_of(values: &[&[u8]]) -> Result<Coding, Problem> {
-    let names = values.iter().flat_map(|value| value.split(|&byte| byte == b','));
-    let mut found = Coding::Identity;
-    for name in names.map(<[u8]>::trim_ascii) {
-        let coding = match name.to_ascii_lowercase().as_slice() {
-            b"" | b"identity" => continue,
-            b"gzip" | b"x-gzip" if found == Coding::Identity => Coding::Gzip,
-            b"deflate" if found == Coding::Identity => Coding::Deflate,
+/// One coding at most, and one that was [`OFFERED`]: who encodes twice is up to no good.
+fn coding_of(values: &[&[u8]]) -> Result<Option<ContentCoding>, Problem> {
+    let mut found = None;
+    for name in names(values) {
+        found = match (found, ContentCoding::named(name)) {
+            (None, Some(coding @ (ContentCoding::Gzip | ContentCoding::Deflate))) => Some(coding),
             _ => {
                 let name = told(&String::from_utf8_lossy(name));
                 let why = format!("Content-Encoding '{name}' was not offered");
                 return Err(Problem::new(FailureKind::BadEncoding, why));
             }
         };
-        found = coding;
     }
     Ok(found)
 }

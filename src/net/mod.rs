@@ -14,7 +14,7 @@ pub mod settings;
 
 pub mod address;
 mod cache_control;
-mod coding;
+pub mod coding;
 mod ftp;
 mod ftp_reply;
 mod http;

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
-use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, compress_bound, get_error_name};
-
-/// The level that zstd itself takes if nobody asks for another.
-const ZSTD_LEVEL: i32 = 3;
+use zstd::DEFAULT_COMPRESSION_LEVEL as ZSTD_LEVEL;
+use zstd::bulk::Compressor;
+use zstd::stream::write::Encoder as ZstdEncoder;
 
 /// How bytes are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,10 +43,9 @@ impl OutputCompression {
                 gzip.finish()
             }
             OutputCompression::Zstd => {
-                let mut frame = vec![0; compress_bound(bytes.len())];
-                let written = zstd_context()?.compress2(&mut frame[..], bytes);
-                frame.truncate(written.map_err(zstd_error)?);
-                Ok(frame)
+                let mut zstd = Compressor::new(ZSTD_LEVEL)?;
+                zstd.include_checksum(true)?;
+                zstd.compress(bytes)
             }
         }
     }
@@ -60,7 +58,7 @@ pub enum Encoder<W: Write> {
     /// See [`OutputCompression::Gzip`].
     Gzip(Box<GzEncoder<W>>),
     /// See [`OutputCompression::Zstd`].
-    Zstd(Box<ZstdEncoder<W>>),
+    Zstd(Box<ZstdEncoder<'static, W>>),
 }
 
 impl<W: Write> Encoder<W> {
@@ -74,7 +72,11 @@ impl<W: Write> Encoder<W> {
             OutputCompression::Gzip => {
                 Encoder::Gzip(Box::new(GzEncoder::new(out, Compression::fast())))
             }
-            OutputCompression::Zstd => Encoder::Zstd(Box::new(ZstdEncoder::new(out)?)),
+            OutputCompression::Zstd => {
+                let mut zstd = ZstdEncoder::new(out, ZSTD_LEVEL)?;
+                zstd.include_checksum(true)?;
+                Encoder::Zstd(Box::new(zstd))
+            }
         })
     }
 
@@ -104,65 +106,9 @@ impl<W: Write> Write for Encoder<W> {
         match self {
             Encoder::Plain(out) => out.flush(),
             Encoder::Gzip(gzip) => gzip.flush(),
-            Encoder::Zstd(zstd) => zstd.out.flush(),
+            Encoder::Zstd(zstd) => zstd.flush(),
         }
     }
-}
-
-/// One zstd frame with a checksum.
-pub struct ZstdEncoder<W: Write> {
-    context: CCtx<'static>,
-    /// What the encoder put out last.
-    buffer: Vec<u8>,
-    out: W,
-}
-
-impl<W: Write> ZstdEncoder<W> {
-    fn new(out: W) -> io::Result<ZstdEncoder<W>> {
-        let buffer = vec![0; CCtx::out_size()];
-        Ok(ZstdEncoder { context: zstd_context()?, buffer, out })
-    }
-
-    fn finish(mut self) -> io::Result<W> {
-        loop {
-            let mut output = OutBuffer::around(&mut self.buffer[..]);
-            let left = self.context.end_stream(&mut output).map_err(zstd_error)?;
-            let written = output.pos();
-            self.out.write_all(&self.buffer[..written])?;
-            if left == 0 {
-                return Ok(self.out);
-            }
-        }
-    }
-}
-
-impl<W: Write> Write for ZstdEncoder<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut input = InBuffer::around(bytes);
-        while input.pos() < bytes.len() {
-            let mut output = OutBuffer::around(&mut self.buffer[..]);
-            self.context.compress_stream(&mut output, &mut input).map_err(zstd_error)?;
-            let written = output.pos();
-            self.out.write_all(&self.buffer[..written])?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-fn zstd_context() -> io::Result<CCtx<'static>> {
-    let mut context = CCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?;
-    for parameter in [CParameter::CompressionLevel(ZSTD_LEVEL), CParameter::ChecksumFlag(true)] {
-        context.set_parameter(parameter).map_err(zstd_error)?;
-    }
-    Ok(context)
-}
-
-fn zstd_error(code: usize) -> io::Error {
-    io::Error::other(get_error_name(code))
 }
 
 #[cfg(test)]

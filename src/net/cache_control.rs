@@ -3,28 +3,22 @@
 /// Seconds above which all ages are the same: 2^31, as the standard asks.
 const SECONDS_MAX: u64 = 1 << 31;
 
-/// The first `max-age` of the values of `Cache-Control`, in seconds; `None` where there is none
-/// or it is no number. Other directives have no say.
+/// The first `max-age` of the values of `Cache-Control` that is a number, in seconds. Other
+/// directives have no say.
 pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
     let mut directives = values.flat_map(|value| value.split(|&byte| byte == b','));
     directives.find_map(|directive| {
-        let directive = directive.trim_ascii();
-        let equals = directive.iter().position(|&byte| byte == b'=')?;
-        let (name, age) = (&directive[..equals], &directive[equals + 1..]);
-        if name.trim_ascii().eq_ignore_ascii_case(b"max-age") { Some(seconds(age)) } else { None }
-    })?
-}
-
-fn seconds(text: &[u8]) -> Option<u64> {
-    let text = text.trim_ascii();
-    let text = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text);
-    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let number = text
-        .iter()
-        .fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
-    Some(number.min(SECONDS_MAX))
+        let equals = memchr::memchr(b'=', directive)?;
+        let (name, age) = (directive[..equals].trim_ascii(), directive[equals + 1..].trim_ascii());
+        let digits = age.strip_prefix(b"\"").and_then(|age| age.strip_suffix(b"\""));
+        let digits = digits.unwrap_or(age);
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        if !name.eq_ignore_ascii_case(b"max-age") || !is_number {
+            return None;
+        }
+        let seconds = std::str::from_utf8(digits).ok()?.parse().unwrap_or(SECONDS_MAX);
+        Some(seconds.min(SECONDS_MAX))
+    })
 }
 
 #[cfg(test)]
@@ -47,5 +41,7 @@ mod tests {
         check(&["max-age"], None);
         check(&["max-age=", "max-age=-1", "max-age=1.5"], None);
         check(&["max-age=99999999999999999999999"], Some(1 << 31));
+        check(&["max-age=2147483649"], Some(1 << 31));
+        check(&["max-age=, Max-Age = \"5\", max-age=6"], Some(5));
     }
 }

@@ -13,7 +13,7 @@ pub mod outcome;
 pub mod settings;
 
 pub mod address;
-mod cache_control;
+pub mod cache_control;
 pub mod coding;
 mod ftp;
 mod ftp_reply;

@@ -91,24 +91,6 @@ pub fn status(first: &[u8]) -> Option<u16> {
     (status >= 100).then_some(status)
 }
 
-/// Seconds of `max-age` among the values of `Cache-Control`; where there are several, the first.
-pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
-    let mut directives = values.flat_map(|value| value.split(|byte| *byte == b','));
-    directives.find_map(|directive| {
-        let equals = memchr::memchr(b'=', directive)?;
-        let (name, value) =
-            (directive[..equals].trim_ascii(), directive[equals + 1..].trim_ascii());
-        let digits = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\""));
-        let digits = digits.unwrap_or(value);
-        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-        if !name.eq_ignore_ascii_case(b"max-age") || !is_number {
-            return None;
-        }
-        // What is too large for a number is as good as the largest (RFC 9111 section 1.2.2).
-        Some(std::str::from_utf8(digits).ok()?.parse().unwrap_or(u64::MAX))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,18 +123,5 @@ mod tests {
         ] {
             assert_eq!(status(line.as_bytes()), expected, "{line}");
         }
-    }
-
-    #[test]
-    fn lifetimes() {
-        let check = |values: &[&str], expected| {
-            let seconds = max_age_seconds(values.iter().map(|value| value.as_bytes()));
-            assert_eq!(seconds, expected, "{values:?}");
-        };
-        check(&["public, max-age=600"], Some(600));
-        check(&["no-store", "Max-Age = \"5\", max-age=6"], Some(5));
-        check(&["max-age=99999999999999999999999"], Some(u64::MAX));
-        check(&["s-maxage=5, max-age=-1, max-age=, max-age=x, max-age"], None);
-        check(&[], None);
     }
 }

@@ -7,11 +7,12 @@ use url::Url;
 use crate::archive::snapshot::{Digest, Failure, SnapshotOutcome};
 use crate::archive::writer::{Body, KEPT_BYTES_MAX};
 use crate::error::Error;
+use crate::net::cache_control::max_age_seconds;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
-use super::head::{Head, NoHead, line_into, max_age_seconds, status};
+use super::head::{Head, NoHead, line_into, status};
 use super::redirects::robots_txt_of;
 use super::revisits::Payloads;
 use super::warc_memory::WarcMemory;

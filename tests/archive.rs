@@ -164,27 +164,6 @@ fn readers_see_whole_batches_while_a_writer_works() {
     });
 }
 
-#[test]
-fn an_archive_that_is_held_does_not_change() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("archive");
-    fill(&path, vec![new("https://a.example", 0, OK, "a")]);
-    let archive = Archive::open(&path).unwrap();
-    let known = || archive.history(&origin("https://a.example")).unwrap().len();
-    std::thread::scope(|scope| {
-        let outer = archive.hold().unwrap();
-        let inner = archive.hold().unwrap();
-        assert_eq!(known(), 1);
-        let writer = scope.spawn(|| fill(&path, vec![new("https://a.example", 1, OK, "b")]));
-        drop(outer);
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        assert_eq!((known(), writer.is_finished()), (1, false));
-        drop(inner);
-        assert_eq!(writer.join().unwrap().snapshots, 1);
-        assert_eq!(known(), 2);
-    });
-}
-
 #[cfg(unix)]
 #[test]
 fn what_must_not_be_written_can_be_read() {

@@ -85,22 +85,22 @@ fn binding_and_promise_follow_from_the_facts() {
 fn rows_that_are_easy_to_get_wrong() {
     let registry = Registry::builtin();
     for (name, binding, promise, star) in [
-        ("Googlebot", "bound", "documented", "honoured"),
-        ("Googlebot-News", "bound", "documented", "honoured"),
+        ("Googlebot", "bound", "documented", StarGroups::Honoured),
+        ("Googlebot-News", "bound", "documented", StarGroups::Honoured),
         // Ignores `*`, and is bound by the groups that name it.
-        ("AdsBot-Google", "bound", "documented", "ignored"),
-        ("Mediapartners-Google", "bound", "documented", "ignored"),
-        ("YandexMetrika", "bound", "partial", "ignored"),
+        ("AdsBot-Google", "bound", "documented", StarGroups::Ignored),
+        ("Mediapartners-Google", "bound", "documented", StarGroups::Ignored),
+        ("YandexMetrika", "bound", "partial", StarGroups::Ignored),
         // Libraries: a person, or a program of theirs, asked.
-        ("curl", "user-triggered", "unknown", "ignored"),
-        ("python-requests", "user-triggered", "unknown", "ignored"),
-        ("Claude-User", "user-triggered", "documented", "honoured"),
-        ("Google-Safety", "declined", "declined", "ignored"),
-        ("DeepSeekBot", "reported-not-following", "unknown", "honoured"),
-        ("Bytespider", "bound", "unknown", "honoured"),
+        ("curl", "user-triggered", "unknown", StarGroups::Ignored),
+        ("python-requests", "user-triggered", "unknown", StarGroups::Ignored),
+        ("Claude-User", "user-triggered", "documented", StarGroups::Honoured),
+        ("Google-Safety", "declined", "declined", StarGroups::Ignored),
+        ("DeepSeekBot", "reported-not-following", "unknown", StarGroups::Honoured),
+        ("Bytespider", "bound", "unknown", StarGroups::Honoured),
     ] {
         let crawler = registry.crawler(registry.find(name).unwrap());
-        let found = (crawler.binding().as_str(), crawler.promise().as_str(), crawler.star.as_str());
+        let found = (crawler.binding().as_str(), crawler.promise().as_str(), crawler.star);
         assert_eq!(found, (binding, promise, star), "{name}");
     }
 }

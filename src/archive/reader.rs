@@ -12,7 +12,7 @@ use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, outcome, time};
 use super::rows::{HISTORY, NEWEST, canonical, entry, in_order, sane};
-use super::snapshot::{Fetch, Snapshot, SnapshotOutcome};
+use super::snapshot::{Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
 use super::writer::{KEPT_BYTES_MAX, Writer};
 
@@ -42,19 +42,6 @@ pub struct OriginSummary {
     pub last: UtcTime,
     /// What came of the latest.
     pub outcome: SnapshotOutcome,
-}
-
-/// An archive that does not change for as long as this lives.
-#[derive(Debug)]
-pub struct ReadTransaction<'a> {
-    archive: &'a Archive,
-}
-
-impl Drop for ReadTransaction<'_> {
-    fn drop(&mut self) {
-        // Nothing was written, so that nothing can be lost.
-        let _ = self.archive.connection().execute_batch("RELEASE held");
-    }
 }
 
 impl Archive {
@@ -136,22 +123,9 @@ impl Archive {
     /// Where the archive cannot be read.
     pub fn snapshot(&self, origin: &Origin, entry: HistoryEntry) -> Result<Snapshot> {
         let body = entry.body.map_or_else(|| Ok(Vec::new()), |key| self.body(key))?;
-        let Fetch { fetched_at, outcome, max_age_seconds, chain } = entry.fetch;
+        let fetched_at = entry.fetch.fetched_at;
         let source = format!("{}: {origin} at {fetched_at}", self.path.display());
-        let fetched_at = Some(fetched_at);
-        Ok(Snapshot { source, fetched_at, outcome, max_age_seconds, chain, body })
-    }
-
-    /// Holds the archive as it is for as long as the answer lives: all that is read meanwhile is of
-    /// one moment, and its lock is not taken anew for each question, which is most of the time that
-    /// a question takes. Whoever wants to add to the archive waits, so it is for many questions in a
-    /// row, not for a whole run.
-    ///
-    /// # Errors
-    /// Where the archive cannot be read.
-    pub fn hold(&self) -> Result<ReadTransaction<'_>> {
-        let begun = self.connection().execute_batch("SAVEPOINT held");
-        begun.map(|()| ReadTransaction { archive: self }).map_err(|err| self.failed(&err))
+        Ok(Snapshot { source, body })
     }
 
     /// Gives `take` each origin, in order of its text, up to the one that is the last now.

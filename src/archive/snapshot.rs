@@ -161,14 +161,6 @@ pub struct Fetch {
 pub struct Snapshot {
     /// Where it comes from, as shown to the user: a file, or an archive and a time.
     pub source: String,
-    /// `None` for a file given by hand: then it counts at all times.
-    pub fetched_at: Option<UtcTime>,
-    /// What came of asking for it; 200 for a file given by hand.
-    pub outcome: SnapshotOutcome,
-    /// `Cache-Control: max-age` of the answer, in seconds.
-    pub max_age_seconds: Option<u64>,
-    /// Redirects that were followed, in order.
-    pub chain: Vec<Hop>,
     /// The bytes of a file, uncut; those of a fetch up to one byte more than count.
     pub body: Vec<u8>,
 }
@@ -179,14 +171,7 @@ impl Snapshot {
     /// # Errors
     /// Where it cannot be read, or is far too long to be a robots.txt.
     pub fn from_file(path: &Path) -> Result<Snapshot> {
-        Ok(Snapshot {
-            source: path.display().to_string(),
-            fetched_at: None,
-            outcome: SnapshotOutcome::Status(200),
-            max_age_seconds: None,
-            chain: Vec::new(),
-            body: read_body(path)?,
-        })
+        Ok(Snapshot { source: path.display().to_string(), body: read_body(path)? })
     }
 }
 

@@ -219,16 +219,6 @@ pub enum Promise {
     Unknown,
 }
 
-impl StarGroups {
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            StarGroups::Honoured => "honoured",
-            StarGroups::Ignored => "ignored",
-        }
-    }
-}
-
 impl RepApplies {
     /// The word in the registry and in outputs.
     pub fn as_str(self) -> &'static str {
@@ -237,16 +227,6 @@ impl RepApplies {
             RepApplies::Partial => "partial",
             RepApplies::No => "no",
             RepApplies::Unknown => "unknown",
-        }
-    }
-}
-
-impl Visibility {
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Visibility::OwnUserAgent => "own-user-agent",
-            Visibility::NoUserAgent => "no-user-agent",
         }
     }
 }

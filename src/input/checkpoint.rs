@@ -17,7 +17,7 @@ pub struct Checkpoint {
     pub lines: u64,
     /// Of all these bytes.
     pub hash: u128,
-    /// Hashes of the beginnings that end with [`mark_line`] 0, 1, and so on.
+    /// Hashes of the beginnings after which marks stand.
     pub marks: Vec<u128>,
 }
 
@@ -31,12 +31,8 @@ pub struct Prefix {
     next_mark: u64,
 }
 
-/// The line, from 1, after which the mark at `place` stands: one after each of the first eight lines,
-/// then one whenever an eighth more lines were read. Ten million lines have 120.
-pub fn mark_line(place: usize) -> u64 {
-    (0..place).fold(1, |line, _| next_mark_line(line))
-}
-
+/// The line, from 1, after which the next mark stands: one after each of the first eight lines, then
+/// one whenever an eighth more lines were read. Ten million lines have 120.
 fn next_mark_line(line: u64) -> u64 {
     line + 1.max(line / 8)
 }
@@ -111,6 +107,10 @@ mod tests {
             text.chunks(size).for_each(|part| prefix.absorb(part));
             assert_eq!(prefix.reached(), whole);
         }
+    }
+
+    fn mark_line(place: usize) -> u64 {
+        (0..place).fold(1, |line, _| next_mark_line(line))
     }
 
     #[test]

@@ -30,8 +30,6 @@ pub struct Chunk {
     pub file: FileId,
     /// The number of the first line, from 1.
     pub first_line: u64,
-    /// Decompressed bytes of the file before this chunk.
-    pub offset_bytes: u64,
     /// 0 for the first chunk of the file, then 1, and so on.
     pub sequence: u64,
 }
@@ -60,7 +58,6 @@ pub struct Chunks {
     /// The start of a line whose end was not read yet.
     carry: Vec<u8>,
     next_line: u64,
-    offset_bytes: u64,
     sequence: u64,
     partial_line: bool,
 }
@@ -74,7 +71,6 @@ impl Chunks {
             chunk_bytes: chunk_bytes.max(1),
             carry: Vec::new(),
             next_line: 1,
-            offset_bytes: 0,
             sequence: 0,
             partial_line: false,
         }
@@ -109,7 +105,7 @@ impl Chunks {
             if let Some(lf) = memrchr(b'\n', &buffer) {
                 self.carry.extend_from_slice(&buffer[lf + 1..]);
                 buffer.truncate(lf + 1);
-                return Some(self.chunk(buffer, 0));
+                return Some(self.chunk(buffer));
             }
             if filled >= LINE_BYTES_KEPT {
                 return self.cut_line(buffer);
@@ -142,35 +138,28 @@ impl Chunks {
             self.partial_line |= whole < filled;
             buffer.truncate(whole);
         }
-        if buffer.is_empty() { None } else { Some(self.chunk(buffer, 0)) }
+        if buffer.is_empty() { None } else { Some(self.chunk(buffer)) }
     }
 
     /// `buffer` holds the start of a line over the limit and nothing else.
     fn cut_line(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
-        let mut dropped = buffer.len() - LINE_BYTES_KEPT;
         buffer.truncate(LINE_BYTES_KEPT);
-        dropped += self.ahead.skip_to_lf();
+        self.ahead.skip_to_lf();
         if self.ahead.take_lf() {
             buffer.push(b'\n');
         } else if matches!(self.ahead.end, Some(Err(_))) {
             self.partial_line = true;
             return None;
         }
-        Some(self.chunk(buffer, dropped as u64))
+        Some(self.chunk(buffer))
     }
 
-    fn chunk(&mut self, bytes: Vec<u8>, dropped: u64) -> Chunk {
+    fn chunk(&mut self, bytes: Vec<u8>) -> Chunk {
         let lfs = memchr_iter(b'\n', &bytes).count() as u64;
         let lines = lfs + u64::from(bytes.last() != Some(&b'\n'));
-        let chunk = Chunk {
-            file: self.file,
-            first_line: self.next_line,
-            offset_bytes: self.offset_bytes,
-            sequence: self.sequence,
-            bytes,
-        };
+        let chunk =
+            Chunk { file: self.file, first_line: self.next_line, sequence: self.sequence, bytes };
         self.next_line += lines;
-        self.offset_bytes += chunk.bytes.len() as u64 + dropped;
         self.sequence += 1;
         chunk
     }
@@ -227,19 +216,17 @@ impl Ahead {
     }
 
     /// Drops bytes up to the next LF or the end and gives how many.
-    fn skip_to_lf(&mut self) -> usize {
-        let mut dropped = 0;
+    fn skip_to_lf(&mut self) {
         loop {
             if let Some(lf) = memchr(b'\n', self.unread()) {
                 self.start += lf;
-                return dropped + lf;
+                return;
             }
-            dropped += self.unread().len();
             self.bytes.clear();
             self.start = 0;
             self.extend_to(STEP_BYTES);
             if self.bytes.is_empty() {
-                return dropped;
+                return;
             }
         }
     }
@@ -286,17 +273,15 @@ mod tests {
         Chunks::new(FileId::from_index(0), opened, chunk_bytes)
     }
 
-    /// Also checks that numbers and offsets of the chunks fit each other.
+    /// Also checks that the numbers of the chunks fit each other.
     fn see(mut chunks: Chunks) -> Seen {
         let mut seen = Vec::new();
-        let (mut buffer, mut sequence, mut offset_bytes_min) = (Vec::new(), 0, 0);
+        let (mut buffer, mut sequence) = (Vec::new(), 0);
         while let Some(chunk) = chunks.next_chunk(buffer) {
             assert_eq!(chunk.sequence, sequence);
-            assert!(chunk.offset_bytes >= offset_bytes_min);
             assert_eq!(chunk.first_line, seen.len() as u64 + 1);
             seen.extend((chunk.first_line..).zip(lines(&chunk.bytes).map(<[u8]>::to_vec)));
             sequence += 1;
-            offset_bytes_min = chunk.offset_bytes + chunk.bytes.len() as u64;
             buffer = chunk.bytes;
         }
         let ending = chunks.ending();
@@ -342,19 +327,6 @@ mod tests {
         }
         let long = "x".repeat(3 * LINE_BYTES_MAX);
         check(long.as_bytes(), &[&long.as_bytes()[..LINE_BYTES_MAX + 1]]);
-    }
-
-    #[test]
-    fn the_offset_counts_what_was_cut() {
-        let text = format!("a\n{}\nb\nc\n", "x".repeat(3 * LINE_BYTES_MAX));
-        let mut chunks = chunks(Cursor::new(text.clone()), 64);
-        let mut last = None;
-        while let Some(chunk) = chunks.next_chunk(Vec::new()) {
-            last = Some(chunk);
-        }
-        let last = last.unwrap();
-        let end = usize::try_from(last.offset_bytes).unwrap() + last.bytes.len();
-        assert_eq!(end, text.len());
     }
 
     #[test]

@@ -9,13 +9,10 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::error::Error;
 use crate::logs::detect::Hints;
 use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::escape::Escaping;
 use crate::logs::header_line::HeaderLine;
-use crate::logs::json::own_names::OwnNames;
-use crate::logs::json::{Json, JsonDialect};
 use crate::logs::limitation::Limitation;
 use crate::logs::parser::LineParser;
 use crate::logs::registry::{BuiltinFormat, ENTRIES};
@@ -44,18 +41,6 @@ impl Format {
         let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
         let parser = (entry.parser)(&[], hints)?;
         Some(Format::of_entry(entry, parser, hints))
-    }
-
-    /// JSON whose keys the user names, as `time=ts,host=request.host`; for files that are to be
-    /// read so whatever they hold. Where formats are told from the files, put the names into
-    /// [`Hints::json_fields`] instead.
-    ///
-    /// Fails where a part is unknown or a path empty.
-    pub fn json(fields: &str) -> Result<Format, Error> {
-        let own = OwnNames::parse(fields)?;
-        let parser = Json::told(JsonDialect::CommonNames, &[], Some(&own)).map(LineParser::Json);
-        let parser = parser.expect("without a file there is nothing against it");
-        Ok(Format::own("json_fields", parser, &Hints::default()))
     }
 
     /// What a file is read as that no format explains.

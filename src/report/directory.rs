@@ -61,11 +61,6 @@ impl Staging {
         Ok(Staging { target, staged, lock: Mutex::new(Some(lock)) })
     }
 
-    /// Where the report will be.
-    pub fn target(&self) -> &Path {
-        &self.target
-    }
-
     /// The name under which the report would hold `path`; `None` where it lies elsewhere.
     pub fn name_within<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
         let parent = std::path::absolute(path).ok()?.parent()?.to_owned();

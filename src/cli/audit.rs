@@ -21,8 +21,8 @@ use crate::input::source::{Source, expand};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::report::directory::{MARKER, Staging};
-use crate::report::facts::Facts;
 use crate::report::html::PAGE;
+use crate::report::page_model::PageModel;
 use crate::report::privacy::Privacy;
 use crate::report::requests::RequestsFile;
 use crate::report::run::RunOptions;
@@ -228,8 +228,8 @@ impl AuditArgs {
         let audit = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        let (audit, facts) = audit;
-        self.tell(&audit, &facts, &self.output, &ready).map(|told| told.outcome)
+        let (audit, model) = audit;
+        self.tell(&audit, &model, &self.output, &ready).map(|told| told.outcome)
     }
 
     /// What the flags come to. `names` are crawlers that were known once, and may be no more.
@@ -271,7 +271,7 @@ impl AuditArgs {
         sources: &[Source],
         judge: &mut Judge,
         ready: &Ready,
-    ) -> Result<(Audit, Facts)> {
+    ) -> Result<(Audit, PageModel)> {
         let Ready { options, registry, privacy, .. } = ready;
         let evidence = self.evidence_within(staging)?;
         let evidence_path = evidence
@@ -294,10 +294,10 @@ impl AuditArgs {
         }
         privacy.apply(&mut audit);
         let (options, name) = (self.run_options(options), evidence.as_deref());
-        let facts = write_report(staging, &self.output, &audit, &options, name, registry)?;
+        let model = write_report(staging, &self.output, &audit, &options, name, registry)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
-        Ok((audit, facts))
+        Ok((audit, model))
     }
 
     fn audit(
@@ -348,7 +348,13 @@ impl AuditArgs {
     }
 
     /// Tells what came out, and whether a threshold was met.
-    pub fn tell(&self, audit: &Audit, facts: &Facts, output: &Path, ready: &Ready) -> Result<Told> {
+    pub fn tell(
+        &self,
+        audit: &Audit,
+        model: &PageModel,
+        output: &Path,
+        ready: &Ready,
+    ) -> Result<Told> {
         let Ready { registry, thresholds, .. } = ready;
         for input in &audit.inputs {
             if let Some(damage) = &input.damage {
@@ -357,7 +363,7 @@ impl AuditArgs {
         }
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if !self.quiet {
-            print(&summary_text(facts))?;
+            print(&summary_text(model))?;
             print(&format!(
                 "\nreport: {}\n",
                 crate::report::escape::visible(output.display().to_string().as_bytes())

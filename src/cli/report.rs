@@ -9,9 +9,10 @@ use crate::error::{Error, Result};
 use crate::report::columns::Table;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::escape::visible;
-use crate::report::facts::Facts;
+use crate::report::facts;
 use crate::report::html::{PAGE, page};
 use crate::report::json_lines::{json_lines, name};
+use crate::report::page_model::PageModel;
 use crate::report::range::put_together;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
@@ -100,12 +101,12 @@ impl ReportArgs {
         if self.format != Format::Html && self.output.is_some() {
             return Err(Error::usage("-o is for the page; send other formats to a file with >"));
         }
-        let facts = Facts::read(directory)?;
+        let model = facts::read(directory)?;
         let path = self.output.clone().unwrap_or_else(|| directory.join(PAGE));
         if self.format == Format::Html {
-            replace(&path, page(&facts).as_bytes())?;
+            replace(&path, page(&model).as_bytes())?;
         }
-        self.show(&facts, directory, &path, asked)
+        self.show(&model, directory, &path, asked)
     }
 
     fn several(&self, asked: &[&Table]) -> Result<Outcome> {
@@ -116,15 +117,15 @@ impl ReportArgs {
         let (directories, notes) = self.days()?;
         let staging = Staging::open(output)?;
         let now = UtcTime::from(jiff::Timestamp::now());
-        let facts = put_together(&directories, notes, &staging, now)?;
-        facts.run.warnings.iter().for_each(|warning| complain(warning));
-        self.show(&facts, output, &output.join(PAGE), asked)
+        let model = put_together(&directories, notes, &staging, now)?;
+        model.run.warnings.iter().for_each(|warning| complain(warning));
+        self.show(&model, output, &output.join(PAGE), asked)
     }
 
     /// Prints what was asked for of the report in `directory`, whose page is at `path`.
     fn show(
         &self,
-        facts: &Facts,
+        model: &PageModel,
         directory: &Path,
         path: &Path,
         asked: &[&Table],
@@ -133,10 +134,10 @@ impl ReportArgs {
             Format::Json => {
                 json_lines(directory, asked, &mut BufWriter::new(io::stdout().lock()))?;
             }
-            Format::Text => print(&summary_text(facts))?,
+            Format::Text => print(&summary_text(model))?,
             Format::Html => {
                 let path = visible(path.display().to_string().as_bytes());
-                print(&format!("{}\npage: {path}\n", summary_text(facts)))?;
+                print(&format!("{}\npage: {path}\n", summary_text(model)))?;
             }
         }
         Ok(Outcome::Done)

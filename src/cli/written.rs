@@ -8,8 +8,8 @@ use crate::audit::finish::Audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::directory::{MARKER, Staging};
-use crate::report::facts::Facts;
 use crate::report::html::{PAGE, page};
+use crate::report::page_model::PageModel;
 use crate::report::run::{RunOptions, run_json};
 use crate::report::tables::tables_of;
 
@@ -17,7 +17,7 @@ use super::shared::complain;
 use super::signals;
 
 /// Writes all files of a report that is to stand at `output`, but for `evidence`, which is there
-/// already, and gives what its page is drawn from.
+/// already, and gives what its page shows.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
@@ -25,7 +25,7 @@ pub fn write_report(
     options: &RunOptions,
     evidence: Option<&str>,
     registry: &Registry,
-) -> Result<Facts> {
+) -> Result<PageModel> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
     for (table, write) in tables_of(audit) {
         let mut file = BufWriter::new(staging.create(table.file)?);
@@ -34,11 +34,10 @@ pub fn write_report(
     }
     let json = run_json(audit, options, evidence, registry, jiff::Timestamp::now().into());
     staging.create(MARKER)?.write_all(&json).map_err(|err| cannot(MARKER, err))?;
-    // The page is drawn from the tables as they were written.
-    let facts = Facts::read(staging.staged_directory())?;
-    let written = staging.create(PAGE)?.write_all(page(&facts).as_bytes());
+    let model = PageModel::of(audit, options, evidence, registry);
+    let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
-    Ok(facts)
+    Ok(model)
 }
 
 /// A run that is stopped from now on leaves the previous report as it was.

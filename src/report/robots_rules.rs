@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::archive::snapshot::Digest;
 use crate::audit::finish::Audit;
 use crate::crawlers::identity::Identity;
 use crate::robots::model::{Directive, Group, RobotsTxt};
@@ -24,17 +25,17 @@ pub struct NearLine<'a> {
 }
 
 /// The lines near the rules that `audit` found broken, by digest and line.
-pub fn robots_rules(audit: &Audit) -> BTreeMap<String, BTreeMap<u32, NearLine<'_>>> {
-    let mut broken: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
+pub fn robots_rules(audit: &Audit) -> BTreeMap<Digest, BTreeMap<u32, NearLine<'_>>> {
+    let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
     for (_, (_, identity), rule) in audit.broken_rules() {
-        let lines = broken.entry(rule.rule.digest.to_string()).or_default();
+        let lines = broken.entry(rule.rule.digest).or_default();
         let is_itself = identity != Identity::Spoofed;
         *lines.entry(rule.rule.line).or_default() +=
             if is_itself { rule.tally.requests } else { 0 };
     }
-    let mut texts: BTreeMap<String, &RobotsTxt> = BTreeMap::new();
+    let mut texts: BTreeMap<Digest, &RobotsTxt> = BTreeMap::new();
     for (_, robots) in &audit.robots {
-        texts.insert(robots.digest.to_string(), &robots.text);
+        texts.insert(robots.digest, &robots.text);
     }
     let known = broken.into_iter().filter_map(|(digest, lines)| {
         let near = near_lines(texts.get(&digest)?, &lines);

@@ -183,8 +183,7 @@ pub fn run_json(
         robots: robots.collect(),
         archive: archive_json(audit),
         log_evidence: audit.log_evidence.map(log_evidence_json),
-        // The last row is no crawler but the test of what looks automated.
-        crawlers_known: registry.iter().count() - 1,
+        crawlers_known: crawlers_known(registry),
         lines: lines_json(&audit.inputs),
         requests: requests_json(&audit.total()),
         requests_by_identity: Identity::ALL
@@ -194,15 +193,25 @@ pub fn run_json(
         simulation: audit.simulation.as_ref().map(simulation_json),
         warnings: &audit.warnings,
         notes: &audit.notes,
-        files: tables_of(audit)
-            .map(|(table, _)| table.file)
-            .chain([PAGE])
-            .chain(evidence)
-            .collect(),
+        files: files_of(audit, evidence).collect(),
     };
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
     text
+}
+
+/// The files of a report besides `run.json`; `evidence` as for [`run_json`].
+pub fn files_of<'a>(
+    audit: &Audit,
+    evidence: Option<&'a str>,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();
+    tables.into_iter().chain([PAGE]).chain(evidence)
+}
+
+/// The crawlers of `registry`. Its last row is none: it tests what looks automated.
+pub fn crawlers_known(registry: &Registry) -> usize {
+    registry.iter().count() - 1
 }
 
 fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {

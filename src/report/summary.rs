@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::audit::simulate::Change;
 use crate::audit::sums::Sums;
 use crate::crawlers::identity::Identity;
 
 use super::escape::shown;
-use super::facts::Facts;
-use super::facts::crawler::Knowledge;
-use super::facts::line::Line;
-use super::facts::simulation::{NEWLY_ALLOWED, NEWLY_DISALLOWED};
 use super::format::{counted, grouped, percent};
+use super::page_model::PageModel;
+use super::page_model::crawler::PriorFetches;
+use super::page_model::rows::SummaryRow;
 
 /// Crawlers that are named where a draft would change something.
 const CHANGED_SHOWN: usize = 3;
@@ -19,36 +19,35 @@ const CHANGED_SHOWN: usize = 3;
 const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
-pub fn summary_text(facts: &Facts) -> String {
-    let mut text = headline(facts) + &identity_lines(facts) + &simulation_lines(facts);
-    if facts.offenders.is_empty() {
+pub fn summary_text(model: &PageModel) -> String {
+    let mut text = headline(model) + &identity_lines(model) + &simulation_lines(model);
+    if model.offenders.is_empty() {
         return text;
     }
     let mut rows = vec![
         ["violations", "of judged", "crawler", "operator", "promise", "origin"].map(str::to_owned),
     ];
     let mut known = Vec::new();
-    for (row, knowledge) in &facts.offenders {
-        let line = row.line();
-        let sums = line.sums();
-        known.push(what_was_known(knowledge, line));
-        let identity = line.identity().as_str();
-        let name = match line.text("not_bound_reason").as_str() {
-            "" => format!("{} ({identity})", line.text("crawler")),
-            reason => format!("{} ({identity}, {reason})", line.text("crawler")),
+    for (row, prior) in &model.offenders {
+        let sums = row.sums;
+        known.push(what_was_known(prior, row));
+        let identity = row.identity.as_str();
+        let name = match row.not_bound_reason.as_str() {
+            "" => format!("{} ({identity})", row.crawler),
+            reason => format!("{} ({identity}, {reason})", row.crawler),
         };
         rows.push([
             grouped(sums.violations),
             percent(sums.violations, sums.allowed + sums.violations),
             cell(&name),
-            cell(&line.text("operator")),
-            cell(&line.text("promise")),
-            cell(&line.text("origin")),
+            cell(&row.operator),
+            cell(&row.stated_policy),
+            cell(&row.origin),
         ]);
     }
     text.push('\n');
     write_aligned(&rows, &known, &mut text);
-    let more = facts.offenders_total - facts.offenders.len() as u64;
+    let more = model.offenders_total - model.offenders.len() as u64;
     if more > 0 {
         writeln!(text, "... and {more} more, see summary.csv")
             .expect("writing to a string cannot fail");
@@ -57,31 +56,31 @@ pub fn summary_text(facts: &Facts) -> String {
 }
 
 /// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
-fn headline(facts: &Facts) -> String {
-    let total = facts.not_spoofed();
+fn headline(model: &PageModel) -> String {
+    let total = model.not_spoofed();
     format!(
         "{}, {} of known crawlers, {} ({} of those judged), {} rejected\n",
-        counted(facts.run.lines.lines, "line"),
+        counted(model.run.lines.lines, "line"),
         counted(total.requests, "request"),
         counted(total.violations, "violation"),
         percent(total.violations, total.allowed + total.violations),
-        counted(facts.run.lines.rejected, "line"),
+        counted(model.run.lines.rejected, "line"),
     )
 }
 
 /// What a draft would change, in two lines. Who is spoofed reads no draft.
-fn simulation_lines(facts: &Facts) -> String {
-    let Some(run) = &facts.run.simulation else { return String::new() };
+fn simulation_lines(model: &PageModel) -> String {
+    let Some(run) = &model.run.simulation else { return String::new() };
     let total = &run.not_spoofed;
-    let who = |change| most_changed(facts.changes.by_crawler(change));
+    let who = |change| most_changed(model.changes.by_crawler(change));
     format!(
         "  what if {} were in force: {} newly disallowed{}, {} newly allowed{}\n\
          \x20 and {} of {} judged as before; see simulation.csv\n",
         cell(&shown(&run.draft.source)),
         counted(total.newly_disallowed, "request"),
-        who(NEWLY_DISALLOWED),
+        who(Change::NewlyDisallowed),
         grouped(total.newly_allowed),
-        who(NEWLY_ALLOWED),
+        who(Change::NewlyAllowed),
         grouped(total.unchanged),
         counted(total.judged, "request"),
     )
@@ -100,17 +99,14 @@ fn most_changed(crawlers: Vec<(&str, u64)>) -> String {
 }
 
 /// Whether robots.txt had been read before the violations of the row `line`.
-fn what_was_known(knowledge: &Knowledge, line: Line<'_>) -> String {
-    let of = format!(" of {} came", counted(knowledge.total(), "violation"));
-    let operator = cell(&line.text("operator"));
+fn what_was_known(prior: &PriorFetches, row: &SummaryRow) -> String {
+    let of = format!(" of {} came", counted(prior.total(), "violation"));
+    let operator = cell(&row.operator);
     let parts = [
-        (knowledge.read_by_itself, "after it had read robots.txt".to_owned()),
-        (
-            knowledge.read_by_operator,
-            format!("after another crawler of {operator} had read robots.txt"),
-        ),
-        (knowledge.not_read_in_logs, "after no reading of robots.txt in these logs".to_owned()),
-        (knowledge.reading_unknown, "after it is not known what".to_owned()),
+        (prior.own, "after it had read robots.txt".to_owned()),
+        (prior.operator, format!("after another crawler of {operator} had read robots.txt")),
+        (prior.none, "after no reading of robots.txt in these logs".to_owned()),
+        (prior.unknown, "after it is not known what".to_owned()),
     ];
     let parts = parts.iter().filter(|(violations, _)| *violations > 0);
     let told = parts.enumerate().map(|(at, (violations, what))| {
@@ -121,10 +117,10 @@ fn what_was_known(knowledge: &Knowledge, line: Line<'_>) -> String {
 }
 
 /// What is known of who asked; nothing where nobody was checked, which a note says.
-fn identity_lines(facts: &Facts) -> String {
-    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| facts.of(identity));
+fn identity_lines(model: &PageModel) -> String {
+    let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
     let mut text = String::new();
-    if facts.is_identity_known() {
+    if model.is_identity_known() {
         let line = |what: &str, sums: &Sums| {
             format!(
                 "  {what:<11} {}, {} ({} of those judged)\n",
@@ -138,7 +134,7 @@ fn identity_lines(facts: &Facts) -> String {
         text +=
             &format!("  {:<11} {}, left out\n", "spoofed:", counted(spoofed.requests, "request"));
     }
-    facts.run.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
+    model.run.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
     text
 }
 

@@ -94,7 +94,7 @@ fn write_robots_rules(audit: &Audit, _: &Registry, out: &mut dyn Write) -> io::R
     for (digest, lines) in robots_rules(audit) {
         for (line, near) in lines {
             let row = Row::default()
-                .text(&digest)
+                .text(&digest.to_string())
                 .counts([u64::from(line)])
                 .text(near.field)
                 .bytes(near.value)

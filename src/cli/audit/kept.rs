@@ -9,7 +9,7 @@ use crate::audit::suspects::Suspects;
 use crate::error::Result;
 use crate::input::source::Source;
 use crate::report::directory::Staging;
-use crate::report::facts::Facts;
+use crate::report::page_model::PageModel;
 use crate::time::Window;
 
 use super::super::written::write_report;
@@ -23,7 +23,7 @@ impl AuditArgs {
         output: &Path,
         window: Window,
         ready: &Ready,
-    ) -> Result<(Audit, Facts)> {
+    ) -> Result<(Audit, PageModel)> {
         let staging = Staging::open(output)?;
         ready.privacy.apply(&mut audit);
         if self.identity.dns_max().is_some() {
@@ -31,9 +31,9 @@ impl AuditArgs {
             audit.notes.clear();
         }
         let options = self.run_options(&Options { window, ..ready.options.clone() });
-        let facts = write_report(&staging, output, &audit, &options, None, &ready.registry)?;
+        let model = write_report(&staging, output, &audit, &options, None, &ready.registry)?;
         staging.commit()?;
-        Ok((audit, facts))
+        Ok((audit, model))
     }
 
     /// Fetches what is to be judged by, if that is wanted, for what `sources` ask of whom.

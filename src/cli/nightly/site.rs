@@ -239,9 +239,9 @@ impl<'a> Job<'a> {
             let directory = day_directory(&self.site.reports, day);
             let audit = night.audit(state, day, &identities)?;
             let window = window(&ready.options.zone, day);
-            let (audit, facts) = self.args.report_kept(audit, &directory, window, ready)?;
+            let (audit, model) = self.args.report_kept(audit, &directory, window, ready)?;
             if day == self.day {
-                let told = self.args.tell(&audit, &facts, &directory, ready)?;
+                let told = self.args.tell(&audit, &model, &directory, ready)?;
                 outcome = told.outcome;
                 site_night.told.extend(told.met);
                 site_night.told.extend(audit.warnings.iter().cloned());

@@ -6,33 +6,19 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-use crate::audit::sums::{Statuses, Sums};
+use crate::audit::sums::{Span, Statuses, Sums};
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
+use crate::time::{UtcTime, Zone};
 
 use super::super::escape::shown;
 
 /// One row of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    names: &'a Arc<csv::StringRecord>,
+    names: &'a csv::StringRecord,
     cells: &'a csv::StringRecord,
-}
-
-/// A row that outlives the reading of its table.
-#[derive(Clone, Debug)]
-pub struct KeptLine {
-    names: Arc<csv::StringRecord>,
-    cells: csv::StringRecord,
-}
-
-impl KeptLine {
-    /// To ask for its cells.
-    pub fn line(&self) -> Line<'_> {
-        Line { names: &self.names, cells: &self.cells }
-    }
 }
 
 /// Gives each row of the table `file` in `directory`; a table that is not there has none.
@@ -51,7 +37,7 @@ pub fn each_line(directory: &Path, file: &str, mut take: impl FnMut(Line<'_>)) -
         Error::invalid(&path, line, format!("is no table of a report: {err}"))
     };
     let mut reader = csv::Reader::from_reader(io::BufReader::new(opened));
-    let names = Arc::new(reader.headers().map_err(wrong)?.clone());
+    let names = reader.headers().map_err(wrong)?.clone();
     let mut cells = csv::StringRecord::new();
     while reader.read_record(&mut cells).map_err(wrong)? {
         take(Line { names: &names, cells: &cells });
@@ -74,6 +60,21 @@ impl<'a> Line<'a> {
     /// The number in `column`; 0 where there is none.
     pub fn count(&self, column: &str) -> u64 {
         self.raw(column).parse().unwrap_or_default()
+    }
+
+    /// The number in `column`; `None` where the cell is empty.
+    pub fn maybe_count(&self, column: &str) -> Option<u64> {
+        (!self.raw(column).is_empty()).then(|| self.count(column))
+    }
+
+    /// The time in `column`; `None` where there is none.
+    pub fn time(&self, column: &str) -> Option<UtcTime> {
+        Zone::UTC.parse(self.raw(column))
+    }
+
+    /// The times in the columns `first` and `last`.
+    pub fn span(&self, first: &str, last: &str) -> Option<Span> {
+        Some(Span { first: self.time(first)?, last: self.time(last)? })
     }
 
     /// The class of the client's identity.
@@ -110,11 +111,6 @@ impl<'a> Line<'a> {
             status_5xx: self.count("status_5xx"),
             status_other: self.count("status_other"),
         }
-    }
-
-    /// To be kept.
-    pub fn keep(&self) -> KeptLine {
-        KeptLine { names: Arc::clone(self.names), cells: self.cells.clone() }
     }
 
     /// All cells with the names of their columns, in order.

@@ -1,271 +1,303 @@
-//! What the tables of a report directory come to, for pages and summaries.
+//! The model of a report that was written before, out of its CSV files and its `run.json`.
 //!
-//! Read from the CSV files alone, so that a page can be made again without the
-//! logs, and shows what the tables say. Of tables of any length only sums and
-//! the rows that weigh most are kept.
+//! For `botaudit report` alone; an audit makes its model of what it has in memory.
 
-pub mod crawler;
 pub mod line;
-pub mod rule;
-pub mod run;
-pub mod simulation;
-pub mod top;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::audit::sums::Sums;
-use crate::crawlers::identity::Identity;
-use crate::error::Result;
+use crate::audit::simulate::Change;
+use crate::error::{Error, Result};
 use crate::merge::Merge;
+use crate::time::{Day, Hour};
 
 use super::columns::{
     crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
     robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, simulation::SIMULATION,
     summary::SUMMARY, unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION,
 };
+use super::directory::MARKER;
+use super::page_model::crawler::{CrawlerTotals, PriorFetches};
+use super::page_model::rows::{
+    ChangeRow, ChangeRule, DelayRow, RejectRow, SummaryRow, UnknownCrawlerRow, ViolationRow,
+};
+use super::page_model::rule::{ORIGINS_MAX, RobotsLine, RuleExample, RuleTotals, RuleVersion};
+use super::page_model::run::RunDetails;
+use super::page_model::top::Top;
+use super::page_model::{Heaviest, OFFENDERS_SHOWN, PageModel, ROWS_MAX, RULES_SHOWN, is_itself};
 
-use crawler::{CrawlerFacts, Knowledge};
-use line::{KeptLine, Line, each_line};
-use rule::{RobotsLine, RuleFacts, RuleKey};
-use run::RunFacts;
-use simulation::ChangeFacts;
-use top::Top;
+use line::{Line, each_line};
 
-/// Rows of a table that are kept.
-pub const ROWS_MAX: usize = 1_000;
-
-/// Rules that are shown among the lines of their robots.txt.
-pub const RULES_SHOWN: usize = 10;
-
-/// Rows of the short table of a summary.
-pub const OFFENDERS_SHOWN: usize = 10;
-
-/// A crawler, and the class of its identity.
-pub type Who = (String, Identity);
-
-/// Everything that a page tells.
-#[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// The run.
-    pub run: RunFacts,
-    /// Requests of known crawlers.
-    pub identities: BTreeMap<Identity, Sums>,
-    /// By crawler and identity, over all origins.
-    pub crawlers: BTreeMap<Who, CrawlerFacts>,
-    /// Origins that were asked.
-    pub origins: usize,
-    /// One of them, where it is the only one.
-    pub only_origin: Option<String>,
-    /// Time of the first and the last request of a known crawler, as written.
-    pub period: (String, String),
-    /// By day as written, and identity.
-    pub days: BTreeMap<String, BTreeMap<Identity, Sums>>,
-    /// By day as written and hour of the day, and identity.
-    pub hours: BTreeMap<(String, u64), BTreeMap<Identity, Sums>>,
-    /// The rules broken most often by crawlers that are not spoofed.
-    pub rules: Vec<(RuleKey, RuleFacts)>,
-    /// Rules that were broken by them.
-    pub rules_broken: usize,
-    /// Lines near `rules`, by digest, in the order of the file.
-    pub robots_lines: BTreeMap<String, Vec<RobotsLine>>,
-    /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed, with what was
-    /// known before these.
-    pub offenders: Vec<(KeptLine, Knowledge)>,
-    /// Rows from which these were taken.
-    pub offenders_total: u64,
-    /// Rows of `summary.csv`.
-    pub summary: Kept,
-    /// Rows of `violations.csv`.
-    pub violations: Kept,
-    /// Rows of `crawl-delay.csv`.
-    pub delays: Kept,
-    /// Rows of `unknown-crawlers.csv`.
-    pub unknown_crawlers: Kept,
-    /// Rows of `rejects.csv`.
-    pub rejects: Kept,
-    /// Rows of `simulation.csv`.
-    pub changes: ChangeFacts,
+/// Reads the report in `directory`.
+///
+/// # Errors
+/// Where it is none, or its files cannot be read.
+pub fn read(directory: &Path) -> Result<PageModel> {
+    let mut model = PageModel { run: read_run(directory)?, ..PageModel::default() };
+    read_summary(directory, &mut model)?;
+    read_fetches(directory, &mut model)?;
+    each_line(directory, DAILY.file, |line| {
+        let Some(day) = Day::parse(line.raw("day")) else { return };
+        let of_day = model.days.entry(day).or_default();
+        of_day.entry(line.identity()).or_default().absorb(line.sums());
+    })?;
+    each_line(directory, HOURLY.file, |line| {
+        let hour = u8::try_from(line.count("hour")).ok().filter(|hour| *hour < 24);
+        let (Some(day), Some(hour)) = (Day::parse(line.raw("day")), hour) else { return };
+        let of_hour = model.hours.entry(Hour { day, hour }).or_default();
+        of_hour.entry(line.identity()).or_default().absorb(line.sums());
+    })?;
+    read_violations(directory, &mut model)?;
+    model.delays = heaviest(directory, CRAWL_DELAY.file, "over_hourly", delay_row)?;
+    model.unknown_crawlers =
+        heaviest(directory, UNKNOWN_CRAWLERS.file, "requests", unknown_crawler_row)?;
+    model.rejects = heaviest(directory, REJECTS.file, "lines", reject_row)?;
+    read_changes(directory, &mut model)?;
+    read_robots_lines(directory, &mut model)?;
+    Ok(model)
 }
 
-/// The rows of a table that weigh most.
-#[derive(Clone, Debug, Default)]
-pub struct Kept {
-    /// The heaviest first.
-    pub rows: Vec<KeptLine>,
-    /// Of all rows.
-    pub total: u64,
+/// Reads `run.json` of the report `directory`.
+///
+/// # Errors
+/// Where it is not there, or `directory` is no report of ours.
+pub fn read_run(directory: &Path) -> Result<RunDetails> {
+    let path = directory.join(MARKER);
+    let json =
+        std::fs::read(&path).map_err(|err| Error::io("cannot read the report", &path, err))?;
+    let run: RunDetails = serde_json::from_slice(&json).map_err(|err| {
+        let line = u64::try_from(err.line()).unwrap_or_default();
+        Error::invalid(&path, line, format!("is no run.json of a report: {err}"))
+    })?;
+    if run.program != env!("CARGO_PKG_NAME") {
+        let why = "is not a report of botaudit; name a directory that botaudit audit wrote";
+        return Err(Error::invalid_file(directory, why));
+    }
+    Ok(run)
 }
 
-impl Facts {
-    /// Reads the report in `directory`.
-    ///
-    /// # Errors
-    /// Where it is none, or its files cannot be read.
-    pub fn read(directory: &Path) -> Result<Facts> {
-        let mut facts = Facts { run: RunFacts::read(directory)?, ..Facts::default() };
-        facts.read_summary(directory)?;
-        each_line(directory, ROBOTS_FETCHES.file, |line| {
-            facts.crawler(line).add_fetches(line);
-            let same = facts.offenders.iter_mut().find(|(kept, _)| is_same_row(kept.line(), line));
-            if let Some((_, knowledge)) = same {
-                *knowledge = Knowledge::of(line);
-            }
-        })?;
-        each_line(directory, DAILY.file, |line| {
-            let day = facts.days.entry(line.raw("day").to_owned()).or_default();
-            day.entry(line.identity()).or_default().absorb(line.sums());
-        })?;
-        each_line(directory, HOURLY.file, |line| {
-            let hour = (line.raw("day").to_owned(), line.count("hour"));
-            let of_it = facts.hours.entry(hour).or_default();
-            of_it.entry(line.identity()).or_default().absorb(line.sums());
-        })?;
-        facts.read_violations(directory)?;
-        let kept = |file: &str, column: &'static str| kept(directory, file, column);
-        facts.delays = kept(CRAWL_DELAY.file, "over_hourly")?;
-        facts.unknown_crawlers = kept(UNKNOWN_CRAWLERS.file, "requests")?;
-        facts.rejects = kept(REJECTS.file, "lines")?;
-        facts.changes.kept = kept(SIMULATION.file, "requests")?;
-        each_line(directory, SIMULATION.file, |line| facts.changes.add(line))?;
-        facts.read_robots_lines(directory)?;
-        Ok(facts)
-    }
+fn crawler<'a>(model: &'a mut PageModel, line: Line<'_>) -> &'a mut CrawlerTotals {
+    model.crawlers.entry((line.text("crawler"), line.identity())).or_default()
+}
 
-    /// Requests of crawlers that are not spoofed.
-    pub fn not_spoofed(&self) -> Sums {
-        let mut sums = Sums::default();
-        let others = self.identities.iter().filter(|(identity, _)| is_itself(**identity));
-        others.for_each(|(_, of_it)| sums.absorb(*of_it));
-        sums
-    }
-
-    /// Requests of crawlers whose identity is `identity`.
-    pub fn of(&self, identity: Identity) -> Sums {
-        self.identities.get(&identity).copied().unwrap_or_default()
-    }
-
-    /// Whether anybody's address was checked.
-    pub fn is_identity_known(&self) -> bool {
-        self.of(Identity::Verified).requests + self.of(Identity::Spoofed).requests > 0
-    }
-
-    /// Crawlers and identities by violations, most first.
-    pub fn offenders(&self) -> Vec<(&Who, &CrawlerFacts)> {
-        let mut all: Vec<_> = self.crawlers.iter().collect();
-        all.sort_by_key(|(_, crawler)| std::cmp::Reverse(crawler.sums.violations));
-        all.retain(|(_, crawler)| crawler.sums.violations > 0);
-        all
-    }
-
-    fn crawler(&mut self, line: Line<'_>) -> &mut CrawlerFacts {
-        self.crawlers.entry((line.text("crawler"), line.identity())).or_default()
-    }
-
-    fn read_summary(&mut self, directory: &Path) -> Result<()> {
-        let mut origins = BTreeSet::new();
-        let (mut top, mut offenders) = (Top::new(ROWS_MAX), Top::new(OFFENDERS_SHOWN));
-        each_line(directory, SUMMARY.file, |line| {
-            let (sums, (first, last)) = (line.sums(), &mut self.period);
-            top.offer(sums.violations, || line.keep());
-            if is_itself(line.identity()) && sums.violations > 0 {
-                offenders.offer(sums.violations, || (line.keep(), Knowledge::default()));
-            }
-            origins.insert(line.text("origin"));
-            let (from, to) = (line.raw("first_seen_utc"), line.raw("last_seen_utc"));
-            if !from.is_empty() && (first.is_empty() || *from < **first) {
-                *first = from.to_owned();
-            }
-            if *to > **last {
-                *last = to.to_owned();
-            }
-            self.identities.entry(line.identity()).or_default().absorb(sums);
-            self.crawler(line).add_summary(line);
-        })?;
-        self.summary = Kept::of(top);
-        self.offenders_total = offenders.offered;
-        self.offenders = offenders.into_rows();
-        self.origins = origins.len();
-        self.only_origin = if origins.len() == 1 { origins.pop_first() } else { None };
-        Ok(())
-    }
-
-    fn read_violations(&mut self, directory: &Path) -> Result<()> {
-        let mut top = Top::new(ROWS_MAX);
-        let mut rules: BTreeMap<RuleKey, RuleFacts> = BTreeMap::new();
-        each_line(directory, VIOLATION.file, |line| {
-            top.offer(line.count("requests"), || line.keep());
-            self.crawler(line).statuses.absorb(line.statuses());
-            if is_itself(line.identity()) {
-                let key = (line.text("robots_digest"), line.count("rule_line"));
-                rules.entry(key).or_default().add(line);
-            }
-        })?;
-        self.violations = Kept::of(top);
-        self.rules_broken = rules.len();
-        let mut most = Top::new(RULES_SHOWN);
-        for rule in rules {
-            most.offer(rule.1.requests, || rule);
+fn read_summary(directory: &Path, model: &mut PageModel) -> Result<()> {
+    let mut origins = BTreeSet::new();
+    let (mut top, mut offenders) = (Top::new(ROWS_MAX), Top::new(OFFENDERS_SHOWN));
+    each_line(directory, SUMMARY.file, |line| {
+        let sums = line.sums();
+        top.offer(sums.violations, || summary_row(line));
+        if is_itself(line.identity()) && sums.violations > 0 {
+            offenders.offer(sums.violations, || (summary_row(line), PriorFetches::default()));
         }
-        self.rules = most.into_rows();
-        Ok(())
-    }
-
-    fn read_robots_lines(&mut self, directory: &Path) -> Result<()> {
-        let digests: BTreeSet<String> =
-            self.rules.iter().map(|((digest, _), _)| digest.clone()).collect();
-        each_line(directory, ROBOTS_RULES.file, |line| {
-            let digest = line.text("robots_digest");
-            if digests.contains(&digest) {
-                self.robots_lines.entry(digest).or_default().push(RobotsLine {
-                    line: line.count("line"),
-                    field: line.text("field"),
-                    value: line.text("value"),
-                });
-            }
-        })
-    }
+        origins.insert(line.text("origin"));
+        model.period.absorb(line.span("first_seen_utc", "last_seen_utc"));
+        model.identities.entry(line.identity()).or_default().absorb(sums);
+        let crawler = crawler(model, line);
+        crawler.operator = line.text("operator");
+        crawler.purpose = line.text("purpose");
+        crawler.stated_policy = line.text("promise");
+        crawler.not_bound_reason = line.text("not_bound_reason");
+        crawler.sums.absorb(sums);
+    })?;
+    model.summary = top.into();
+    model.offenders_total = offenders.offered;
+    model.offenders = offenders.into_rows();
+    model.origins = origins.len();
+    model.only_origin = if origins.len() == 1 { origins.pop_first() } else { None };
+    Ok(())
 }
 
-impl Kept {
-    fn of(top: Top<KeptLine>) -> Kept {
-        Kept { total: top.offered, rows: top.into_rows() }
-    }
+fn read_fetches(directory: &Path, model: &mut PageModel) -> Result<()> {
+    each_line(directory, ROBOTS_FETCHES.file, |line| {
+        let prior = PriorFetches {
+            own: line.count("read_by_itself"),
+            operator: line.count("read_by_operator"),
+            none: line.count("not_read_in_logs"),
+            unknown: line.count("reading_unknown"),
+        };
+        let totals = crawler(model, line);
+        totals.prior_fetches.absorb(prior);
+        let fetches = &mut totals.fetches;
+        fetches.requests += line.count("robots_txt_requests");
+        fetches.successful += line.count("readings");
+        fetches.origins += 1;
+        fetches.origins_fetched += u64::from(line.count("readings") > 0);
+        fetches.other_requests += line.count("other_requests");
+        fetches.before_first += line.count("requests_before_first_reading");
+        fetches.span.absorb(line.span("first_reading_utc", "last_reading_utc"));
+        let key = (line.text("origin"), line.text("crawler"), line.identity());
+        let is_same =
+            |row: &SummaryRow| (&row.origin, &row.crawler, row.identity) == (&key.0, &key.1, key.2);
+        if let Some((_, known)) = model.offenders.iter_mut().find(|(row, _)| is_same(row)) {
+            *known = prior;
+        }
+    })
 }
 
-/// Requests of one stretch of time.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Judged {
-    /// Of crawlers that are not spoofed.
-    pub own: Sums,
-    /// Those of them that could be judged.
-    pub judged: u64,
-    /// Of others, in their name.
-    pub spoofed: Sums,
-}
-
-/// What the requests of each identity come to.
-pub fn judged_of(identities: &BTreeMap<Identity, Sums>) -> Judged {
-    let mut all = Judged::default();
-    for (identity, sums) in identities {
-        if is_itself(*identity) { all.own.absorb(*sums) } else { all.spoofed.absorb(*sums) }
-    }
-    all.judged = all.own.allowed + all.own.violations;
-    all
-}
-
-/// What a crawler of that identity did may be held against it.
-pub fn is_itself(identity: Identity) -> bool {
-    identity != Identity::Spoofed
-}
-
-/// Whether both rows are of the same origin, crawler and identity.
-fn is_same_row(left: Line<'_>, right: Line<'_>) -> bool {
-    ["origin", "crawler", "identity"].iter().all(|name| left.raw(name) == right.raw(name))
-}
-
-fn kept(directory: &Path, file: &str, column: &'static str) -> Result<Kept> {
+fn read_violations(directory: &Path, model: &mut PageModel) -> Result<()> {
     let mut top = Top::new(ROWS_MAX);
-    each_line(directory, file, |line| top.offer(line.count(column), || line.keep()))?;
-    Ok(Kept::of(top))
+    let mut rules: BTreeMap<RuleVersion, RuleTotals> = BTreeMap::new();
+    each_line(directory, VIOLATION.file, |line| {
+        top.offer(line.count("requests"), || violation_row(line));
+        crawler(model, line).statuses.absorb(line.statuses());
+        if is_itself(line.identity()) {
+            let key = (line.text("robots_digest"), line.count("rule_line"));
+            add_violation(rules.entry(key).or_default(), line);
+        }
+    })?;
+    model.violations = top.into();
+    model.rules_broken = rules.len();
+    let mut most = Top::new(RULES_SHOWN);
+    for rule in rules {
+        most.offer(rule.1.requests, || rule);
+    }
+    model.rules = most.into_rows();
+    Ok(())
+}
+
+fn add_violation(rule: &mut RuleTotals, line: Line<'_>) {
+    let requests = line.count("requests");
+    rule.directive = line.text("directive");
+    rule.pattern = line.text("pattern");
+    rule.requests += requests;
+    rule.statuses.absorb(line.statuses());
+    *rule.by.entry((line.text("crawler"), line.identity())).or_default() += requests;
+    if rule.origins.len() < ORIGINS_MAX {
+        rule.origins.insert(line.text("origin"));
+    }
+    let example = RuleExample {
+        time: line.time("first_seen_utc"),
+        file: line.text("example_file"),
+        line: line.count("example_line"),
+        target: line.text("example_target"),
+    };
+    if rule.example.as_ref().is_none_or(|earliest| example < *earliest) {
+        rule.example = Some(example);
+    }
+}
+
+fn read_changes(directory: &Path, model: &mut PageModel) -> Result<()> {
+    let changes = &mut model.changes;
+    let mut top = Top::new(ROWS_MAX);
+    each_line(directory, SIMULATION.file, |line| {
+        let known = [Change::NewlyDisallowed, Change::NewlyAllowed];
+        let found = known.into_iter().find(|change| change.as_str() == line.raw("change"));
+        let Some(change) = found else { return };
+        if is_itself(line.identity()) {
+            let key = (change, line.text("crawler"));
+            *changes.requests.entry(key).or_default() += line.count("requests");
+        }
+        let rule = |directive: &str, pattern: &str| {
+            let directive = Some(line.text(directive)).filter(|text| !text.is_empty())?;
+            Some(ChangeRule { directive, pattern: line.text(pattern) })
+        };
+        top.offer(line.count("requests"), || ChangeRow {
+            origin: line.text("origin"),
+            crawler: line.text("crawler"),
+            identity: line.identity(),
+            change,
+            requests: line.count("requests"),
+            draft_line: line.maybe_count("draft_line"),
+            draft: rule("draft_directive", "draft_pattern"),
+            present: rule("present_directive", "present_pattern"),
+            example_target: line.text("example_target"),
+        });
+    })?;
+    changes.heaviest = top.into();
+    Ok(())
+}
+
+fn read_robots_lines(directory: &Path, model: &mut PageModel) -> Result<()> {
+    let digests: BTreeSet<String> =
+        model.rules.iter().map(|((digest, _), _)| digest.clone()).collect();
+    each_line(directory, ROBOTS_RULES.file, |line| {
+        let digest = line.text("robots_digest");
+        if digests.contains(&digest) {
+            model.robots_lines.entry(digest).or_default().push(RobotsLine {
+                line: line.count("line"),
+                field: line.text("field"),
+                value: line.text("value"),
+            });
+        }
+    })
+}
+
+fn summary_row(line: Line<'_>) -> SummaryRow {
+    SummaryRow {
+        origin: line.text("origin"),
+        crawler: line.text("crawler"),
+        operator: line.text("operator"),
+        stated_policy: line.text("promise"),
+        identity: line.identity(),
+        sums: line.sums(),
+        not_bound_reason: line.text("not_bound_reason"),
+        seen: line.span("first_seen_utc", "last_seen_utc"),
+    }
+}
+
+fn violation_row(line: Line<'_>) -> ViolationRow {
+    ViolationRow {
+        origin: line.text("origin"),
+        crawler: line.text("crawler"),
+        identity: line.identity(),
+        rule_line: line.count("rule_line"),
+        directive: line.text("directive"),
+        pattern: line.text("pattern"),
+        group: line.text("group"),
+        requests: line.count("requests"),
+        first_seen: line.time("first_seen_utc"),
+        example_target: line.text("example_target"),
+        example_file: line.text("example_file"),
+        example_line: line.count("example_line"),
+    }
+}
+
+fn delay_row(line: Line<'_>) -> DelayRow {
+    DelayRow {
+        origin: line.text("origin"),
+        crawler: line.text("crawler"),
+        identity: line.identity(),
+        delay: line.text("delay"),
+        honours_delay: line.text("honours_delay"),
+        requests: line.count("requests"),
+        over_hourly: line.maybe_count("over_hourly"),
+        hours_over: line.maybe_count("hours_over"),
+        over_daily: line.maybe_count("over_daily"),
+        busiest_hour: line.time("busiest_hour_utc"),
+        busiest_hour_requests: line.maybe_count("busiest_hour_requests"),
+    }
+}
+
+fn unknown_crawler_row(line: Line<'_>) -> UnknownCrawlerRow {
+    UnknownCrawlerRow {
+        user_agent: line.text("user_agent"),
+        token: line.text("token"),
+        requests: line.count("requests"),
+        star_disallowed: line.count("star_disallowed"),
+        star_allowed: line.count("star_allowed"),
+        robots_txt_requests: line.count("robots_txt_requests"),
+        seen: line.span("first_seen_utc", "last_seen_utc"),
+    }
+}
+
+fn reject_row(line: Line<'_>) -> RejectRow {
+    RejectRow {
+        file: line.text("file"),
+        reason: line.text("reason"),
+        lines: line.count("lines"),
+        example_line: line.count("example_line"),
+        example: line.text("example"),
+    }
+}
+
+fn heaviest<T>(
+    directory: &Path,
+    file: &str,
+    column: &'static str,
+    row: fn(Line<'_>) -> T,
+) -> Result<Heaviest<T>> {
+    let mut top = Top::new(ROWS_MAX);
+    each_line(directory, file, |line| top.offer(line.count(column), || row(line)))?;
+    Ok(top.into())
 }

@@ -2,8 +2,9 @@
 
 use crate::crawlers::identity::Identity;
 
-use super::super::facts::crawler::CrawlerFacts;
-use super::super::facts::{Facts, ROWS_MAX, Who, is_itself};
+use super::super::page_model::crawler::CrawlerTotals;
+use super::super::page_model::rows::SummaryRow;
+use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
 use super::chart::{Series, legend};
 use super::markup::{cut, escape};
 use super::table::{Cell, Kind, Table};
@@ -36,8 +37,8 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section, as HTML.
-pub fn violations(facts: &Facts) -> String {
-    let offenders = facts.offenders();
+pub fn violations(model: &PageModel) -> String {
+    let offenders = model.offenders();
     if offenders.is_empty() {
         return "<p>No violation was found.</p>\n".to_owned();
     }
@@ -45,7 +46,7 @@ pub fn violations(facts: &Facts) -> String {
     let (own, spoofed): (Vec<_>, Vec<_>) =
         offenders.into_iter().partition(|((_, identity), _)| is_itself(*identity));
     let mut html = String::new();
-    if facts.is_identity_known() {
+    if model.is_identity_known() {
         html += "<p><b>Verified</b>: the address is the operator’s. <b>Unverified</b>: nothing tells. \
                  <b>Spoofed</b>: the address is somebody else’s.</p>\n";
         html += &legend(&IDENTITIES);
@@ -57,12 +58,17 @@ pub fn violations(facts: &Facts) -> String {
         let caption = "In a crawler’s name, by somebody else (spoofed)";
         html += &by_crawler("by-spoofed", caption, &spoofed, most);
     }
-    html + &by_origin(facts)
+    html + &by_origin(model)
 }
 
-fn by_crawler(id: &str, caption: &str, rows: &[(&Who, &CrawlerFacts)], most: u64) -> String {
+fn by_crawler(
+    id: &str,
+    caption: &str,
+    rows: &[(&CrawlerKey, &CrawlerTotals)],
+    most: u64,
+) -> String {
     let total = rows.len() as u64;
-    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
         let sums = &crawler.sums;
         let class = identity.as_str();
         vec![
@@ -74,15 +80,15 @@ fn by_crawler(id: &str, caption: &str, rows: &[(&Who, &CrawlerFacts)], most: u64
             Cell::Badge(class, class.to_owned()),
             Cell::Text(crawler.operator.clone()),
             Cell::Text(crawler.purpose.clone()),
-            Cell::Text(crawler.promise.clone()),
+            Cell::Text(crawler.stated_policy.clone()),
         ]
     };
     let rows = rows.iter().take(ROWS_MAX).map(row).collect();
     Table { id, caption, columns: COLUMNS, rows, total, file: "summary.csv" }.html()
 }
 
-fn by_origin(facts: &Facts) -> String {
-    if facts.origins < 2 {
+fn by_origin(model: &PageModel) -> String {
+    if model.origins < 2 {
         return String::new();
     }
     let columns = &[
@@ -95,31 +101,30 @@ fn by_origin(facts: &Facts) -> String {
         ("First seen, UTC", Kind::Number),
         ("Last seen, UTC", Kind::Number),
     ];
-    let broke = |kept: &&super::super::facts::line::KeptLine| kept.line().count("violations") > 0;
-    let rows = facts.summary.rows.iter().filter(broke).map(|kept| {
-        let line = kept.line();
-        let (sums, identity) = (line.sums(), line.identity().as_str());
+    let broke = |row: &&SummaryRow| row.sums.violations > 0;
+    let rows = model.summary.rows.iter().filter(broke).map(|row| {
+        let (sums, identity) = (row.sums, row.identity.as_str());
         vec![
-            Cell::Code(line.text("origin")),
-            Cell::Text(line.text("crawler")),
+            Cell::Code(row.origin.clone()),
+            Cell::Text(row.crawler.clone()),
             Cell::Number(sums.violations),
             Cell::Share(sums.violations, sums.allowed + sums.violations),
             Cell::Number(sums.requests),
             Cell::Badge(identity, identity.to_owned()),
-            Cell::Time(line.text("first_seen_utc")),
-            Cell::Time(line.text("last_seen_utc")),
+            Cell::Time(row.seen.map(|seen| seen.first)),
+            Cell::Time(row.seen.map(|seen| seen.last)),
         ]
     });
     let rows: Vec<_> = rows.collect();
-    let is_cut = rows.len() == facts.summary.rows.len();
-    let total = if is_cut { facts.summary.total } else { rows.len() as u64 };
+    let is_cut = rows.len() == model.summary.rows.len();
+    let total = if is_cut { model.summary.total } else { rows.len() as u64 };
     let caption = "Violations by origin and crawler";
     Table { id: "by-origin", caption, columns, rows, total, file: "summary.csv" }.html()
 }
 
 /// How violators were answered, as HTML.
-pub fn answers(facts: &Facts) -> String {
-    let offenders = facts.offenders();
+pub fn answers(model: &PageModel) -> String {
+    let offenders = model.offenders();
     if offenders.is_empty() {
         return "<p>Nobody broke a rule.</p>\n".to_owned();
     }
@@ -137,7 +142,7 @@ pub fn answers(facts: &Facts) -> String {
     let total = offenders.len() as u64;
     let served: u64 = own(&offenders).map(|crawler| crawler.statuses.status_2xx).sum();
     let all: u64 = own(&offenders).map(|crawler| crawler.statuses.total()).sum();
-    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
+    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
         let statuses = &crawler.statuses;
         let numbers = [
             statuses.status_2xx,
@@ -170,6 +175,8 @@ pub fn answers(facts: &Facts) -> String {
         + &Table { id: "by-status", caption, columns, rows, total, file: "violations.csv" }.html()
 }
 
-fn own<'a>(offenders: &'a [(&'a Who, &'a CrawlerFacts)]) -> impl Iterator<Item = &'a CrawlerFacts> {
+fn own<'a>(
+    offenders: &'a [(&'a CrawlerKey, &'a CrawlerTotals)],
+) -> impl Iterator<Item = &'a CrawlerTotals> {
     offenders.iter().filter(|((_, identity), _)| is_itself(*identity)).map(|(_, crawler)| *crawler)
 }

@@ -1,6 +1,6 @@
-//! Who was asked for a Crawl-delay, and who kept it.
+//! CrawlerKey was asked for a Crawl-delay, and who kept it.
 
-use super::super::facts::Facts;
+use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
 
 const COLUMNS: &[(&str, Kind)] = &[
@@ -18,32 +18,28 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section, as HTML.
-pub fn delay(facts: &Facts) -> String {
-    if facts.delays.rows.is_empty() {
+pub fn delay(model: &PageModel) -> String {
+    if model.delays.rows.is_empty() {
         return "<p>No crawler that asked is asked for a Crawl-delay.</p>\n".to_owned();
     }
-    let rows = facts.delays.rows.iter().map(|kept| {
-        let line = kept.line();
-        let identity = line.identity().as_str();
-        let known = |column: &str| match line.raw(column) {
-            "" => Cell::Nothing,
-            _ => Cell::Number(line.count(column)),
-        };
+    let rows = model.delays.rows.iter().map(|row| {
+        let identity = row.identity.as_str();
+        let known = |count: Option<u64>| count.map_or(Cell::Nothing, Cell::Number);
         vec![
-            Cell::Text(line.text("crawler")),
+            Cell::Text(row.crawler.clone()),
             Cell::Badge(identity, identity.to_owned()),
-            Cell::Code(line.text("origin")),
-            Cell::Code(line.text("delay")),
-            Cell::Text(line.text("honours_delay")),
-            Cell::Number(line.count("requests")),
-            known("over_hourly"),
-            known("hours_over"),
-            known("over_daily"),
-            Cell::Time(line.text("busiest_hour_utc")),
-            known("busiest_hour_requests"),
+            Cell::Code(row.origin.clone()),
+            Cell::Code(row.delay.clone()),
+            Cell::Text(row.honours_delay.clone()),
+            Cell::Number(row.requests),
+            known(row.over_hourly),
+            known(row.hours_over),
+            known(row.over_daily),
+            Cell::Time(row.busiest_hour),
+            known(row.busiest_hour_requests),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.delays.total);
+    let (rows, total) = (rows.collect(), model.delays.total);
     let (id, caption, file) =
         ("by-delay", "Requests beyond what a delay allows", "crawl-delay.csv");
     "<p>Crawl-delay is no part of the protocol and never makes a violation. Counted is only what \

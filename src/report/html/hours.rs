@@ -1,8 +1,9 @@
 //! Requests and violations by hour: hour after hour where there are few days, else a calendar.
 
 use crate::audit::sums::Sums;
+use crate::time::{Day, Hour};
 
-use super::super::facts::{Facts, Judged, judged_of};
+use super::super::page_model::{JudgedSums, PageModel, judged_sums};
 use super::chart::{Column, columns};
 use super::crawlers::{DRAWN, IDENTITIES};
 use super::heat::{DayColumn, Heat};
@@ -42,36 +43,38 @@ const CALENDAR_COLUMNS: &[(&str, Kind)] = &{
 };
 
 /// The part of the section, as HTML; empty where hours are not known.
-pub fn hours(facts: &Facts) -> String {
-    let days = calendar(facts.hours.keys().map(|(day, _)| day.as_str()), DAYS_MAX);
+pub fn hours(model: &PageModel) -> String {
+    let days = calendar(model.hours.keys().map(|hour| hour.day), DAYS_MAX);
     let Some(first) = days.first() else { return String::new() };
-    let has_violations = facts.violations.total > 0;
+    let has_violations = model.violations.total > 0;
     let heading = "<h3>By hour</h3>\n".to_owned();
-    let all = facts.hours.keys().map(|(day, _)| day).filter(|day| *day >= first).count();
-    let cut = match facts.hours.len() - all {
+    let all = model.hours.keys().filter(|hour| hour.day >= *first).count();
+    let cut = match model.hours.len() - all {
         0 => String::new(),
         _ => format!("<p>The last {} days; <code>hourly.csv</code> has more.</p>\n", days.len()),
     };
     if days.len() <= DAYS_IN_A_ROW_MAX {
-        heading + &in_a_row(facts, &days, has_violations) + &table(facts)
+        heading + &in_a_row(model, &days, has_violations) + &table(model)
     } else {
-        heading + &cut + &calendars(facts, &days)
+        heading + &cut + &calendars(model, &days)
     }
 }
 
-fn in_a_row(facts: &Facts, days: &[String], has_violations: bool) -> String {
+fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> String {
     let drawn = |number: fn(&Sums) -> u64| -> Vec<Column> {
-        let hours = days.iter().flat_map(|day| (0..HOURS as u64).map(move |hour| (day, hour)));
+        let hours =
+            days.iter().flat_map(|day| (0..HOURS as u8).map(move |hour| Hour { day: *day, hour }));
         hours
-            .map(|(day, hour)| {
-                let of = facts.hours.get(&(day.clone(), hour));
+            .map(|hour| {
+                let of = model.hours.get(&hour);
                 let of_it = |identity| of.and_then(|of| of.get(&identity)).map_or(0, number);
-                (name(day, hour), DRAWN.map(of_it).to_vec())
+                (name(hour), DRAWN.map(of_it).to_vec())
             })
             .collect()
     };
     let requests = drawn(|sums| sums.requests);
-    let names: Vec<&str> = days.iter().map(String::as_str).collect();
+    let names: Vec<String> = days.iter().map(Day::to_string).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let chart = |id, title, drawn: &[Column]| columns(id, title, &IDENTITIES, drawn, &names);
     let requests = chart("hours-requests", "Requests by hour", &requests);
     if !has_violations {
@@ -81,11 +84,11 @@ fn in_a_row(facts: &Facts, days: &[String], has_violations: bool) -> String {
     chart("hours-violations", "Violations by hour", &violations) + &requests
 }
 
-fn table(facts: &Facts) -> String {
-    let rows = facts.hours.iter().map(|((day, hour), of)| {
-        let Judged { own, judged, spoofed } = judged_of(of);
+fn table(model: &PageModel) -> String {
+    let rows = model.hours.iter().map(|(hour, of)| {
+        let JudgedSums { own, judged, spoofed } = judged_sums(of);
         vec![
-            Cell::Text(name(day, *hour)),
+            Cell::Text(name(*hour)),
             Cell::Number(own.violations),
             Cell::Number(own.allowed),
             Cell::Share(own.violations, judged),
@@ -94,18 +97,20 @@ fn table(facts: &Facts) -> String {
             Cell::Number(spoofed.requests),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.hours.len() as u64);
+    let (rows, total) = (rows.collect(), model.hours.len() as u64);
     let caption = "Requests of known crawlers by hour";
     Table { id: "by-hour", caption, columns: COLUMNS, rows, total, file: "hourly.csv" }.html()
 }
 
-fn calendars(facts: &Facts, days: &[String]) -> String {
+fn calendars(model: &PageModel, days: &[Day]) -> String {
     let counted = |number: fn(&Sums) -> u64| -> Vec<DayColumn> {
-        let of = |day: &String, hour: usize| {
-            let of = facts.hours.get(&(day.clone(), hour as u64));
-            of.map_or(0, |of| number(&judged_of(of).own))
+        let of = |day: Day, hour: usize| {
+            let of = model.hours.get(&Hour { day, hour: hour as u8 });
+            of.map_or(0, |of| number(&judged_sums(of).own))
         };
-        days.iter().map(|day| (day.clone(), std::array::from_fn(|hour| of(day, hour)))).collect()
+        days.iter()
+            .map(|&day| (day.to_string(), std::array::from_fn(|hour| of(day, hour))))
+            .collect()
     };
     let violations = Heat {
         id: "calendar-violations",
@@ -120,7 +125,7 @@ fn calendars(facts: &Facts, days: &[String]) -> String {
         what: "requests",
     };
     let mut html = String::new();
-    if facts.not_spoofed().violations > 0 {
+    if model.not_spoofed().violations > 0 {
         html += &calendar_html(violations, "violations-by-hour", &counted(|sums| sums.violations));
     }
     html + &calendar_html(requests, "requests-by-hour", &counted(|sums| sums.requests))
@@ -139,6 +144,6 @@ fn calendar_html(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> String {
 }
 
 /// `2026-01-31 23:00`.
-fn name(day: &str, hour: u64) -> String {
-    format!("{day} {hour:02}:00")
+fn name(hour: Hour) -> String {
+    format!("{hour}:00")
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::escape::shown;
-use super::super::facts::{Facts, ROWS_MAX};
 use super::super::format::grouped;
+use super::super::page_model::{PageModel, ROWS_MAX};
 use super::markup::{code, escape};
 use super::table::{Cell, Kind, Table};
 
@@ -36,23 +36,23 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// The section, as HTML.
-pub fn method(facts: &Facts) -> String {
+pub fn method(model: &PageModel) -> String {
     let words: String =
         WORDS.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>")).collect();
     format!(
         "<p>Each line of each log is counted once. A request of one of {} known crawlers is judged by \
          the robots.txt of the origin that it was addressed to.</p>\n<dl class=\"about words\">{words}</dl>\n",
-        grouped(facts.run.crawlers_known)
-    ) + &reports(facts)
-        + &inputs(facts)
-        + &robots(facts)
-        + &options(facts)
-        + &files(facts)
+        grouped(model.run.crawlers_known)
+    ) + &reports(model)
+        + &inputs(model)
+        + &robots(model)
+        + &options(model)
+        + &files(model)
 }
 
 /// From which this one was put together.
-fn reports(facts: &Facts) -> String {
-    if facts.run.reports.is_empty() {
+fn reports(model: &PageModel) -> String {
+    if model.run.reports.is_empty() {
         return String::new();
     }
     let columns = &[
@@ -64,7 +64,7 @@ fn reports(facts: &Facts) -> String {
     ];
     let day =
         |day: &Option<String>| day.as_deref().map_or(Cell::Nothing, |day| Cell::Text(shown(day)));
-    let rows = facts.run.reports.iter().take(ROWS_MAX).map(|part| {
+    let rows = model.run.reports.iter().take(ROWS_MAX).map(|part| {
         vec![
             Cell::Code(shown(&part.report)),
             day(&part.first_day),
@@ -73,12 +73,12 @@ fn reports(facts: &Facts) -> String {
             Cell::Number(part.lines),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.run.reports.len() as u64);
+    let (rows, total) = (rows.collect(), model.run.reports.len() as u64);
     let caption = "Reports that were put together";
     Table { id: "reports", caption, columns, rows, total, file: "run.json" }.html()
 }
 
-fn inputs(facts: &Facts) -> String {
+fn inputs(model: &PageModel) -> String {
     let columns = &[
         ("Log", Kind::Text),
         ("Format", Kind::Text),
@@ -90,7 +90,7 @@ fn inputs(facts: &Facts) -> String {
         ("Passed over", Kind::Number),
         ("Damage", Kind::Text),
     ];
-    let rows = facts.run.inputs.iter().take(ROWS_MAX).map(|input| {
+    let rows = model.run.inputs.iter().take(ROWS_MAX).map(|input| {
         vec![
             Cell::Code(shown(&input.name)),
             Cell::Text(input.format.clone().unwrap_or_default()),
@@ -103,28 +103,28 @@ fn inputs(facts: &Facts) -> String {
             Cell::Text(shown(input.damage.as_deref().unwrap_or("none"))),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.run.inputs.len() as u64);
+    let (rows, total) = (rows.collect(), model.run.inputs.len() as u64);
     Table { id: "inputs", caption: "Logs that were read", columns, rows, total, file: "run.json" }
         .html()
 }
 
-fn robots(facts: &Facts) -> String {
+fn robots(model: &PageModel) -> String {
     let columns = &[("robots.txt", Kind::Text), ("Bytes", Kind::Number), ("Digest", Kind::Text)];
-    let rows = facts.run.robots.iter().take(ROWS_MAX).map(|robots| {
+    let rows = model.run.robots.iter().take(ROWS_MAX).map(|robots| {
         vec![
             Cell::Code(shown(&robots.source)),
             Cell::Number(robots.size_bytes),
             Cell::Code(shown(&robots.digest)),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.run.robots.len() as u64);
+    let (rows, total) = (rows.collect(), model.run.robots.len() as u64);
     let caption = "robots.txt files by which requests were judged";
     Table { id: "robots", caption, columns, rows, total, file: "run.json" }.html()
 }
 
-fn options(facts: &Facts) -> String {
+fn options(model: &PageModel) -> String {
     let columns = &[("Option", Kind::Text), ("Value", Kind::Text)];
-    let rows: Vec<_> = facts
+    let rows: Vec<_> = model
         .run
         .options
         .iter()
@@ -143,8 +143,8 @@ fn options(facts: &Facts) -> String {
     Table { id: "options", caption, columns, rows, total, file: "run.json" }.html()
 }
 
-fn files(facts: &Facts) -> String {
-    let items: String = facts
+fn files(model: &PageModel) -> String {
+    let items: String = model
         .run
         .files
         .iter()

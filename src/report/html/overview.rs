@@ -2,37 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use super::super::facts::{Facts, is_itself};
+use crate::audit::sums::Span;
+
 use super::super::format::{counted, grouped, percent};
+use super::super::page_model::{PageModel, is_itself};
 use super::markup::{code, cut, escape, listed, minute, strong, strongly_counted};
 
 /// The title of the document, as text.
-pub fn title(facts: &Facts) -> String {
-    let days = days(facts).map_or_else(String::new, |days| format!(", {days}"));
-    format!("Crawlers and robots.txt: {}{days}", place(facts))
+pub fn title(model: &PageModel) -> String {
+    let days = days(model).map_or_else(String::new, |days| format!(", {days}"));
+    format!("Crawlers and robots.txt: {}{days}", place(model))
 }
 
 /// The heading and what was looked at, as HTML.
-pub fn header(facts: &Facts) -> String {
-    let (first, last) = &facts.period;
-    let period = if first.is_empty() {
-        String::new()
-    } else {
+pub fn header(model: &PageModel) -> String {
+    let period = model.period.map_or_else(String::new, |Span { first, last }| {
+        let (first, last) = (first.to_string(), last.to_string());
         format!(
             "<time datetime=\"{0}\">{1}</time> to <time datetime=\"{2}\">{3}</time> UTC · ",
-            escape(first),
-            escape(&minute(first)),
-            escape(last),
-            escape(&minute(last))
+            escape(&first),
+            escape(&minute(&first)),
+            escape(&last),
+            escape(&minute(&last))
         )
-    };
+    });
     format!(
         "<p class=\"kind\">Crawlers and robots.txt{}</p><h1>{}</h1>\n<p class=\"period\">{period}{} of {}{}</p>",
-        days(facts).map_or_else(String::new, |days| format!(" · {}", escape(&cut(&days)))),
-        escape(&cut(&heading(facts))),
-        counted(facts.run.lines.lines, "line"),
-        counted(facts.run.inputs.len() as u64, "log file"),
-        match facts.run.reports.len() as u64 {
+        days(model).map_or_else(String::new, |days| format!(" · {}", escape(&cut(&days)))),
+        escape(&cut(&heading(model))),
+        counted(model.run.lines.lines, "line"),
+        counted(model.run.inputs.len() as u64, "log file"),
+        match model.run.reports.len() as u64 {
             0 => String::new(),
             reports => format!(", in {}", counted(reports, "report")),
         }
@@ -40,37 +40,37 @@ pub fn header(facts: &Facts) -> String {
 }
 
 /// The day, or the first and the last.
-fn days(facts: &Facts) -> Option<String> {
-    let (first, last) = (facts.days.keys().next()?, facts.days.keys().next_back()?);
-    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
+fn days(model: &PageModel) -> Option<String> {
+    let (first, last) = (model.days.keys().next()?, model.days.keys().next_back()?);
+    Some(if first == last { first.to_string() } else { format!("{first} to {last}") })
 }
 
 /// The first section, as HTML.
-pub fn overview(facts: &Facts) -> String {
-    let mut html = format!("<p class=\"headline\">{}</p>\n", headline(facts));
-    html += &spoofed(facts);
-    html += &figures(facts);
-    html += &remarks(facts);
+pub fn overview(model: &PageModel) -> String {
+    let mut html = format!("<p class=\"headline\">{}</p>\n", headline(model));
+    html += &spoofed(model);
+    html += &figures(model);
+    html += &remarks(model);
     html
 }
 
-fn place(facts: &Facts) -> String {
-    match &facts.only_origin {
+fn place(model: &PageModel) -> String {
+    match &model.only_origin {
         Some(origin) => origin.clone(),
-        None if facts.origins == 0 => "no known crawler".to_owned(),
-        None => counted(facts.origins as u64, "origin"),
+        None if model.origins == 0 => "no known crawler".to_owned(),
+        None => counted(model.origins as u64, "origin"),
     }
 }
 
-fn heading(facts: &Facts) -> String {
-    if facts.origins == 0 { "No known crawler came".to_owned() } else { place(facts) }
+fn heading(model: &PageModel) -> String {
+    if model.origins == 0 { "No known crawler came".to_owned() } else { place(model) }
 }
 
-fn headline(facts: &Facts) -> String {
-    let sums = facts.not_spoofed();
+fn headline(model: &PageModel) -> String {
+    let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
-    if facts.origins == 0 {
-        return match facts.run.lines.lines {
+    if model.origins == 0 {
+        return match model.run.lines.lines {
             0 => "The logs are empty.".to_owned(),
             _ => "The logs hold no request of a known crawler.".to_owned(),
         };
@@ -87,7 +87,7 @@ fn headline(facts: &Facts) -> String {
             strongly_counted(judged, "request")
         );
     }
-    let who: BTreeSet<&str> = facts
+    let who: BTreeSet<&str> = model
         .offenders()
         .into_iter()
         .filter(|((_, identity), _)| is_itself(*identity))
@@ -99,13 +99,13 @@ fn headline(facts: &Facts) -> String {
         strongly_counted(sums.violations, "request"),
         percent(sums.violations, judged),
         grouped(judged),
-        worst(facts)
+        worst(model)
     )
 }
 
-/// Who broke most, in a sentence.
-fn worst(facts: &Facts) -> String {
-    let offenders = facts.offenders();
+/// CrawlerKey broke most, in a sentence.
+fn worst(model: &PageModel) -> String {
+    let offenders = model.offenders();
     let named = offenders.iter().filter(|((_, identity), _)| is_itself(*identity)).take(3);
     let named: Vec<String> = named
         .map(|((name, _), crawler)| {
@@ -119,8 +119,8 @@ fn worst(facts: &Facts) -> String {
     }
 }
 
-fn spoofed(facts: &Facts) -> String {
-    let spoofed = facts.of(crate::crawlers::identity::Identity::Spoofed);
+fn spoofed(model: &PageModel) -> String {
+    let spoofed = model.sums_of(crate::crawlers::identity::Identity::Spoofed);
     if spoofed.requests == 0 {
         return String::new();
     }
@@ -132,13 +132,13 @@ fn spoofed(facts: &Facts) -> String {
 }
 
 /// Key figures, each with what it means.
-fn figures(facts: &Facts) -> String {
-    let sums = facts.not_spoofed();
+fn figures(model: &PageModel) -> String {
+    let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
     let mut knowledge = 0;
-    for ((_, identity), crawler) in &facts.crawlers {
+    for ((_, identity), crawler) in &model.crawlers {
         if is_itself(*identity) {
-            knowledge += crawler.knowledge.read_by_itself;
+            knowledge += crawler.prior_fetches.own;
         }
     }
     let tiles = [
@@ -154,13 +154,13 @@ fn figures(facts: &Facts) -> String {
         ),
         (
             "Rules broken",
-            grouped(facts.rules_broken as u64),
-            counted(facts.origins as u64, "origin") + " asked",
+            grouped(model.rules_broken as u64),
+            counted(model.origins as u64, "origin") + " asked",
         ),
         (
             "Requests of known crawlers",
             grouped(sums.requests),
-            share(sums.requests, facts.run.lines.lines, "of all lines", "there are no lines"),
+            share(sums.requests, model.run.lines.lines, "of all lines", "there are no lines"),
         ),
         (
             "Not judged",
@@ -184,10 +184,10 @@ fn share(part: u64, whole: u64, of: &str, none: &str) -> String {
     if whole == 0 { none.to_owned() } else { format!("{} {of}", percent(part, whole)) }
 }
 
-fn remarks(facts: &Facts) -> String {
+fn remarks(model: &PageModel) -> String {
     let mut html = String::new();
-    if !facts.run.complete {
-        let why = facts.run.inputs.iter().filter_map(|input| {
+    if !model.run.complete {
+        let why = model.run.inputs.iter().filter_map(|input| {
             let damage = input.damage.as_ref()?;
             Some(format!("<li>{}: {}</li>", code(&input.name), escape(&cut(damage))))
         });
@@ -201,19 +201,19 @@ fn remarks(facts: &Facts) -> String {
             .map(|text| format!("<li>{}</li>", with_flags(&super::super::escape::shown(text))))
             .collect()
     };
-    if !facts.run.warnings.is_empty() {
+    if !model.run.warnings.is_empty() {
         html += &format!(
             "<div class=\"remark bad\"><h3>Warnings</h3><ul>{}</ul></div>\n",
-            items(&facts.run.warnings)
+            items(&model.run.warnings)
         );
     }
-    if !facts.run.notes.is_empty() {
+    if !model.run.notes.is_empty() {
         html += &format!(
             "<div class=\"remark\"><h3>To know when reading this</h3><ul>{}</ul></div>\n",
-            items(&facts.run.notes)
+            items(&model.run.notes)
         );
     }
-    let lines = &facts.run.lines;
+    let lines = &model.run.lines;
     html + &format!(
         "<p class=\"fine\">Of {} lines {} are requests of known crawlers, {} of anybody else, {} could \
          not be read and {} were passed over.</p>\n",

@@ -1,7 +1,7 @@
-//! Who read robots.txt, who never did in these logs, and what was known before violations.
+//! CrawlerKey read robots.txt, who never did in these logs, and what was known before violations.
 
-use super::super::facts::crawler::CrawlerFacts;
-use super::super::facts::{Facts, ROWS_MAX, Who, is_itself};
+use super::super::page_model::crawler::CrawlerTotals;
+use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
 use super::chart::{Series, legend};
 use super::markup::strongly_counted;
 use super::table::{Cell, Kind, Table};
@@ -14,25 +14,25 @@ const KNOWLEDGE: [Series; 4] = [
 ];
 
 /// The section, as HTML.
-pub fn reading(facts: &Facts) -> String {
-    let (read, never): (Vec<_>, Vec<_>) = facts
+pub fn reading(model: &PageModel) -> String {
+    let (read, never): (Vec<_>, Vec<_>) = model
         .crawlers
         .iter()
         .filter(|((_, identity), crawler)| {
             is_itself(*identity) && crawler.not_bound_reason.is_empty()
         })
-        .partition(|(_, crawler)| crawler.readings.readings > 0);
+        .partition(|(_, crawler)| crawler.fetches.successful > 0);
     format!(
         "<p>{} that robots.txt binds read it in these logs, {} did not. A log that begins today does \
          not know what was read yesterday.</p>\n",
         strongly_counted(read.len() as u64, "crawler"),
         strongly_counted(never.len() as u64, "crawler"),
-    ) + &before_violations(facts)
+    ) + &before_violations(model)
         + &readers(&read)
         + &never_read(&never)
 }
 
-fn before_violations(facts: &Facts) -> String {
+fn before_violations(model: &PageModel) -> String {
     let columns = &[
         ("Crawler", Kind::Text),
         ("", Kind::Drawing),
@@ -41,17 +41,12 @@ fn before_violations(facts: &Facts) -> String {
         ("Not in these logs", Kind::Number),
         ("Not known", Kind::Number),
     ];
-    let offenders = facts.offenders();
+    let offenders = model.offenders();
     let own = offenders.iter().filter(|((_, identity), _)| is_itself(*identity));
     let rows: Vec<_> = own
         .map(|((name, identity), crawler)| {
-            let known = &crawler.knowledge;
-            let numbers = [
-                known.read_by_itself,
-                known.read_by_operator,
-                known.not_read_in_logs,
-                known.reading_unknown,
-            ];
+            let known = &crawler.prior_fetches;
+            let numbers = [known.own, known.operator, known.none, known.unknown];
             let parts = KNOWLEDGE
                 .iter()
                 .zip(numbers)
@@ -74,7 +69,7 @@ fn before_violations(facts: &Facts) -> String {
         + &Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }.html()
 }
 
-fn readers(rows: &[(&Who, &CrawlerFacts)]) -> String {
+fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
@@ -86,24 +81,24 @@ fn readers(rows: &[(&Who, &CrawlerFacts)]) -> String {
         ("Requests before", Kind::Number),
         ("Violations", Kind::Number),
     ];
-    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
-        let readings = &crawler.readings;
+    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
+        let fetches = &crawler.fetches;
         vec![
             Cell::Text(name.clone()),
             Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
-            Cell::Number(readings.readings),
-            Cell::Number(readings.origins_read),
-            Cell::Number(readings.origins),
-            Cell::Time(readings.first.clone()),
-            Cell::Time(readings.last.clone()),
-            Cell::Number(readings.before_first),
+            Cell::Number(fetches.successful),
+            Cell::Number(fetches.origins_fetched),
+            Cell::Number(fetches.origins),
+            Cell::Time(fetches.span.map(|span| span.first)),
+            Cell::Time(fetches.span.map(|span| span.last)),
+            Cell::Number(fetches.before_first),
             Cell::Number(crawler.sums.violations),
         ]
     };
     listing("readers", "Crawlers that read robots.txt", columns, rows, row)
 }
 
-fn never_read(rows: &[(&Who, &CrawlerFacts)]) -> String {
+fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
@@ -112,14 +107,14 @@ fn never_read(rows: &[(&Who, &CrawlerFacts)]) -> String {
         ("Origins asked", Kind::Number),
         ("Violations", Kind::Number),
     ];
-    let row = |((name, identity), crawler): &(&Who, &CrawlerFacts)| {
-        let readings = &crawler.readings;
+    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
+        let fetches = &crawler.fetches;
         vec![
             Cell::Text(name.clone()),
             Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
-            Cell::Number(readings.requests),
-            Cell::Number(readings.other_requests),
-            Cell::Number(readings.origins),
+            Cell::Number(fetches.requests),
+            Cell::Number(fetches.other_requests),
+            Cell::Number(fetches.origins),
             Cell::Number(crawler.sums.violations),
         ]
     };
@@ -131,8 +126,8 @@ fn listing(
     id: &str,
     caption: &str,
     columns: &[(&str, Kind)],
-    rows: &[(&Who, &CrawlerFacts)],
-    row: impl Fn(&(&Who, &CrawlerFacts)) -> Vec<Cell>,
+    rows: &[(&CrawlerKey, &CrawlerTotals)],
+    row: impl Fn(&(&CrawlerKey, &CrawlerTotals)) -> Vec<Cell>,
 ) -> String {
     if rows.is_empty() {
         return String::new();

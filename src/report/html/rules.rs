@@ -1,8 +1,8 @@
 //! The rules most broken, shown among the lines of their robots.txt.
 
-use super::super::facts::Facts;
-use super::super::facts::rule::{RobotsLine, RuleFacts};
 use super::super::format::{counted, grouped, percent};
+use super::super::page_model::PageModel;
+use super::super::page_model::rule::{RobotsLine, RuleTotals};
 use super::markup::{code, cut, escape, listed, minute};
 use super::table::{Cell, Kind, Table};
 
@@ -29,34 +29,34 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section, as HTML.
-pub fn rules(facts: &Facts) -> String {
-    if facts.violations.rows.is_empty() {
+pub fn rules(model: &PageModel) -> String {
+    if model.violations.rows.is_empty() {
         return "<p>No rule was broken.</p>\n".to_owned();
     }
-    let shown = facts.rules.len() as u64;
+    let shown = model.rules.len() as u64;
     let mut html = format!(
         "<p>{} broken by crawlers that are not spoofed; here {}, with the lines around it as they stand in \
          robots.txt (comments left out).</p>\n<ol class=\"rules\">\n",
-        counted(facts.rules_broken as u64, "rule")
-            + if facts.rules_broken == 1 { " was" } else { " were" },
+        counted(model.rules_broken as u64, "rule")
+            + if model.rules_broken == 1 { " was" } else { " were" },
         if shown == 1 {
             "it is".to_owned()
         } else {
             format!("are the {} broken most", grouped(shown))
         },
     );
-    for ((digest, line), rule) in &facts.rules {
-        let near = facts.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
-        html += &rule_html(facts, digest, *line, rule, near);
+    for ((digest, line), rule) in &model.rules {
+        let near = model.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
+        html += &rule_html(model, digest, *line, rule, near);
     }
-    html + "</ol>\n" + &table(facts)
+    html + "</ol>\n" + &table(model)
 }
 
 fn rule_html(
-    facts: &Facts,
+    model: &PageModel,
     digest: &str,
     line: u64,
-    rule: &RuleFacts,
+    rule: &RuleTotals,
     near: &[RobotsLine],
 ) -> String {
     let mut by: Vec<_> = rule.by.iter().collect();
@@ -78,7 +78,7 @@ fn rule_html(
         format!(
             "<dt>First request</dt><dd>{} on {} UTC, line {} of {}</dd>",
             code(&example.target),
-            escape(&minute(&example.time_utc)),
+            escape(&example.time.map_or_else(String::new, |time| minute(&time.to_string()))),
             grouped(example.line),
             code(&example.file)
         )
@@ -92,14 +92,14 @@ fn rule_html(
         listed(&by),
         origins.join(", "),
         percent(rule.statuses.status_2xx, rule.requests),
-        source(facts, digest),
+        source(model, digest),
     )
 }
 
 /// The name of the robots.txt of that digest, and the digest's beginning.
-fn source(facts: &Facts, digest: &str) -> String {
+fn source(model: &PageModel, digest: &str) -> String {
     let short = code(digest.get(..19).unwrap_or(digest));
-    match facts.run.robots.iter().find(|robots| robots.digest == digest) {
+    match model.run.robots.iter().find(|robots| robots.digest == digest) {
         Some(robots) => format!("{} ({short}…)", code(&robots.source)),
         None => format!("{short}…"),
     }
@@ -107,7 +107,7 @@ fn source(facts: &Facts, digest: &str) -> String {
 
 /// The lines around the rule, with the rule marked. Gaps of lines that say something else or
 /// nothing are shown as such.
-fn excerpt(line: u64, rule: &RuleFacts, near: &[RobotsLine]) -> String {
+fn excerpt(line: u64, rule: &RuleTotals, near: &[RobotsLine]) -> String {
     let marked = RobotsLine { line, field: rule.directive.clone(), value: rule.pattern.clone() };
     let mut lines: Vec<&RobotsLine> = group_of(line, near);
     if !lines.iter().any(|shown| shown.line == line) {
@@ -160,26 +160,25 @@ fn field_name(field: &str) -> &str {
     }
 }
 
-fn table(facts: &Facts) -> String {
-    let rows = facts.violations.rows.iter().map(|kept| {
-        let line = kept.line();
-        let identity = line.identity().as_str();
-        let rule = format!("{}: {}", field_name(line.raw("directive")), line.text("pattern"));
-        let place = format!("{}:{}", line.text("example_file"), line.raw("example_line"));
+fn table(model: &PageModel) -> String {
+    let rows = model.violations.rows.iter().map(|row| {
+        let identity = row.identity.as_str();
+        let rule = format!("{}: {}", field_name(&row.directive), row.pattern);
+        let place = format!("{}:{}", row.example_file, row.example_line);
         vec![
             Cell::Code(rule),
-            Cell::Number(line.count("rule_line")),
-            Cell::Text(line.text("group")),
-            Cell::Text(line.text("crawler")),
+            Cell::Number(row.rule_line),
+            Cell::Text(row.group.clone()),
+            Cell::Text(row.crawler.clone()),
             Cell::Badge(identity, identity.to_owned()),
-            Cell::Number(line.count("requests")),
-            Cell::Code(line.text("origin")),
-            Cell::Time(line.text("first_seen_utc")),
-            Cell::Code(line.text("example_target")),
+            Cell::Number(row.requests),
+            Cell::Code(row.origin.clone()),
+            Cell::Time(row.first_seen),
+            Cell::Code(row.example_target.clone()),
             Cell::Code(place),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.violations.total);
+    let (rows, total) = (rows.collect(), model.violations.total);
     let caption = "Every rule that was broken, by whom";
     Table { id: "by-rule", caption, columns: COLUMNS, rows, total, file: "violations.csv" }.html()
 }

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::super::escape::shown;
-use super::super::facts::simulation::{NEWLY_ALLOWED, NEWLY_DISALLOWED};
-use super::super::facts::{Facts, ROWS_MAX};
+use crate::audit::simulate::Change;
+
 use super::super::format::{counted, grouped};
+use super::super::page_model::rows::ChangeRule;
+use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{Series, legend};
 use super::markup::code;
 use super::table::{Cell, Kind, Table};
@@ -33,8 +34,8 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section, as HTML; nothing where no draft was tried.
-pub fn simulation(facts: &Facts) -> Option<String> {
-    let run = facts.run.simulation.as_ref()?;
+pub fn simulation(model: &PageModel) -> Option<String> {
+    let run = model.run.simulation.as_ref()?;
     let total = &run.not_spoofed;
     let said = format!(
         "<p>Had {} been in force, {} would have been newly disallowed and {} newly \
@@ -46,44 +47,41 @@ pub fn simulation(facts: &Facts) -> Option<String> {
         grouped(total.unchanged),
         counted(total.judged, "request"),
     );
-    if facts.changes.kept.rows.is_empty() {
+    if model.changes.heaviest.rows.is_empty() {
         return Some(said);
     }
-    let rows = facts.changes.kept.rows.iter().map(|kept| {
-        let line = kept.line();
-        let identity = line.identity().as_str();
-        let rule = |directive: &str, pattern: &str| match line.text(directive) {
-            directive if directive.is_empty() => Cell::Nothing,
-            directive => Cell::Code(format!("{directive}: {}", line.text(pattern))),
-        };
-        let draft_line = match line.raw("draft_line") {
-            "" => Cell::Nothing,
-            _ => Cell::Number(line.count("draft_line")),
+    let rows = model.changes.heaviest.rows.iter().map(|row| {
+        let identity = row.identity.as_str();
+        let rule = |rule: &Option<ChangeRule>| match rule {
+            None => Cell::Nothing,
+            Some(ChangeRule { directive, pattern }) => {
+                Cell::Code(format!("{directive}: {pattern}"))
+            }
         };
         vec![
-            Cell::Text(line.text("crawler")),
-            Cell::Number(line.count("requests")),
-            change(line.raw("change")),
-            rule("draft_directive", "draft_pattern"),
-            draft_line,
-            rule("present_directive", "present_pattern"),
-            Cell::Code(line.text("origin")),
+            Cell::Text(row.crawler.clone()),
+            Cell::Number(row.requests),
+            change(row.change),
+            rule(&row.draft),
+            row.draft_line.map_or(Cell::Nothing, Cell::Number),
+            rule(&row.present),
+            Cell::Code(row.origin.clone()),
             Cell::Badge(identity, identity.to_owned()),
-            Cell::Code(line.text("example_target")),
+            Cell::Code(row.example_target.clone()),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.changes.kept.total);
+    let (rows, total) = (rows.collect(), model.changes.heaviest.total);
     let (id, caption, file) =
         ("by-change", "Requests that the draft would judge otherwise", "simulation.csv");
     let table = Table { id, caption, columns: COLUMNS, rows, total, file };
-    Some(said + &by_crawler(facts) + &table.html())
+    Some(said + &by_crawler(model) + &table.html())
 }
 
 /// Crawlers by their requests that would be judged otherwise, most first.
-fn by_crawler(facts: &Facts) -> String {
+fn by_crawler(model: &PageModel) -> String {
     let mut crawlers: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for (at, change) in [NEWLY_DISALLOWED, NEWLY_ALLOWED].into_iter().enumerate() {
-        for (name, requests) in facts.changes.by_crawler(change) {
+    for (at, change) in [Change::NewlyDisallowed, Change::NewlyAllowed].into_iter().enumerate() {
+        for (name, requests) in model.changes.by_crawler(change) {
             crawlers.entry(name).or_default()[at] += requests;
         }
     }
@@ -109,10 +107,9 @@ fn by_crawler(facts: &Facts) -> String {
 }
 
 /// In a word, with the colour of what comes of it.
-fn change(name: &str) -> Cell {
-    match name {
-        NEWLY_DISALLOWED => Cell::Badge("s2", "newly disallowed".to_owned()),
-        NEWLY_ALLOWED => Cell::Badge("s4", "newly allowed".to_owned()),
-        other => Cell::Text(shown(other)),
+fn change(change: Change) -> Cell {
+    match change {
+        Change::NewlyDisallowed => Cell::Badge("s2", "newly disallowed".to_owned()),
+        Change::NewlyAllowed => Cell::Badge("s4", "newly allowed".to_owned()),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::time::UtcTime;
+
 use super::super::format::{grouped, percent};
 use super::chart::bar;
 use super::markup::{code, cut, escape, minute};
@@ -31,8 +33,8 @@ pub enum Cell {
     Number(u64),
     /// A share of a whole.
     Share(u64, u64),
-    /// A time as the tables have it.
-    Time(String),
+    /// A time, where it is known.
+    Time(Option<UtcTime>),
     /// A word that stands out, in the class of that name.
     Badge(&'static str, String),
     /// Parts of a whole bar, each with the class of its colour and what it is.
@@ -126,7 +128,10 @@ impl Cell {
             Cell::Code(text) => (None, code(text)),
             Cell::Number(number) => (Some(number.to_string()), grouped(*number)),
             Cell::Share(part, whole) => (Some(millionths(*part, *whole)), percent(*part, *whole)),
-            Cell::Time(time) => (Some(escape(time)), escape(&minute(time))),
+            Cell::Time(time) => {
+                let time = time.map_or_else(String::new, |time| time.to_string());
+                (Some(escape(&time)), escape(&minute(&time)))
+            }
             Cell::Badge(class, text) => {
                 (None, format!("<span class=\"badge {class}\">{}</span>", escape(text)))
             }

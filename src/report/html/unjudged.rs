@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::super::facts::Facts;
+use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
 
 /// The section, as HTML.
-pub fn unjudged(facts: &Facts) -> String {
-    outcomes(facts) + &not_bound(facts) + &rejects(facts) + &skipped(facts)
+pub fn unjudged(model: &PageModel) -> String {
+    outcomes(model) + &not_bound(model) + &rejects(model) + &skipped(model)
 }
 
-fn outcomes(facts: &Facts) -> String {
-    let sums = facts.not_spoofed();
+fn outcomes(model: &PageModel) -> String {
+    let sums = model.not_spoofed();
     let columns = &[
         ("What", Kind::Text),
         ("Requests", Kind::Number),
@@ -46,9 +46,9 @@ fn outcomes(facts: &Facts) -> String {
     Table { id: "by-outcome", caption, columns, rows, total, file }.html()
 }
 
-fn not_bound(facts: &Facts) -> String {
+fn not_bound(model: &PageModel) -> String {
     let mut by: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
-    for crawler in facts.crawlers.values().filter(|crawler| crawler.sums.not_bound > 0) {
+    for crawler in model.crawlers.values().filter(|crawler| crawler.sums.not_bound > 0) {
         let sum = by.entry(crawler.not_bound_reason.as_str()).or_default();
         sum.0 += 1;
         sum.1 += crawler.sums.not_bound;
@@ -88,8 +88,8 @@ fn reason(name: &str) -> &str {
     }
 }
 
-fn rejects(facts: &Facts) -> String {
-    if facts.rejects.rows.is_empty() {
+fn rejects(model: &PageModel) -> String {
+    if model.rejects.rows.is_empty() {
         return "<p>Every line of the logs could be read.</p>\n".to_owned();
     }
     let columns = &[
@@ -99,24 +99,23 @@ fn rejects(facts: &Facts) -> String {
         ("First at line", Kind::Number),
         ("Its beginning", Kind::Text),
     ];
-    let rows = facts.rejects.rows.iter().map(|kept| {
-        let line = kept.line();
+    let rows = model.rejects.rows.iter().map(|row| {
         vec![
-            Cell::Code(line.text("file")),
-            Cell::Text(line.text("reason")),
-            Cell::Number(line.count("lines")),
-            Cell::Number(line.count("example_line")),
-            Cell::Code(line.text("example")),
+            Cell::Code(row.file.clone()),
+            Cell::Text(row.reason.clone()),
+            Cell::Number(row.lines),
+            Cell::Number(row.example_line),
+            Cell::Code(row.example.clone()),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.rejects.total);
+    let (rows, total) = (rows.collect(), model.rejects.total);
     let caption = "Lines that are no records of a request";
     Table { id: "by-reject", caption, columns, rows, total, file: "rejects.csv" }.html()
 }
 
-fn skipped(facts: &Facts) -> String {
+fn skipped(model: &PageModel) -> String {
     let columns = &[("Reason", Kind::Text), ("Lines", Kind::Number)];
-    let reasons = facts.run.lines.skipped_by_reason.iter();
+    let reasons = model.run.lines.skipped_by_reason.iter();
     let rows: Vec<_> = reasons
         .map(|(reason, lines)| vec![Cell::Text(reason.clone()), Cell::Number(*lines)])
         .collect();

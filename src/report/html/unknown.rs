@@ -1,6 +1,6 @@
 //! User agents that look automated and are nobody's that is known.
 
-use super::super::facts::Facts;
+use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
 
 const COLUMNS: &[(&str, Kind)] = &[
@@ -15,24 +15,23 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section, as HTML.
-pub fn unknown(facts: &Facts) -> String {
-    if facts.unknown_crawlers.rows.is_empty() {
+pub fn unknown(model: &PageModel) -> String {
+    if model.unknown_crawlers.rows.is_empty() {
         return "<p>No user agent looks automated that is not in the registry.</p>\n".to_owned();
     }
-    let rows = facts.unknown_crawlers.rows.iter().map(|kept| {
-        let line = kept.line();
+    let rows = model.unknown_crawlers.rows.iter().map(|row| {
         vec![
-            Cell::Code(line.text("user_agent")),
-            Cell::Code(line.text("token")),
-            Cell::Number(line.count("requests")),
-            Cell::Number(line.count("star_disallowed")),
-            Cell::Number(line.count("star_allowed")),
-            Cell::Number(line.count("robots_txt_requests")),
-            Cell::Time(line.text("first_seen_utc")),
-            Cell::Time(line.text("last_seen_utc")),
+            Cell::Code(row.user_agent.clone()),
+            Cell::Code(row.token.clone()),
+            Cell::Number(row.requests),
+            Cell::Number(row.star_disallowed),
+            Cell::Number(row.star_allowed),
+            Cell::Number(row.robots_txt_requests),
+            Cell::Time(row.seen.map(|seen| seen.first)),
+            Cell::Time(row.seen.map(|seen| seen.last)),
         ]
     });
-    let (rows, total) = (rows.collect(), facts.unknown_crawlers.total);
+    let (rows, total) = (rows.collect(), model.unknown_crawlers.total);
     let caption = "User agents that look automated";
     let file = "unknown-crawlers.csv";
     "<p>These are in no row of the registry, so nobody is accused; what the <code>*</code> groups \

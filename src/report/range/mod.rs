@@ -17,10 +17,10 @@ use crate::time::UtcTime;
 
 use super::columns::{Table, daily::DAILY, simulation::SIMULATION, summary::SUMMARY};
 use super::directory::{MARKER, Staging};
-use super::facts::Facts;
 use super::facts::line::each_line;
-use super::facts::run::RunFacts;
+use super::facts::{self, read_run};
 use super::html::{PAGE, page};
+use super::page_model::PageModel;
 use super::tables::TABLES;
 
 use rows::Rows;
@@ -53,7 +53,7 @@ pub fn put_together(
     notes: Vec<String>,
     staging: &Staging,
     made_at: UtcTime,
-) -> Result<Facts> {
+) -> Result<PageModel> {
     let mut parts = directories.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
     refuse_repeated(&parts)?;
     parts.sort_by(|left, right| {
@@ -78,10 +78,10 @@ pub fn put_together(
     }
     let files: Vec<&str> = tables.iter().map(|table| table.file).chain([PAGE]).collect();
     write(staging, MARKER, &run_json(&parts, warnings, notes, &files, made_at))?;
-    let facts = Facts::read(staging.staged_directory())?;
-    write(staging, PAGE, page(&facts).as_bytes())?;
+    let model = facts::read(staging.staged_directory())?;
+    write(staging, PAGE, page(&model).as_bytes())?;
     staging.commit()?;
-    Ok(facts)
+    Ok(model)
 }
 
 fn write(staging: &Staging, name: &str, text: &[u8]) -> Result<()> {
@@ -91,7 +91,7 @@ fn write(staging: &Staging, name: &str, text: &[u8]) -> Result<()> {
 
 impl Part {
     fn read(directory: &Path) -> Result<Part> {
-        RunFacts::read(directory)?;
+        read_run(directory)?;
         let path = directory.join(MARKER);
         let json =
             std::fs::read(&path).map_err(|err| Error::io("cannot read the report", &path, err))?;

@@ -30,6 +30,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "archive", "classify"]),
+    ("maud", &["report"]),
     ("ureq", &["net"]),
     ("toml", &["nightly"]),
 ];

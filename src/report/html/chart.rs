@@ -1,10 +1,9 @@
 //! Charts as inline SVG. They hold shapes only: words and numbers stand in
 //! HTML around them, so that they stay legible at any width.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
 use super::super::format::grouped;
-use super::markup::escape;
 
 /// Width and height of a drawing in its own units; it is stretched to its frame.
 const WIDTH: f64 = 1_000.0;
@@ -17,24 +16,22 @@ pub type Series = (&'static str, &'static str);
 pub type Column = (String, Vec<u64>);
 
 /// One bar, `parts` of `whole`: classes, names and numbers.
-pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> String {
-    let mut svg = String::from(
-        "<svg class=\"rowbar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\" focusable=\"false\">",
-    );
-    let mut x = 0.0;
-    for (class, name, number) in parts {
-        let width = share(*number, whole) * WIDTH;
-        if *number > 0 {
-            write!(
-                svg,
-                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"0\" width=\"{width:.1}\" height=\"10\"><title>{name}: {}</title></rect>",
-                grouped(*number)
-            )
-            .expect("writing to a string cannot fail");
+pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
+    let ends = parts.iter().scan(0.0, |end, (_, _, number)| {
+        *end += share(*number, whole) * WIDTH;
+        Some(*end)
+    });
+    let starts = std::iter::once(0.0).chain(ends);
+    html! {
+        svg class="rowbar" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+            @for ((class, name, number), x) in parts.iter().zip(starts).filter(|((_, _, number), _)| *number > 0) {
+                @let width = share(*number, whole) * WIDTH;
+                rect class=(class) x=(format_args!("{x:.1}")) y="0" width=(format_args!("{width:.1}")) height="10" {
+                    title { (name) ": " (grouped(*number)) }
+                }
+            }
         }
-        x += width;
     }
-    svg + "</svg>"
 }
 
 /// Columns that stand side by side, each of one or more numbers on top of each other. `title`
@@ -45,62 +42,84 @@ pub fn columns(
     series: &[Series],
     columns: &[Column],
     names_below: &[&str],
-) -> String {
+) -> Markup {
     let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
     let top = ceiling(most);
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 1000 200\" preserveAspectRatio=\"none\" role=\"img\" aria-labelledby=\"{id}-title\" focusable=\"false\">"
-    );
-    for y in [0.5, 0.5 * HEIGHT, HEIGHT - 0.5] {
-        write!(svg, "<line class=\"grid\" x1=\"0\" x2=\"1000\" y1=\"{y}\" y2=\"{y}\"/>")
-            .expect("writing to a string cannot fail");
-    }
-    let step = WIDTH / columns.len().max(1) as f64;
-    let width = (step * 0.72).min(90.0);
-    for (at, (name, numbers)) in columns.iter().enumerate() {
-        let x = step * (at as f64 + 0.5) - width / 2.0;
-        let mut y = HEIGHT;
-        for ((class, what), number) in series.iter().zip(numbers) {
-            let height = share(*number, top) * HEIGHT;
-            y -= height;
-            if *number > 0 {
-                write!(
-                    svg,
-                    "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{}, {what}: {}</title></rect>",
-                    escape(name),
-                    grouped(*number)
-                )
-                .expect("writing to a string cannot fail");
-            }
-        }
-    }
-    svg.push_str("</svg>");
     let is_drawn =
         |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));
     let drawn: Vec<Series> =
         (0..series.len()).filter(|&at| is_drawn(at)).map(|at| series[at]).collect();
-    format!(
-        "<figure class=\"columns\">\n<figcaption id=\"{id}-title\">{}</figcaption>\n{}\
-         <div class=\"plot\"><div class=\"scale\" aria-hidden=\"true\"><span>{}</span><span>{}</span><span>0</span></div>{svg}</div>\n\
-         <div class=\"names\" aria-hidden=\"true\">{}</div>\n</figure>\n",
-        escape(title),
-        legend(&drawn),
-        grouped(top),
-        if top > 1 { grouped(top / 2) } else { String::new() },
-        names(names_below)
-    )
+    html! {
+        figure class="columns" { "\n"
+            figcaption id={ (id) "-title" } { (title) } "\n"
+            (legend(&drawn))
+            div class="plot" {
+                div class="scale" aria-hidden="true" {
+                    span { (grouped(top)) }
+                    span { @if top > 1 { (grouped(top / 2)) } }
+                    span { "0" }
+                }
+                (drawing(id, series, columns, top))
+            } "\n"
+            div class="names" aria-hidden="true" { (names(names_below)) } "\n"
+        } "\n"
+    }
+}
+
+/// The columns themselves, on a scale that ends at `top`.
+fn drawing(id: &str, series: &[Series], columns: &[Column], top: u64) -> Markup {
+    let step = WIDTH / columns.len().max(1) as f64;
+    let width = (step * 0.72).min(90.0);
+    html! {
+        svg viewBox="0 0 1000 200" preserveAspectRatio="none" role="img" aria-labelledby={ (id) "-title" } focusable="false" {
+            @for y in [0.5, 0.5 * HEIGHT, HEIGHT - 0.5] {
+                line class="grid" x1="0" x2="1000" y1=(y) y2=(y) {}
+            }
+            @for (at, (name, numbers)) in columns.iter().enumerate() {
+                @let x = step * (at as f64 + 0.5) - width / 2.0;
+                @for ((class, what), number, y, height) in stacked(series, numbers, top) {
+                    rect class=(class) x=(format_args!("{x:.1}")) y=(format_args!("{y:.1}")) width=(format_args!("{width:.1}")) height=(format_args!("{height:.1}")) {
+                        title { (name) ", " (what) ": " (grouped(number)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parts of a column that are not empty, from below: number, upper edge and height.
+fn stacked<'a>(
+    series: &'a [Series],
+    numbers: &'a [u64],
+    top: u64,
+) -> impl Iterator<Item = (&'a Series, u64, f64, f64)> {
+    let mut y = HEIGHT;
+    let parts = series.iter().zip(numbers).map(move |(of, &number)| {
+        let height = share(number, top) * HEIGHT;
+        y -= height;
+        (of, number, y, height)
+    });
+    parts.filter(|(_, number, _, _)| *number > 0)
 }
 
 /// What the colours mean.
-pub fn legend(series: &[Series]) -> String {
-    let items = series.iter().map(|(class, name)| {
-        format!("<li><svg class=\"swatch\" viewBox=\"0 0 10 10\" aria-hidden=\"true\" focusable=\"false\"><rect class=\"{class}\" width=\"10\" height=\"10\" rx=\"2\"/></svg>{name}</li>")
-    });
-    format!("<ul class=\"legend\">{}</ul>\n", items.collect::<String>())
+pub fn legend(series: &[Series]) -> Markup {
+    html! {
+        ul class="legend" {
+            @for (class, name) in series {
+                li {
+                    svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false" {
+                        rect class=(class) width="10" height="10" rx="2" {}
+                    }
+                    (name)
+                }
+            }
+        } "\n"
+    }
 }
 
 /// The names of all columns, where there are few; else of some, evenly spaced.
-pub fn names(columns: &[&str]) -> String {
+pub fn names(columns: &[&str]) -> Markup {
     const NAMES_MAX: usize = 4;
     let last = columns.len().saturating_sub(1);
     let shown: Vec<usize> = match columns.len() {
@@ -108,18 +127,20 @@ pub fn names(columns: &[&str]) -> String {
         _ => vec![0, last / 2, last],
     };
     let is_all = shown.len() == columns.len();
-    let spans = shown.iter().map(|&at| format!("<span>{}</span>", day_name(columns[at])));
-    let class = if is_all { "each" } else { "some" };
-    format!("<div class=\"{class}\">{}</div>", spans.collect::<String>())
+    html! {
+        div class=(if is_all { "each" } else { "some" }) {
+            @for at in shown { span { (day_name(columns[at])) } }
+        }
+    }
 }
 
-/// `name` as HTML; of a day the year can be left out where there is no room.
-fn day_name(name: &str) -> String {
+/// `name`; of a day the year can be left out where there is no room.
+fn day_name(name: &str) -> Markup {
     match name.split_at_checked(5) {
         Some((year, day)) if name.len() == 10 && year.ends_with('-') => {
-            format!("<span class=\"year\">{}</span>{}", escape(year), escape(day))
+            html! { span class="year" { (year) } (day) }
         }
-        _ => escape(name),
+        _ => html! { (name) },
     }
 }
 
@@ -155,7 +176,7 @@ mod tests {
 
     #[test]
     fn empty_charts_are_drawn() {
-        assert!(columns("c", "t", &[("a", "A")], &[], &[]).contains("<svg"));
-        assert!(bar(&[("a", "A", 0)], 0).ends_with("</svg>"));
+        assert!(columns("c", "t", &[("a", "A")], &[], &[]).0.contains("<svg"));
+        assert!(bar(&[("a", "A", 0)], 0).0.ends_with("</svg>"));
     }
 }

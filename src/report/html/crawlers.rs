@@ -1,12 +1,14 @@
 //! Violations by crawler, and how they were answered.
 
+use maud::{Markup, html};
+
 use crate::crawlers::identity::Identity;
 
+use super::super::format::percent;
 use super::super::page_model::crawler::CrawlerTotals;
 use super::super::page_model::rows::SummaryRow;
 use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
 use super::chart::{Series, legend};
-use super::markup::{cut, escape};
 use super::table::{Cell, Kind, Table};
 
 /// What the colours of identities mean.
@@ -36,29 +38,32 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Promise", Kind::Text),
 ];
 
-/// The section, as HTML.
-pub fn violations(model: &PageModel) -> String {
+/// The section.
+pub fn violations(model: &PageModel) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {
-        return "<p>No violation was found.</p>\n".to_owned();
+        return html! { p { "No violation was found." } "\n" };
     }
     let most = offenders[0].1.sums.violations;
     let (own, spoofed): (Vec<_>, Vec<_>) =
         offenders.into_iter().partition(|((_, identity), _)| is_itself(*identity));
-    let mut html = String::new();
-    if model.is_identity_known() {
-        html += "<p><b>Verified</b>: the address is the operator’s. <b>Unverified</b>: nothing tells. \
-                 <b>Spoofed</b>: the address is somebody else’s.</p>\n";
-        html += &legend(&IDENTITIES);
+    html! {
+        @if model.is_identity_known() {
+            p {
+                b { "Verified" } ": the address is the operator’s. "
+                b { "Unverified" } ": nothing tells. "
+                b { "Spoofed" } ": the address is somebody else’s."
+            } "\n"
+            (legend(&IDENTITIES))
+        }
+        @if !own.is_empty() {
+            (by_crawler("by-crawler", "Crawlers by violations", &own, most))
+        }
+        @if !spoofed.is_empty() {
+            (by_crawler("by-spoofed", "In a crawler’s name, by somebody else (spoofed)", &spoofed, most))
+        }
+        (by_origin(model))
     }
-    if !own.is_empty() {
-        html += &by_crawler("by-crawler", "Crawlers by violations", &own, most);
-    }
-    if !spoofed.is_empty() {
-        let caption = "In a crawler’s name, by somebody else (spoofed)";
-        html += &by_crawler("by-spoofed", caption, &spoofed, most);
-    }
-    html + &by_origin(model)
 }
 
 fn by_crawler(
@@ -66,7 +71,7 @@ fn by_crawler(
     caption: &str,
     rows: &[(&CrawlerKey, &CrawlerTotals)],
     most: u64,
-) -> String {
+) -> Markup {
     let total = rows.len() as u64;
     let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
         let sums = &crawler.sums;
@@ -77,19 +82,19 @@ fn by_crawler(
             Cell::Bar(vec![(class, class, sums.violations)], most),
             Cell::Share(sums.violations, sums.allowed + sums.violations),
             Cell::Number(sums.requests),
-            Cell::Badge(class, class.to_owned()),
+            Cell::Badge(class, class),
             Cell::Text(crawler.operator.clone()),
             Cell::Text(crawler.purpose.clone()),
             Cell::Text(crawler.stated_policy.clone()),
         ]
     };
     let rows = rows.iter().take(ROWS_MAX).map(row).collect();
-    Table { id, caption, columns: COLUMNS, rows, total, file: "summary.csv" }.html()
+    html! { (Table { id, caption, columns: COLUMNS, rows, total, file: "summary.csv" }) }
 }
 
-fn by_origin(model: &PageModel) -> String {
+fn by_origin(model: &PageModel) -> Markup {
     if model.origins < 2 {
-        return String::new();
+        return html! {};
     }
     let columns = &[
         ("Origin", Kind::Text),
@@ -110,7 +115,7 @@ fn by_origin(model: &PageModel) -> String {
             Cell::Number(sums.violations),
             Cell::Share(sums.violations, sums.allowed + sums.violations),
             Cell::Number(sums.requests),
-            Cell::Badge(identity, identity.to_owned()),
+            Cell::Badge(identity, identity),
             Cell::Time(row.seen.map(|seen| seen.first)),
             Cell::Time(row.seen.map(|seen| seen.last)),
         ]
@@ -119,14 +124,14 @@ fn by_origin(model: &PageModel) -> String {
     let is_cut = rows.len() == model.summary.rows.len();
     let total = if is_cut { model.summary.total } else { rows.len() as u64 };
     let caption = "Violations by origin and crawler";
-    Table { id: "by-origin", caption, columns, rows, total, file: "summary.csv" }.html()
+    html! { (Table { id: "by-origin", caption, columns, rows, total, file: "summary.csv" }) }
 }
 
-/// How violators were answered, as HTML.
-pub fn answers(model: &PageModel) -> String {
+/// How violators were answered.
+pub fn answers(model: &PageModel) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {
-        return "<p>Nobody broke a rule.</p>\n".to_owned();
+        return html! { p { "Nobody broke a rule." } "\n" };
     }
     let columns = &[
         ("Crawler", Kind::Text),
@@ -155,7 +160,7 @@ pub fn answers(model: &PageModel) -> String {
             ANSWERS.iter().zip(numbers).map(|((class, what), number)| (*class, *what, number));
         let mut row = vec![
             Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Badge(identity.as_str(), identity.as_str()),
             Cell::Bar(parts.collect(), statuses.total()),
         ];
         row.extend(numbers.map(Cell::Number));
@@ -164,15 +169,15 @@ pub fn answers(model: &PageModel) -> String {
     };
     let rows = offenders.iter().take(ROWS_MAX).map(row).collect();
     let caption = "Status of the answers to violations";
-    let sentence = format!(
-        "<p>{} of the disallowed requests were served: robots.txt asks, and the server decides. \
-         {}</p>\n",
-        escape(&cut(&super::super::format::percent(served, all))),
-        "A crawler that is refused with 403 or 429 has still broken the rule."
-    );
-    sentence
-        + &legend(&ANSWERS)
-        + &Table { id: "by-status", caption, columns, rows, total, file: "violations.csv" }.html()
+    html! {
+        p {
+            (percent(served, all))
+            " of the disallowed requests were served: robots.txt asks, and the server decides. \
+             A crawler that is refused with 403 or 429 has still broken the rule."
+        } "\n"
+        (legend(&ANSWERS))
+        (Table { id: "by-status", caption, columns, rows, total, file: "violations.csv" })
+    }
 }
 
 fn own<'a>(

@@ -1,4 +1,6 @@
-//! CrawlerKey was asked for a Crawl-delay, and who kept it.
+//! Who was asked for a Crawl-delay, and who kept it.
+
+use maud::{Markup, html};
 
 use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
@@ -17,17 +19,17 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Requests in it", Kind::Number),
 ];
 
-/// The section, as HTML.
-pub fn delay(model: &PageModel) -> String {
+/// The section.
+pub fn delay(model: &PageModel) -> Markup {
     if model.delays.rows.is_empty() {
-        return "<p>No crawler that asked is asked for a Crawl-delay.</p>\n".to_owned();
+        return html! { p { "No crawler that asked is asked for a Crawl-delay." } "\n" };
     }
     let rows = model.delays.rows.iter().map(|row| {
         let identity = row.identity.as_str();
         let known = |count: Option<u64>| count.map_or(Cell::Nothing, Cell::Number);
         vec![
             Cell::Text(row.crawler.clone()),
-            Cell::Badge(identity, identity.to_owned()),
+            Cell::Badge(identity, identity),
             Cell::Code(row.origin.clone()),
             Cell::Code(row.delay.clone()),
             Cell::Text(row.honours_delay.clone()),
@@ -42,8 +44,11 @@ pub fn delay(model: &PageModel) -> String {
     let (rows, total) = (rows.collect(), model.delays.total);
     let (id, caption, file) =
         ("by-delay", "Requests beyond what a delay allows", "crawl-delay.csv");
-    "<p>Crawl-delay is no part of the protocol and never makes a violation. Counted is only what \
-     certainly did not keep it: requests beyond the most that fit in an hour, or in a day.</p>\n"
-        .to_owned()
-        + &Table { id, caption, columns: COLUMNS, rows, total, file }.html()
+    html! {
+        p {
+            "Crawl-delay is no part of the protocol and never makes a violation. Counted is only what \
+             certainly did not keep it: requests beyond the most that fit in an hour, or in a day."
+        } "\n"
+        (Table { id, caption, columns: COLUMNS, rows, total, file })
+    }
 }

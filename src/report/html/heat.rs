@@ -1,10 +1,9 @@
 //! A calendar of hours as inline SVG: a column a day, a row an hour, the darker the more.
 
-use std::fmt::Write;
+use maud::{Markup, html};
 
 use super::super::format::grouped;
 use super::chart::names;
-use super::markup::escape;
 
 /// Shades of a colour, the least first.
 const SHADES: usize = 5;
@@ -30,41 +29,36 @@ pub struct Heat<'a> {
 }
 
 impl Heat<'_> {
-    /// As HTML. The numbers are to follow as a table.
-    pub fn html(&self, days: &[DayColumn]) -> String {
+    /// The drawing. The numbers are to follow as a table.
+    pub fn html(&self, days: &[DayColumn]) -> Markup {
         let Heat { id, title, class, what } = self;
         let most = days.iter().flat_map(|(_, hours)| hours).copied().max().unwrap_or_default();
         let bounds = bounds(most);
         let step = WIDTH / days.len().max(1) as f64;
-        let mut svg = format!(
-            "<svg class=\"heat {class}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" \
-             aria-labelledby=\"{id}-title\" focusable=\"false\"><rect class=\"h0\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>"
-        );
-        for (at, (day, hours)) in days.iter().enumerate() {
-            for (hour, &number) in hours.iter().enumerate().filter(|(_, number)| **number > 0) {
-                let (x, y) = (step * at as f64, ROW_HEIGHT * hour as f64);
-                write!(
-                    svg,
-                    "<rect class=\"h{}\" x=\"{x:.1}\" y=\"{y:.0}\" width=\"{step:.1}\" height=\"{ROW_HEIGHT:.0}\">\
-                     <title>{} {hour:02}:00, {what}: {}</title></rect>",
-                    shade(number, &bounds),
-                    escape(day),
-                    grouped(number)
-                )
-                .expect("writing to a string cannot fail");
-            }
-        }
-        svg.push_str("</svg>");
         let day_names: Vec<&str> = days.iter().map(|(day, _)| day.as_str()).collect();
-        format!(
-            "<figure class=\"columns\">\n<figcaption id=\"{id}-title\">{}</figcaption>\n{}\
-             <div class=\"plot\"><div class=\"scale\" aria-hidden=\"true\"><span>0:00</span><span>6:00</span>\
-             <span>12:00</span><span>18:00</span><span>24:00</span></div>{svg}</div>\n\
-             <div class=\"names\" aria-hidden=\"true\">{}</div>\n</figure>\n",
-            escape(title),
-            legend(class, &bounds),
-            names(&day_names)
-        )
+        html! {
+            figure class="columns" { "\n"
+                figcaption id={ (id) "-title" } { (title) } "\n"
+                (legend(class, &bounds))
+                div class="plot" {
+                    div class="scale" aria-hidden="true" {
+                        @for time in ["0:00", "6:00", "12:00", "18:00", "24:00"] { span { (time) } }
+                    }
+                    svg class={ "heat " (class) } viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-labelledby={ (id) "-title" } focusable="false" {
+                        rect class="h0" width=(WIDTH) height=(HEIGHT) {}
+                        @for (at, (day, hours)) in days.iter().enumerate() {
+                            @for (hour, &number) in hours.iter().enumerate().filter(|(_, number)| **number > 0) {
+                                @let (x, y) = (step * at as f64, ROW_HEIGHT * hour as f64);
+                                rect class={ "h" (shade(number, &bounds)) } x=(format_args!("{x:.1}")) y=(format_args!("{y:.0}")) width=(format_args!("{step:.1}")) height=(format_args!("{ROW_HEIGHT:.0}")) {
+                                    title { (day) (format_args!(" {hour:02}:00, {what}: ")) (grouped(number)) }
+                                }
+                            }
+                        }
+                    }
+                } "\n"
+                div class="names" aria-hidden="true" { (names(&day_names)) } "\n"
+            } "\n"
+        }
     }
 }
 
@@ -79,27 +73,22 @@ fn shade(number: u64, bounds: &[u64; SHADES]) -> usize {
     (below + 1).min(SHADES)
 }
 
-fn legend(class: &str, bounds: &[u64; SHADES]) -> String {
-    let mut items = String::new();
-    let mut least = 1;
-    for (at, &most) in bounds.iter().enumerate().filter(|(_, most)| **most > 0) {
-        if most < least {
-            continue;
-        }
-        let range = match most == least {
-            true => grouped(most),
-            false => format!("{}–{}", grouped(least), grouped(most)),
-        };
-        write!(
-            items,
-            "<li><svg class=\"swatch heat {class}\" viewBox=\"0 0 10 10\" aria-hidden=\"true\" focusable=\"false\">\
-             <rect class=\"h{}\" width=\"10\" height=\"10\"/></svg>{range}</li>",
-            at + 1
-        )
-        .expect("writing to a string cannot fail");
-        least = most + 1;
+fn legend(class: &str, bounds: &[u64; SHADES]) -> Markup {
+    let least = |at: usize| if at == 0 { 1 } else { bounds[at - 1] + 1 };
+    let ranges = bounds.iter().enumerate().map(|(at, &most)| (at + 1, least(at), most));
+    html! {
+        ul class="legend" {
+            @for (shade, least, most) in ranges.filter(|(_, least, most)| least <= most) {
+                li {
+                    svg class={ "swatch heat " (class) } viewBox="0 0 10 10" aria-hidden="true" focusable="false" {
+                        rect class={ "h" (shade) } width="10" height="10" {}
+                    }
+                    @if least < most { (grouped(least)) "–" }
+                    (grouped(most))
+                }
+            }
+        } "\n"
     }
-    format!("<ul class=\"legend\">{items}</ul>\n")
 }
 
 #[cfg(test)]
@@ -113,14 +102,14 @@ mod tests {
             assert_eq!(shade(most, &bounds), if most == 0 { 1 } else { SHADES });
             assert!((1..=most.min(100)).all(|number| bounds[shade(number, &bounds) - 1] >= number));
         }
-        let legend = legend("c", &bounds(16));
+        let legend = legend("c", &bounds(16)).0;
         assert!(legend.contains("</svg>1</li>") && legend.contains("</svg>9–16</li>"), "{legend}");
-        assert_eq!(super::legend("c", &bounds(1)).matches("<li>").count(), 1);
+        assert_eq!(super::legend("c", &bounds(1)).0.matches("<li>").count(), 1);
     }
 
     #[test]
     fn an_empty_calendar_is_drawn() {
         let heat = Heat { id: "h", title: "t", class: "c", what: "requests" };
-        assert!(heat.html(&[]).contains("</svg>"));
+        assert!(heat.html(&[]).0.contains("</svg>"));
     }
 }

@@ -1,5 +1,7 @@
 //! Requests and violations by hour: hour after hour where there are few days, else a calendar.
 
+use maud::{Markup, html};
+
 use crate::audit::sums::Sums;
 use crate::time::{Day, Hour};
 
@@ -42,25 +44,27 @@ const CALENDAR_COLUMNS: &[(&str, Kind)] = &{
     columns
 };
 
-/// The part of the section, as HTML; empty where hours are not known.
-pub fn hours(model: &PageModel) -> String {
+/// The part of the section; empty where hours are not known.
+pub fn hours(model: &PageModel) -> Markup {
     let days = calendar(model.hours.keys().map(|hour| hour.day), DAYS_MAX);
-    let Some(first) = days.first() else { return String::new() };
+    let Some(first) = days.first() else { return html! {} };
     let has_violations = model.violations.total > 0;
-    let heading = "<h3>By hour</h3>\n".to_owned();
     let all = model.hours.keys().filter(|hour| hour.day >= *first).count();
-    let cut = match model.hours.len() - all {
-        0 => String::new(),
-        _ => format!("<p>The last {} days; <code>hourly.csv</code> has more.</p>\n", days.len()),
-    };
-    if days.len() <= DAYS_IN_A_ROW_MAX {
-        heading + &in_a_row(model, &days, has_violations) + &table(model)
-    } else {
-        heading + &cut + &calendars(model, &days)
+    html! {
+        h3 { "By hour" } "\n"
+        @if days.len() <= DAYS_IN_A_ROW_MAX {
+            (in_a_row(model, &days, has_violations))
+            (table(model))
+        } @else {
+            @if model.hours.len() > all {
+                p { "The last " (days.len()) " days; " code { "hourly.csv" } " has more." } "\n"
+            }
+            (calendars(model, &days))
+        }
     }
 }
 
-fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> String {
+fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> Markup {
     let drawn = |number: fn(&Sums) -> u64| -> Vec<Column> {
         let hours =
             days.iter().flat_map(|day| (0..HOURS as u8).map(move |hour| Hour { day: *day, hour }));
@@ -81,10 +85,10 @@ fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> String {
         return requests;
     }
     let violations = drawn(|sums| sums.violations);
-    chart("hours-violations", "Violations by hour", &violations) + &requests
+    html! { (chart("hours-violations", "Violations by hour", &violations)) (requests) }
 }
 
-fn table(model: &PageModel) -> String {
+fn table(model: &PageModel) -> Markup {
     let rows = model.hours.iter().map(|(hour, of)| {
         let JudgedSums { own, judged, spoofed } = judged_sums(of);
         vec![
@@ -99,10 +103,10 @@ fn table(model: &PageModel) -> String {
     });
     let (rows, total) = (rows.collect(), model.hours.len() as u64);
     let caption = "Requests of known crawlers by hour";
-    Table { id: "by-hour", caption, columns: COLUMNS, rows, total, file: "hourly.csv" }.html()
+    html! { (Table { id: "by-hour", caption, columns: COLUMNS, rows, total, file: "hourly.csv" }) }
 }
 
-fn calendars(model: &PageModel, days: &[Day]) -> String {
+fn calendars(model: &PageModel, days: &[Day]) -> Markup {
     let counted = |number: fn(&Sums) -> u64| -> Vec<DayColumn> {
         let of = |day: Day, hour: usize| {
             let of = model.hours.get(&Hour { day, hour: hour as u8 });
@@ -124,14 +128,16 @@ fn calendars(model: &PageModel, days: &[Day]) -> String {
         class: "cold",
         what: "requests",
     };
-    let mut html = String::new();
-    if model.not_spoofed().violations > 0 {
-        html += &calendar_html(violations, "violations-by-hour", &counted(|sums| sums.violations));
+    html! {
+        @if model.not_spoofed().violations > 0 {
+            (calendar_table(violations, "violations-by-hour", &counted(|sums| sums.violations)))
+        }
+        (calendar_table(requests, "requests-by-hour", &counted(|sums| sums.requests)))
     }
-    html + &calendar_html(requests, "requests-by-hour", &counted(|sums| sums.requests))
 }
 
-fn calendar_html(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> String {
+/// The calendar, and its numbers as a table.
+fn calendar_table(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> Markup {
     let caption = format!("{} (spoofed left out)", heat.title);
     let held: Vec<_> = days.iter().filter(|(_, hours)| hours.iter().any(|&n| n > 0)).collect();
     let rows = held.iter().map(|(day, hours)| {
@@ -140,7 +146,7 @@ fn calendar_html(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> String {
     });
     let (rows, total) = (rows.collect(), held.len() as u64);
     let (caption, columns, file) = (caption.as_str(), CALENDAR_COLUMNS, "hourly.csv");
-    heat.html(days) + &Table { id, caption, columns, rows, total, file }.html()
+    html! { (heat.html(days)) (Table { id, caption, columns, rows, total, file }) }
 }
 
 /// `2026-01-31 23:00`.

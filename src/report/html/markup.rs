@@ -1,56 +1,49 @@
-//! Text as HTML.
+//! Parts of sentences as HTML. What is put in is escaped by `html!`.
+
+use std::borrow::Cow;
+
+use maud::{Markup, Render, html};
 
 use super::super::format::grouped;
 
 /// Characters of a stranger's text that are shown; the CSV has all.
 const CHARS_MAX: usize = 160;
 
-/// `text` as the content of an element or a quoted attribute.
-pub fn escape(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            other => html.push(other),
-        }
-    }
-    html
-}
-
 /// The beginning of what strangers wrote, set off from our own words.
-pub fn code(text: &str) -> String {
-    format!("<code>{}</code>", escape(&cut(text)))
+pub fn code(text: &str) -> Markup {
+    html! { code { (cut(text)) } }
 }
 
 /// The beginning of `text`, and `…` where more follows.
-pub fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> Cow<'_, str> {
+    if text.len() <= CHARS_MAX {
+        return Cow::Borrowed(text);
+    }
     match text.char_indices().nth(CHARS_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
 }
 
 /// A number that stands out.
-pub fn strong(number: u64) -> String {
-    format!("<strong>{}</strong>", grouped(number))
+pub fn strong(number: u64) -> Markup {
+    html! { strong { (grouped(number)) } }
 }
 
 /// Several things in a sentence: `a, b and c`.
-pub fn listed(things: &[String]) -> String {
-    match things {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+pub fn listed(things: &[impl Render]) -> Markup {
+    let last = things.len().saturating_sub(1);
+    html! {
+        @for (at, thing) in things.iter().enumerate() {
+            @if at > 0 { @if at == last { " and " } @else { ", " } }
+            (thing)
+        }
     }
 }
 
 /// `1 crawler`, `2 crawlers`, with the number standing out.
-pub fn strongly_counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", strong(number), if number == 1 { "" } else { "s" })
+pub fn strongly_counted(number: u64, what: &str) -> Markup {
+    html! { (strong(number)) " " (what) @if number != 1 { "s" } }
 }
 
 /// `2026-03-28T00:48:00Z` as `2026-03-28 00:48`.
@@ -67,18 +60,20 @@ mod tests {
 
     #[test]
     fn nothing_that_strangers_write_is_markup() {
-        assert_eq!(
-            escape("<a href=\"x\" b='&'>"),
-            "&lt;a href=&quot;x&quot; b=&#39;&amp;&#39;&gt;"
-        );
-        assert_eq!(code(&"ß".repeat(200)), format!("<code>{}…</code>", "ß".repeat(CHARS_MAX)));
+        let text = "<a href=\"x\" b='&'>";
+        let escaped = "&lt;a href=&quot;x&quot; b='&amp;'&gt;";
+        assert_eq!(code(text).0, format!("<code>{escaped}</code>"));
+        assert_eq!(html! { p title=(text) {} }.0, format!("<p title=\"{escaped}\"></p>"));
+        assert_eq!(code(&"ß".repeat(200)).0, format!("<code>{}…</code>", "ß".repeat(CHARS_MAX)));
+        assert_eq!(code(&"ß".repeat(CHARS_MAX)).0.matches('…').count(), 0);
     }
 
     #[test]
     fn lists_and_times() {
-        let words = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(listed(&words), "a, b and c");
-        assert_eq!(listed(&words[..1]), "a");
+        let words = ["a", "b", "<c>"];
+        assert_eq!(listed(&words).0, "a, b and &lt;c&gt;");
+        assert_eq!(listed(&words[..1]).0, "a");
+        assert_eq!(listed(&words[..0]).0, "");
         assert_eq!(minute("2026-03-28T00:48:00Z"), "2026-03-28 00:48");
         assert_eq!(minute(""), "");
     }

@@ -1,11 +1,12 @@
 //! How the numbers were made: what was read, by which rules, and what the words mean.
 
+use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::escape::shown;
 use super::super::format::grouped;
 use super::super::page_model::{PageModel, ROWS_MAX};
-use super::markup::{code, escape};
+use super::markup::code;
 use super::table::{Cell, Kind, Table};
 
 const WORDS: &[(&str, &str)] = &[
@@ -35,25 +36,29 @@ const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The section, as HTML.
-pub fn method(model: &PageModel) -> String {
-    let words: String =
-        WORDS.iter().map(|(word, meaning)| format!("<dt>{word}</dt><dd>{meaning}</dd>")).collect();
-    format!(
-        "<p>Each line of each log is counted once. A request of one of {} known crawlers is judged by \
-         the robots.txt of the origin that it was addressed to.</p>\n<dl class=\"about words\">{words}</dl>\n",
-        grouped(model.run.crawlers_known)
-    ) + &reports(model)
-        + &inputs(model)
-        + &robots(model)
-        + &options(model)
-        + &files(model)
+/// The section.
+pub fn method(model: &PageModel) -> Markup {
+    html! {
+        p {
+            "Each line of each log is counted once. A request of one of "
+            (grouped(model.run.crawlers_known))
+            " known crawlers is judged by the robots.txt of the origin that it was addressed to."
+        } "\n"
+        dl class="about words" {
+            @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
+        } "\n"
+        (reports(model))
+        (inputs(model))
+        (robots(model))
+        (options(model))
+        (files(model))
+    }
 }
 
 /// From which this one was put together.
-fn reports(model: &PageModel) -> String {
+fn reports(model: &PageModel) -> Markup {
     if model.run.reports.is_empty() {
-        return String::new();
+        return html! {};
     }
     let columns = &[
         ("Report", Kind::Text),
@@ -75,10 +80,10 @@ fn reports(model: &PageModel) -> String {
     });
     let (rows, total) = (rows.collect(), model.run.reports.len() as u64);
     let caption = "Reports that were put together";
-    Table { id: "reports", caption, columns, rows, total, file: "run.json" }.html()
+    html! { (Table { id: "reports", caption, columns, rows, total, file: "run.json" }) }
 }
 
-fn inputs(model: &PageModel) -> String {
+fn inputs(model: &PageModel) -> Markup {
     let columns = &[
         ("Log", Kind::Text),
         ("Format", Kind::Text),
@@ -104,11 +109,11 @@ fn inputs(model: &PageModel) -> String {
         ]
     });
     let (rows, total) = (rows.collect(), model.run.inputs.len() as u64);
-    Table { id: "inputs", caption: "Logs that were read", columns, rows, total, file: "run.json" }
-        .html()
+    let caption = "Logs that were read";
+    html! { (Table { id: "inputs", caption, columns, rows, total, file: "run.json" }) }
 }
 
-fn robots(model: &PageModel) -> String {
+fn robots(model: &PageModel) -> Markup {
     let columns = &[("robots.txt", Kind::Text), ("Bytes", Kind::Number), ("Digest", Kind::Text)];
     let rows = model.run.robots.iter().take(ROWS_MAX).map(|robots| {
         vec![
@@ -119,10 +124,10 @@ fn robots(model: &PageModel) -> String {
     });
     let (rows, total) = (rows.collect(), model.run.robots.len() as u64);
     let caption = "robots.txt files by which requests were judged";
-    Table { id: "robots", caption, columns, rows, total, file: "run.json" }.html()
+    html! { (Table { id: "robots", caption, columns, rows, total, file: "run.json" }) }
 }
 
-fn options(model: &PageModel) -> String {
+fn options(model: &PageModel) -> Markup {
     let columns = &[("Option", Kind::Text), ("Value", Kind::Text)];
     let rows: Vec<_> = model
         .run
@@ -140,20 +145,19 @@ fn options(model: &PageModel) -> String {
         .collect();
     let total = rows.len() as u64;
     let caption = "Options of the run that could change the numbers";
-    Table { id: "options", caption, columns, rows, total, file: "run.json" }.html()
+    html! { (Table { id: "options", caption, columns, rows, total, file: "run.json" }) }
 }
 
-fn files(model: &PageModel) -> String {
-    let items: String = model
-        .run
-        .files
-        .iter()
-        .filter(|file| *file != super::PAGE)
-        .map(|file| format!("<li>{}</li>", code(&shown(file))))
-        .collect();
-    format!(
-        "<h3>The numbers themselves</h3>\n<p>This page is drawn from these tables beside it, and holds nothing that is \
-         not in them; {}: inputs, options and sums.</p>\n<ul class=\"files\">{items}</ul>\n",
-        escape("run.json tells the run")
-    )
+fn files(model: &PageModel) -> Markup {
+    let files = model.run.files.iter().filter(|file| *file != super::PAGE);
+    html! {
+        h3 { "The numbers themselves" } "\n"
+        p {
+            "This page is drawn from these tables beside it, and holds nothing that is not in them; \
+             run.json tells the run: inputs, options and sums."
+        } "\n"
+        ul class="files" {
+            @for file in files { li { (code(&shown(file))) } }
+        } "\n"
+    }
 }

@@ -1,4 +1,6 @@
-//! CrawlerKey read robots.txt, who never did in these logs, and what was known before violations.
+//! Who read robots.txt, who never did in these logs, and what was known before violations.
+
+use maud::{Markup, html};
 
 use super::super::page_model::crawler::CrawlerTotals;
 use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
@@ -13,8 +15,8 @@ const KNOWLEDGE: [Series; 4] = [
     ("k4", "not known"),
 ];
 
-/// The section, as HTML.
-pub fn reading(model: &PageModel) -> String {
+/// The section.
+pub fn reading(model: &PageModel) -> Markup {
     let (read, never): (Vec<_>, Vec<_>) = model
         .crawlers
         .iter()
@@ -22,17 +24,20 @@ pub fn reading(model: &PageModel) -> String {
             is_itself(*identity) && crawler.not_bound_reason.is_empty()
         })
         .partition(|(_, crawler)| crawler.fetches.successful > 0);
-    format!(
-        "<p>{} that robots.txt binds read it in these logs, {} did not. A log that begins today does \
-         not know what was read yesterday.</p>\n",
-        strongly_counted(read.len() as u64, "crawler"),
-        strongly_counted(never.len() as u64, "crawler"),
-    ) + &before_violations(model)
-        + &readers(&read)
-        + &never_read(&never)
+    html! {
+        p {
+            (strongly_counted(read.len() as u64, "crawler"))
+            " that robots.txt binds read it in these logs, "
+            (strongly_counted(never.len() as u64, "crawler"))
+            " did not. A log that begins today does not know what was read yesterday."
+        } "\n"
+        (before_violations(model))
+        (readers(&read))
+        (never_read(&never))
+    }
 }
 
-fn before_violations(model: &PageModel) -> String {
+fn before_violations(model: &PageModel) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("", Kind::Drawing),
@@ -61,15 +66,17 @@ fn before_violations(model: &PageModel) -> String {
         .take(ROWS_MAX)
         .collect();
     if rows.is_empty() {
-        return String::new();
+        return html! {};
     }
     let (id, caption) = ("by-knowledge", "Violations by what had been read before them");
     let total = rows.len() as u64;
-    legend(&KNOWLEDGE)
-        + &Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }.html()
+    html! {
+        (legend(&KNOWLEDGE))
+        (Table { id, caption, columns, rows, total, file: "robots-fetches.csv" })
+    }
 }
 
-fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
+fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
@@ -85,7 +92,7 @@ fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
         let fetches = &crawler.fetches;
         vec![
             Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Badge(identity.as_str(), identity.as_str()),
             Cell::Number(fetches.successful),
             Cell::Number(fetches.origins_fetched),
             Cell::Number(fetches.origins),
@@ -98,7 +105,7 @@ fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
     listing("readers", "Crawlers that read robots.txt", columns, rows, row)
 }
 
-fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
+fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
@@ -111,7 +118,7 @@ fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> String {
         let fetches = &crawler.fetches;
         vec![
             Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str().to_owned()),
+            Cell::Badge(identity.as_str(), identity.as_str()),
             Cell::Number(fetches.requests),
             Cell::Number(fetches.other_requests),
             Cell::Number(fetches.origins),
@@ -128,13 +135,13 @@ fn listing(
     columns: &[(&str, Kind)],
     rows: &[(&CrawlerKey, &CrawlerTotals)],
     row: impl Fn(&(&CrawlerKey, &CrawlerTotals)) -> Vec<Cell>,
-) -> String {
+) -> Markup {
     if rows.is_empty() {
-        return String::new();
+        return html! {};
     }
     let mut sorted = rows.to_vec();
     sorted.sort_by_key(|(_, crawler)| std::cmp::Reverse(crawler.sums.violations));
     let total = rows.len() as u64;
     let rows = sorted.iter().take(ROWS_MAX).map(row).collect();
-    Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }.html()
+    html! { (Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }) }
 }

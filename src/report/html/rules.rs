@@ -1,9 +1,11 @@
 //! The rules most broken, shown among the lines of their robots.txt.
 
+use maud::{Markup, html};
+
 use super::super::format::{counted, grouped, percent};
 use super::super::page_model::PageModel;
 use super::super::page_model::rule::{RobotsLine, RuleTotals};
-use super::markup::{code, cut, escape, listed, minute};
+use super::markup::{code, cut, listed, minute};
 use super::table::{Cell, Kind, Table};
 
 /// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
@@ -28,109 +30,124 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("In the logs", Kind::Text),
 ];
 
-/// The section, as HTML.
-pub fn rules(model: &PageModel) -> String {
+/// The section.
+pub fn rules(model: &PageModel) -> Markup {
     if model.violations.rows.is_empty() {
-        return "<p>No rule was broken.</p>\n".to_owned();
+        return html! { p { "No rule was broken." } "\n" };
     }
-    let shown = model.rules.len() as u64;
-    let mut html = format!(
-        "<p>{} broken by crawlers that are not spoofed; here {}, with the lines around it as they stand in \
-         robots.txt (comments left out).</p>\n<ol class=\"rules\">\n",
-        counted(model.rules_broken as u64, "rule")
-            + if model.rules_broken == 1 { " was" } else { " were" },
-        if shown == 1 {
-            "it is".to_owned()
-        } else {
-            format!("are the {} broken most", grouped(shown))
-        },
-    );
-    for ((digest, line), rule) in &model.rules {
-        let near = model.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
-        html += &rule_html(model, digest, *line, rule, near);
+    html! {
+        p {
+            (counted(model.rules_broken as u64, "rule"))
+            @if model.rules_broken == 1 { " was" } @else { " were" }
+            " broken by crawlers that are not spoofed; here "
+            @match model.rules.len() as u64 {
+                1 => { "it is" }
+                shown => { "are the " (grouped(shown)) " broken most" }
+            }
+            ", with the lines around it as they stand in robots.txt (comments left out)."
+        } "\n"
+        ol class="rules" { "\n"
+            @for ((digest, line), rule) in &model.rules {
+                (rule_html(model, digest, *line, rule))
+            }
+        } "\n"
+        (table(model))
     }
-    html + "</ol>\n" + &table(model)
 }
 
-fn rule_html(
-    model: &PageModel,
-    digest: &str,
-    line: u64,
-    rule: &RuleTotals,
-    near: &[RobotsLine],
-) -> String {
+fn rule_html(model: &PageModel, digest: &str, line: u64, rule: &RuleTotals) -> Markup {
+    let near = model.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
+    html! {
+        li {
+            h3 {
+                (code(&format!("{}: {}", field_name(&rule.directive), rule.pattern))) " "
+                span class="count" { (counted(rule.requests, "request")) }
+            } "\n"
+            (excerpt(line, rule, near))
+            dl class="about" {
+                dt { "Broken by" } dd { (offenders(rule)) }
+                dt { "At" } dd { (origins(rule)) }
+                dt { "Served" }
+                dd { (percent(rule.statuses.status_2xx, rule.requests)) " of these requests got a 2xx" }
+                @if let Some(example) = &rule.example {
+                    dt { "First request" }
+                    dd {
+                        (code(&example.target)) " on "
+                        (example.time.map_or_else(String::new, |time| minute(&time.to_string())))
+                        " UTC, line " (grouped(example.line)) " of " (code(&example.file))
+                    }
+                }
+                dt { "In" } dd { (source(model, digest)) }
+            }
+        } "\n"
+    }
+}
+
+/// Who broke `rule` most.
+fn offenders(rule: &RuleTotals) -> Markup {
     let mut by: Vec<_> = rule.by.iter().collect();
     by.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
     let more = by.len().saturating_sub(NAMES_SHOWN);
-    let mut by: Vec<String> = by
-        .into_iter()
-        .take(NAMES_SHOWN)
-        .map(|((name, _), requests)| format!("{} ({})", escape(&cut(name)), grouped(*requests)))
+    let named = by.into_iter().take(NAMES_SHOWN);
+    let mut named: Vec<Markup> = named
+        .map(|((name, _), requests)| html! { (cut(name)) " (" (grouped(*requests)) ")" })
         .collect();
     if more > 0 {
-        by.push(format!("{more} more"));
+        named.push(html! { (more) " more" });
     }
-    let origins: Vec<String> =
-        rule.origins.iter().take(NAMES_SHOWN).map(|origin| code(origin)).collect();
+    listed(&named)
+}
+
+/// Where `rule` was broken.
+fn origins(rule: &RuleTotals) -> Markup {
     let more = rule.origins.len().saturating_sub(NAMES_SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let example = rule.example.as_ref().map_or_else(String::new, |example| {
-        format!(
-            "<dt>First request</dt><dd>{} on {} UTC, line {} of {}</dd>",
-            code(&example.target),
-            escape(&example.time.map_or_else(String::new, |time| minute(&time.to_string()))),
-            grouped(example.line),
-            code(&example.file)
-        )
-    });
-    format!(
-        "<li><h3>{} <span class=\"count\">{}</span></h3>\n{}<dl class=\"about\"><dt>Broken by</dt><dd>{}</dd>\
-         <dt>At</dt><dd>{}{more}</dd><dt>Served</dt><dd>{} of these requests got a 2xx</dd>{example}<dt>In</dt><dd>{}</dd></dl></li>\n",
-        code(&format!("{}: {}", field_name(&rule.directive), rule.pattern)),
-        counted(rule.requests, "request"),
-        excerpt(line, rule, near),
-        listed(&by),
-        origins.join(", "),
-        percent(rule.statuses.status_2xx, rule.requests),
-        source(model, digest),
-    )
+    html! {
+        @for (at, origin) in rule.origins.iter().take(NAMES_SHOWN).enumerate() {
+            @if at > 0 { ", " }
+            (code(origin))
+        }
+        @if more > 0 { " and " (more) " more" }
+    }
 }
 
 /// The name of the robots.txt of that digest, and the digest's beginning.
-fn source(model: &PageModel, digest: &str) -> String {
+fn source(model: &PageModel, digest: &str) -> Markup {
     let short = code(digest.get(..19).unwrap_or(digest));
-    match model.run.robots.iter().find(|robots| robots.digest == digest) {
-        Some(robots) => format!("{} ({short}…)", code(&robots.source)),
-        None => format!("{short}…"),
+    html! {
+        @match model.run.robots.iter().find(|robots| robots.digest == digest) {
+            Some(robots) => { (code(&robots.source)) " (" (short) "…)" }
+            None => { (short) "…" }
+        }
     }
 }
 
 /// The lines around the rule, with the rule marked. Gaps of lines that say something else or
 /// nothing are shown as such.
-fn excerpt(line: u64, rule: &RuleTotals, near: &[RobotsLine]) -> String {
+fn excerpt(line: u64, rule: &RuleTotals, near: &[RobotsLine]) -> Markup {
     let marked = RobotsLine { line, field: rule.directive.clone(), value: rule.pattern.clone() };
     let mut lines: Vec<&RobotsLine> = group_of(line, near);
     if !lines.iter().any(|shown| shown.line == line) {
         lines.push(&marked);
     }
-    let mut html = String::from(
-        "<table class=\"robots\"><caption class=\"unseen\">Lines of robots.txt</caption><tbody>\n",
-    );
-    let mut before = None;
-    for shown in lines {
-        if before.is_some_and(|before| before + 1 < shown.line) {
-            html += "<tr class=\"gap\" aria-hidden=\"true\"><td></td><td>⋮</td></tr>\n";
-        }
-        before = Some(shown.line);
-        let text = code(&format!("{}: {}", field_name(&shown.field), shown.value));
-        let (class, text) = if shown.line == line {
-            (" class=\"broken\"", format!("<mark>{text}</mark>"))
-        } else {
-            ("", text)
-        };
-        html += &format!("<tr{class}><th scope=\"row\">{}</th><td>{text}</td></tr>\n", shown.line);
+    let before = std::iter::once(None).chain(lines.iter().map(|shown| Some(shown.line)));
+    html! {
+        table class="robots" {
+            caption class="unseen" { "Lines of robots.txt" }
+            tbody { "\n"
+                @for (shown, before) in lines.iter().zip(before) {
+                    @if before.is_some_and(|before| before + 1 < shown.line) {
+                        tr class="gap" aria-hidden="true" { td {} td { "⋮" } } "\n"
+                    }
+                    @let text = code(&format!("{}: {}", field_name(&shown.field), shown.value));
+                    @let is_marked = shown.line == line;
+                    tr class=[is_marked.then_some("broken")] {
+                        th scope="row" { (shown.line) }
+                        td { @if is_marked { mark { (text) } } @else { (text) } }
+                    } "\n"
+                }
+            }
+        } "\n"
     }
-    html + "</tbody></table>\n"
 }
 
 /// The User-agent lines above `line`, and the rules around it.
@@ -160,7 +177,7 @@ fn field_name(field: &str) -> &str {
     }
 }
 
-fn table(model: &PageModel) -> String {
+fn table(model: &PageModel) -> Markup {
     let rows = model.violations.rows.iter().map(|row| {
         let identity = row.identity.as_str();
         let rule = format!("{}: {}", field_name(&row.directive), row.pattern);
@@ -170,7 +187,7 @@ fn table(model: &PageModel) -> String {
             Cell::Number(row.rule_line),
             Cell::Text(row.group.clone()),
             Cell::Text(row.crawler.clone()),
-            Cell::Badge(identity, identity.to_owned()),
+            Cell::Badge(identity, identity),
             Cell::Number(row.requests),
             Cell::Code(row.origin.clone()),
             Cell::Time(row.first_seen),
@@ -180,7 +197,7 @@ fn table(model: &PageModel) -> String {
     });
     let (rows, total) = (rows.collect(), model.violations.total);
     let caption = "Every rule that was broken, by whom";
-    Table { id: "by-rule", caption, columns: COLUMNS, rows, total, file: "violations.csv" }.html()
+    html! { (Table { id: "by-rule", caption, columns: COLUMNS, rows, total, file: "violations.csv" }) }
 }
 
 #[cfg(test)]

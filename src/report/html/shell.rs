@@ -4,9 +4,8 @@
 //! the one script lets nothing else run or load, whatever strangers wrote.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
-
-use super::markup::escape;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -20,42 +19,56 @@ pub struct Section {
     pub short: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// What stands under the heading; HTML.
-    pub body: String,
+    /// What stands under the heading.
+    pub body: Markup,
 }
 
-/// The whole document. `title` is text, `header` is HTML.
-pub fn document(title: &str, header: &str, sections: &[Section]) -> String {
-    let links: String = sections
-        .iter()
-        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>", section.id, section.short))
-        .collect();
-    let parts: String = sections.iter().map(section_html).collect();
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <meta name=\"robots\" content=\"noindex\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
-         <header>{header}</header>\n\
-         <nav aria-label=\"Contents\"><ul>{links}</ul></nav>\n\
-         <main id=\"main\">\n{parts}</main>\n\
-         <footer><p>Made by botaudit from the tables beside this file. \
-         It loads nothing from elsewhere.</p></footer>\n\
-         <script>{SCRIPT}</script>\n</body>\n</html>\n",
-        policy(),
-        escape(title),
-    )
+/// The whole document.
+pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
+    let document = html! {
+        (DOCTYPE) "\n"
+        html lang="en" { "\n"
+            head { "\n"
+                meta charset="utf-8"; "\n"
+                meta http-equiv="Content-Security-Policy" content=(policy()); "\n"
+                meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
+                meta name="color-scheme" content="light dark"; "\n"
+                meta name="referrer" content="no-referrer"; "\n"
+                meta name="robots" content="noindex"; "\n"
+                title { (title) } "\n"
+                style { (PreEscaped(STYLE)) } "\n"
+            } "\n"
+            body { "\n"
+                a class="skip" href="#main" { "Skip to the report" } "\n"
+                header { (header) } "\n"
+                nav aria-label="Contents" {
+                    ul {
+                        @for Section { id, short, .. } in sections {
+                            li { a href={ "#" (id) } { (short) } }
+                        }
+                    }
+                } "\n"
+                main id="main" { "\n" @for section in sections { (section_html(section)) } } "\n"
+                footer {
+                    p {
+                        "Made by botaudit from the tables beside this file. It loads nothing from elsewhere."
+                    }
+                } "\n"
+                script { (PreEscaped(SCRIPT)) } "\n"
+            } "\n"
+        } "\n"
+    };
+    document.into_string()
 }
 
-fn section_html(section: &Section) -> String {
+fn section_html(section: &Section) -> Markup {
     let Section { id, title, body, .. } = section;
-    format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{body}</section>\n"
-    )
+    html! {
+        section id=(id) aria-labelledby={ (id) "-title" } { "\n"
+            h2 id={ (id) "-title" } { (title) } "\n"
+            (body)
+        } "\n"
+    }
 }
 
 fn policy() -> String {
@@ -78,7 +91,7 @@ mod tests {
     fn style_and_script_stand_in_the_page_as_they_were_hashed() {
         for text in [STYLE, SCRIPT] {
             assert!(!text.contains("</") && !text.contains('\r'));
-            assert!(document("", "", &[]).contains(text));
+            assert!(document("", &html! {}, &[]).contains(text));
         }
     }
 

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
+
 use crate::audit::simulate::Change;
 
 use super::super::format::{counted, grouped};
@@ -33,20 +35,20 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Example", Kind::Text),
 ];
 
-/// The section, as HTML; nothing where no draft was tried.
-pub fn simulation(model: &PageModel) -> Option<String> {
+/// The section; nothing where no draft was tried.
+pub fn simulation(model: &PageModel) -> Option<Markup> {
     let run = model.run.simulation.as_ref()?;
     let total = &run.not_spoofed;
-    let said = format!(
-        "<p>Had {} been in force, {} would have been newly disallowed and {} newly \
-         allowed; {} of {} would have been judged as they were. Requests that are spoofed are left \
-         out of these numbers.</p>\n",
-        code(&run.draft.source),
-        counted(total.newly_disallowed, "request"),
-        grouped(total.newly_allowed),
-        grouped(total.unchanged),
-        counted(total.judged, "request"),
-    );
+    let said = html! {
+        p {
+            "Had " (code(&run.draft.source)) " been in force, "
+            (counted(total.newly_disallowed, "request")) " would have been newly disallowed and "
+            (grouped(total.newly_allowed)) " newly allowed; " (grouped(total.unchanged)) " of "
+            (counted(total.judged, "request"))
+            " would have been judged as they were. Requests that are spoofed are left out of these \
+             numbers."
+        } "\n"
+    };
     if model.changes.heaviest.rows.is_empty() {
         return Some(said);
     }
@@ -66,7 +68,7 @@ pub fn simulation(model: &PageModel) -> Option<String> {
             row.draft_line.map_or(Cell::Nothing, Cell::Number),
             rule(&row.present),
             Cell::Code(row.origin.clone()),
-            Cell::Badge(identity, identity.to_owned()),
+            Cell::Badge(identity, identity),
             Cell::Code(row.example_target.clone()),
         ]
     });
@@ -74,11 +76,11 @@ pub fn simulation(model: &PageModel) -> Option<String> {
     let (id, caption, file) =
         ("by-change", "Requests that the draft would judge otherwise", "simulation.csv");
     let table = Table { id, caption, columns: COLUMNS, rows, total, file };
-    Some(said + &by_crawler(model) + &table.html())
+    Some(html! { (said) (by_crawler(model)) (table) })
 }
 
 /// Crawlers by their requests that would be judged otherwise, most first.
-fn by_crawler(model: &PageModel) -> String {
+fn by_crawler(model: &PageModel) -> Markup {
     let mut crawlers: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for (at, change) in [Change::NewlyDisallowed, Change::NewlyAllowed].into_iter().enumerate() {
         for (name, requests) in model.changes.by_crawler(change) {
@@ -87,7 +89,7 @@ fn by_crawler(model: &PageModel) -> String {
     }
     let mut sorted: Vec<(&str, [u64; 2])> = crawlers.into_iter().collect();
     sorted.sort_by_key(|(_, changes)| Reverse(changes.iter().sum::<u64>()));
-    let Some((_, most)) = sorted.first() else { return String::new() };
+    let Some((_, most)) = sorted.first() else { return html! {} };
     let most = most.iter().sum();
     let row = |(name, [disallowed, allowed]): &(&str, [u64; 2])| {
         let numbers = CHANGES.iter().zip([*disallowed, *allowed]);
@@ -103,13 +105,13 @@ fn by_crawler(model: &PageModel) -> String {
     let (id, caption, total) =
         ("changed-crawlers", "Crawlers by requests that change", sorted.len() as u64);
     let table = Table { id, caption, columns: BY_CRAWLER, rows, total, file: "simulation.csv" };
-    legend(&CHANGES) + &table.html()
+    html! { (legend(&CHANGES)) (table) }
 }
 
 /// In a word, with the colour of what comes of it.
 fn change(change: Change) -> Cell {
     match change {
-        Change::NewlyDisallowed => Cell::Badge("s2", "newly disallowed".to_owned()),
-        Change::NewlyAllowed => Cell::Badge("s4", "newly allowed".to_owned()),
+        Change::NewlyDisallowed => Cell::Badge("s2", "newly disallowed"),
+        Change::NewlyAllowed => Cell::Badge("s4", "newly allowed"),
     }
 }

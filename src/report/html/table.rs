@@ -1,12 +1,12 @@
 //! Tables that read well aloud, sort with the script and stand without it.
 
-use std::fmt::Write;
+use maud::{Markup, Render, html};
 
 use crate::time::UtcTime;
 
 use super::super::format::{grouped, percent};
 use super::chart::bar;
-use super::markup::{code, cut, escape, minute};
+use super::markup::{code, cut, minute};
 
 /// Rows beyond which a table scrolls in a frame of its own.
 const ROWS_UNFRAMED: usize = 15;
@@ -36,7 +36,7 @@ pub enum Cell {
     /// A time, where it is known.
     Time(Option<UtcTime>),
     /// A word that stands out, in the class of that name.
-    Badge(&'static str, String),
+    Badge(&'static str, &'static str),
     /// Parts of a whole bar, each with the class of its colour and what it is.
     Bar(Vec<(&'static str, &'static str, u64)>, u64),
     /// Nothing that could be told.
@@ -60,87 +60,108 @@ pub struct Table<'a> {
     pub file: &'a str,
 }
 
-impl Table<'_> {
-    /// As HTML.
-    pub fn html(&self) -> String {
+impl Render for Table<'_> {
+    fn render(&self) -> Markup {
         let Table { id, caption, columns, rows, total, file } = self;
-        let mut html = String::new();
         let is_long = rows.len() > ROWS_UNFRAMED;
         let frame = if is_long { "frame long" } else { "frame" };
-        write!(
-            html,
-            "<div class=\"{frame}\" role=\"region\" aria-labelledby=\"{id}-caption\" tabindex=\"0\">\n\
-             <table id=\"{id}\">\n<caption id=\"{id}-caption\">{}{}</caption>\n<thead><tr>",
-            escape(caption),
-            cut_note(rows.len() as u64, *total, file),
-        )
-        .expect("writing to a string cannot fail");
-        for (title, kind) in *columns {
-            let class = class(*kind);
-            match kind {
-                Kind::Drawing => html.push_str("<td aria-hidden=\"true\"></td>"),
-                _ => {
-                    write!(html, "<th scope=\"col\"{class}>{}</th>", escape(title))
-                        .expect("writing to a string cannot fail");
+        html! {
+            div class=(frame) role="region" aria-labelledby={ (id) "-caption" } tabindex="0" { "\n"
+                table id=(id) { "\n"
+                    caption id={ (id) "-caption" } {
+                        (caption) (cut_note(rows.len() as u64, *total, file))
+                    } "\n"
+                    thead {
+                        tr {
+                            @for (title, kind) in *columns {
+                                @if *kind == Kind::Drawing {
+                                    td aria-hidden="true" {}
+                                } @else {
+                                    th scope="col" class=[kind.class()] { (title) }
+                                }
+                            }
+                        }
+                    } "\n"
+                    tbody { "\n" @for row in rows { (Row { cells: row, columns }) } } "\n"
+                } "\n"
+            } "\n"
+        }
+    }
+}
+
+impl Kind {
+    fn class(self) -> Option<&'static str> {
+        match self {
+            Kind::Text => None,
+            Kind::Number => Some("n"),
+            Kind::Drawing => Some("bar"),
+        }
+    }
+}
+
+fn cut_note(shown: u64, total: u64, file: &str) -> Markup {
+    html! {
+        @if shown < total {
+            " "
+            span class="cut" {
+                "The first " (grouped(shown)) " of " (grouped(total)) " rows; " (code(file)) " has all."
+            }
+        }
+    }
+}
+
+/// A row; its first cell is its heading.
+struct Row<'a> {
+    cells: &'a [Cell],
+    columns: &'a [(&'a str, Kind)],
+}
+
+impl Render for Row<'_> {
+    fn render(&self) -> Markup {
+        let kinds = self.columns.iter().map(|(_, kind)| *kind);
+        html! {
+            tr {
+                @for (at, (cell, kind)) in self.cells.iter().zip(kinds).enumerate() {
+                    @let hidden = (kind == Kind::Drawing).then_some("true");
+                    @if at == 0 {
+                        th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
+                    } @else {
+                        td class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
+                    }
                 }
-            }
+            } "\n"
         }
-        html.push_str("</tr></thead>\n<tbody>\n");
-        for row in rows {
-            html.push_str("<tr>");
-            for (at, (cell, (_, kind))) in row.iter().zip(*columns).enumerate() {
-                cell.write(at == 0, *kind, &mut html);
-            }
-            html.push_str("</tr>\n");
-        }
-        html.push_str("</tbody>\n</table>\n</div>\n");
-        html
     }
-}
-
-fn class(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Text => "",
-        Kind::Number => " class=\"n\"",
-        Kind::Drawing => " class=\"bar\" aria-hidden=\"true\"",
-    }
-}
-
-fn cut_note(shown: u64, total: u64, file: &str) -> String {
-    if shown >= total {
-        return String::new();
-    }
-    format!(
-        " <span class=\"cut\">The first {} of {} rows; {} has all.</span>",
-        grouped(shown),
-        grouped(total),
-        code(file)
-    )
 }
 
 impl Cell {
-    fn write(&self, is_heading: bool, kind: Kind, html: &mut String) {
-        let tag = if is_heading { "th scope=\"row\"" } else { "td" };
-        let end = if is_heading { "th" } else { "td" };
-        let class = class(kind);
-        let (value, text) = match self {
-            Cell::Text(text) => (None, escape(&cut(text))),
-            Cell::Code(text) => (None, code(text)),
-            Cell::Number(number) => (Some(number.to_string()), grouped(*number)),
-            Cell::Share(part, whole) => (Some(millionths(*part, *whole)), percent(*part, *whole)),
-            Cell::Time(time) => {
-                let time = time.map_or_else(String::new, |time| time.to_string());
-                (Some(escape(&time)), escape(&minute(&time)))
-            }
+    /// What the script sorts by, where it is not the text.
+    fn value(&self) -> Option<String> {
+        match self {
+            Cell::Number(number) => Some(number.to_string()),
+            Cell::Share(part, whole) => Some(millionths(*part, *whole)),
+            Cell::Time(time) => Some(time.map_or_else(String::new, |time| time.to_string())),
+            Cell::Nothing => Some("-1".to_owned()),
+            Cell::Text(_) | Cell::Code(_) | Cell::Badge(..) | Cell::Bar(..) => None,
+        }
+    }
+}
+
+impl Render for Cell {
+    fn render_to(&self, buffer: &mut String) {
+        match self {
+            Cell::Text(text) => cut(text).render_to(buffer),
+            Cell::Code(text) => code(text).render_to(buffer),
+            Cell::Number(number) => grouped(*number).render_to(buffer),
+            Cell::Share(part, whole) => percent(*part, *whole).render_to(buffer),
+            Cell::Time(None) => {}
+            Cell::Time(Some(time)) => minute(&time.to_string()).render_to(buffer),
             Cell::Badge(class, text) => {
-                (None, format!("<span class=\"badge {class}\">{}</span>", escape(text)))
+                html! { span class={ "badge " (class) } { (text) } }.render_to(buffer);
             }
-            Cell::Bar(parts, whole) => (None, bar(parts, *whole)),
-            Cell::Nothing => (Some("-1".to_owned()), "–".to_owned()),
-        };
-        let value = value.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
-        write!(html, "<{tag}{class}{value}>{text}</{end}>")
-            .expect("writing to a string cannot fail");
+            Cell::Bar(parts, whole) => bar(parts, *whole).render_to(buffer),
+            Cell::Nothing => "–".render_to(buffer),
+        }
     }
 }
 
@@ -168,10 +189,10 @@ mod tests {
             total,
             file: "t.csv",
         };
-        let html = table(5_000).html();
+        let html = table(5_000).render().0;
         assert!(html.contains("The first 1 of 5,000 rows; <code>t.csv</code> has all."), "{html}");
         assert!(html.contains("<th scope=\"row\"><code>&lt;b&gt;</code></th>"), "{html}");
         assert!(html.contains("<td class=\"n\" data-v=\"1234\">1,234</td>"), "{html}");
-        assert!(!table(1).html().contains("The first"));
+        assert!(!table(1).render().0.contains("The first"));
     }
 }

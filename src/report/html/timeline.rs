@@ -1,5 +1,6 @@
 //! Requests and violations by day and hour.
 
+use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::time::Day;
@@ -8,7 +9,7 @@ use super::super::page_model::{JudgedSums, PageModel, judged_sums};
 use super::chart::columns;
 use super::crawlers::{DRAWN, IDENTITIES};
 use super::hours::hours;
-use super::markup::{cut, escape};
+use super::markup::cut;
 use super::table::{Cell, Kind, Table};
 
 /// Days that are drawn and listed: the last ones.
@@ -24,10 +25,10 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Spoofed", Kind::Number),
 ];
 
-/// The section, as HTML.
-pub fn timeline(model: &PageModel) -> String {
+/// The section.
+pub fn timeline(model: &PageModel) -> Markup {
     if model.days.is_empty() {
-        return "<p>There was no request of a known crawler.</p>\n".to_owned();
+        return html! { p { "There was no request of a known crawler." } "\n" };
     }
     let drawn = calendar(model.days.keys().copied(), DAYS_MAX);
     let columns_drawn: Vec<_> = drawn
@@ -56,16 +57,18 @@ pub fn timeline(model: &PageModel) -> String {
     });
     let (id, caption, file) = ("by-day", "Requests of known crawlers by day", "daily.csv");
     let (rows, total) = (rows.collect(), model.days.len() as u64);
-    zone(model)
-        + &columns("days", "Violations by day", &IDENTITIES, &columns_drawn, &names)
-        + &Table { id, caption, columns: COLUMNS, rows, total, file }.html()
-        + &hours(model)
+    html! {
+        (zone(model))
+        (columns("days", "Violations by day", &IDENTITIES, &columns_drawn, &names))
+        (Table { id, caption, columns: COLUMNS, rows, total, file })
+        (hours(model))
+    }
 }
 
 /// Whose midnights part the days.
-fn zone(model: &PageModel) -> String {
+fn zone(model: &PageModel) -> Markup {
     let zone = model.run.options.get("timezone").and_then(Value::as_str).unwrap_or("UTC");
-    format!("<p>Days and hours are those of {}.</p>\n", escape(&cut(zone)))
+    html! { p { "Days and hours are those of " (cut(zone)) "." } "\n" }
 }
 
 /// The last `days_max` of `days`, which are in order and may repeat; with the days between them,

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
+
 use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
 
-/// The section, as HTML.
-pub fn unjudged(model: &PageModel) -> String {
-    outcomes(model) + &not_bound(model) + &rejects(model) + &skipped(model)
+/// The section.
+pub fn unjudged(model: &PageModel) -> Markup {
+    html! { (outcomes(model)) (not_bound(model)) (rejects(model)) (skipped(model)) }
 }
 
-fn outcomes(model: &PageModel) -> String {
+fn outcomes(model: &PageModel) -> Markup {
     let sums = model.not_spoofed();
     let columns = &[
         ("What", Kind::Text),
@@ -39,14 +41,14 @@ fn outcomes(model: &PageModel) -> String {
         })
         .collect();
     if rows.is_empty() {
-        return "<p>Every request of a known crawler was judged.</p>\n".to_owned();
+        return html! { p { "Every request of a known crawler was judged." } "\n" };
     }
     let (total, file) = (rows.len() as u64, "summary.csv");
     let caption = "Requests of known crawlers that were not judged (spoofed ones left out)";
-    Table { id: "by-outcome", caption, columns, rows, total, file }.html()
+    html! { (Table { id: "by-outcome", caption, columns, rows, total, file }) }
 }
 
-fn not_bound(model: &PageModel) -> String {
+fn not_bound(model: &PageModel) -> Markup {
     let mut by: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
     for crawler in model.crawlers.values().filter(|crawler| crawler.sums.not_bound > 0) {
         let sum = by.entry(crawler.not_bound_reason.as_str()).or_default();
@@ -55,7 +57,7 @@ fn not_bound(model: &PageModel) -> String {
         sum.2 += crawler.sums.not_bound_disallowed;
     }
     if by.is_empty() {
-        return String::new();
+        return html! {};
     }
     let columns = &[
         ("Why", Kind::Text),
@@ -76,7 +78,7 @@ fn not_bound(model: &PageModel) -> String {
         .collect();
     let (total, file) = (rows.len() as u64, "summary.csv");
     let caption = "Crawlers that robots.txt does not bind";
-    Table { id: "by-binding", caption, columns, rows, total, file }.html()
+    html! { (Table { id: "by-binding", caption, columns, rows, total, file }) }
 }
 
 fn reason(name: &str) -> &str {
@@ -88,9 +90,9 @@ fn reason(name: &str) -> &str {
     }
 }
 
-fn rejects(model: &PageModel) -> String {
+fn rejects(model: &PageModel) -> Markup {
     if model.rejects.rows.is_empty() {
-        return "<p>Every line of the logs could be read.</p>\n".to_owned();
+        return html! { p { "Every line of the logs could be read." } "\n" };
     }
     let columns = &[
         ("File", Kind::Text),
@@ -110,19 +112,19 @@ fn rejects(model: &PageModel) -> String {
     });
     let (rows, total) = (rows.collect(), model.rejects.total);
     let caption = "Lines that are no records of a request";
-    Table { id: "by-reject", caption, columns, rows, total, file: "rejects.csv" }.html()
+    html! { (Table { id: "by-reject", caption, columns, rows, total, file: "rejects.csv" }) }
 }
 
-fn skipped(model: &PageModel) -> String {
+fn skipped(model: &PageModel) -> Markup {
     let columns = &[("Reason", Kind::Text), ("Lines", Kind::Number)];
     let reasons = model.run.lines.skipped_by_reason.iter();
     let rows: Vec<_> = reasons
         .map(|(reason, lines)| vec![Cell::Text(reason.clone()), Cell::Number(*lines)])
         .collect();
     if rows.is_empty() {
-        return String::new();
+        return html! {};
     }
     let total = rows.len() as u64;
     let caption = "Lines that were passed over";
-    Table { id: "by-skip", caption, columns, rows, total, file: "run.json" }.html()
+    html! { (Table { id: "by-skip", caption, columns, rows, total, file: "run.json" }) }
 }

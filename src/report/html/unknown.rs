@@ -1,5 +1,7 @@
 //! User agents that look automated and are nobody's that is known.
 
+use maud::{Markup, html};
+
 use super::super::page_model::PageModel;
 use super::table::{Cell, Kind, Table};
 
@@ -14,10 +16,10 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Last seen, UTC", Kind::Number),
 ];
 
-/// The section, as HTML.
-pub fn unknown(model: &PageModel) -> String {
+/// The section.
+pub fn unknown(model: &PageModel) -> Markup {
     if model.unknown_crawlers.rows.is_empty() {
-        return "<p>No user agent looks automated that is not in the registry.</p>\n".to_owned();
+        return html! { p { "No user agent looks automated that is not in the registry." } "\n" };
     }
     let rows = model.unknown_crawlers.rows.iter().map(|row| {
         vec![
@@ -34,8 +36,11 @@ pub fn unknown(model: &PageModel) -> String {
     let (rows, total) = (rows.collect(), model.unknown_crawlers.total);
     let caption = "User agents that look automated";
     let file = "unknown-crawlers.csv";
-    "<p>These are in no row of the registry, so nobody is accused; what the <code>*</code> groups \
-     would have said is counted.</p>\n"
-        .to_owned()
-        + &Table { id: "by-user-agent", caption, columns: COLUMNS, rows, total, file }.html()
+    html! {
+        p {
+            "These are in no row of the registry, so nobody is accused; what the " code { "*" }
+            " groups would have said is counted."
+        } "\n"
+        (Table { id: "by-user-agent", caption, columns: COLUMNS, rows, total, file })
+    }
 }

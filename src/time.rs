@@ -1,10 +1,13 @@
 //! Points in time, to the second, as logs give them.
 
 use std::fmt;
+use std::io::Write;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+
+const DAY_SECONDS: i64 = 86_400;
 
 /// Seconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -28,6 +31,26 @@ impl UtcTime {
     pub fn unix_minute(self) -> i64 {
         self.0.div_euclid(60)
     }
+
+    /// Appends its RFC 3339, as [`fmt::Display`] writes it.
+    pub fn append_to(self, text: &mut Vec<u8>) {
+        match self.digits() {
+            Some(digits) => text.extend_from_slice(&digits),
+            None => write!(text, "{self}").expect("a buffer takes all"),
+        }
+    }
+
+    /// `None` where the year has not four digits.
+    fn digits(self) -> Option<[u8; 20]> {
+        let day = i32::try_from(self.0.div_euclid(DAY_SECONDS)).ok()?;
+        let second = self.0.rem_euclid(DAY_SECONDS) as u32;
+        let mut text = *b"0000-00-00T00:00:00Z";
+        text[..10].copy_from_slice(&Day(day).digits()?);
+        put_digits(&mut text[11..13], second / 3_600);
+        put_digits(&mut text[14..16], second / 60 % 60);
+        put_digits(&mut text[17..19], second % 60);
+        Some(text)
+    }
 }
 
 impl From<Timestamp> for UtcTime {
@@ -39,8 +62,13 @@ impl From<Timestamp> for UtcTime {
 /// RFC 3339 with `Z`, to the second: `2026-01-31T23:59:59Z`.
 impl fmt::Display for UtcTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = Timestamp::from_second(self.0).expect("the constructors checked the range");
-        time.fmt(f)
+        match self.digits() {
+            Some(digits) => write_digits(&digits, f),
+            None => {
+                let time = Timestamp::from_second(self.0);
+                time.expect("the constructors checked the range").fmt(f)
+            }
+        }
     }
 }
 
@@ -61,14 +89,57 @@ impl Day {
     pub fn plus(self, days: i32) -> Day {
         Day(self.0.saturating_add(days).clamp(-4_371_587, 2_932_896))
     }
+
+    /// Appends what [`fmt::Display`] writes.
+    pub fn append_to(self, text: &mut Vec<u8>) {
+        match self.digits() {
+            Some(digits) => text.extend_from_slice(&digits),
+            None => write!(text, "{self}").expect("a buffer takes all"),
+        }
+    }
+
+    /// `None` where the year has not four digits.
+    ///
+    /// Years are counted from March, so that the day that only some have is the last, and in eras
+    /// of 400, which are all of the same length.
+    fn digits(self) -> Option<[u8; 10]> {
+        const ERA_DAYS: i32 = 146_097;
+        let since_era_0 = self.0.checked_add(719_468)?;
+        let era = since_era_0.div_euclid(ERA_DAYS);
+        let of_era = since_era_0.rem_euclid(ERA_DAYS);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = u32::try_from(era * 400 + year + next).ok().filter(|year| *year <= 9_999)?;
+        let mut text = *b"0000-00-00";
+        put_digits(&mut text[..2], year / 100);
+        put_digits(&mut text[2..4], year % 100);
+        put_digits(&mut text[5..7], month.unsigned_abs());
+        put_digits(&mut text[8..10], day.unsigned_abs());
+        Some(text)
+    }
 }
 
 /// `2026-01-31`.
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let date = Date::constant(1970, 1, 1).saturating_add(self.0.days());
-        date.fmt(f)
+        match self.digits() {
+            Some(digits) => write_digits(&digits, f),
+            None => Date::constant(1970, 1, 1).saturating_add(self.0.days()).fmt(f),
+        }
     }
+}
+
+/// Puts a number below 100 into two places.
+fn put_digits(places: &mut [u8], number: u32) {
+    places[0] = b'0' + (number / 10) as u8;
+    places[1] = b'0' + (number % 10) as u8;
+}
+
+fn write_digits(digits: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(std::str::from_utf8(digits).map_err(|_| fmt::Error)?)
 }
 
 /// An hour as the clocks of a zone show it; one that they show twice is one.
@@ -176,6 +247,28 @@ mod tests {
     fn is_written_in_rfc3339_with_z() {
         let time = UtcTime::from_unix_seconds(1_744_863_056).unwrap();
         assert_eq!(time.to_string(), "2025-04-17T04:10:56Z");
+    }
+
+    /// Every day that can be written, and times around its midnights.
+    #[test]
+    fn is_written_as_a_calendar_has_it() {
+        let mut text = Vec::new();
+        for day in (-4_371_587..=2_932_896).step_by(7).chain(-800_000..60_000) {
+            let date = Date::constant(1970, 1, 1).saturating_add(day.days());
+            assert_eq!(Day(day).to_string(), date.to_string());
+            for second in [0, 1, 86_399, 45_296] {
+                let time = i64::from(day) * DAY_SECONDS + second;
+                let Some(time) = UtcTime::from_unix_seconds(time) else { continue };
+                let expected = Timestamp::from_second(time.0).unwrap().to_string();
+                text.clear();
+                time.append_to(&mut text);
+                assert_eq!(text, expected.as_bytes());
+                assert_eq!(time.to_string(), expected);
+            }
+            text.clear();
+            Day(day).append_to(&mut text);
+            assert_eq!(text, date.to_string().as_bytes());
+        }
     }
 
     #[test]

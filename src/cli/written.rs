@@ -1,12 +1,13 @@
 //! The files of a report, written before they are put in their place.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit::finish::Audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::report::csv::CrawlerCells;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::html::{PAGE, page};
 use crate::report::page_model::PageModel;
@@ -27,10 +28,10 @@ pub fn write_report(
     registry: &Registry,
 ) -> Result<PageModel> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
+    let crawlers = CrawlerCells::new(registry);
     for (table, write) in tables_of(audit) {
-        let mut file = BufWriter::new(staging.create(table.file)?);
-        let written = write(audit, registry, &mut file).and_then(|()| file.flush());
-        written.map_err(|err| cannot(table.file, err))?;
+        let mut file = staging.create(table.file)?;
+        write(audit, &crawlers, &mut file).map_err(|err| cannot(table.file, err))?;
     }
     let json = run_json(audit, options, evidence, registry, jiff::Timestamp::now().into());
     staging.create(MARKER)?.write_all(&json).map_err(|err| cannot(MARKER, err))?;

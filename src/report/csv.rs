@@ -1,20 +1,31 @@
 //! CSV as RFC 4180 has it: a header always, CR LF, quotes where needed.
+//!
+//! A report has up to tens of thousands of rows, so that a cell is written straight to where it
+//! stands: all rows of a table share one buffer, and no cell has a place of its own on the heap.
 
 use std::io::{self, Write};
 
+use crate::archive::snapshot::Digest;
 use crate::audit::awareness::Awareness;
 use crate::audit::sums::Span;
-use crate::crawlers::crawler::{Crawler, Obligation, StarGroups};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;
+use crate::crawlers::registry::Registry;
 use crate::judge::robots::DecidingRule;
-use crate::time::UtcTime;
+use crate::time::{Day, UtcTime};
 
 use super::columns::Table;
 use super::escape::csv_cell;
+use super::number_text::NumberText;
+use super::plain_text::is_plain_cell;
+
+/// Rows are handed on when there are so many bytes of them.
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes the rows of one table.
 pub struct CsvTable<W: Write> {
-    writer: csv::Writer<W>,
+    out: W,
+    row: Row,
     columns: usize,
 }
 
@@ -24,128 +35,176 @@ impl<W: Write> CsvTable<W> {
     /// # Errors
     /// As `out` has them.
     pub fn with_header(out: W, table: &Table) -> io::Result<CsvTable<W>> {
-        let mut table_writer = CsvTable::without_header(out, table);
-        table_writer.writer.write_record(table.columns.iter().map(|column| column.name))?;
-        Ok(table_writer)
+        let mut csv = CsvTable::without_header(out, table);
+        csv.row(|row| {
+            for column in table.columns {
+                row.text(column.name);
+            }
+        })?;
+        Ok(csv)
     }
 
     /// For rows that are put behind a header later.
     pub fn without_header(out: W, table: &Table) -> CsvTable<W> {
-        let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        CsvTable { writer, columns: table.columns.len() }
+        CsvTable { out, row: Row::default(), columns: table.columns.len() }
     }
 
-    /// Writes one row.
+    /// Writes one row, whose cells are those that `fill` adds.
     ///
     /// # Errors
     /// As `out` has them.
-    pub fn row(&mut self, row: Row) -> io::Result<()> {
-        assert_eq!(row.cells.len(), self.columns, "a row has a cell for each declared column");
-        Ok(self.writer.write_record(&row.cells)?)
+    pub fn row(&mut self, fill: impl FnOnce(&mut Row)) -> io::Result<()> {
+        fill(&mut self.row);
+        assert_eq!(self.row.ends.len(), self.columns, "a row has a cell for each declared column");
+        self.row.end_line();
+        if self.row.text.len() < BUFFER_BYTES { Ok(()) } else { self.hand_on() }
     }
 
     /// Writes what is buffered.
     ///
     /// # Errors
     /// As `out` has them.
-    pub fn finish(self) -> io::Result<W> {
-        self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
+    pub fn finish(mut self) -> io::Result<W> {
+        self.hand_on()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.row.text)?;
+        self.row.clear();
+        Ok(())
     }
 }
 
-/// The cells of a row, from left to right.
+/// The cells of a row, from left to right, behind the rows before it.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    cells: Vec<String>,
+    text: Vec<u8>,
+    /// Where the row begins.
+    start: usize,
+    /// Where its cells end.
+    ends: Vec<usize>,
 }
 
 impl Row {
-    /// What they hold, as it is written.
-    pub fn cells(&self) -> &[String] {
-        &self.cells
+    /// Forgets all cells.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.start = 0;
+    }
+
+    /// What the cells of the row hold, as text.
+    pub fn cells(&self) -> Vec<String> {
+        let starts = std::iter::once(self.start).chain(self.ends.iter().map(|end| end + 1));
+        let cells = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
+        cells.map(without_quotes).collect()
     }
 
     /// A cell as it stands in another table.
-    pub fn as_written(mut self, cell: &str) -> Row {
-        self.cells.push(cell.to_owned());
-        self
+    pub fn as_written(&mut self, cell: &str) -> &mut Row {
+        self.cell(|text| push_quoted_if_needed(cell, text))
     }
 
     /// Bytes that strangers wrote.
-    pub fn bytes(mut self, bytes: &[u8]) -> Row {
-        self.cells.push(csv_cell(bytes));
-        self
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
+        self.cell(|text| {
+            if is_plain_cell(bytes) {
+                text.extend_from_slice(bytes);
+            } else {
+                push_quoted_if_needed(&csv_cell(bytes), text);
+            }
+        })
     }
 
     /// Text that may hold what strangers wrote.
-    pub fn text(self, text: &str) -> Row {
+    pub fn text(&mut self, text: &str) -> &mut Row {
         self.bytes(text.as_bytes())
     }
 
+    /// One of our own words, which hold nothing but letters and `-` between them.
+    pub fn word(&mut self, word: &'static str) -> &mut Row {
+        self.cell(|text| text.extend_from_slice(word.as_bytes()))
+    }
+
     /// Numbers.
-    pub fn counts<const N: usize>(mut self, counts: [u64; N]) -> Row {
-        self.cells.extend(counts.map(|count| count.to_string()));
+    pub fn counts<const N: usize>(&mut self, counts: [u64; N]) -> &mut Row {
+        for count in counts {
+            self.cell(|text| push_number(count, text));
+        }
         self
     }
 
     /// Numbers that may be unknown: empty cells.
-    pub fn maybe_counts<const N: usize>(mut self, counts: Option<[u64; N]>) -> Row {
+    pub fn maybe_counts<const N: usize>(&mut self, counts: Option<[u64; N]>) -> &mut Row {
         match counts {
             Some(counts) => self.counts(counts),
-            None => {
-                self.cells.extend(std::iter::repeat_n(String::new(), N));
-                self
-            }
+            None => self.empty(N),
         }
     }
 
     /// Seconds with three decimals, or an empty cell.
-    pub fn milliseconds(mut self, milliseconds: Option<u64>) -> Row {
-        let cell = milliseconds.map(|all| format!("{}.{:03}", all / 1000, all % 1000));
-        self.cells.push(cell.unwrap_or_default());
-        self
+    pub fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
+        self.cell(|text| {
+            if let Some(all) = milliseconds {
+                write!(text, "{}.{:03}", all / 1000, all % 1000).expect("a buffer takes all");
+            }
+        })
     }
 
     /// Why robots.txt does not bind `crawler`, or an empty cell.
-    pub fn not_bound_reason(self, crawler: &Crawler) -> Row {
+    pub fn not_bound_reason(&mut self, crawler: &Crawler) -> &mut Row {
         match crawler.binding() {
-            Obligation::Bound => self.text(""),
-            reason => self.text(reason.as_str()),
+            Obligation::Bound => self.empty(1),
+            reason => self.word(reason.as_str()),
         }
     }
 
     /// Why `rule` does not bind `crawler`, or an empty cell.
-    pub fn rule_not_bound_reason(self, crawler: &Crawler, rule: &DecidingRule) -> Row {
+    pub fn rule_not_bound_reason(&mut self, crawler: &Crawler, rule: &DecidingRule) -> &mut Row {
         match (crawler.binding(), crawler.star, &*rule.group) {
-            (Obligation::Bound, StarGroups::Ignored, b"*") => self.text("ignores-star"),
+            (Obligation::Bound, StarGroups::Ignored, b"*") => self.word("ignores-star"),
             _ => self.not_bound_reason(crawler),
         }
     }
 
     /// A point in time.
-    pub fn time(mut self, time: UtcTime) -> Row {
-        self.cells.push(time.to_string());
-        self
+    pub fn time(&mut self, time: UtcTime) -> &mut Row {
+        self.cell(|text| time.append_to(text))
+    }
+
+    /// A point in time, or an empty cell.
+    pub fn maybe_time(&mut self, time: Option<UtcTime>) -> &mut Row {
+        match time {
+            Some(time) => self.time(time),
+            None => self.empty(1),
+        }
+    }
+
+    /// A day.
+    pub fn day(&mut self, day: Day) -> &mut Row {
+        self.cell(|text| day.append_to(text))
     }
 
     /// `snapshot_fetched_utc` and `snapshot_age_seconds` at `time`, or two empty cells.
-    pub fn snapshot(mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> Row {
-        let age = |at: UtcTime| (time.unix_seconds() - at.unix_seconds()).to_string();
-        self.cells.push(fetched_at.map_or_else(String::new, |at| at.to_string()));
-        self.cells.push(fetched_at.map_or_else(String::new, age));
-        self
+    pub fn snapshot(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
+        let Some(at) = fetched_at else { return self.empty(2) };
+        let age = time.unix_seconds() - at.unix_seconds();
+        self.time(at)
+            .cell(|text| text.extend_from_slice(itoa::Buffer::new().format(age).as_bytes()))
     }
 
     /// The first and the last time, or two empty cells.
-    pub fn span(mut self, span: Option<Span>) -> Row {
-        let cell = |time: Option<UtcTime>| time.map_or_else(String::new, |time| time.to_string());
-        self.cells.push(cell(span.map(|span| span.first)));
-        self.cells.push(cell(span.map(|span| span.last)));
-        self
+    pub fn span(&mut self, span: Option<Span>) -> &mut Row {
+        match span {
+            Some(Span { first, last }) => self.time(first).time(last),
+            None => self.empty(2),
+        }
     }
 
     /// `read_by_itself` to `last_reading_304`.
-    pub fn awareness(self, awareness: &Awareness) -> Row {
+    pub fn awareness(&mut self, awareness: &Awareness) -> &mut Row {
         self.counts([awareness.read_by_itself, awareness.read_by_operator])
             .counts([awareness.not_read_in_logs, awareness.reading_unknown])
             .counts([awareness.asked_without_reading])
@@ -153,45 +212,164 @@ impl Row {
     }
 
     /// `part / whole` with six decimals, or an empty cell where there is no whole.
-    pub fn fraction(mut self, part: u64, whole: u64) -> Row {
-        self.cells.push(fraction(part, whole));
-        self
+    pub fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
+        self.cell(|text| push_fraction(part, whole, text))
     }
 
     /// `crawler`, `operator`, `purpose`, `promise`, `identity`.
-    pub fn crawler(self, crawler: &Crawler, identity: Identity) -> Row {
-        self.text(&crawler.name)
-            .text(&crawler.operator)
-            .text(&crawler.purpose)
-            .text(crawler.promise().as_str())
-            .text(identity.as_str())
+    pub fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
+        self.crawler_without_identity(crawler).word(identity.as_str())
+    }
+
+    /// The same of a crawler whose cells are made already.
+    pub fn known_crawler(
+        &mut self,
+        crawlers: &CrawlerCells<'_>,
+        (crawler, identity): (CrawlerId, Identity),
+    ) -> &mut Row {
+        self.append(&crawlers.cells[crawler.index()]).word(identity.as_str())
+    }
+
+    /// The digest of a robots.txt.
+    pub fn digest(&mut self, digest: &Digest) -> &mut Row {
+        self.cell(|text| text.extend_from_slice(NumberText::default().long(digest)))
     }
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
-    pub fn rule(self, rule: &DecidingRule) -> Row {
-        self.text(&rule.digest.to_string()).rule_without_digest(Some(rule))
+    pub fn rule(&mut self, rule: &DecidingRule) -> &mut Row {
+        self.digest(&rule.digest).rule_without_digest(Some(rule))
     }
 
     /// Line, directive, pattern and group of a rule, or four empty cells.
-    pub fn rule_without_digest(self, rule: Option<&DecidingRule>) -> Row {
+    pub fn rule_without_digest(&mut self, rule: Option<&DecidingRule>) -> &mut Row {
         match rule {
-            None => self.maybe_counts(None::<[u64; 4]>),
+            None => self.empty(4),
             Some(rule) => self
                 .counts([u64::from(rule.line)])
-                .text(rule.directive)
+                .word(rule.directive)
                 .bytes(&rule.pattern)
                 .bytes(&rule.group),
         }
+    }
+
+    /// So many empty cells.
+    pub fn empty(&mut self, cells: usize) -> &mut Row {
+        for _ in 0..cells {
+            self.cell(|_| ());
+        }
+        self
+    }
+
+    fn crawler_without_identity(&mut self, crawler: &Crawler) -> &mut Row {
+        self.text(&crawler.name)
+            .text(&crawler.operator)
+            .text(&crawler.purpose)
+            .word(crawler.promise().as_str())
+    }
+
+    /// The cells of `other`.
+    fn append(&mut self, other: &Row) -> &mut Row {
+        self.delimit();
+        let start = self.text.len();
+        self.text.extend_from_slice(&other.text);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+        self
+    }
+
+    #[inline]
+    fn cell(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Row {
+        self.delimit();
+        write(&mut self.text);
+        self.ends.push(self.text.len());
+        self
+    }
+
+    #[inline]
+    fn delimit(&mut self) {
+        if !self.ends.is_empty() {
+            self.text.push(b',');
+        }
+    }
+
+    /// Ends the row, so that the cells to come are those of the next.
+    fn end_line(&mut self) {
+        if self.ends.len() == 1 && self.text.len() == self.start {
+            // Else it would be an empty line, which is no row.
+            self.text.extend_from_slice(b"\"\"");
+        }
+        self.text.extend_from_slice(b"\r\n");
+        self.start = self.text.len();
+        self.ends.clear();
+    }
+}
+
+/// The cells of crawlers, which stand in the rows of most tables.
+#[derive(Debug)]
+pub struct CrawlerCells<'a> {
+    /// Whose crawlers they are.
+    pub registry: &'a Registry,
+    /// By id: `crawler` to `promise`.
+    cells: Vec<Row>,
+}
+
+impl<'a> CrawlerCells<'a> {
+    /// Of all crawlers of `registry`.
+    pub fn new(registry: &'a Registry) -> CrawlerCells<'a> {
+        let cells = registry.iter().map(|(_, crawler)| {
+            let mut row = Row::default();
+            row.crawler_without_identity(crawler);
+            row
+        });
+        CrawlerCells { registry, cells: cells.collect() }
+    }
+}
+
+fn push_number(number: u64, text: &mut Vec<u8>) {
+    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// `cell`, as [`csv_cell`] gives it, in quotes where it could not be told from its neighbours.
+fn push_quoted_if_needed(cell: &str, text: &mut Vec<u8>) {
+    if cell.contains([',', '"', '\r', '\n']) {
+        text.push(b'"');
+        text.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+        text.push(b'"');
+    } else {
+        text.extend_from_slice(cell.as_bytes());
+    }
+}
+
+/// What a cell holds of which `written` is made.
+fn without_quotes(written: &[u8]) -> String {
+    let written = String::from_utf8_lossy(written);
+    match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => written.into_owned(),
     }
 }
 
 /// Six decimals, rounded half up in whole numbers: the same on every machine.
 pub fn fraction(part: u64, whole: u64) -> String {
+    let mut text = Vec::new();
+    push_fraction(part, whole, &mut text);
+    String::from_utf8(text).expect("digits are ASCII")
+}
+
+fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
     if whole == 0 {
-        return String::new();
+        return;
     }
-    let millionths = (u128::from(part) * 2_000_000 / u128::from(whole)).div_ceil(2);
-    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+    // Nearly always there is room in 64 bits, in which division is a single instruction.
+    let millionths = match part.checked_mul(2_000_000) {
+        Some(part) => u128::from((part / whole).div_ceil(2)),
+        None => (u128::from(part) * 2_000_000 / u128::from(whole)).div_ceil(2),
+    };
+    let (whole, rest) = (millionths / 1_000_000, (millionths % 1_000_000) as u32);
+    text.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    text.push(b'.');
+    for place in [100_000, 10_000, 1_000, 100, 10, 1] {
+        text.push(b'0' + (rest / place % 10) as u8);
+    }
 }
 
 #[cfg(test)]
@@ -208,16 +386,73 @@ mod tests {
         assert_eq!(fraction(1, 3), "0.333333");
         assert_eq!(fraction(1, 2_000_000), "0.000001");
         assert_eq!(fraction(u64::MAX, u64::MAX), "1.000000");
+        assert_eq!(fraction(u64::MAX, 1), "18446744073709551615.000000");
+    }
+
+    fn table(columns: usize) -> Table {
+        let column = Column { name: "x", unit: "", meaning: "" };
+        let columns: &'static [Column] = Box::leak(vec![column; columns].into_boxed_slice());
+        Table { file: "x.csv", row: "", columns }
     }
 
     #[test]
     fn cells_are_quoted_and_lines_end_as_rfc_4180_asks() {
-        let column = Column { name: "x", unit: "", meaning: "" };
-        let columns: &'static [Column] = Box::leak(Box::new([column]));
-        let table = Table { file: "x.csv", row: "", columns };
-        let mut csv = CsvTable::with_header(Vec::new(), &table).unwrap();
-        csv.row(Row::default().text("a,\"b\"")).unwrap();
-        csv.row(Row::default().text("")).unwrap();
+        let mut csv = CsvTable::with_header(Vec::new(), &table(1)).unwrap();
+        csv.row(|row| {
+            row.text("a,\"b\"");
+        })
+        .unwrap();
+        csv.row(|row| {
+            row.text("");
+        })
+        .unwrap();
         assert_eq!(csv.finish().unwrap(), b"x\r\n\"a,\"\"b\"\"\"\r\n\"\"\r\n");
+    }
+
+    /// Any bytes, in rows of two and of one, as another writer has them.
+    #[test]
+    fn every_cell_is_as_another_writer_has_it() {
+        let texts: Vec<Vec<u8>> = (0..=u8::MAX)
+            .flat_map(|byte| [vec![byte], vec![b'a', byte], vec![b'"', byte, b',']])
+            .chain([vec![], b"x".repeat(100_000), "=\u{202e}ß".as_bytes().to_vec()])
+            .collect();
+        for columns in [1, 2] {
+            let mut csv = CsvTable::with_header(Vec::new(), &table(columns)).unwrap();
+            let mut other =
+                csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+            other.write_record(vec!["x"; columns]).unwrap();
+            for pair in texts.chunks(columns).filter(|pair| pair.len() == columns) {
+                let cells: Vec<String> = pair.iter().map(|bytes| csv_cell(bytes)).collect();
+                csv.row(|row| {
+                    for bytes in pair {
+                        row.bytes(bytes);
+                    }
+                    assert_eq!(row.cells(), cells);
+                })
+                .unwrap();
+                csv.row(|row| {
+                    for cell in &cells {
+                        row.as_written(cell);
+                    }
+                })
+                .unwrap();
+                other.write_record(&cells).unwrap();
+                other.write_record(&cells).unwrap();
+            }
+            assert!(csv.finish().unwrap() == other.into_inner().unwrap(), "{columns} columns");
+        }
+    }
+
+    #[test]
+    fn known_crawlers_have_the_cells_of_their_row() {
+        let registry = Registry::builtin();
+        let crawlers = CrawlerCells::new(&registry);
+        for (id, crawler) in registry.iter() {
+            let (mut known, mut written) = (Row::default(), Row::default());
+            known.text("a,b").known_crawler(&crawlers, (id, Identity::Spoofed)).counts([7]);
+            written.text("a,b").crawler(crawler, Identity::Spoofed).counts([7]);
+            assert_eq!(known.text, written.text);
+            assert_eq!(known.cells(), written.cells());
+        }
     }
 }

@@ -8,7 +8,8 @@ use crate::crawlers::registry::Registry;
 use crate::time::Day;
 
 use super::columns::nights::{NEWS, TREND};
-use super::csv::{CsvTable, Row};
+use super::csv::CsvTable;
+use super::tables::sums_cells;
 
 /// What one crawler did on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -62,16 +63,10 @@ pub fn trend_csv<'a>(
         let Some((registry, id)) = known else { continue };
         let word = |known: &Identity| known.as_str() == *identity;
         let identity = Identity::ALL.into_iter().find(word).unwrap_or(Identity::Unverified);
-        let row = Row::default()
-            .text(site)
-            .text(&day.to_string())
-            .crawler(registry.crawler(id), identity)
-            .counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
-            .counts([sums.grace, sums.unreachable, sums.unknown])
-            .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
-            .fraction(sums.violations, sums.allowed + sums.violations)
-            .counts([sums.bytes]);
-        csv.row(row)?;
+        csv.row(|row| {
+            row.text(site).day(*day).crawler(registry.crawler(id), identity);
+            sums_cells(sums, row);
+        })?;
     }
     csv.finish()?;
     Ok(text)
@@ -87,17 +82,17 @@ pub fn news_csv(rows: &[NewsRow]) -> io::Result<Vec<u8>> {
     for news in rows {
         let (crawler, identity) =
             news.crawler.as_ref().map_or(("", ""), |(name, word)| (name, word));
-        let row = Row::default()
-            .text(&news.site)
-            .text(&news.day.to_string())
-            .text(news.kind)
-            .text(crawler)
-            .text(identity)
-            .text(&news.source)
-            .text(&news.before)
-            .text(&news.now)
-            .text(&news.told);
-        csv.row(row)?;
+        csv.row(|row| {
+            row.text(&news.site)
+                .day(news.day)
+                .word(news.kind)
+                .text(crawler)
+                .text(identity)
+                .text(&news.source)
+                .text(&news.before)
+                .text(&news.now)
+                .text(&news.told);
+        })?;
     }
     csv.finish()?;
     Ok(text)

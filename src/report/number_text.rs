@@ -6,35 +6,57 @@ use crate::archive::snapshot::Digest;
 const SHA256: &[u8] = b"sha256:";
 const SNAPSHOT_DIGITS: usize = 16;
 
+/// All digits of a digest.
+const DIGEST_DIGITS: usize = 64;
+
+/// NumberText of a number.
+const DECIMAL_DIGITS_MAX: usize = 24;
+
 /// Room for the digits of a number or of a digest.
-#[derive(Default)]
 pub struct NumberText {
-    text: [u8; 24],
+    text: [u8; SHA256.len() + DIGEST_DIGITS],
+}
+
+impl Default for NumberText {
+    fn default() -> NumberText {
+        NumberText { text: [0; SHA256.len() + DIGEST_DIGITS] }
+    }
 }
 
 impl NumberText {
     /// Of a number, without leading zeros.
     pub fn decimal(&mut self, mut number: u32) -> &[u8] {
-        let mut start = self.text.len();
+        let mut start = DECIMAL_DIGITS_MAX;
         loop {
             start -= 1;
             self.text[start] = b'0' + (number % 10) as u8;
             number /= 10;
             if number == 0 {
-                return &self.text[start..];
+                return &self.text[start..DECIMAL_DIGITS_MAX];
             }
         }
     }
 
     /// `sha256:` and the first digits.
     pub fn short(&mut self, digest: &Digest) -> &[u8] {
+        self.first(digest, SNAPSHOT_DIGITS)
+    }
+
+    /// `sha256:` and all digits.
+    pub fn long(&mut self, digest: &Digest) -> &[u8] {
+        self.first(digest, DIGEST_DIGITS)
+    }
+
+    /// `sha256:` and so many digits, an even number.
+    #[inline]
+    fn first(&mut self, digest: &Digest, count: usize) -> &[u8] {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let (name, digits) = self.text.split_at_mut(SHA256.len());
         name.copy_from_slice(SHA256);
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.as_bytes()) {
+        for (pair, byte) in digits[..count].chunks_exact_mut(2).zip(digest.as_bytes()) {
             pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
         }
-        &self.text[..SHA256.len() + SNAPSHOT_DIGITS]
+        &self.text[..SHA256.len() + count]
     }
 }
 
@@ -50,5 +72,6 @@ mod tests {
         let digest = Digest::of(b"x");
         let expected = &digest.to_string()[..SHA256.len() + SNAPSHOT_DIGITS];
         assert_eq!(NumberText::default().short(&digest), expected.as_bytes());
+        assert_eq!(NumberText::default().long(&digest), digest.to_string().as_bytes());
     }
 }

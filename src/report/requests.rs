@@ -19,7 +19,7 @@ use crate::staged::StagedFile;
 
 use super::columns::evidence::REQUESTS_EVIDENCE;
 use super::compression::OutputCompression;
-use super::csv::{CsvTable, Row};
+use super::csv::CsvTable;
 use super::privacy::Privacy;
 
 /// Rows of one block, in bytes before compression.
@@ -115,20 +115,20 @@ impl RequestsFile {
         let mut csv = CsvTable::without_header(Vec::new(), &REQUESTS_EVIDENCE);
         for request in requests {
             let (crawler, identity) = request.actor;
-            let row = Row::default()
-                .text(file)
-                .counts([request.line])
-                .time(request.time)
-                .text(&request.place.to_string())
-                .crawler(registry.crawler(crawler), identity)
-                .bytes(&request.method)
-                .bytes(self.privacy.target(&request.target))
-                .counts([u64::from(request.status), request.bytes])
-                .bytes(&request.user_agent)
-                .rule(&request.robots.deciding_rule(request.rule_line, crawler))
-                .bytes(&self.privacy.client(&request.client))
-                .snapshot(request.snapshot, request.time);
-            csv.row(row)?;
+            csv.row(|row| {
+                row.text(file)
+                    .counts([request.line])
+                    .time(request.time)
+                    .text(&request.place.to_string())
+                    .crawler(registry.crawler(crawler), identity)
+                    .bytes(&request.method)
+                    .bytes(self.privacy.target(&request.target))
+                    .counts([u64::from(request.status), request.bytes])
+                    .bytes(&request.user_agent)
+                    .rule(&request.robots.deciding_rule(request.rule_line, crawler))
+                    .bytes(&self.privacy.client(&request.client))
+                    .snapshot(request.snapshot, request.time);
+            })?;
         }
         csv.finish()
     }

@@ -10,7 +10,8 @@ use crate::crawlers::registry::Registry;
 
 use super::columns::{Column, summary::SUMMARY};
 use super::condition::{Condition, Misread};
-use super::tables::summary_rows;
+use super::csv::{CrawlerCells, Row};
+use super::tables::summary_row;
 
 /// Rows that are shown of each condition.
 const ROWS_SHOWN: usize = 5;
@@ -50,17 +51,23 @@ impl Threshold {
         let Threshold(condition) = self;
         let identity = place("identity");
         let names_identity = condition.columns.contains(&identity);
-        let rows = summary_rows(audit, registry).filter(|row| {
-            let counts = names_identity || row.cells()[identity] != Identity::Spoofed.as_str();
-            counts && condition.is_met(row.cells())
+        let (crawlers, mut row) = (CrawlerCells::new(registry), Row::default());
+        let cells = audit.rows().iter().map(|of| {
+            row.clear();
+            summary_row(of, &crawlers, &mut row);
+            row.cells()
         });
-        let rows: Vec<_> = rows.collect();
+        let rows = cells.filter(|cells| {
+            let counts = names_identity || cells[identity] != Identity::Spoofed.as_str();
+            counts && condition.is_met(cells)
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
         if rows.is_empty() {
             return Vec::new();
         }
         let what = if rows.len() == 1 { "row meets" } else { "rows meet" };
         let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), condition.text)];
-        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.told(row.cells())));
+        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.told(row)));
         if rows.len() > ROWS_SHOWN {
             lines.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
         }

@@ -15,7 +15,7 @@ use crate::crawlers::identity::Identity;
 use crate::logs::reject::Reject;
 
 use super::super::columns::{Column, Table, hourly::HOURLY, unknown_crawlers::UNKNOWN_CRAWLERS};
-use super::super::csv::{CsvTable, Row, fraction};
+use super::super::csv::{CsvTable, fraction};
 use super::super::escape::bytes_of;
 use super::super::facts::line::Line;
 
@@ -128,8 +128,11 @@ impl Rows {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = CsvTable::with_header(out, &self.table)?;
         for cells in self.rows.values() {
-            let row = cells.iter().fold(Row::default(), |row, cell| row.as_written(cell));
-            csv.row(row)?;
+            csv.row(|row| {
+                for cell in cells {
+                    row.as_written(cell);
+                }
+            })?;
         }
         csv.finish().map(drop)
     }

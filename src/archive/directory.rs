@@ -53,6 +53,11 @@ impl Directory {
         self.exact.get(origin).or_else(by_host).map(PathBuf::as_path)
     }
 
+    /// All files that govern an origin, in no order.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)
+    }
+
     fn add(&mut self, path: PathBuf) -> Result<()> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             self.ignored.push(path);

@@ -1,5 +1,6 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
+mod files;
 mod kept;
 
 use std::ffi::OsString;
@@ -39,7 +40,7 @@ use super::log_evidence::LogEvidenceArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::{Show, follow};
-use super::shared::{DialectArg, complain, print};
+use super::shared::{DialectArg, ForceArg, complain, print};
 use super::signals;
 use super::simulate::SimulateArgs;
 use super::window::WindowArgs;
@@ -103,6 +104,9 @@ pub struct AuditArgs {
     /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
     #[arg(help_heading = "What comes out", long, value_name = "FILE")]
     requests: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArg,
 
     #[command(flatten)]
     privacy: PrivacyArgs,
@@ -208,9 +212,10 @@ impl JudgeArg {
 impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
-        let mut ready = self.ready(&[])?;
         let robots = self.robots_path().ok_or_else(no_robots)?;
         let sources = expand(&self.logs);
+        self.check_outputs(&sources)?;
+        let mut ready = self.ready(&[])?;
         // What is there already should be readable before anything is written.
         let judge = if self.fetch.is_wanted() { None } else { Some(self.judge(&ready)?) };
         let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);

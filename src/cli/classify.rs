@@ -22,11 +22,12 @@ use crate::input::source::{Source, expand};
 use crate::judge::{CrawlerProfile, Judge};
 use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
+use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 
 use super::Outcome;
 use super::progress::{Show, follow_and_tell};
-use super::shared::{DialectArg, complain, registry};
+use super::shared::{DialectArg, ForceArg, complain, registry};
 use super::signals;
 use super::size::bytes;
 
@@ -108,6 +109,9 @@ pub struct ClassifyArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: ForceArg,
+
     /// How to write. Told from the name of the output if not given: .tsv, .jsonl, else CSV.
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
     format: Option<LayoutArg>,
@@ -188,6 +192,10 @@ const BATCH_GROWTH_PER_ASKER: usize = 4;
 impl ClassifyArgs {
     /// Classifies all lists.
     pub fn run(self) -> Result<Outcome> {
+        // In the order in which they are named: rows come out in the order in which they came in.
+        let sources: Vec<Source> =
+            self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
+        self.check_output(&sources)?;
         let registry = registry(self.crawlers.as_deref())?;
         let (askers, judged) = self.askers(&registry)?;
         let store = Store::open(&self.robots)?;
@@ -200,12 +208,20 @@ impl ClassifyArgs {
         let default_scheme = self.default_scheme.as_deref();
         let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
         let context = BatchContext { judge: &judge, askers: &askers, default_scheme, detail };
-        // In the order in which they are named: rows come out in the order in which they came in.
-        let sources: Vec<Source> =
-            self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
         let mut output = Output::open(self.output.as_deref())?;
         let classified = self.classify(&sources, &context, &verdicts, &mut output)?;
         self.finish(classified, &askers, sources.len(), output, &judge)
+    }
+
+    fn check_output(&self, sources: &[Source]) -> Result<()> {
+        let Some(output) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+            return Ok(());
+        };
+        let mut outputs = Outputs::new(self.force.overwrite());
+        outputs.reads_sources("a list", sources);
+        outputs.reads_robots("--robots", &self.robots);
+        self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
+        outputs.file("-o", output, OutputContent::Verdicts(self.columns.as_deref()))
     }
 
     fn classify(

@@ -84,7 +84,7 @@ impl CrawlersArgs {
         }
         let registry = registry(self.crawlers.as_deref())?;
         if let Some(CrawlersCommand::FetchRanges(args)) = &self.command {
-            return args.run(&registry);
+            return args.run(&registry, self.crawlers.as_deref());
         }
         print(&match (&self.command, self.json) {
             (Some(CrawlersCommand::Show { name }), _) => {

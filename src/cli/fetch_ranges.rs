@@ -16,11 +16,12 @@ use crate::crawlers::{
 };
 use crate::error::{Error, Result};
 use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
+use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
 use super::Outcome;
 use super::network::NetworkArgs;
-use super::shared::{complain, print};
+use super::shared::{ForceArg, complain, print};
 
 /// Download the address lists that operators publish, for --ip-ranges.
 ///
@@ -34,6 +35,9 @@ pub struct FetchRangesArgs {
     directory: PathBuf,
 
     #[command(flatten)]
+    force: ForceArg,
+
+    #[command(flatten)]
     network: NetworkArgs,
 
     /// Say nothing but problems.
@@ -42,17 +46,17 @@ pub struct FetchRangesArgs {
 }
 
 impl FetchRangesArgs {
-    /// Downloads all lists that `registry` names.
-    pub fn run(&self, registry: &Registry) -> Result<Outcome> {
+    /// Downloads all lists that `registry` names, which `crawlers` is a file of.
+    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<Outcome> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot make", directory, err))?;
         let mut entries = known(directory)?;
-        let crawlers = registry.iter().map(|(_, crawler)| crawler);
-        let urls: BTreeSet<&str> =
-            crawlers.flat_map(|crawler| &crawler.ip_list_urls).map(String::as_str).collect();
+        let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);
+        let urls: BTreeSet<&str> = lists.map(String::as_str).collect();
+        self.check_files(&entries, &urls, crawlers)?;
         let mut missed = 0;
         for url in &urls {
             match list(url, &settings, &rate_limit) {
@@ -76,6 +80,33 @@ impl FetchRangesArgs {
         }
         Ok(if missed > 0 { Outcome::Incomplete } else { Outcome::Done })
     }
+
+    /// That no file is overwritten but those that `known` names, which earlier runs wrote, and
+    /// other copies of address lists: a run may have been stopped before it named one.
+    fn check_files(
+        &self,
+        known: &[ManifestEntry],
+        urls: &BTreeSet<&str>,
+        crawlers: Option<&Path>,
+    ) -> Result<()> {
+        let mut outputs = Outputs::new(self.force.overwrite());
+        crawlers.into_iter().for_each(|path| outputs.reads("--crawlers", path));
+        outputs.updated("DIR", &self.directory.join(MANIFEST))?;
+        let names: BTreeSet<String> = urls.iter().map(|url| file_name(url)).collect();
+        for name in names {
+            let path = self.directory.join(&name);
+            match known.iter().any(|entry| entry.file == name) || is_list(&path) {
+                true => outputs.updated("DIR", &path)?,
+                false => outputs.file("DIR", &path, OutputContent::Foreign)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_list(path: &Path) -> bool {
+    let is_short = fs::metadata(path).is_ok_and(|data| data.len() <= LIST_BYTES_MAX);
+    is_short && fs::read(path).is_ok_and(|text| !RangeList::read(&text, None).networks.is_empty())
 }
 
 /// What the manifest of an earlier run says.

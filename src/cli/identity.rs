@@ -18,6 +18,7 @@ use crate::input::source::{Location, Source};
 use crate::judge::Judge;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
+use crate::report::outputs::Outputs;
 use crate::time::UtcTime;
 
 /// The flags.
@@ -106,6 +107,18 @@ impl IdentityArgs {
         }
         identities.names = Some(names);
         Ok(identities)
+    }
+
+    /// Names the files of these flags to `outputs`.
+    ///
+    /// # Errors
+    /// Where the cache cannot be written to as it is an input.
+    pub fn check(&self, outputs: &mut Outputs) -> Result<()> {
+        if let Some(directory) = &self.ip_ranges {
+            outputs.reads_files_of("--ip-ranges", directory, None);
+        }
+        let cache = self.dns_cache.as_deref();
+        cache.map_or(Ok(()), |path| outputs.updated("--dns-cache", path))
     }
 
     /// How often the logs are read.

@@ -7,8 +7,9 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use crate::error::{Error, Result};
+use crate::report::outputs::{OutputContent, Outputs};
 
-use super::shared::print;
+use super::shared::{ForceArg, print};
 use super::{Cli, Outcome};
 
 /// Print completions for a shell.
@@ -28,6 +29,9 @@ pub struct ManArgs {
     /// Where to write the pages; without it the first one is printed.
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 impl CompletionsArgs {
@@ -46,6 +50,10 @@ impl ManArgs {
         match self.directory {
             None => print(&String::from_utf8_lossy(&page(Cli::command())?))?,
             Some(directory) => {
+                let mut outputs = Outputs::new(self.force.overwrite());
+                for name in page_names(&Cli::command(), "") {
+                    outputs.file("DIR", &directory.join(name), OutputContent::Manual)?;
+                }
                 fs::create_dir_all(&directory)
                     .map_err(|err| Error::io("cannot write to", &directory, err))?;
                 clap_mangen::generate_to(Cli::command(), &directory)
@@ -54,6 +62,14 @@ impl ManArgs {
         }
         Ok(Outcome::Done)
     }
+}
+
+/// The files of `command` and all commands below it, as they are generated.
+fn page_names(command: &Command, parent: &str) -> Vec<String> {
+    let name = format!("{parent}{}", command.get_name());
+    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
+    let below = below.flat_map(|command| page_names(command, &format!("{name}-")));
+    std::iter::once(format!("{name}.1")).chain(below).collect()
 }
 
 /// The page of `command` itself, in roff.

@@ -13,10 +13,12 @@ use crate::error::{Error, Result};
 use crate::nightly::config::{self, Config, Mistake};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::State;
+use crate::report::columns::nights::{NEWS, TREND};
+use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
 use super::Outcome;
-use super::shared::{complain, print};
+use super::shared::{ForceArg, complain, print};
 use after::{TellArgs, write_nights};
 use flags::keys;
 use site::Job;
@@ -58,12 +60,17 @@ pub struct NightlyArgs {
 
     #[command(flatten)]
     tell: TellArgs,
+
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 impl NightlyArgs {
     /// Runs the job.
     pub fn run(mut self) -> Result<Outcome> {
         self.tell = self.tell.absolute()?;
+        let file = std::path::absolute(&self.config)
+            .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
         let text = fs::read_to_string(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
         let name = self.config.display().to_string();
@@ -94,7 +101,22 @@ impl NightlyArgs {
             let described = jobs.iter().map(|job| job.described(&state));
             return print(&described.collect::<Result<String>>()?).map(|()| Outcome::Done);
         }
+        self.check_outputs(&file, &jobs, &config)?;
         self.run_all(&jobs, &config, now)
+    }
+
+    /// That no output is an input, and that nothing is replaced but what botaudit wrote.
+    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &Config) -> Result<()> {
+        let mut all = Outputs::new(self.force.overwrite());
+        all.reads("--config", file);
+        for job in jobs {
+            job.name_inputs(&mut all);
+        }
+        all.updated("state", &config.state)?;
+        all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
+        all.file("reports", &config.reports.join(NEWS.file), OutputContent::News)?;
+        let page = self.tell.file();
+        page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
     }
 
     fn run_all(&self, jobs: &[Job<'_>], config: &Config, now: UtcTime) -> Result<Outcome> {

@@ -12,6 +12,7 @@ use crate::report::escape::visible;
 use crate::report::facts;
 use crate::report::html::{PAGE, page};
 use crate::report::json_lines::{json_lines, name};
+use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::page_model::PageModel;
 use crate::report::range::put_together;
 use crate::report::summary::summary_text;
@@ -20,7 +21,7 @@ use crate::staged::replace;
 use crate::time::{Day, UtcTime};
 
 use super::Outcome;
-use super::shared::{complain, print};
+use super::shared::{ForceArg, complain, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,6 +70,9 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 
+    #[command(flatten)]
+    force: ForceArg,
+
     /// For JSON Lines: only this table, as `violations`; can be repeated.
     #[arg(long = "table", value_name = "NAME")]
     tables: Vec<String>,
@@ -101,6 +105,11 @@ impl ReportArgs {
         if self.format != Format::Html && self.output.is_some() {
             return Err(Error::usage("-o is for the page; send other formats to a file with >"));
         }
+        if let Some(path) = &self.output {
+            let mut outputs = Outputs::new(self.force.overwrite());
+            outputs.reads_files_of("a file of the report", directory, Some(PAGE));
+            outputs.file("-o", path, OutputContent::Page)?;
+        }
         let model = facts::read(directory)?;
         let path = self.output.clone().unwrap_or_else(|| directory.join(PAGE));
         if self.format == Format::Html {
@@ -115,6 +124,11 @@ impl ReportArgs {
             return Err(Error::usage(why));
         };
         let (directories, notes) = self.days()?;
+        let mut outputs = Outputs::new(self.force.overwrite());
+        for directory in &directories {
+            outputs.reads_files_of("a report", directory, None);
+        }
+        outputs.directory("-o", output)?;
         let staging = Staging::open(output)?;
         let now = UtcTime::from(jiff::Timestamp::now());
         let model = put_together(&directories, notes, &staging, now)?;

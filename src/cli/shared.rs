@@ -3,13 +3,29 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::escape::visible;
+use crate::report::outputs::Overwrite;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
+
+/// Whether files of others may be overwritten.
+#[derive(Args, Debug)]
+pub struct ForceArg {
+    /// Overwrite an output file that botaudit did not write. An input is never overwritten.
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArg {
+    /// What that comes to.
+    pub fn overwrite(&self) -> Overwrite {
+        if self.force { Overwrite::Any } else { Overwrite::Own }
+    }
+}
 
 /// The readings of a path.
 #[derive(Clone, Copy, Debug, ValueEnum)]

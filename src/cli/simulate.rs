@@ -1,6 +1,6 @@
 //! The flags that try a draft of a robots.txt on past requests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -38,6 +38,11 @@ impl SimulateArgs {
         let Some(path) = &self.simulate else { return Ok(None) };
         let governs = self.governs(naming, is_one_file)?;
         Draft::new(judge_of(Store::File(path.clone()))?, governs).map(Some)
+    }
+
+    /// The file of the draft.
+    pub fn path(&self) -> Option<&Path> {
+        self.simulate.as_deref()
     }
 
     /// The name of the draft.

@@ -60,7 +60,8 @@ struct WireAnswer {
 }
 
 impl DnsCache {
-    /// Reads the file at `path`, without what is too old at `now`; where there is no file, nothing.
+    /// Reads the file at `path`, without what is too old at `now`; where there is no file
+    /// or an empty one, nothing.
     ///
     /// # Errors
     /// Where it cannot be read, or is something else.
@@ -80,6 +81,9 @@ impl DnsCache {
         file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(failed)?;
         if text.len() as u64 > FILE_BYTES_MAX {
             return Err(wrong(format!("larger than {} MiB", FILE_BYTES_MAX >> 20)));
+        }
+        if text.is_empty() {
+            return Ok(DnsCache::default());
         }
         let wire: WireCache =
             serde_json::from_slice(&text).map_err(|err| wrong(err.to_string()))?;
@@ -175,7 +179,10 @@ mod tests {
     fn another_file_is_left_alone() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("dns.json");
-        for text in ["", "{}", "[1]", r#"{"botaudit_dns_cache": 2, "answers": []}"#] {
+        // An empty file holds nothing that could be lost.
+        fs::write(&path, "").unwrap();
+        assert!(DnsCache::open(&path, time(NOW)).is_ok());
+        for text in ["{}", "[1]", r#"{"botaudit_dns_cache": 2, "answers": []}"#] {
             fs::write(&path, text).unwrap();
             let error = DnsCache::open(&path, time(NOW)).unwrap_err().to_string();
             assert!(error.contains("no DNS cache; delete it or name another file"), "{error}");

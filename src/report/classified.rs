@@ -12,8 +12,7 @@ const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "p
 /// Rows by crawler, then by crawler and origin, then by crawler, origin and rule; in order, the
 /// others last.
 pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
-    let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
-    let mut text = format!("{},urls,{}\n", KEYS.join(","), words.join(","));
+    let mut text = summary_header();
     for (&asker, counts) in &summary.askers {
         push_row(&["crawler", askers.name(asker)], counts, &mut text);
     }
@@ -31,6 +30,12 @@ pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
         }
     }
     text
+}
+
+/// The first line, with its end.
+pub fn summary_header() -> String {
+    let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
+    format!("{},urls,{}\n", KEYS.join(","), words.join(","))
 }
 
 fn push_row(cells: &[&str], counts: &Counts, text: &mut String) {

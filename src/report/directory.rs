@@ -161,7 +161,11 @@ struct Marker {
     files: Vec<String>,
 }
 
-fn check_replaceable(target: &Path) -> Result<()> {
+/// That nothing stands at `target` but a report of ours, or an empty directory.
+///
+/// # Errors
+/// Where something else does, or it cannot be looked at.
+pub fn check_replaceable(target: &Path) -> Result<()> {
     let entries = match fs::read_dir(target) {
         Ok(entries) => entries,
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -23,6 +23,7 @@ pub mod night_text;
 pub mod nights;
 mod number_text;
 pub mod output;
+pub mod outputs;
 pub mod page_model;
 mod plain_text;
 pub mod privacy;

@@ -7,6 +7,9 @@ use super::escape::visible;
 use super::format::{grouped, percent};
 use super::nights::NewsRow;
 
+/// How each page begins, by which a page of ours is recognised.
+pub const HEADLINE_START: &str = "botaudit: ";
+
 /// Crawlers that are named of each site.
 const CRAWLERS_MAX: usize = 5;
 
@@ -56,7 +59,7 @@ fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
     let violations: u64 =
         sites.iter().filter_map(|night| night.sums).map(|sums| sums.violations).sum();
     let told: usize = sites.iter().map(|night| night.told.len()).sum();
-    let mut headline = format!("botaudit: {} violations", grouped(violations));
+    let mut headline = format!("{HEADLINE_START}{} violations", grouped(violations));
     if told > 0 {
         headline += ", something to look at";
     }

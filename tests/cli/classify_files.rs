@@ -131,7 +131,8 @@ fn a_reader_that_goes_away_is_no_failure() {
 #[test]
 fn a_killed_run_leaves_what_stood_there() {
     let sandbox = sandbox();
-    for (name, before) in [("old.csv", Some("old")), ("new.csv", None)] {
+    let old = "url,origin,crawler,verdict,reason,rule_line,directive,pattern,group,snapshot\n";
+    for (name, before) in [("old.csv", Some(old)), ("new.csv", None)] {
         if let Some(text) = before {
             sandbox.write(name, text);
         }

@@ -21,6 +21,7 @@
 //! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
 //! - `nights`: what a night tells besides its reports, and how to begin.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
+//! - `overwrite`: no output is an input, and nothing of others is overwritten.
 //! - `range`: reports of several days put together.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
@@ -53,6 +54,7 @@ mod nightly;
 mod nightly_state;
 mod nights;
 mod output;
+mod overwrite;
 mod program;
 mod range;
 mod readme;

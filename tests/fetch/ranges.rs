@@ -117,6 +117,16 @@ fn lists_are_used_kept_and_replaced() {
     assert_eq!(fetch(dir.path(), &["-q"]).0, 0);
     assert_eq!(list(dir.path(), gone.port, "good.json"), LATER);
     assert_eq!(verified("198.51.100.7"), [true, false]);
+    // What is no list at all was put there by somebody else.
+    let other = operators(GOOD);
+    registry(dir.path(), other.port, &["good.json"]);
+    let file = dir.path().join(format!("lists/127.0.0.1_{}_good.json", other.port));
+    std::fs::write(&file, "mine").unwrap();
+    let (code, _, stderr) = fetch(dir.path(), &[]);
+    assert!(code == 2 && stderr.contains("was not written by botaudit"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    assert_eq!(fetch(dir.path(), &["-q", "--force"]).0, 0);
+    assert_eq!(list(dir.path(), other.port, "good.json"), GOOD);
     assert!(names(dir.path()).iter().all(|name| !name.starts_with('.')));
 }
 

@@ -51,6 +51,11 @@ impl TellArgs {
         Ok(self)
     }
 
+    /// The file that the page goes to.
+    pub fn file(&self) -> Option<&Path> {
+        self.mail_summary.as_deref().filter(|path| path.as_os_str() != STDOUT)
+    }
+
     /// Whether standard output is for the page.
     pub fn has_stdout(&self) -> bool {
         self.mail_summary.as_ref().is_some_and(|path| path.as_os_str() == STDOUT)

@@ -11,7 +11,7 @@ use crate::time::Day;
 use super::super::audit::AuditArgs;
 
 /// Flags of an audit that the job itself decides, or cannot have.
-const NOT_KEYS: [&str; 10] = [
+const NOT_KEYS: [&str; 11] = [
     "output",
     "since",
     "until",
@@ -19,6 +19,7 @@ const NOT_KEYS: [&str; 10] = [
     "help",
     "version",
     "requests",
+    "force",
     "simulate",
     "simulate-for",
     "log-evidence",

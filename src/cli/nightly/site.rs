@@ -21,6 +21,7 @@ use crate::nightly::plan::Plan;
 use crate::nightly::rotation::Standing;
 use crate::nightly::state::State;
 use crate::report::night_text::SiteNight;
+use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::Outcome;
@@ -116,6 +117,7 @@ impl<'a> Job<'a> {
         if !self.is_quiet {
             print(&format!("{} on {}\n", self.site.name, self.day))?;
         }
+        self.check_outputs(config)?;
         let ready = self.args.ready(&state.crawlers()?)?;
         let taken = self.take_in(state, &ready)?;
         for what in taken.damages.iter().chain(&taken.not_understood) {
@@ -130,6 +132,20 @@ impl<'a> Job<'a> {
             Outcome::Done | Outcome::Violations if !taken.damages.is_empty() => Outcome::Incomplete,
             outcome => outcome,
         })
+    }
+
+    /// Names to `outputs` what is read.
+    pub fn name_inputs(&self, outputs: &mut Outputs) {
+        self.args.name_inputs(&self.sources(), outputs);
+    }
+
+    /// That no output of the site is an input, and that its report replaces none of others.
+    fn check_outputs(&self, config: &Config) -> Result<()> {
+        // Each site has its own: they may share an archive that is fetched, and a cache.
+        let mut outputs = Outputs::new(Overwrite::Own);
+        self.args.check_files(&self.sources(), &mut outputs)?;
+        outputs.updated("state", &config.state)?;
+        outputs.directory("reports", &day_directory(&self.site.reports, self.day))
     }
 
     /// The file of crawlers that are added to the built-in ones.

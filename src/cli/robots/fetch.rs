@@ -13,7 +13,7 @@ use crate::archive::reader::Archive;
 use crate::audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::source::expand;
+use crate::input::source::{Location, expand};
 use crate::judge::Judge;
 use crate::net::rate_limit::RateLimit;
 use crate::net::settings::Reach;
@@ -100,6 +100,12 @@ impl FetchArgs {
         if !(1..=JOBS_MAX).contains(&self.jobs) {
             return Err(Error::usage(format!("--jobs {} is not from 1 to {JOBS_MAX}", self.jobs)));
         }
+        let logs = expand(&self.from_log);
+        let logs = logs.iter().filter_map(|log| match &log.place {
+            Location::File(path) => Some(path),
+            Location::Stdin | Location::Nowhere(_) => None,
+        });
+        self.archive.check(logs)?;
         let asked = self.asked()?;
         let writer = Archive::writer(&self.archive.path)?;
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };

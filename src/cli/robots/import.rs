@@ -97,6 +97,7 @@ impl ImportArgs {
             Some("modified") => FetchedAt::Modified,
             Some(time) => FetchedAt::At(named_time(time)?),
         };
+        self.archive.check(&self.paths)?;
         let makes = self.makes(origin.as_ref(), at)?;
         let mut writer = Archive::writer(&self.archive.path)?;
         let progress = ImportProgress::default();

@@ -18,6 +18,7 @@ use crate::archive::entry::HistoryEntry;
 use crate::archive::import::time_named;
 use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
+use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -81,6 +82,15 @@ impl RobotsArgs {
 }
 
 impl ArchiveArg {
+    /// That it is none of `inputs`, before it is added to.
+    fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+        let mut outputs = Outputs::new(Overwrite::Own);
+        for input in inputs {
+            outputs.reads_files_of("an input of this run", input, None);
+        }
+        outputs.updated("--archive", &self.path)
+    }
+
     fn open(&self) -> Result<Archive> {
         Archive::open(&self.path)
     }

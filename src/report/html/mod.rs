@@ -20,12 +20,19 @@ mod timeline;
 mod unjudged;
 mod unknown;
 
+use memchr::memmem;
+
 use super::page_model::PageModel;
 
-use shell::{Section, document};
+use shell::{GENERATOR, Section, document};
 
 /// The name of the page in the report directory.
 pub const PAGE: &str = "report.html";
+
+/// Whether a file that begins with `head` is such a page.
+pub fn is_page(head: &[u8]) -> bool {
+    head.starts_with(b"<!DOCTYPE html>") && memmem::find(head, GENERATOR.as_bytes()).is_some()
+}
 
 /// The page. Equal models give equal bytes.
 pub fn page(model: &PageModel) -> String {

@@ -23,6 +23,9 @@ pub struct Section {
     pub body: Markup,
 }
 
+/// What stands in the head of each page, by which it is recognised.
+pub const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
+
 /// The whole document.
 pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
     let document = html! {
@@ -35,6 +38,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
                 meta name="color-scheme" content="light dark"; "\n"
                 meta name="referrer" content="no-referrer"; "\n"
                 meta name="robots" content="noindex"; "\n"
+                (PreEscaped(GENERATOR)) "\n"
                 title { (title) } "\n"
                 style { (PreEscaped(STYLE)) } "\n"
             } "\n"

@@ -1,0 +1,310 @@
+//! What a run may write to, checked before anything is read: an output is no input, and what
+//! stands there is botaudit's own or new.
+//!
+//! A shell that expands `--requests access.log*` makes the live log the value of the flag. So a
+//! file is replaced only where its content shows that botaudit wrote it.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use crate::archive::directory::Directory;
+use crate::classify::answer::VerdictWord;
+use crate::error::{Error, Result};
+use crate::input::open::open;
+use crate::input::source::{Location, Source};
+
+use super::classified::summary_header;
+use super::columns::Table;
+use super::columns::evidence::REQUESTS_EVIDENCE;
+use super::columns::nights::{NEWS, TREND};
+use super::directory::check_replaceable;
+use super::html::is_page;
+use super::night_text::HEADLINE_START;
+use super::verdicts::COLUMNS;
+
+/// Decompressed bytes of an existing file that are looked at.
+const HEAD_BYTES_MAX: usize = 256 << 10;
+
+/// What is written to a file, and how one is recognised that an earlier run wrote.
+#[derive(Clone, Copy, Debug)]
+pub enum OutputContent<'a> {
+    /// The violating requests, by their header.
+    Evidence,
+    /// What `classify` writes: by the columns after those of the input, or by these columns and a
+    /// verdict in the first row.
+    Verdicts(Option<&'a [String]>),
+    /// A page, by its `generator`.
+    Page,
+    /// The night as plain text, by its first word.
+    Night,
+    /// `trend.csv`, by its header.
+    Trend,
+    /// `news.csv`, by its header.
+    News,
+    /// A manual page, by its title.
+    Manual,
+    /// A file that only the caller can recognise, and did not.
+    Foreign,
+}
+
+/// Whether files that botaudit did not write may be replaced.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Overwrite {
+    /// They may not.
+    Own,
+    /// They may, as the user wants it (`--force`).
+    Any,
+}
+
+/// The inputs and outputs of a run.
+#[derive(Debug)]
+pub struct Outputs {
+    overwrite: Overwrite,
+    taken: HashMap<Identity, Use>,
+}
+
+/// What a file is already used for.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    Input(&'static str),
+    Output(&'static str),
+}
+
+/// By what two paths are known to lead to the same file.
+#[derive(Debug, Eq, Hash, PartialEq)]
+enum Identity {
+    /// Device and inode.
+    #[cfg(unix)]
+    Node(u64, u64),
+    /// The path without links; of a file that does not exist yet, too.
+    Path(PathBuf),
+}
+
+impl Outputs {
+    /// Without inputs so far.
+    pub fn new(overwrite: Overwrite) -> Outputs {
+        Outputs { overwrite, taken: HashMap::new() }
+    }
+
+    /// The run reads `path`, which is what `role` names: `--robots`.
+    pub fn reads(&mut self, role: &'static str, path: &Path) {
+        // Whoever reads a pipe or a device keeps nobody from writing to one.
+        if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+            return;
+        }
+        if let Some(identity) = identity(path) {
+            self.taken.insert(identity, Use::Input(role));
+        }
+    }
+
+    /// The run reads all of `sources`.
+    pub fn reads_sources(&mut self, role: &'static str, sources: &[Source]) {
+        for source in sources {
+            if let Location::File(path) = &source.place {
+                self.reads(role, path);
+            }
+        }
+    }
+
+    /// The run reads all robots.txt files that `path` names: a file, an archive, or a directory.
+    pub fn reads_robots(&mut self, role: &'static str, path: &Path) {
+        self.reads(role, path);
+        if path.is_dir()
+            && let Ok(directory) = Directory::open(path)
+        {
+            directory.files().for_each(|file| self.reads(role, file));
+        }
+    }
+
+    /// The run reads files that stand directly in the directory `path`, all but `except`.
+    pub fn reads_files_of(&mut self, role: &'static str, path: &Path, except: Option<&str>) {
+        self.reads(role, path);
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            if except.is_none_or(|except| entry.file_name() != *except) {
+                self.reads(role, &entry.path());
+            }
+        }
+    }
+
+    /// The file `path`, of which `flag` says that `content` goes there, may be written to.
+    ///
+    /// # Errors
+    /// Where it is an input or another output, or something stands there that is not ours.
+    pub fn file(
+        &mut self,
+        flag: &'static str,
+        path: &Path,
+        content: OutputContent<'_>,
+    ) -> Result<()> {
+        self.updated(flag, path)?;
+        if self.overwrite == Overwrite::Any || is_replaceable(path, content)? {
+            return Ok(());
+        }
+        Err(Error::invalid_file(
+            path,
+            format!(
+                "already exists and was not written by botaudit; choose another file for {flag}, \
+                 or add --force to overwrite it"
+            ),
+        ))
+    }
+
+    /// The same of a file that is read before it is written to, so that whoever reads it refuses
+    /// what is not ours.
+    ///
+    /// # Errors
+    /// Where it is an input or another output.
+    pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        let is_special = |data: Metadata| !data.is_file() && !data.is_dir();
+        if fs::metadata(path).is_ok_and(is_special) {
+            return Ok(());
+        }
+        let Some(identity) = identity(path) else { return Ok(()) };
+        self.refuse_if_used(flag, path, &identity)?;
+        self.taken.insert(identity, Use::Output(flag));
+        Ok(())
+    }
+
+    /// The report directory `path` may be written to.
+    ///
+    /// # Errors
+    /// Where it is an input or holds one, or something stands there that is no report of ours.
+    pub fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        self.updated(flag, path)?;
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            if let Some(identity) = identity(&entry.path()) {
+                self.refuse_if_used(flag, &entry.path(), &identity)?;
+            }
+        }
+        check_replaceable(path)
+    }
+
+    fn refuse_if_used(&self, flag: &str, path: &Path, identity: &Identity) -> Result<()> {
+        let why = match self.taken.get(identity) {
+            None => return Ok(()),
+            Some(Use::Input(role)) => {
+                format!("is an input ({role}) and cannot be overwritten; choose another {flag}")
+            }
+            Some(Use::Output(other)) => {
+                format!("cannot be both {other} and {flag}; choose another {flag}")
+            }
+        };
+        Err(Error::invalid_file(path, why))
+    }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    #[cfg(unix)]
+    if let Ok(data) = fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt;
+        return Some(Identity::Node(data.dev(), data.ino()));
+    }
+    if let Ok(path) = fs::canonicalize(path) {
+        return Some(Identity::Path(path));
+    }
+    let absolute = std::path::absolute(path).ok()?;
+    let parent = fs::canonicalize(absolute.parent()?).ok()?;
+    Some(Identity::Path(parent.join(absolute.file_name()?)))
+}
+
+/// Whether nothing is lost where `path` is replaced by `content`.
+fn is_replaceable(path: &Path, content: OutputContent<'_>) -> Result<bool> {
+    match fs::metadata(path) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(err) => return Err(Error::io("cannot look at", path, err)),
+        // A pipe or a device is written to as it stands; a directory is refused by whoever opens it.
+        Ok(data) if !data.is_file() || data.len() == 0 => return Ok(true),
+        Ok(_) => {}
+    }
+    let source =
+        Source { name: path.display().to_string(), place: Location::File(path.to_owned()) };
+    let mut opened = open(&source, &Arc::default())?;
+    let mut head = vec![0; HEAD_BYTES_MAX];
+    let mut filled = 0;
+    let is_whole = loop {
+        match opened.read(&mut head[filled..]) {
+            Ok(0) => break true,
+            Ok(count) if filled + count == head.len() => break false,
+            Ok(count) => filled += count,
+            Err(_) => break false,
+        }
+    };
+    head.truncate(filled);
+    Ok((is_whole && head.is_empty()) || content.is_in(&head))
+}
+
+impl OutputContent<'_> {
+    /// Whether a file with this head was written by botaudit.
+    fn is_in(self, head: &[u8]) -> bool {
+        match self {
+            OutputContent::Evidence => has_header(head, &REQUESTS_EVIDENCE),
+            OutputContent::Trend => has_header(head, &TREND),
+            OutputContent::News => has_header(head, &NEWS),
+            OutputContent::Verdicts(columns) => {
+                first_line(head) == summary_header().trim_end().as_bytes()
+                    || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))
+                    || is_object(head, columns)
+            }
+            OutputContent::Page => is_page(head),
+            OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
+            OutputContent::Manual => memmem::find(head, b".TH botaudit").is_some(),
+            OutputContent::Foreign => false,
+        }
+    }
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn has_header(head: &[u8], table: &Table) -> bool {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    first_line(head) == names.join(",").as_bytes()
+}
+
+/// Whether these are verdicts as CSV or TSV.
+fn is_table(head: &[u8], delimiter: u8, columns: Option<&[String]>) -> bool {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(head);
+    let mut records = reader.byte_records();
+    let Some(Ok(header)) = records.next() else { return false };
+    let header: Vec<&[u8]> = header.iter().collect();
+    if header.ends_with(&COLUMNS.map(str::as_bytes)) {
+        return true;
+    }
+    let Some(Ok(row)) = records.next() else { return false };
+    let is_verdict =
+        |at: usize| row.get(at).is_some_and(|cell| is_verdict_word(&String::from_utf8_lossy(cell)));
+    let wide = header.windows(2).position(|pair| pair == [&b"url"[..], b"origin"]);
+    let is_wide =
+        wide.is_some_and(|at| header.len() > at + 2 && (at + 2..header.len()).all(is_verdict));
+    let is_asked = columns.is_some_and(|columns| {
+        columns.len() == header.len()
+            && columns.iter().zip(&header).all(|(column, cell)| column.as_bytes() == *cell)
+    });
+    is_wide || (is_asked && (0..header.len()).any(is_verdict))
+}
+
+/// Whether these are verdicts as JSON Lines.
+fn is_object(head: &[u8], columns: Option<&[String]>) -> bool {
+    type Object = serde_json::Map<String, serde_json::Value>;
+    let Ok(object) = serde_json::from_slice::<Object>(first_line(head)) else { return false };
+    let is_asked = columns.is_some_and(|columns| {
+        columns.len() == object.len() && columns.iter().all(|name| object.contains_key(name))
+    });
+    (is_asked || object.contains_key("url"))
+        && object.values().any(|value| value.as_str().is_some_and(is_verdict_word))
+}
+
+fn is_verdict_word(text: &str) -> bool {
+    VerdictWord::from_name(text).is_some()
+}

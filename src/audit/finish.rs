@@ -19,6 +19,7 @@ use crate::time::Day;
 use super::awareness::Readers;
 use super::file::{FileTally, RejectTally};
 use super::hours::{HOURS_MAX, Hours};
+use super::nothing_judged::nothing_judged;
 use super::place::Place;
 use super::places::TIME_BUCKETS_MAX;
 use super::row::{ActorRow, Broken, Delayed};
@@ -54,6 +55,9 @@ pub struct Audit {
     pub warnings: Vec<String>,
     /// What the user should know to read the report rightly, though nothing is wrong.
     pub notes: Vec<String>,
+    /// Why nothing could be judged, though there should have been something to judge; the last of
+    /// the warnings, too.
+    pub nothing_judged: Option<String>,
     /// What a draft would change, where one is given.
     pub simulation: Option<Simulation>,
     rows: Vec<ActorRow>,
@@ -225,6 +229,7 @@ impl Audit {
             log_evidence: judge.known_outages().map(LogEvidence::of),
             warnings: Vec::new(),
             notes: Vec::new(),
+            nothing_judged: None,
             simulation: None,
             rows,
         };
@@ -233,6 +238,8 @@ impl Audit {
         audit.warnings = warnings(&audit, judge, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.notes.extend(audit.hours_given_up());
+        audit.nothing_judged = nothing_judged(&audit, judge, !of_judge);
+        audit.warnings.extend(audit.nothing_judged.clone());
         Ok(audit)
     }
 

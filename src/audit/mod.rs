@@ -19,6 +19,7 @@ pub mod identities;
 mod identity_warnings;
 pub mod kept;
 pub mod naming;
+mod nothing_judged;
 pub mod pace;
 pub mod parse_rate;
 pub mod place;

@@ -59,7 +59,8 @@ Examples:
 
 Exit codes:
   0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
-  2 could not run, nothing written   3 reports written, but some input was damaged";
+  2 could not run, nothing written
+  3 reports written, but some input was damaged, or nothing could be judged";
 
 /// Judge the requests of access logs by robots.txt; write CSV tables and a page that shows them.
 #[derive(Args, Debug)]
@@ -378,7 +379,8 @@ impl AuditArgs {
             thresholds.iter().flat_map(|threshold| threshold.met(audit, registry)).collect();
         met.iter().for_each(|line| complain(line));
         let is_met = !met.is_empty() || (self.fail_on_violations && audit.has_violations());
-        let outcome = match (audit.is_complete(), is_met) {
+        let is_whole = audit.is_complete() && audit.nothing_judged.is_none();
+        let outcome = match (is_whole, is_met) {
             (false, _) => Outcome::Incomplete,
             (true, true) => Outcome::Violations,
             (true, false) => Outcome::Done,

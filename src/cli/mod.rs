@@ -81,7 +81,7 @@ enum Outcome {
     Done,
     /// The same, and violations or faults were found that the user wants to hear of.
     Violations,
-    /// Reports were written, but some input was damaged.
+    /// Reports were written, but some input was damaged, or nothing could be judged.
     Incomplete,
     /// A URL that was asked about is disallowed.
     Disallowed,
@@ -93,7 +93,7 @@ enum Outcome {
 
 /// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
 /// that was asked for, a disallowed URL, or faults; 2 could not run, nothing was written, or a URL
-/// of which nothing can be said; 3 some input was damaged; 4 another run is at work.
+/// of which nothing can be said; 3 some input was damaged, or nothing could be judged; 4 another run is at work.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),

@@ -36,7 +36,8 @@ Examples:
 
 Exit codes (of several, the first of 4, 2, 3, 1):
   0 done   1 a threshold was met   2 the configuration is mistaken, or a site could not be audited
-  3 reports written, but some input was damaged   4 another run is at work";
+  3 reports written, but some input was damaged, or nothing of a day with requests could be judged
+  4 another run is at work";
 
 /// Audit one day of each site of a configuration file.
 #[derive(Args, Debug)]

@@ -30,7 +30,7 @@ use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
-use crate::robots::parse::{cut, parse_body};
+use crate::robots::parse::{cut, is_foreign, parse_body};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
@@ -397,6 +397,7 @@ impl Judge {
             digest,
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
+            is_foreign: is_foreign(cut(body), &text),
             text,
             profiles: Arc::clone(&self.profiles),
             bindings: self.profiles.iter().map(|_| OnceLock::new()).collect(),

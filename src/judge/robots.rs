@@ -34,6 +34,8 @@ pub struct Robots {
     pub size_bytes: usize,
     /// Those of them that count.
     pub parsed_bytes: usize,
+    /// Whether it is something else than a robots.txt: a page, a log, bytes.
+    pub is_foreign: bool,
     /// What it says.
     pub text: RobotsTxt,
     /// Whom it may bind.

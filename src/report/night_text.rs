@@ -30,6 +30,8 @@ pub struct SiteNight {
     pub report: String,
     /// Of all crawlers that are not spoofed; `None` where it could not be audited.
     pub sums: Option<Sums>,
+    /// Whether nothing could be judged, though there was something to judge.
+    pub nothing_judged: bool,
     /// Name, violations and judged requests of those that broke rules, and are not spoofed.
     pub violators: Vec<(String, u64, u64)>,
     /// Thresholds that were met, damage and mistakes, a line each.
@@ -56,10 +58,15 @@ pub fn night_text(sites: &[SiteNight], news: &[NewsRow]) -> String {
 
 /// Fit for the subject of a mail.
 fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
-    let violations: u64 =
-        sites.iter().filter_map(|night| night.sums).map(|sums| sums.violations).sum();
+    let judged: Vec<Sums> =
+        sites.iter().filter(|night| !night.nothing_judged).filter_map(|night| night.sums).collect();
+    let violations: u64 = judged.iter().map(|sums| sums.violations).sum();
+    let is_any_judged = judged.iter().any(|sums| sums.allowed + sums.violations > 0);
     let told: usize = sites.iter().map(|night| night.told.len()).sum();
-    let mut headline = format!("{HEADLINE_START}{} violations", grouped(violations));
+    let mut headline = match is_any_judged {
+        true => format!("{HEADLINE_START}{} violations", grouped(violations)),
+        false => format!("{HEADLINE_START}nothing judged"),
+    };
     if told > 0 {
         headline += ", something to look at";
     }
@@ -70,20 +77,24 @@ fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, violators, told } = night;
+    let SiteNight { site, day, report, sums, nothing_judged, violators, told } = night;
     let day = day.map_or_else(String::new, |day| format!(" on {day}"));
     let mut text = format!("\n{site}{day}\n");
     match sums {
         None => text += "  could not be audited\n",
         Some(sums) => {
-            let rate = match sums.allowed + sums.violations {
-                0 => String::new(),
-                judged => format!(" ({} of those judged)", percent(sums.violations, judged)),
+            let outcome = match sums.allowed + sums.violations {
+                _ if *nothing_judged => "nothing could be judged".to_owned(),
+                0 => "none judged".to_owned(),
+                judged => format!(
+                    "{} violations ({} of those judged)",
+                    grouped(sums.violations),
+                    percent(sums.violations, judged)
+                ),
             };
             text += &format!(
-                "  {} requests of known crawlers, {} violations{rate}\n  {}\n",
+                "  {} requests of known crawlers, {outcome}\n  {}\n",
                 grouped(sums.requests),
-                grouped(sums.violations),
                 visible(report.as_bytes())
             );
         }
@@ -116,6 +127,7 @@ mod tests {
             day: Day::parse("2026-11-20"),
             report: "reports/shop/2026-11-20".to_owned(),
             sums: Some(sums),
+            nothing_judged: false,
             violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
             told: vec!["a\u{7}b".to_owned()],
         };

@@ -76,6 +76,8 @@ struct RunJson<'a> {
     requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     simulation: Option<SimulationJson<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    nothing_judged: bool,
     warnings: &'a [String],
     notes: &'a [String],
     files: Vec<&'a str>,
@@ -191,6 +193,7 @@ pub fn run_json(
             .map(|&identity| (identity.as_str(), requests_json(&audit.total_of(identity))))
             .collect(),
         simulation: audit.simulation.as_ref().map(simulation_json),
+        nothing_judged: audit.nothing_judged.is_some(),
         warnings: &audit.warnings,
         notes: &audit.notes,
         files: files_of(audit, evidence).collect(),

@@ -58,12 +58,21 @@ pub fn summary_text(model: &PageModel) -> String {
 /// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
 fn headline(model: &PageModel) -> String {
     let total = model.not_spoofed();
+    let judged = total.allowed + total.violations;
+    let requests = format!("{} of known crawlers", counted(total.requests, "request"));
+    let outcome = match (total.requests, judged) {
+        _ if model.run.nothing_judged => format!("{requests}, nothing could be judged"),
+        (0, _) => "no requests of known crawlers to judge".to_owned(),
+        (_, 0) => format!("{requests}, none of them held to a rule"),
+        _ => format!(
+            "{requests}, {} ({} of those judged)",
+            counted(total.violations, "violation"),
+            percent(total.violations, judged)
+        ),
+    };
     format!(
-        "{}, {} of known crawlers, {} ({} of those judged), {} rejected\n",
+        "{}, {outcome}, {} rejected\n",
         counted(model.run.lines.lines, "line"),
-        counted(total.requests, "request"),
-        counted(total.violations, "violation"),
-        percent(total.violations, total.allowed + total.violations),
         counted(model.run.lines.rejected, "line"),
     )
 }

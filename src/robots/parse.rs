@@ -42,6 +42,27 @@ pub fn parse(text: &[u8]) -> (RobotsTxt, Vec<Finding>) {
 
 /// Takes a line number and a way to make the finding, so that a reader who
 /// does not listen pays for nothing.
+/// Whether `text`, which says what `robots` has, is something else than a robots.txt: a page, a log,
+/// bytes. One of comments alone is a robots.txt, and so is one whose lines bind nobody.
+pub fn is_foreign(text: &[u8], robots: &RobotsTxt) -> bool {
+    if !robots.groups.is_empty() || !robots.sitemaps.is_empty() || !robots.crawl_delays.is_empty() {
+        return false;
+    }
+    let (mut is_known, mut is_other) = (false, false);
+    read(text, &mut |_, kind| match kind() {
+        FindingKind::NoField
+        | FindingKind::UnknownField(_)
+        | FindingKind::MissingColon(FieldKind::Unknown)
+        | FindingKind::Nul => is_other = true,
+        FindingKind::RuleOutsideGroup(_)
+        | FindingKind::UnusedField(_)
+        | FindingKind::AcceptedTypo(..)
+        | FindingKind::MissingColon(_) => is_known = true,
+        FindingKind::ByteOrderMark(_) | FindingKind::LineTooLong(_) => {}
+    });
+    is_other && !is_known
+}
+
 type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
 fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {

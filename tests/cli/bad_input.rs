@@ -132,7 +132,7 @@ fn empty_input_gives_an_empty_report() {
     sandbox.write("nothing.gz", "");
     let ran = sandbox
         .run("audit --robots robots.txt -o report empty.log empty.log.gz nothing.gz")
-        .exits(0);
+        .exits(3);
     assert!(ran.stdout.starts_with("0 lines, "), "{}", ran.stdout);
     assert!(sandbox.table("report/summary.csv").rows.is_empty());
 }
@@ -178,7 +178,7 @@ fn a_log_without_hosts_and_a_directory_of_robots_txt_need_an_origin() {
     let sandbox = sandbox();
     sandbox.write("robots/example.com", "User-agent: *\nDisallow: /private\n");
     sandbox.write("access.log", lines(2));
-    let ran = sandbox.run("audit --robots robots -o report access.log").exits(0);
+    let ran = sandbox.run("audit --robots robots -o report access.log").exits(3);
     ran.complains("2 requests name no host").complains("--origin https://example.com");
     assert_eq!(sandbox.table("report/summary.csv").sum("unknown"), 2);
     sandbox.run("audit --robots robots --origin https://example.com -o report access.log").exits(0);
@@ -191,6 +191,6 @@ fn a_log_of_no_known_format_is_named() {
     sandbox
         .write("crawl.log", "2020-10-14 01:29:23 [scrapy.utils.log] INFO: Scrapy 2.1.0 started\n");
     let run = "audit --robots robots.txt -o report --min-parse-rate 0 crawl.log";
-    let ran = sandbox.run(run).exits(0);
+    let ran = sandbox.run(run).exits(3);
     ran.complains("warning: crawl.log: no known log format reads the first lines");
 }

@@ -20,6 +20,7 @@
 //! - `nightly`: a day of each site, night after night.
 //! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
 //! - `nights`: what a night tells besides its reports, and how to begin.
+//! - `nothing_judged`: runs that could judge nothing say why.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and nothing of others is overwritten.
 //! - `range`: reports of several days put together.
@@ -53,6 +54,7 @@ mod manual;
 mod nightly;
 mod nightly_state;
 mod nights;
+mod nothing_judged;
 mod output;
 mod overwrite;
 mod program;

@@ -172,7 +172,7 @@ fn a_draft_is_told_of_where_all_tell_of_it() {
 #[test]
 fn mistakes_are_named_and_nothing_is_written() {
     let sandbox = Sandbox::new();
-    sandbox.write("robots.txt", "");
+    sandbox.write("robots.txt", "User-agent: *\nDisallow:\n");
     sandbox.write("a.log", line(1, "/", 200, BINGBOT));
     sandbox.run("audit -q --robots robots.txt -o days/2026-03-01 a.log").exits(0);
     let day = "days/2026-03-01";

@@ -113,7 +113,8 @@ fn an_audit_fetches_what_it_needs_first() {
 
     // Anybody could have written that host into the log.
     let (code, stdout, stderr) = audit(&[], "vhost.log");
-    assert_eq!((code, asked()), (0, 0), "{stdout}{stderr}");
+    assert_eq!((code, asked()), (3, 0), "{stdout}{stderr}");
+    assert!(stderr.contains("no robots.txt is known of the hosts in the logs"), "{stderr}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
 
     let (code, stdout, stderr) = audit(&["--private"], "vhost.log");
@@ -127,9 +128,10 @@ fn an_audit_fetches_what_it_needs_first() {
     let (code, stdout, stderr) =
         audit(&["--origin", &origin, "--robots", "robots.db"], "plain.log");
     assert_eq!((code, asked()), (0, 2), "{stdout}{stderr}");
-    let (code, stdout, _) =
+    let (code, stdout, stderr) =
         audit(&["--origin", &origin, "--strict-history", "-q", "--robots", "new.db"], "plain.log");
-    assert_eq!((code, stdout.as_str(), path("new.db").exists()), (0, "", true));
+    assert_eq!((code, stdout.as_str(), path("new.db").exists()), (3, "", true));
+    assert!(stderr.contains("leave out --strict-history"), "{stderr}");
 
     let (code, _, stderr) = audit(&["--robots", "robots.txt", "-o", "other"], "plain.log");
     assert_eq!(code, 2, "{stderr}");

@@ -261,6 +261,7 @@ impl<'a> Job<'a> {
                 outcome = told.outcome;
                 site_night.told.extend(told.met);
                 site_night.told.extend(audit.warnings.iter().cloned());
+                site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
                 site_night.violators = violators(&audit, ready);
                 if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {

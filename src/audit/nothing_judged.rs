@@ -1,0 +1,156 @@
+//! Why an audit judged nothing, and what to do next.
+//!
+//! "0 violations" is a statement about requests that were judged. A log that was read well and holds
+//! no request of a known crawler is one about the log, and no failure; all else here is.
+
+use std::collections::BTreeMap;
+
+use crate::judge::Judge;
+use crate::judge::robots::Robots;
+use crate::logs::limitation::Limitation;
+use crate::logs::reject::Skip;
+use crate::url::origin::Origin;
+
+use super::finish::{Audit, Input};
+use super::place::Place;
+
+/// Hosts and files that are named.
+const NAMED_MAX: usize = 3;
+
+/// Why nothing of `audit` could be judged; `None` where something was, or there was nothing to
+/// judge. `is_of_day` says that lines of one day were taken out of logs that were read before: a
+/// day without any is none that could not be judged.
+pub fn nothing_judged(audit: &Audit, judge: &Judge, is_of_day: bool) -> Option<String> {
+    let why = no_robots_txt(audit, judge)
+        .or_else(|| no_lines(audit).filter(|_| !is_of_day))
+        .or_else(|| no_user_agents(audit))
+        .or_else(|| nothing_known(audit, judge))?;
+    Some(format!("nothing could be judged: {why}"))
+}
+
+/// All files that were judged by are something else. What servers gave stays what they gave: by an
+/// archive, a page in place of a robots.txt allows everything.
+fn no_robots_txt(audit: &Audit, judge: &Judge) -> Option<String> {
+    if judge.is_dated() || audit.robots.is_empty() {
+        return None;
+    }
+    // A file in a directory may be empty to allow everything; one that is given alone was mistaken.
+    let is_foreign =
+        |robots: &Robots| robots.is_foreign || (judge.is_by_hand() && robots.size_bytes == 0);
+    if !audit.robots.iter().all(|(_, robots)| is_foreign(robots)) {
+        return None;
+    }
+    let names: Vec<&str> = audit.robots.iter().map(|(name, _)| name.as_str()).collect();
+    let is_empty = audit.robots.iter().all(|(_, robots)| robots.size_bytes == 0);
+    let what = match (is_empty, names.len()) {
+        (true, _) => "is empty",
+        (false, 1) => "is not a robots.txt: it has no User-agent line and other text instead",
+        (false, _) => {
+            "are not robots.txt files: they have no User-agent line and other text instead"
+        }
+    };
+    Some(format!(
+        "{} {what}; name the file that the site serves as /robots.txt with --robots, or add --fetch",
+        first_of(&names)
+    ))
+}
+
+/// No line says anything.
+fn no_lines(audit: &Audit) -> Option<String> {
+    let sum = |of: fn(&Input) -> u64| audit.inputs.iter().map(of).sum::<u64>();
+    if sum(|input| input.tally.parsed_lines()) > 0 {
+        return None;
+    }
+    let why = match sum(|input| input.tally.skipped[Skip::OutsideTime as usize]) {
+        0 if sum(|input| input.tally.rejected_lines()) > 0 => {
+            "no line is a record; to see why, run: botaudit formats detect"
+        }
+        0 => "the logs hold no requests; name others, or check that the server writes to these",
+        _ => "all requests are outside --since and --until; choose other times, or other logs",
+    };
+    Some(why.to_owned())
+}
+
+/// No crawler can be told from a browser.
+fn no_user_agents(audit: &Audit) -> Option<String> {
+    let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
+    let lacks_user_agent = |input: &Input| {
+        let format = input.format.as_ref();
+        format.is_some_and(|format| format.caveats.contains(&Limitation::NoUserAgent))
+    };
+    let mut read = audit.inputs.iter().filter(has_lines).peekable();
+    (read.peek().is_some() && read.all(lacks_user_agent)).then(|| {
+        "no line has a user agent, so no crawler is recognized; let the server log it \
+         (Apache: %{User-Agent}i; nginx: $http_user_agent), or say with --log-format where it stands"
+            .to_owned()
+    })
+}
+
+/// Crawlers came, and of no origin that they asked a robots.txt is known.
+fn nothing_known(audit: &Audit, judge: &Judge) -> Option<String> {
+    let total = audit.total();
+    let ruled = total.allowed
+        + total.allowed_ignoring_star
+        + total.violations
+        + total.grace
+        + total.unreachable
+        + total.not_bound;
+    if ruled > 0 || total.unknown == 0 {
+        return None;
+    }
+    if total.unknown == audit.requests_before_first() {
+        return Some(
+            "all requests are older than the first snapshot of their robots.txt; import an older \
+             one, or leave out --strict-history"
+                .to_owned(),
+        );
+    }
+    let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
+    for (origin, _, tally) in audit.actors() {
+        *origins.entry(origin).or_default() += tally.total().unknown;
+    }
+    origins.retain(|_, requests| *requests > 0);
+    if origins.keys().all(|origin| *origin == Place::Unnamed.to_string()) {
+        return Some(
+            "the log names no host; say whose log it is with --origin https://example.com"
+                .to_owned(),
+        );
+    }
+    let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
+    origins.sort_by_key(|&(origin, requests)| (std::cmp::Reverse(requests), origin));
+    let described: Vec<String> =
+        origins.iter().map(|&(origin, requests)| described(origin, requests, judge)).collect();
+    let next = if judge.is_dated() {
+        "add them to the archive with botaudit robots fetch or import"
+    } else if judge.is_by_hand() {
+        "name a directory that has such files with --robots, or fetch them with --fetch"
+    } else {
+        "put files of these names into the directory, or fetch them with --fetch"
+    };
+    let described: Vec<&str> = described.iter().map(String::as_str).collect();
+    Some(format!(
+        "no robots.txt is known of the hosts in the logs: {}; {next}",
+        first_of(&described)
+    ))
+}
+
+/// `https://example.com (12 requests, file example.com.txt)`.
+fn described(origin: &str, requests: u64, judge: &Judge) -> String {
+    let s = if requests == 1 { "" } else { "s" };
+    let file = Origin::parse(origin.as_bytes()).filter(|_| !judge.is_dated()).map(|origin| {
+        let (scheme, host) = (origin.scheme(), origin.host());
+        match origin.port() {
+            Some(port) => format!(", file {scheme}_{host}_{port}.txt"),
+            None => format!(", file {host}.txt"),
+        }
+    });
+    format!("{origin} ({requests} request{s}{})", file.unwrap_or_default())
+}
+
+fn first_of(names: &[&str]) -> String {
+    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

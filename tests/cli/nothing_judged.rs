@@ -1,0 +1,153 @@
+//! A run that could judge nothing says so, why, and what to do; it exits with 3.
+
+use crate::program::{Ran, Sandbox, line};
+
+const BOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("robots/a.example", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", line(1, "/private", 200, BOT));
+    sandbox
+}
+
+#[track_caller]
+fn nothing_judged(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
+    let ran = sandbox.run(&format!("audit {arguments} -o report")).exits(3);
+    let ran = ran.complains(&format!("nothing could be judged: {why}"));
+    assert!(ran.stdout.contains(", nothing could be judged, "), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("violation"), "{}", ran.stdout);
+    assert_eq!(sandbox.json("report/run.json")["nothing_judged"], true);
+    let again = sandbox.run("report report --format text").exits(0);
+    assert!(again.stdout.contains(", nothing could be judged, "), "{}", again.stdout);
+    assert!(sandbox.run(&format!("audit -q {arguments} -o report")).exits(3).stdout.is_empty());
+    ran
+}
+
+#[test]
+fn a_log_without_user_agents() {
+    let sandbox = sandbox();
+    let common = "192.0.2.7 - - [01/Mar/2026:00:00:01 +0000] \"GET /private HTTP/1.1\" 200 100\n";
+    sandbox.write("common.log", common);
+    let ran =
+        nothing_judged(&sandbox, "--robots robots.txt common.log", "no line has a user agent");
+    ran.complains("%{User-Agent}i");
+    // Beside a log that has some, it is that log which counts.
+    sandbox.run("audit --robots robots.txt common.log access.log").exits(0);
+}
+
+#[test]
+fn hosts_of_which_no_robots_txt_is_known() {
+    let sandbox = sandbox();
+    let of = |host: &str, count: usize| format!("{host} {}", line(1, "/", 200, BOT)).repeat(count);
+    let hosts = [of("b.example:443", 3), of("c.example:8443", 2), of("d.example:443", 1)];
+    sandbox.write("vhosts.log", hosts.concat() + &of("e.example:443", 1));
+    let why = "no robots.txt is known of the hosts in the logs: ";
+    let ran = nothing_judged(&sandbox, "--robots robots vhosts.log", why);
+    let ran = ran.complains("//b.example (3 requests, file b.example.txt), ");
+    let ran = ran.complains("c.example:8443 (2 requests, file http");
+    let ran = ran.complains("_c.example_8443.txt), ");
+    ran.complains(
+        "//d.example (1 request, file d.example.txt) and 1 more; put files of these names",
+    );
+    // The file of that name is what was missing.
+    sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.run("audit --robots robots vhosts.log").exits(0);
+}
+
+#[test]
+fn a_log_that_names_no_host() {
+    let why = "the log names no host; say whose log it is with --origin";
+    nothing_judged(&sandbox(), "--robots robots access.log", why);
+    sandbox().run("audit --robots robots --origin https://a.example access.log").exits(0);
+}
+
+#[test]
+fn logs_without_requests() {
+    let sandbox = sandbox();
+    sandbox.write("empty.log", "");
+    sandbox.write("blank.log", "\n# nothing\n\n");
+    for log in ["empty.log", "blank.log", "empty.log blank.log"] {
+        let arguments = format!("--robots robots.txt {log}");
+        nothing_judged(&sandbox, &arguments, "the logs hold no requests");
+    }
+    sandbox.run("audit --robots robots.txt empty.log access.log").exits(0);
+    sandbox.write("odd.log", "one\ntwo\n");
+    let odd = "--robots robots.txt --min-parse-rate 0 odd.log";
+    nothing_judged(&sandbox, odd, "no line is a record");
+}
+
+#[test]
+fn requests_of_other_times() {
+    let sandbox = sandbox();
+    for window in ["--since 2026-03-02", "--until 2026-03-01"] {
+        let arguments = format!("--robots robots.txt {window} access.log");
+        nothing_judged(&sandbox, &arguments, "all requests are outside --since and --until");
+    }
+    sandbox.run("audit --robots robots.txt --since 2026-03-01 access.log").exits(0);
+}
+
+#[test]
+fn a_robots_txt_that_is_something_else() {
+    let sandbox = sandbox();
+    sandbox.write("page.html", "<!DOCTYPE html>\n<html><style>a { color: red }</style></html>\n");
+    sandbox.write("binary", [0, 159, 146, 150, 10, 0, 255, 1]);
+    sandbox.write("empty", "");
+    for (robots, why) in [
+        ("page.html", "page.html is not a robots.txt"),
+        ("binary", "binary is not a robots.txt"),
+        ("access.log", "access.log is not a robots.txt"),
+        ("empty", "empty is empty"),
+    ] {
+        sandbox.write("copy.log", line(1, "/private", 200, BOT));
+        nothing_judged(&sandbox, &format!("--robots {robots} copy.log"), why);
+    }
+    sandbox.write("pages/a.example", "<html>\n");
+    let pages = "--robots pages --origin https://a.example access.log";
+    nothing_judged(&sandbox, pages, "pages/a.example is not a robots.txt");
+    for (name, text) in [
+        ("comment.txt", "# everything is allowed\n"),
+        ("sitemap.txt", "Sitemap: https://a.example/sitemap.xml\n"),
+        ("rules.txt", "what\nDisallow: /\n"),
+        ("allowed/a.example", ""),
+    ] {
+        sandbox.write(name, text);
+        let robots = name.split('/').next().unwrap();
+        let audit = format!("audit --robots {robots} --origin https://a.example access.log");
+        sandbox.run(&audit).exits(0);
+    }
+}
+
+/// Nothing is wrong where no known crawler came, but nothing was judged either.
+#[test]
+fn a_log_without_crawlers_is_clean() {
+    let sandbox = sandbox();
+    sandbox.write("people.log", line(1, "/private", 200, BROWSER));
+    let ran = sandbox.run("audit --robots robots.txt -o report people.log").exits(0);
+    assert!(
+        ran.stdout.starts_with("1 line, no requests of known crawlers to judge, 0 lines rejected")
+    );
+    assert!(!ran.stdout.contains("violation"), "{}", ran.stdout);
+    assert!(sandbox.json("report/run.json").get("nothing_judged").is_none());
+    sandbox.write("fetch.log", line(1, "/robots.txt", 200, BOT));
+    let ran = sandbox.run("audit --robots robots.txt fetch.log").exits(0);
+    assert!(!ran.stdout.contains("violation"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_night_without_new_lines_is_no_failure() {
+    let sandbox = sandbox();
+    let config = "[sites.a]\nlogs = ['access.log']\nrobots = 'robots.txt'\n";
+    sandbox.write("botaudit.toml", config);
+    sandbox.run("nightly --day 2026-03-01").exits(0);
+    sandbox.run("nightly --day 2026-03-02").exits(0);
+    let quiet = sandbox.run("nightly --day 2026-03-02 --mail-summary").exits(0);
+    assert!(quiet.stdout.starts_with("botaudit: nothing judged\n"), "{}", quiet.stdout);
+    // Lines that cannot be judged are.
+    sandbox.write("robots.txt", "<html>\n");
+    sandbox.write("access.log", line(1, "/private", 200, BOT).replace("01/Mar", "03/Mar"));
+    let ran = sandbox.run("nightly --day 2026-03-03").exits(3);
+    ran.complains("nothing could be judged: robots.txt is not a robots.txt");
+}

@@ -15,6 +15,7 @@ use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
+use botaudit::report::csv::CrawlerCells;
 use botaudit::report::privacy::{Addresses, Privacy, Queries};
 use botaudit::report::requests::RequestsFile;
 use botaudit::report::tables::tables_of;
@@ -75,7 +76,7 @@ fn report(
     ]);
     for (table, write) in tables_of(&audit) {
         let mut text = Vec::new();
-        write(&audit, &registry, &mut text).unwrap();
+        write(&audit, &CrawlerCells::new(&registry), &mut text).unwrap();
         said.insert(table.file.to_owned(), text);
     }
     said

@@ -40,8 +40,6 @@ pub fn parse(text: &[u8]) -> (RobotsTxt, Vec<Finding>) {
     (robots, findings)
 }
 
-/// Takes a line number and a way to make the finding, so that a reader who
-/// does not listen pays for nothing.
 /// Whether `text`, which says what `robots` has, is something else than a robots.txt: a page, a log,
 /// bytes. One of comments alone is a robots.txt, and so is one whose lines bind nobody.
 pub fn is_foreign(text: &[u8], robots: &RobotsTxt) -> bool {
@@ -63,6 +61,8 @@ pub fn is_foreign(text: &[u8], robots: &RobotsTxt) -> bool {
     is_other && !is_known
 }
 
+/// Takes a line number and a way to make the finding, so that a reader who
+/// does not listen pays for nothing.
 type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
 fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {

@@ -4,8 +4,8 @@
 
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
-    Crawler, CrawlerId, InformationSource, Obligation, Promise, RepApplies, StarGroups, Trigger,
-    Visibility,
+    Crawler, CrawlerId, InformationSource, Obligation, RepApplies, StarGroups, StatedPolicy,
+    Trigger, Visibility,
 };
 use botaudit::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
 use botaudit::crawlers::registry::Registry;
@@ -53,55 +53,55 @@ fn the_list_is_whole() {
 }
 
 #[test]
-fn binding_and_promise_follow_from_the_facts() {
+fn binding_and_stated_policy_follow_from_the_facts() {
     use InformationSource::{OperatorDocumentation as Operator, Registry as List, Unverified};
     use RepApplies::{No, Partial, Unknown, Yes};
     use Trigger::{Person, Schedule};
     let mut crawler = Registry::builtin().crawler(CrawlerId(0)).clone();
-    for (trigger, rep_applies, evidence, binding, promise) in [
-        (Schedule, Yes, Operator, Obligation::Bound, Promise::Documented),
-        (Schedule, Yes, List, Obligation::Bound, Promise::Unknown),
-        (Schedule, Yes, Unverified, Obligation::Bound, Promise::Unknown),
-        (Schedule, Partial, Operator, Obligation::Bound, Promise::Partial),
-        (Schedule, Partial, List, Obligation::Bound, Promise::Unknown),
-        (Schedule, No, Operator, Obligation::Declined, Promise::Declined),
-        (Schedule, No, List, Obligation::ReportedNotFollowing, Promise::Unknown),
-        (Schedule, No, Unverified, Obligation::ReportedNotFollowing, Promise::Unknown),
-        (Schedule, Unknown, Operator, Obligation::Bound, Promise::Unknown),
-        (Schedule, Unknown, Unverified, Obligation::Bound, Promise::Unknown),
-        // Who asked comes before what was promised.
-        (Person, Yes, Operator, Obligation::UserTriggered, Promise::Documented),
-        (Person, No, Operator, Obligation::UserTriggered, Promise::Declined),
-        (Person, No, List, Obligation::UserTriggered, Promise::Unknown),
-        (Person, Unknown, Unverified, Obligation::UserTriggered, Promise::Unknown),
+    for (trigger, rep_applies, evidence, binding, policy) in [
+        (Schedule, Yes, Operator, Obligation::Bound, StatedPolicy::Follows),
+        (Schedule, Yes, List, Obligation::Bound, StatedPolicy::Unknown),
+        (Schedule, Yes, Unverified, Obligation::Bound, StatedPolicy::Unknown),
+        (Schedule, Partial, Operator, Obligation::Bound, StatedPolicy::Partly),
+        (Schedule, Partial, List, Obligation::Bound, StatedPolicy::Unknown),
+        (Schedule, No, Operator, Obligation::Declined, StatedPolicy::DoesNotFollow),
+        (Schedule, No, List, Obligation::ReportedNotFollowing, StatedPolicy::Unknown),
+        (Schedule, No, Unverified, Obligation::ReportedNotFollowing, StatedPolicy::Unknown),
+        (Schedule, Unknown, Operator, Obligation::Bound, StatedPolicy::Unknown),
+        (Schedule, Unknown, Unverified, Obligation::Bound, StatedPolicy::Unknown),
+        // Who asked comes before what the operator says.
+        (Person, Yes, Operator, Obligation::UserTriggered, StatedPolicy::Follows),
+        (Person, No, Operator, Obligation::UserTriggered, StatedPolicy::DoesNotFollow),
+        (Person, No, List, Obligation::UserTriggered, StatedPolicy::Unknown),
+        (Person, Unknown, Unverified, Obligation::UserTriggered, StatedPolicy::Unknown),
     ] {
         crawler = Crawler { trigger, rep_applies, evidence, ..crawler };
-        let found = (crawler.binding(), crawler.promise());
-        assert_eq!(found, (binding, promise), "{trigger:?} {rep_applies:?} {evidence:?}");
+        let found = (crawler.binding(), crawler.stated_policy());
+        assert_eq!(found, (binding, policy), "{trigger:?} {rep_applies:?} {evidence:?}");
     }
 }
 
 #[test]
 fn rows_that_are_easy_to_get_wrong() {
     let registry = Registry::builtin();
-    for (name, binding, promise, star) in [
-        ("Googlebot", "bound", "documented", StarGroups::Honoured),
-        ("Googlebot-News", "bound", "documented", StarGroups::Honoured),
+    for (name, binding, policy, star) in [
+        ("Googlebot", "bound", "follows", StarGroups::Honoured),
+        ("Googlebot-News", "bound", "follows", StarGroups::Honoured),
         // Ignores `*`, and is bound by the groups that name it.
-        ("AdsBot-Google", "bound", "documented", StarGroups::Ignored),
-        ("Mediapartners-Google", "bound", "documented", StarGroups::Ignored),
-        ("YandexMetrika", "bound", "partial", StarGroups::Ignored),
+        ("AdsBot-Google", "bound", "follows", StarGroups::Ignored),
+        ("Mediapartners-Google", "bound", "follows", StarGroups::Ignored),
+        ("YandexMetrika", "bound", "partly", StarGroups::Ignored),
         // Libraries: a person, or a program of theirs, asked.
         ("curl", "user-triggered", "unknown", StarGroups::Ignored),
         ("python-requests", "user-triggered", "unknown", StarGroups::Ignored),
-        ("Claude-User", "user-triggered", "documented", StarGroups::Honoured),
-        ("Google-Safety", "declined", "declined", StarGroups::Ignored),
+        ("Claude-User", "user-triggered", "follows", StarGroups::Honoured),
+        ("Google-Safety", "declined", "does-not-follow", StarGroups::Ignored),
         ("DeepSeekBot", "reported-not-following", "unknown", StarGroups::Honoured),
         ("Bytespider", "bound", "unknown", StarGroups::Honoured),
     ] {
         let crawler = registry.crawler(registry.find(name).unwrap());
-        let found = (crawler.binding().as_str(), crawler.promise().as_str(), crawler.star);
-        assert_eq!(found, (binding, promise, star), "{name}");
+        let found = (crawler.binding().as_str(), crawler.stated_policy().as_str(), crawler.star);
+        assert_eq!(found, (binding, policy, star), "{name}");
     }
 }
 

@@ -32,7 +32,7 @@ Examples:
 Exit codes:
   0 done   1 check-registry found mistakes   2 could not run";
 
-/// Show the registry of crawlers: who they are, what they promise, and who says so.
+/// Show the registry of crawlers: who they are, what is said of them and robots.txt, and by whom.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit crawlers --help")]
 pub struct CrawlersArgs {

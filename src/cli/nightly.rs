@@ -145,11 +145,11 @@ impl NightlyArgs {
             worst = worse(worst, outcome);
             nights.push(night);
         }
-        let mut news = write_nights(&config.reports, &state, jobs)?;
+        let mut events = write_nights(&config.reports, &state, jobs)?;
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
-        news.retain(|row| is_of_night(&row.site, row.day));
-        self.tell.tell(&nights, &news, self.quiet)?;
+        events.retain(|row| is_of_night(&row.site, row.day));
+        self.tell.tell(&nights, &events, self.quiet)?;
         Ok(worst)
     }
 }

@@ -14,7 +14,7 @@ use crate::url::origin::Origin;
 /// What if another robots.txt had been in force.
 #[derive(Args, Debug)]
 pub struct SimulateArgs {
-    /// A draft of a robots.txt: write to simulation.csv what it would newly forbid or allow.
+    /// A draft of a robots.txt: write to what-if.csv what it would newly forbid or allow.
     ///
     /// Compared with the rules in force, for the requests that these decided. The draft stands for
     /// the whole of a single --robots file; else for --origin, or for the only origin of the logs.

@@ -1,7 +1,7 @@
 //! A crawler: who runs it, which product tokens it obeys, whether rules bind it.
 //!
 //! A row of the registry states facts, each with its evidence. What a report
-//! may say about the crawler ([`Obligation`], [`Promise`]) is derived from them
+//! may say about the crawler ([`Obligation`], [`StatedPolicy`]) is derived from them
 //! here and nowhere else.
 
 /// The place of a crawler in its registry's matching order, from 0.
@@ -102,7 +102,7 @@ impl Crawler {
     /// Whether breaking a rule counts against this crawler.
     ///
     /// A request that a person asked for is never held against the crawler,
-    /// whatever its operator promises, so that question comes first.
+    /// whatever its operator says, so that question comes first.
     pub fn binding(&self) -> Obligation {
         match (self.trigger, self.rep_applies, self.evidence) {
             (Trigger::Person, _, _) => Obligation::UserTriggered,
@@ -118,14 +118,15 @@ impl Crawler {
         !COLLECTIVE_OPERATORS.iter().any(|many| self.operator.eq_ignore_ascii_case(many))
     }
 
-    /// What the operator itself promised, so that a reader can tell a broken
-    /// promise from a broken wish.
-    pub fn promise(&self) -> Promise {
+    /// What the operator itself says, so that a reader can tell who breaks his own word.
+    pub fn stated_policy(&self) -> StatedPolicy {
         match (self.rep_applies, self.evidence) {
-            (RepApplies::Yes, InformationSource::OperatorDocumentation) => Promise::Documented,
-            (RepApplies::Partial, InformationSource::OperatorDocumentation) => Promise::Partial,
-            (RepApplies::No, InformationSource::OperatorDocumentation) => Promise::Declined,
-            _ => Promise::Unknown,
+            (RepApplies::Yes, InformationSource::OperatorDocumentation) => StatedPolicy::Follows,
+            (RepApplies::Partial, InformationSource::OperatorDocumentation) => StatedPolicy::Partly,
+            (RepApplies::No, InformationSource::OperatorDocumentation) => {
+                StatedPolicy::DoesNotFollow
+            }
+            _ => StatedPolicy::Unknown,
         }
     }
 }
@@ -206,15 +207,15 @@ pub enum Obligation {
     ReportedNotFollowing,
 }
 
-/// What a crawler's operator promised.
+/// What a crawler's operator says of following robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Promise {
-    /// To follow the protocol.
-    Documented,
-    /// To follow it in some circumstances.
-    Partial,
-    /// Not to follow it.
-    Declined,
+pub enum StatedPolicy {
+    /// It follows the protocol.
+    Follows,
+    /// It follows it in some circumstances.
+    Partly,
+    /// It does not follow it.
+    DoesNotFollow,
     /// Nothing that is known.
     Unknown,
 }
@@ -265,14 +266,14 @@ impl Obligation {
     }
 }
 
-impl Promise {
+impl StatedPolicy {
     /// The word in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
-            Promise::Documented => "documented",
-            Promise::Partial => "partial",
-            Promise::Declined => "declined",
-            Promise::Unknown => "unknown",
+            StatedPolicy::Follows => "follows",
+            StatedPolicy::Partly => "partly",
+            StatedPolicy::DoesNotFollow => "does-not-follow",
+            StatedPolicy::Unknown => "unknown",
         }
     }
 }

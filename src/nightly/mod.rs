@@ -7,10 +7,10 @@
 pub mod config;
 pub mod days;
 pub mod duplicates;
+pub mod events;
 pub mod init;
 pub mod lock;
 pub mod log_identity;
-pub mod news;
 pub mod night;
 pub mod plan;
 pub mod rotation;

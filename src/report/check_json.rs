@@ -14,7 +14,7 @@
 //! | `origin` | scheme, host and port, or null where a path was given alone |
 //! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes` of the file, or null |
 //! | `in_force` | of an archive: `at_utc`, `snapshot_fetched_utc`, `outcome`, `snapshot_age_seconds`, `unreachable_since_utc`, and `grace`: disallowed, but an earlier robots.txt that crawlers may still hold allows it; or null |
-//! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `promise`, `known` (`yes`, `no`, `looks-automated`) |
+//! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `stated_policy`, `known` (`yes`, `no`, `looks-automated`) |
 //! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `star_rules_passed_over`; or null |
 //! | `path`, `path_changes` | as compared with the rules, and what was done to the given one |
 //! | `matches` | the rules that match, the deciding one first, at most 1,000: `line`, `directive`, `pattern` (as written), `compared_as`, `length` in bytes |
@@ -89,7 +89,7 @@ struct CrawlerJson {
     operator: Option<String>,
     purpose: Option<String>,
     binding: &'static str,
-    promise: Option<&'static str>,
+    stated_policy: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -220,7 +220,7 @@ fn crawler(who: Who<'_>) -> CrawlerJson {
         operator: row.map(|row| visible(row.operator.as_bytes())),
         purpose: row.map(|row| visible(row.purpose.as_bytes())),
         binding: who.binding().as_str(),
-        promise: row.map(|row| row.promise().as_str()),
+        stated_policy: row.map(|row| row.stated_policy().as_str()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The words for what an explanation holds: verdicts, reasons, changes, mistakes.
 
-use crate::crawlers::crawler::{Crawler, Obligation, Promise};
+use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 use crate::explain::asker::Who;
 use crate::explain::change::Change;
 use crate::explain::reason::Reason;
@@ -48,7 +48,7 @@ pub fn name(who: Who<'_>) -> String {
 
 /// Whether the rules bind `crawler`, and who says so.
 pub fn binding_words(crawler: &Crawler) -> &'static str {
-    match (crawler.binding(), crawler.promise()) {
+    match (crawler.binding(), crawler.stated_policy()) {
         (Obligation::UserTriggered, _) => {
             "NOT BOUND: a person asks for each page that it requests; below is what the rules would say"
         }
@@ -58,14 +58,14 @@ pub fn binding_words(crawler: &Crawler) -> &'static str {
         (Obligation::ReportedNotFollowing, _) => {
             "NOT BOUND: it is reported not to follow robots.txt; below is what the rules would say"
         }
-        (Obligation::Bound, Promise::Documented) => {
+        (Obligation::Bound, StatedPolicy::Follows) => {
             "bound: its operator says that it follows robots.txt"
         }
-        (Obligation::Bound, Promise::Partial) => {
+        (Obligation::Bound, StatedPolicy::Partly) => {
             "bound: its operator says that it follows robots.txt in some circumstances"
         }
         (Obligation::Bound, _) => {
-            "bound: no promise of its operator is known, but the rules address it"
+            "bound: no stated policy of its operator is known, but the rules address it"
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The registry as JSON: the columns of its CSV file, and what follows from them.
 //!
-//! Field names and words are a promise. `promise` and `bound` are as in the reports;
+//! Field names and words are a promise. `stated_policy` and `bound` are as in the reports;
 //! `ip_list_files` are the names under which `--ip-ranges` looks for the lists.
 
 use serde::Serialize;
@@ -17,7 +17,7 @@ struct CrawlerJson<'a> {
     name: &'a str,
     operator: &'a str,
     purpose: &'a str,
-    promise: &'static str,
+    stated_policy: &'static str,
     bound: &'static str,
     product_tokens: &'a [String],
     honours_star: bool,
@@ -72,7 +72,7 @@ fn wire(crawler: &Crawler) -> CrawlerJson<'_> {
         name: &crawler.name,
         operator: &crawler.operator,
         purpose: &crawler.purpose,
-        promise: crawler.promise().as_str(),
+        stated_policy: crawler.stated_policy().as_str(),
         bound: crawler.binding().as_str(),
         product_tokens: &crawler.product_tokens,
         honours_star: crawler.star == StarGroups::Honoured,

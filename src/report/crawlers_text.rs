@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::crawlers::crawler::{Crawler, Obligation, Promise, StarGroups, Visibility};
+use crate::crawlers::crawler::{Crawler, Obligation, StarGroups, StatedPolicy, Visibility};
 use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
@@ -18,7 +18,7 @@ pub fn list_text(registry: &Registry) -> String {
         "crawler",
         "operator",
         "purpose",
-        "promise",
+        "stated policy",
         "bound",
         "checked by",
         "evidence",
@@ -31,7 +31,7 @@ pub fn list_text(registry: &Registry) -> String {
             cell(&crawler.name),
             cell(&crawler.operator),
             cell(&crawler.purpose),
-            crawler.promise().as_str().to_owned(),
+            crawler.stated_policy().as_str().to_owned(),
             bound(crawler).to_owned(),
             checked_by(crawler).to_owned(),
             crawler.evidence.as_str().to_owned(),
@@ -53,7 +53,7 @@ pub fn crawler_text(crawler: &Crawler) -> String {
     line("operator", &crawler.operator);
     line("purpose", &crawler.purpose);
     line("product tokens", &tokens(crawler));
-    line("promise", promise_words(crawler));
+    line("stated policy", stated_policy_words(crawler));
     line("bound", binding_words(crawler));
     line("crawl-delay", crawler.crawl_delay.as_str());
     line("user agent", &crawler.sample_user_agent);
@@ -110,12 +110,14 @@ fn tokens(crawler: &Crawler) -> String {
     }
 }
 
-fn promise_words(crawler: &Crawler) -> &'static str {
-    match crawler.promise() {
-        Promise::Documented => "documented: its operator says that it follows robots.txt",
-        Promise::Partial => "partial: its operator says that it follows robots.txt in part",
-        Promise::Declined => "declined: its operator says that it does not follow robots.txt",
-        Promise::Unknown => "unknown: its operator is not known to say anything",
+fn stated_policy_words(crawler: &Crawler) -> &'static str {
+    match crawler.stated_policy() {
+        StatedPolicy::Follows => "follows: its operator says that it follows robots.txt",
+        StatedPolicy::Partly => "partly: its operator says that it follows robots.txt in part",
+        StatedPolicy::DoesNotFollow => {
+            "does-not-follow: its operator says that it does not follow robots.txt"
+        }
+        StatedPolicy::Unknown => "unknown: its operator is not known to say anything",
     }
 }
 

@@ -203,7 +203,7 @@ impl Row {
         }
     }
 
-    /// `read_by_itself` to `last_reading_304`.
+    /// `prior_fetch_own` to `last_fetch_304`.
     pub fn awareness(&mut self, awareness: &Awareness) -> &mut Row {
         self.counts([awareness.read_by_itself, awareness.read_by_operator])
             .counts([awareness.not_read_in_logs, awareness.reading_unknown])
@@ -216,7 +216,7 @@ impl Row {
         self.cell(|text| push_fraction(part, whole, text))
     }
 
-    /// `crawler`, `operator`, `purpose`, `promise`, `identity`.
+    /// `crawler`, `operator`, `purpose`, `stated_policy`, `identity`.
     pub fn crawler(&mut self, crawler: &Crawler, identity: Identity) -> &mut Row {
         self.crawler_without_identity(crawler).word(identity.as_str())
     }
@@ -264,7 +264,7 @@ impl Row {
         self.text(&crawler.name)
             .text(&crawler.operator)
             .text(&crawler.purpose)
-            .word(crawler.promise().as_str())
+            .word(crawler.stated_policy().as_str())
     }
 
     /// The cells of `other`.
@@ -308,7 +308,7 @@ impl Row {
 pub struct CrawlerCells<'a> {
     /// Whose crawlers they are.
     pub registry: &'a Registry,
-    /// By id: `crawler` to `promise`.
+    /// By id: `crawler` to `stated_policy`.
     cells: Vec<Row>,
 }
 

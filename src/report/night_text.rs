@@ -4,8 +4,8 @@ use crate::audit::sums::Sums;
 use crate::time::Day;
 
 use super::escape::visible;
-use super::format::{grouped, percent};
-use super::nights::NewsRow;
+use super::format::{counted, grouped, percent};
+use super::nights::EventRow;
 
 /// How each page begins, by which a page of ours is recognised.
 pub const HEADLINE_START: &str = "botaudit: ";
@@ -17,7 +17,7 @@ const CRAWLERS_MAX: usize = 5;
 const TOLD_MAX: usize = 8;
 
 /// News that are told.
-const NEWS_MAX: usize = 20;
+const EVENTS_MAX: usize = 20;
 
 /// What came of one site.
 #[derive(Clone, Debug, Default)]
@@ -38,26 +38,26 @@ pub struct SiteNight {
     pub told: Vec<String>,
 }
 
-/// The page; `news` are those of the days that the reports are of.
-pub fn night_text(sites: &[SiteNight], news: &[NewsRow]) -> String {
-    let mut text = headline(sites, news);
+/// The page; `events` are those of the days that the reports are of.
+pub fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
+    let mut text = headline(sites, events);
     for night in sites {
         text += &site_text(night);
     }
-    if !news.is_empty() {
-        text += "\nNews\n";
+    if !events.is_empty() {
+        text += "\nEvents\n";
     }
-    for row in news.iter().take(NEWS_MAX) {
-        text += &format!("  {} on {}: {}\n", row.site, row.day, visible(row.told.as_bytes()));
+    for row in events.iter().take(EVENTS_MAX) {
+        text += &format!("  {} on {}: {}\n", row.site, row.day, visible(row.message.as_bytes()));
     }
-    if news.len() > NEWS_MAX {
-        text += &format!("  ... and {} more, see news.csv\n", news.len() - NEWS_MAX);
+    if events.len() > EVENTS_MAX {
+        text += &format!("  ... and {} more, see events.csv\n", events.len() - EVENTS_MAX);
     }
     text
 }
 
 /// Fit for the subject of a mail.
-fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
+fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     let judged: Vec<Sums> =
         sites.iter().filter(|night| !night.nothing_judged).filter_map(|night| night.sums).collect();
     let violations: u64 = judged.iter().map(|sums| sums.violations).sum();
@@ -70,8 +70,8 @@ fn headline(sites: &[SiteNight], news: &[NewsRow]) -> String {
     if told > 0 {
         headline += ", something to look at";
     }
-    if !news.is_empty() {
-        headline += &format!(", {} news", news.len());
+    if !events.is_empty() {
+        headline += &format!(", {}", counted(events.len() as u64, "event"));
     }
     headline + "\n"
 }
@@ -132,7 +132,7 @@ mod tests {
             told: vec!["a\u{7}b".to_owned()],
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
-        let row = NewsRow {
+        let row = EventRow {
             site: "shop".to_owned(),
             day: Day::parse("2026-11-20").unwrap(),
             kind: "robots-changed",
@@ -140,16 +140,16 @@ mod tests {
             source: "robots.txt".to_owned(),
             before: String::new(),
             now: String::new(),
-            told: "the robots.txt of x changed".to_owned(),
+            message: "the robots.txt of x changed".to_owned(),
         };
         let text = night_text(&[shop, blog], &vec![row; 30]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 100 violations, something to look at, 30 news");
+        assert_eq!(lines[0], "botaudit: 100 violations, something to look at, 30 events");
         assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
         assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
         assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");
         assert!(text.contains("  shop on 2026-11-20: the robots.txt of x changed\n"), "{text}");
-        assert!(text.contains("  ... and 10 more, see news.csv\n") && lines.len() < 60, "{text}");
+        assert!(text.contains("  ... and 10 more, see events.csv\n") && lines.len() < 60, "{text}");
         assert!(!text.contains('\u{7}'));
     }
 }

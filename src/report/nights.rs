@@ -1,4 +1,4 @@
-//! `trend.csv` and `news.csv`: what stands beside the reports of all days.
+//! `trend.csv` and `events.csv`: what stands beside the reports of all days.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::time::Day;
 
-use super::columns::nights::{NEWS, TREND};
+use super::columns::nights::{EVENTS, TREND};
 use super::csv::CsvTable;
 use super::tables::sums_cells;
 
@@ -28,7 +28,7 @@ pub struct TrendRow<'a> {
 
 /// Something that was new on a day.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NewsRow {
+pub struct EventRow {
     /// The site.
     pub site: String,
     /// The day.
@@ -44,7 +44,7 @@ pub struct NewsRow {
     /// How it is.
     pub now: String,
     /// The same in a sentence.
-    pub told: String,
+    pub message: String,
 }
 
 /// The text of `trend.csv`; `registry_of` has the crawlers of each site.
@@ -72,26 +72,26 @@ pub fn trend_csv<'a>(
     Ok(text)
 }
 
-/// The text of `news.csv`.
+/// The text of `events.csv`.
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn news_csv(rows: &[NewsRow]) -> io::Result<Vec<u8>> {
+pub fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let mut csv = CsvTable::with_header(&mut text, &NEWS)?;
-    for news in rows {
+    let mut csv = CsvTable::with_header(&mut text, &EVENTS)?;
+    for event in rows {
         let (crawler, identity) =
-            news.crawler.as_ref().map_or(("", ""), |(name, word)| (name, word));
+            event.crawler.as_ref().map_or(("", ""), |(name, word)| (name, word));
         csv.row(|row| {
-            row.text(&news.site)
-                .day(news.day)
-                .word(news.kind)
+            row.text(&event.site)
+                .day(event.day)
+                .word(event.kind)
                 .text(crawler)
                 .text(identity)
-                .text(&news.source)
-                .text(&news.before)
-                .text(&news.now)
-                .text(&news.told);
+                .text(&event.source)
+                .text(&event.before)
+                .text(&event.now)
+                .text(&event.message);
         })?;
     }
     csv.finish()?;

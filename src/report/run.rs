@@ -75,7 +75,7 @@ struct RunJson<'a> {
     requests: BTreeMap<&'static str, u64>,
     requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    simulation: Option<SimulationJson<'a>>,
+    what_if: Option<WhatIfJson<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     nothing_judged: bool,
     warnings: &'a [String],
@@ -148,7 +148,7 @@ struct LogEvidenceJson {
 }
 
 #[derive(Serialize)]
-struct SimulationJson<'a> {
+struct WhatIfJson<'a> {
     draft: RobotsJson<'a>,
     #[serde(flatten)]
     all: SimulatedJson,
@@ -192,7 +192,7 @@ pub fn run_json(
             .iter()
             .map(|&identity| (identity.as_str(), requests_json(&audit.total_of(identity))))
             .collect(),
-        simulation: audit.simulation.as_ref().map(simulation_json),
+        what_if: audit.simulation.as_ref().map(what_if_json),
         nothing_judged: audit.nothing_judged.is_some(),
         warnings: &audit.warnings,
         notes: &audit.notes,
@@ -254,8 +254,8 @@ fn robots_json<'a>(source: &'a str, robots: &Robots) -> RobotsJson<'a> {
     }
 }
 
-fn simulation_json(simulation: &Simulation) -> SimulationJson<'_> {
-    SimulationJson {
+fn what_if_json(simulation: &Simulation) -> WhatIfJson<'_> {
+    WhatIfJson {
         draft: robots_json(&simulation.draft, &simulation.robots),
         all: simulated_json(simulation.total()),
         not_spoofed: simulated_json(simulation.total_not_spoofed()),

@@ -20,12 +20,13 @@ const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
 pub fn summary_text(model: &PageModel) -> String {
-    let mut text = headline(model) + &identity_lines(model) + &simulation_lines(model);
+    let mut text = headline(model) + &identity_lines(model) + &what_if_lines(model);
     if model.offenders.is_empty() {
         return text;
     }
     let mut rows = vec![
-        ["violations", "of judged", "crawler", "operator", "promise", "origin"].map(str::to_owned),
+        ["violations", "of judged", "crawler", "operator", "stated policy", "origin"]
+            .map(str::to_owned),
     ];
     let mut known = Vec::new();
     for (row, prior) in &model.offenders {
@@ -78,13 +79,13 @@ fn headline(model: &PageModel) -> String {
 }
 
 /// What a draft would change, in two lines. Who is spoofed reads no draft.
-fn simulation_lines(model: &PageModel) -> String {
-    let Some(run) = &model.run.simulation else { return String::new() };
+fn what_if_lines(model: &PageModel) -> String {
+    let Some(run) = &model.run.what_if else { return String::new() };
     let total = &run.not_spoofed;
     let who = |change| most_changed(model.changes.by_crawler(change));
     format!(
         "  what if {} were in force: {} newly disallowed{}, {} newly allowed{}\n\
-         \x20 and {} of {} judged as before; see simulation.csv\n",
+         \x20 and {} of {} judged as before; see what-if.csv\n",
         cell(&shown(&run.draft.source)),
         counted(total.newly_disallowed, "request"),
         who(Change::NewlyDisallowed),
@@ -107,15 +108,15 @@ fn most_changed(crawlers: Vec<(&str, u64)>) -> String {
     }
 }
 
-/// Whether robots.txt had been read before the violations of the row `line`.
+/// Whether robots.txt had been fetched before the violations of the row `line`.
 fn what_was_known(prior: &PriorFetches, row: &SummaryRow) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
     let operator = cell(&row.operator);
     let parts = [
-        (prior.own, "after it had read robots.txt".to_owned()),
-        (prior.operator, format!("after another crawler of {operator} had read robots.txt")),
-        (prior.none, "after no reading of robots.txt in these logs".to_owned()),
-        (prior.unknown, "after it is not known what".to_owned()),
+        (prior.own, "after it had fetched robots.txt".to_owned()),
+        (prior.operator, format!("after another crawler of {operator} had fetched robots.txt")),
+        (prior.none, "without a fetch of robots.txt in these logs".to_owned()),
+        (prior.unknown, "with unknown fetches of robots.txt".to_owned()),
     ];
     let parts = parts.iter().filter(|(violations, _)| *violations > 0);
     let told = parts.enumerate().map(|(at, (violations, what))| {

@@ -13,8 +13,8 @@ use crate::time::Hour;
 
 use super::columns::{
     Table, crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
-    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, simulation::SIMULATION,
-    summary::SUMMARY, unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION,
+    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, summary::SUMMARY,
+    unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION, what_if::WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -33,13 +33,13 @@ pub const TABLES: &[(Table, WriteTable)] = &[
     (HOURLY, write_hourly),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
-    (SIMULATION, write_simulation),
+    (WHAT_IF, write_what_if),
 ];
 
 /// Those of [`TABLES`] that the report of `audit` has.
 pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (Table, WriteTable)> {
     let is_simulated = audit.simulation.is_some();
-    TABLES.iter().filter(move |(table, _)| is_simulated || table.file != SIMULATION.file)
+    TABLES.iter().filter(move |(table, _)| is_simulated || table.file != WHAT_IF.file)
 }
 
 fn write_summary(
@@ -254,12 +254,12 @@ fn write_rejects(audit: &Audit, _: &CrawlerCells<'_>, out: &mut dyn Write) -> io
     csv.finish().map(drop)
 }
 
-fn write_simulation(
+fn write_what_if(
     audit: &Audit,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut csv = CsvTable::with_header(out, &SIMULATION)?;
+    let mut csv = CsvTable::with_header(out, &WHAT_IF)?;
     for (origin, actor, changed) in audit.simulation.iter().flat_map(Simulation::changes) {
         let Changed { change, draft, present, tally } = changed;
         csv.row(|row| {

@@ -26,12 +26,12 @@ fn says_who_broke_which_rule_how_often_and_when() {
         line(50, "/secret", 200, BROWSER),
     ];
     let sandbox = audited(ROBOTS, &log.concat(), "--origin https://Example.com:443/");
-    let columns = "origin crawler operator purpose promise identity requests allowed violations violation_rate";
+    let columns = "origin crawler operator purpose stated_policy identity requests allowed violations violation_rate";
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),
         [
-            "https://example.com | GPTBot | OpenAI | ai-training | documented | unverified | 3 | 1 | 2 | 0.666667",
-            "https://example.com | bingbot | Microsoft | search | documented | unverified | 1 | 0 | 1 | 1.000000",
+            "https://example.com | GPTBot | OpenAI | ai-training | follows | unverified | 3 | 1 | 2 | 0.666667",
+            "https://example.com | bingbot | Microsoft | search | follows | unverified | 1 | 0 | 1 | 1.000000",
         ]
     );
     let columns = "crawler rule_line directive pattern group requests status_2xx status_3xx status_4xx \
@@ -94,8 +94,8 @@ fn robots_txt_itself_is_always_allowed_and_its_readings_are_told() {
     ];
     let sandbox =
         audited("User-agent: *\nDisallow: /\n", &log.concat(), "--origin https://example.com");
-    let columns = "crawler robots_txt_requests readings status_2xx status_3xx status_4xx first_fetch_utc \
-                   first_reading_utc last_reading_utc other_requests requests_before_first_reading";
+    let columns = "crawler robots_txt_requests successful_fetches status_2xx status_3xx status_4xx first_fetch_utc \
+                   first_successful_fetch_utc last_successful_fetch_utc other_requests requests_before_first_fetch";
     assert_eq!(
         sandbox.table("report/robots-fetches.csv").cells(columns),
         [
@@ -242,8 +242,9 @@ fn own_crawlers_are_added_and_override() {
     sandbox.write("robots.txt", "User-agent: acmecrawler\nDisallow: /\n");
     sandbox.write("access.log", line(1, "/", 200, "AcmeCrawler/0.1 (+http://acme.example/bot)"));
     sandbox.run("audit --robots robots.txt --crawlers crawlers.csv -o report access.log").exits(0);
-    let cells =
-        sandbox.table("report/violations.csv").cells("crawler operator purpose promise group");
+    let cells = sandbox
+        .table("report/violations.csv")
+        .cells("crawler operator purpose stated_policy group");
     assert_eq!(cells, ["Acme | Acme Inc. | seo | unknown | acmecrawler"]);
 }
 

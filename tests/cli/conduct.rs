@@ -12,8 +12,8 @@ const ADSBOT: &str = "AdsBot-Google (+http://www.google.com/adsbot.html)";
 const CHATGPT_USER: &str = "Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)";
 const PRIVATE: &str = "User-agent: *\nDisallow: /private\n";
 
-const AWARENESS: &str = "crawler read_by_itself read_by_operator not_read_in_logs reading_unknown \
-                         asked_without_reading last_reading_200 last_reading_304";
+const AWARENESS: &str = "crawler prior_fetch_own prior_fetch_operator prior_fetch_none prior_fetch_unknown \
+                         prior_fetch_failed last_fetch_200 last_fetch_304";
 
 /// Runs over the lines in order, and backwards over several files; both must say the same.
 fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
@@ -57,14 +57,15 @@ fn tells_who_had_read_robots_txt_before_each_violation() {
         line(3_600, "/private/7", 200, BINGBOT),
     ];
     let sandbox = audited(PRIVATE, &lines, "");
-    let columns = format!("{AWARENESS} reading_age_min reading_age_median reading_age_max");
+    let columns =
+        format!("{AWARENESS} fetch_age_minutes_min fetch_age_minutes_median fetch_age_minutes_max");
     let told = [
         "GPTBot | 2 | 2 | 2 | 0 | 1 | 2 | 2 | 0 | 0 | 50",
         "bingbot | 0 | 0 | 1 | 0 | 0 | 0 | 0 |  |  | ",
     ];
     assert_eq!(sandbox.table("report/violations.csv").cells(&columns), told);
     assert_eq!(sandbox.table("parted/violations.csv").cells(&columns), told);
-    let columns = format!("{AWARENESS} violations readings");
+    let columns = format!("{AWARENESS} violations successful_fetches");
     assert_eq!(
         sandbox.table("report/robots-fetches.csv").cells(&columns),
         [
@@ -87,7 +88,7 @@ fn the_summary_says_what_violators_had_read() {
     ];
     sandbox.write("access.log", lines.concat());
     let ran = sandbox.run("audit --robots robots.txt access.log").exits(0);
-    let expected = "2 of 3 violations came after it had read robots.txt, 1 after no reading of robots.txt in these logs\n";
+    let expected = "2 of 3 violations came after it had fetched robots.txt, 1 without a fetch of robots.txt in these logs\n";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
 }
 
@@ -105,7 +106,7 @@ fn readings_count_for_their_origin_only() {
     sandbox.write("access.log", lines.concat());
     sandbox.run("audit --robots robots -o report access.log").exits(0);
     assert_eq!(
-        sandbox.table("report/violations.csv").cells("origin read_by_itself not_read_in_logs"),
+        sandbox.table("report/violations.csv").cells("origin prior_fetch_own prior_fetch_none"),
         ["http://a.example | 0 | 1", "https://a.example | 1 | 0", "https://b.example | 0 | 1"]
     );
 }
@@ -161,15 +162,15 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
         line(3, "/open", 200, ADSBOT),
         line(4, "/private/3", 200, GPTBOT),
     ];
-    let columns = "crawler promise allowed allowed_ignoring_star violations not_bound not_bound_disallowed \
+    let columns = "crawler stated_policy allowed allowed_ignoring_star violations not_bound not_bound_disallowed \
                    not_bound_reason";
     let sandbox = audited(PRIVATE, &lines, "");
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),
         [
-            "AdsBot-Google | documented | 2 | 1 | 0 | 0 | 0 | ",
-            "ChatGPT-User | partial | 0 | 0 | 0 | 1 | 1 | user-triggered",
-            "GPTBot | documented | 0 | 0 | 1 | 0 | 0 | ",
+            "AdsBot-Google | follows | 2 | 1 | 0 | 0 | 0 | ",
+            "ChatGPT-User | partly | 0 | 0 | 0 | 1 | 1 | user-triggered",
+            "GPTBot | follows | 0 | 0 | 1 | 0 | 0 | ",
         ]
     );
     assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "bound");
@@ -177,9 +178,9 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),
         [
-            "AdsBot-Google | documented | 1 | 0 | 1 | 0 | 0 | ",
-            "ChatGPT-User | partial | 0 | 0 | 1 | 0 | 0 | user-triggered",
-            "GPTBot | documented | 0 | 0 | 1 | 0 | 0 | ",
+            "AdsBot-Google | follows | 1 | 0 | 1 | 0 | 0 | ",
+            "ChatGPT-User | partly | 0 | 0 | 1 | 0 | 0 | user-triggered",
+            "GPTBot | follows | 0 | 0 | 1 | 0 | 0 | ",
         ]
     );
     assert_eq!(

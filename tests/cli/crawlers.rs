@@ -14,7 +14,7 @@ fn everybody_is_listed_with_evidence() {
         .unwrap()
         .split_whitespace()
         .collect();
-    assert_eq!(gptbot[..5], ["GPTBot", "OpenAI", "ai-training", "documented", "bound"]);
+    assert_eq!(gptbot[..5], ["GPTBot", "OpenAI", "ai-training", "follows", "bound"]);
     assert_eq!(gptbot[5..7], ["list", "operator-doc"]);
     assert!(gptbot[7].starts_with("https://"));
     assert!(!ran.stdout.contains("Generic bot"));

@@ -20,20 +20,20 @@ fn site() -> Sandbox {
 }
 
 const PAGE: &str = "\
-botaudit: 1 violations, 2 news
+botaudit: 1 violations, 2 events
 
 shop on 2026-03-01
   2 requests of known crawlers, 1 violations (50.0 % of those judged)
   reports/shop/2026-03-01
            1   50.0 %  GPTBot
 
-News
+Events
   shop on 2026-03-01: GPTBot (unverified) broke rules for the first time: 1 violations
   shop on 2026-03-01: the robots.txt of robots.txt changed
 ";
 
 #[test]
-fn trend_and_news_stand_beside_the_reports() {
+fn trend_and_events_stand_beside_the_reports() {
     let sandbox = site();
     let ran = sandbox.run(RUN).exits(0);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
@@ -45,8 +45,8 @@ fn trend_and_news_stand_beside_the_reports() {
             "shop | 2026-03-01 | GPTBot | unverified | 2 | 1 | 0.500000"
         ]
     );
-    let news = sandbox.table("etc/reports/news.csv");
-    let rows = news.cells("site day news crawler source before");
+    let events = sandbox.table("etc/reports/events.csv");
+    let rows = events.cells("site day event crawler source before");
     assert_eq!(rows[0], "shop | 2026-03-01 | first-violation | GPTBot |  | 0");
     assert!(rows[1].starts_with("shop | 2026-03-01 | robots-changed |  | robots.txt | sha256:"));
     assert_eq!(rows.len(), 2);

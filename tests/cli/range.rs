@@ -43,15 +43,15 @@ fn the_days_together_are_what_an_audit_of_all_tells() {
     // What was read on the day before is not known to the report of a day; a line without a time
     // is read each day.
     let reading = [
-        "read_by_itself",
-        "read_by_operator",
-        "not_read_in_logs",
-        "asked_without_reading",
-        "last_reading_200",
-        "last_reading_304",
-        "reading_age_min",
-        "reading_age_median",
-        "reading_age_max",
+        "prior_fetch_own",
+        "prior_fetch_operator",
+        "prior_fetch_none",
+        "prior_fetch_failed",
+        "last_fetch_200",
+        "last_fetch_304",
+        "fetch_age_minutes_min",
+        "fetch_age_minutes_median",
+        "fetch_age_minutes_max",
     ];
     for (table, but) in [
         ("summary.csv", &[][..]),
@@ -133,18 +133,23 @@ fn what_cannot_be_told_from_sums_is_left_empty_or_said() {
     let mut ran = sandbox.run("report b a -o both").exits(0);
     let table = sandbox.table("both/violations.csv");
     assert_eq!(
-        table.cells("requests reading_age_median reading_age_min example_target example_file"),
+        table.cells(
+            "requests fetch_age_minutes_median fetch_age_minutes_min example_target example_file"
+        ),
         ["3 |  | 10 | /private | a.log"]
     );
     let table = sandbox.table("both/robots-fetches.csv");
-    assert_eq!(table.cells("readings requests_before_first_reading violations"), ["1 | 0 | 3"]);
+    assert_eq!(
+        table.cells("successful_fetches requests_before_first_fetch violations"),
+        ["1 | 0 | 3"]
+    );
     for words in ["several reports tell of 2026-03-01;", "different options: dialect"] {
         ran = ran.complains(words);
         assert!(sandbox.text("both/report.html").contains(words), "{words}");
     }
     let json = "report a b -o both --format json --table violations";
     let json = sandbox.run(json).exits(0).stdout;
-    assert!(json.contains("\"requests\":3,") && json.contains("\"reading_age_median\":null"));
+    assert!(json.contains("\"requests\":3,") && json.contains("\"fetch_age_minutes_median\":null"));
 }
 
 #[test]
@@ -160,13 +165,13 @@ fn a_draft_is_told_of_where_all_tell_of_it() {
     }
     sandbox.run(&format!("{audit} -o plain b.log")).exits(0);
     sandbox.run("report a b -o both").exits(0);
-    let table = sandbox.table("both/simulation.csv");
+    let table = sandbox.table("both/what-if.csv");
     assert_eq!(table.cells("crawler requests"), ["GPTBot | 1", "bingbot | 2"]);
     let run = sandbox.json("both/run.json");
-    assert_eq!(run["simulation"]["not_spoofed"]["newly_disallowed"], 3);
+    assert_eq!(run["what_if"]["not_spoofed"]["newly_disallowed"], 3);
     assert!(sandbox.text("both/report.html").contains("What the draft would change"));
     sandbox.run("report a plain -o both").exits(0);
-    assert!(!sandbox.names("both").contains(&"simulation.csv".to_owned()));
+    assert!(!sandbox.names("both").contains(&"what-if.csv".to_owned()));
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn tells_what_would_change_by_which_rules() {
     let sandbox = sandbox(&lines());
     let arguments = "--robots robots.txt --origin https://example.com --simulate draft.txt";
     let ran = sandbox.run(&format!("audit {arguments} -o report access.log")).exits(0);
-    let table = sandbox.table("report/simulation.csv");
+    let table = sandbox.table("report/what-if.csv");
     assert_eq!(
         table.cells(RULES),
         [
@@ -64,23 +64,23 @@ fn tells_what_would_change_by_which_rules() {
     );
     let said = "  what if draft.txt were in force: 4 requests newly disallowed (GPTBot 3, bingbot 1), \
                 2 newly allowed (GPTBot 1, bingbot 1)\n  \
-                and 3 of 9 requests judged as before; see simulation.csv\n";
+                and 3 of 9 requests judged as before; see what-if.csv\n";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
     let run = sandbox.json("report/run.json");
-    let simulation = &run["simulation"];
+    let simulation = &run["what_if"];
     let sums = ["judged", "newly_disallowed", "newly_allowed", "unchanged"];
     assert_eq!(sums.map(|name| simulation[name].as_u64().unwrap()), [9, 4, 2, 3]);
     assert_eq!(simulation["draft"]["source"], "draft.txt");
     assert_eq!(run["options"]["simulate"], "draft.txt");
-    assert!(run["files"].as_array().unwrap().contains(&"simulation.csv".into()));
+    assert!(run["files"].as_array().unwrap().contains(&"what-if.csv".into()));
     // What is judged by the rules in force is the same as ever.
     let simulated = sandbox.text("report/summary.csv");
     sandbox
         .run("audit --robots robots.txt --origin https://example.com -o report access.log")
         .exits(0);
     assert_eq!(sandbox.text("report/summary.csv"), simulated);
-    assert!(!sandbox.names("report").contains(&"simulation.csv".to_owned()));
-    assert!(sandbox.json("report/run.json").get("simulation").is_none());
+    assert!(!sandbox.names("report").contains(&"what-if.csv".to_owned()));
+    assert!(sandbox.json("report/run.json").get("what_if").is_none());
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn queries_and_those_who_are_not_bound_are_treated_as_everywhere() {
     let sandbox = sandbox(&lines());
     let arguments = "--robots robots.txt --simulate draft.txt -o report";
     sandbox.run(&format!("audit {arguments} --strip-query access.log")).exits(0);
-    let targets = sandbox.table("report/simulation.csv").cells("crawler example_target");
+    let targets = sandbox.table("report/what-if.csv").cells("crawler example_target");
     assert!(targets.contains(&"bingbot | /shop?".to_owned()), "{targets:?}");
     sandbox.run(&format!("audit {arguments} --judge everyone access.log")).exits(0);
-    let table = sandbox.table("report/simulation.csv");
+    let table = sandbox.table("report/what-if.csv");
     let others: Vec<String> = table
         .cells(RULES)
         .into_iter()
@@ -117,8 +117,8 @@ fn threads_and_parts_do_not_show() {
     let arguments = "audit --robots robots.txt --simulate draft.txt";
     sandbox.run(&format!("{arguments} -o one --threads 1 parts")).exits(0);
     sandbox.run(&format!("{arguments} -o three --threads 3 parts")).exits(0);
-    assert_eq!(sandbox.text("one/simulation.csv"), sandbox.text("three/simulation.csv"));
-    assert_eq!(sandbox.table("one/simulation.csv").sum("requests"), 6);
+    assert_eq!(sandbox.text("one/what-if.csv"), sandbox.text("three/what-if.csv"));
+    assert_eq!(sandbox.table("one/what-if.csv").sum("requests"), 6);
     let setting = Setting { robots: "robots.txt", draft: Some("draft.txt"), ..Setting::default() };
     chunks::never_show(&sandbox, &setting, &["parts"]);
 }
@@ -137,7 +137,7 @@ fn the_draft_is_for_the_origins_that_are_named() {
     let origins = |arguments: &str| {
         let arguments = format!("audit --robots robots --simulate draft.txt {arguments} -o report");
         let ran = sandbox.run(&arguments).exits(0);
-        (sandbox.table("report/simulation.csv").cells("origin requests"), ran)
+        (sandbox.table("report/what-if.csv").cells("origin requests"), ran)
     };
     let (a, b) = ("https://a.example | 1".to_owned(), "https://b.example | 1".to_owned());
     let (named, _) = origins("--simulate-for https://b.example access.log");
@@ -168,7 +168,7 @@ fn one_file_for_all_hosts_is_replaced_for_all_of_them() {
     sandbox.write("access.log", ["a.example", "b.example"].map(of).concat());
     sandbox.run("audit --robots robots.txt --simulate draft.txt -o report access.log").exits(0);
     assert_eq!(
-        sandbox.table("report/simulation.csv").cells("origin requests"),
+        sandbox.table("report/what-if.csv").cells("origin requests"),
         ["http://a.example | 1", "http://b.example | 1"]
     );
 }

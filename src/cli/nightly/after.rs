@@ -1,4 +1,4 @@
-//! What is written and told once all sites are done: trend, news, and the page of the night.
+//! What is written and told once all sites are done: trend, events, and the page of the night.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,11 +10,11 @@ use clap::Args;
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::nightly::news::{news, trend};
+use crate::nightly::events::{events, trend};
 use crate::nightly::state::State;
-use crate::report::columns::nights::{NEWS, TREND};
+use crate::report::columns::nights::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
-use crate::report::nights::{NewsRow, news_csv, trend_csv};
+use crate::report::nights::{EventRow, events_csv, trend_csv};
 use crate::staged::{clear_leftovers, replace};
 
 use super::super::shared::print;
@@ -30,7 +30,7 @@ pub struct TellArgs {
     /// given.
     ///
     /// With -q, standard output gets it only where there is something to tell: a threshold that was
-    /// met, damage, a mistake, or news.
+    /// met, damage, a mistake, or events.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STDOUT)]
     mail_summary: Option<PathBuf>,
 
@@ -62,25 +62,25 @@ impl TellArgs {
     }
 
     /// Tells the night to whom it is to be told.
-    pub fn tell(&self, nights: &[SiteNight], news: &[NewsRow], is_quiet: bool) -> Result<()> {
-        let text = night_text(nights, news);
-        let is_news = !news.is_empty()
+    pub fn tell(&self, nights: &[SiteNight], events: &[EventRow], is_quiet: bool) -> Result<()> {
+        let text = night_text(nights, events);
+        let has_events = !events.is_empty()
             || nights.iter().any(|night| night.sums.is_none() || !night.told.is_empty());
         match &self.mail_summary {
             Some(path) if path.as_os_str() != STDOUT => replace(path, text.as_bytes())?,
-            Some(_) if is_news || !is_quiet => print(&text)?,
+            Some(_) if has_events || !is_quiet => print(&text)?,
             Some(_) | None => {}
         }
         match &self.notify_cmd {
-            Some(command) if is_news => notify(command, &text),
+            Some(command) if has_events => notify(command, &text),
             Some(_) | None => Ok(()),
         }
     }
 }
 
-/// Writes `trend.csv` and `news.csv` into `reports`, of the sites of `jobs` up to their last days,
-/// and gives the news.
-pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<NewsRow>> {
+/// Writes `trend.csv` and `events.csv` into `reports`, of the sites of `jobs` up to their last days,
+/// and gives the events.
+pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<EventRow>> {
     let by_site: BTreeMap<&str, &Job<'_>> =
         jobs.iter().map(|job| (job.site.name.as_str(), job)).collect();
     let is_over = |site: &str, day| by_site.get(site).is_some_and(|job| day <= job.last_day());
@@ -96,16 +96,16 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
         }
     }
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
-    let news = news(&actors, &ruled);
-    [TREND, NEWS].iter().for_each(|table| clear_leftovers(reports, table.file));
+    let events = events(&actors, &ruled);
+    [TREND, EVENTS].iter().for_each(|table| clear_leftovers(reports, table.file));
     let write = |name: &str, text: std::io::Result<Vec<u8>>| {
         let path = reports.join(name);
         let text = text.map_err(|err| Error::io("cannot write", &path, err))?;
         replace(&path, &text)
     };
     write(TREND.file, trend_csv(&trend(&actors), registry_of))?;
-    write(NEWS.file, news_csv(&news))?;
-    Ok(news)
+    write(EVENTS.file, events_csv(&events))?;
+    Ok(events)
 }
 
 fn notify(command: &str, text: &str) -> Result<()> {

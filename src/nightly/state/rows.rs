@@ -1,4 +1,4 @@
-//! The days of all sites in short: what `trend.csv` and `news.csv` are made of.
+//! The days of all sites in short: what `trend.csv` and `events.csv` are made of.
 
 use rusqlite::Row;
 

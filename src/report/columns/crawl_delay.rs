@@ -1,6 +1,8 @@
 //! The columns of `crawl-delay.csv`.
 
-use super::shared::{CRAWLER, IDENTITY, NOT_BOUND_REASON, OPERATOR, ORIGIN, PROMISE, PURPOSE};
+use super::shared::{
+    CRAWLER, IDENTITY, NOT_BOUND_REASON, OPERATOR, ORIGIN, PURPOSE, STATED_POLICY,
+};
 use super::{Table, column};
 
 /// How fast crawlers asked that are asked for a delay.
@@ -12,7 +14,7 @@ pub const CRAWL_DELAY: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         column("robots_digest", "sha256:hex", "which version of a robots.txt asks"),
         column(

@@ -1,8 +1,8 @@
 //! The columns of what `--requests` writes.
 
 use super::shared::{
-    CRAWLER, DIRECTIVE, GROUP, IDENTITY, OPERATOR, ORIGIN, PATTERN, PROMISE, PURPOSE,
-    ROBOTS_DIGEST, RULE_LINE,
+    CRAWLER, DIRECTIVE, GROUP, IDENTITY, OPERATOR, ORIGIN, PATTERN, PURPOSE, ROBOTS_DIGEST,
+    RULE_LINE, STATED_POLICY,
 };
 use super::{Table, column};
 
@@ -18,7 +18,7 @@ pub const REQUESTS_EVIDENCE: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         column("method", "text", "HTTP method"),
         column("target", "request target", "what it asked for, as logged"),

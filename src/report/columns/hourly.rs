@@ -1,7 +1,7 @@
 //! The columns of `hourly.csv`.
 
 use super::shared::{
-    ALLOWED, BYTES, CRAWLER, IDENTITY, OPERATOR, PROMISE, PURPOSE, REQUESTS, VIOLATION_RATE,
+    ALLOWED, BYTES, CRAWLER, IDENTITY, OPERATOR, PURPOSE, REQUESTS, STATED_POLICY, VIOLATION_RATE,
     VIOLATIONS,
 };
 use super::{Table, column};
@@ -16,7 +16,7 @@ pub const HOURLY: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         REQUESTS,
         ALLOWED,

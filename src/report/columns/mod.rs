@@ -10,10 +10,10 @@ pub mod nights;
 pub mod rejects;
 pub mod robots_fetches;
 pub mod robots_rules;
-pub mod simulation;
 pub mod summary;
 pub mod unknown_crawlers;
 pub mod violations;
+pub mod what_if;
 
 mod shared;
 
@@ -54,8 +54,8 @@ pub const TABLES: &[Table] = &[
     hourly::HOURLY,
     unknown_crawlers::UNKNOWN_CRAWLERS,
     rejects::REJECTS,
-    simulation::SIMULATION,
+    what_if::WHAT_IF,
     evidence::REQUESTS_EVIDENCE,
     nights::TREND,
-    nights::NEWS,
+    nights::EVENTS,
 ];

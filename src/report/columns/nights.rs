@@ -2,7 +2,7 @@
 
 use super::shared::{
     ALLOWED, BYTES, CRAWLER, GRACE, IDENTITY, NO_PATH, NOT_BOUND, NOT_BOUND_DISALLOWED, OPERATOR,
-    PROMISE, PURPOSE, REQUESTS, ROBOTS_TXT_REQUESTS, UNKNOWN, UNREACHABLE, VIOLATION_RATE,
+    PURPOSE, REQUESTS, ROBOTS_TXT_REQUESTS, STATED_POLICY, UNKNOWN, UNREACHABLE, VIOLATION_RATE,
     VIOLATIONS,
 };
 use super::{Column, Table, column};
@@ -20,7 +20,7 @@ pub const TREND: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         REQUESTS,
         ROBOTS_TXT_REQUESTS,
@@ -38,15 +38,15 @@ pub const TREND: Table = Table {
 };
 
 /// What was new, by day.
-pub const NEWS: Table = Table {
-    file: "news.csv",
+pub const EVENTS: Table = Table {
+    file: "events.csv",
     row: "each thing that was new on a day, the last day first",
     columns: &[
         SITE,
         DAY,
         column(
-            "news",
-            "first-violation, rate-doubled, stopped-reading, robots-changed, robots-failing",
+            "event",
+            "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing",
             "what kind of thing it is",
         ),
         column("crawler", "text", "the crawler that it is about, if it is about one"),
@@ -54,6 +54,6 @@ pub const NEWS: Table = Table {
         column("source", "text", "the origin or file of the robots.txt, if it is about one"),
         column("before", "text", "how it was before: a rate, a day, a digest or an outcome"),
         column("now", "text", "how it is now: a count, a rate, a digest or an outcome"),
-        column("told", "text", "the same in a sentence"),
+        column("message", "text", "the same in a sentence"),
     ],
 };

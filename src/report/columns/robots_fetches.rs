@@ -1,9 +1,10 @@
 //! The columns of `robots-fetches.csv`.
 
 use super::shared::{
-    ASKED_WITHOUT_READING, CRAWLER, IDENTITY, LAST_READING_200, LAST_READING_304, NOT_READ_IN_LOGS,
-    OPERATOR, ORIGIN, PROMISE, PURPOSE, READ_BY_ITSELF, READ_BY_OPERATOR, READING_UNKNOWN,
-    ROBOTS_TXT_REQUESTS, STATUS_2XX, STATUS_3XX, STATUS_4XX, STATUS_5XX, STATUS_OTHER, VIOLATIONS,
+    CRAWLER, IDENTITY, LAST_FETCH_200, LAST_FETCH_304, OPERATOR, ORIGIN, PRIOR_FETCH_FAILED,
+    PRIOR_FETCH_NONE, PRIOR_FETCH_OPERATOR, PRIOR_FETCH_OWN, PRIOR_FETCH_UNKNOWN, PURPOSE,
+    ROBOTS_TXT_REQUESTS, STATED_POLICY, STATUS_2XX, STATUS_3XX, STATUS_4XX, STATUS_5XX,
+    STATUS_OTHER, VIOLATIONS,
 };
 use super::{Table, column};
 
@@ -16,10 +17,10 @@ pub const ROBOTS_FETCHES: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         ROBOTS_TXT_REQUESTS,
-        column("readings", "count", "those that were a GET answered 200 or 304"),
+        column("successful_fetches", "count", "those that were a GET answered 200 or 304"),
         STATUS_2XX,
         STATUS_3XX,
         STATUS_4XX,
@@ -28,24 +29,24 @@ pub const ROBOTS_FETCHES: Table = Table {
         column("first_fetch_utc", "RFC 3339, UTC", "first request for robots.txt in these logs"),
         column("last_fetch_utc", "RFC 3339, UTC", "last request for robots.txt in these logs"),
         column(
-            "first_reading_utc",
+            "first_successful_fetch_utc",
             "RFC 3339, UTC",
-            "first reading in these logs; empty where there is none",
+            "first of them in these logs; empty where there is none",
         ),
-        column("last_reading_utc", "RFC 3339, UTC", "last reading in these logs"),
+        column("last_successful_fetch_utc", "RFC 3339, UTC", "last of them in these logs"),
         column("other_requests", "count", "requests for anything but robots.txt"),
         column(
-            "requests_before_first_reading",
+            "requests_before_first_fetch",
             "count",
-            "those made in minutes before that of the first reading; all, where there is no reading in these logs",
+            "those made in minutes before that of the first successful fetch; all, where there is none in these logs",
         ),
         VIOLATIONS,
-        READ_BY_ITSELF,
-        READ_BY_OPERATOR,
-        NOT_READ_IN_LOGS,
-        READING_UNKNOWN,
-        ASKED_WITHOUT_READING,
-        LAST_READING_200,
-        LAST_READING_304,
+        PRIOR_FETCH_OWN,
+        PRIOR_FETCH_OPERATOR,
+        PRIOR_FETCH_NONE,
+        PRIOR_FETCH_UNKNOWN,
+        PRIOR_FETCH_FAILED,
+        LAST_FETCH_200,
+        LAST_FETCH_304,
     ],
 };

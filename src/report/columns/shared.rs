@@ -13,9 +13,9 @@ pub const CRAWLER: Column = column("crawler", "text", "name of the crawler in th
 pub const OPERATOR: Column = column("operator", "text", "who runs it");
 pub const PURPOSE: Column =
     column("purpose", "text", "what it crawls for: search, ai-training, seo, ...");
-pub const PROMISE: Column = column(
-    "promise",
-    "documented, partial, declined, unknown",
+pub const STATED_POLICY: Column = column(
+    "stated_policy",
+    "follows, partly, does-not-follow, unknown",
     "what its operator's own documentation says of following robots.txt",
 );
 pub const IDENTITY: Column = column(
@@ -60,40 +60,40 @@ pub const NOT_BOUND_REASON: Column = column(
     "user-triggered, declined, reported-not-following",
     "why robots.txt does not bind the crawler; empty where it does",
 );
-pub const READ_BY_ITSELF: Column = column(
-    "read_by_itself",
+pub const PRIOR_FETCH_OWN: Column = column(
+    "prior_fetch_own",
     "count",
-    "violations before which this crawler, of the same identity, had read this origin's robots.txt",
+    "violations before which this crawler, of the same identity, had fetched this origin's robots.txt",
 );
-pub const READ_BY_OPERATOR: Column = column(
-    "read_by_operator",
+pub const PRIOR_FETCH_OPERATOR: Column = column(
+    "prior_fetch_operator",
     "count",
     "violations before which it had not, but another crawler of its operator had",
 );
-pub const NOT_READ_IN_LOGS: Column = column(
-    "not_read_in_logs",
+pub const PRIOR_FETCH_NONE: Column = column(
+    "prior_fetch_none",
     "count",
     "violations before which neither had, as far as these logs show",
 );
-pub const READING_UNKNOWN: Column = column(
-    "reading_unknown",
+pub const PRIOR_FETCH_UNKNOWN: Column = column(
+    "prior_fetch_unknown",
     "count",
     "violations of which that cannot be told: at `(others)`, or past 33,554,432 minutes and hours that are kept",
 );
-pub const ASKED_WITHOUT_READING: Column = column(
-    "asked_without_reading",
+pub const PRIOR_FETCH_FAILED: Column = column(
+    "prior_fetch_failed",
     "count",
-    "those of `not_read_in_logs` before which the crawler had asked for robots.txt, but by no GET answered 200 or 304",
+    "those of `prior_fetch_none` before which the crawler had asked for robots.txt, but by no GET answered 200 or 304",
 );
-pub const LAST_READING_200: Column = column(
-    "last_reading_200",
+pub const LAST_FETCH_200: Column = column(
+    "last_fetch_200",
     "count",
-    "violations before which the last reading was answered 200",
+    "violations before which the last successful fetch was answered 200",
 );
-pub const LAST_READING_304: Column = column(
-    "last_reading_304",
+pub const LAST_FETCH_304: Column = column(
+    "last_fetch_304",
     "count",
-    "violations before which the last reading was answered 304",
+    "violations before which the last successful fetch was answered 304",
 );
 pub const VIOLATION_RATE: Column = column(
     "violation_rate",

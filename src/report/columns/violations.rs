@@ -1,11 +1,11 @@
 //! The columns of `violations.csv`.
 
 use super::shared::{
-    ASKED_WITHOUT_READING, BYTES, CRAWLER, DIRECTIVE, EXAMPLE_FILE, EXAMPLE_LINE, EXAMPLE_TARGET,
-    FIRST_SEEN, GROUP, IDENTITY, LAST_READING_200, LAST_READING_304, LAST_SEEN, NOT_READ_IN_LOGS,
-    OPERATOR, ORIGIN, PATTERN, PROMISE, PURPOSE, READ_BY_ITSELF, READ_BY_OPERATOR, READING_UNKNOWN,
-    REQUESTS, ROBOTS_DIGEST, RULE_LINE, STATUS_2XX, STATUS_3XX, STATUS_4XX, STATUS_5XX,
-    STATUS_OTHER,
+    BYTES, CRAWLER, DIRECTIVE, EXAMPLE_FILE, EXAMPLE_LINE, EXAMPLE_TARGET, FIRST_SEEN, GROUP,
+    IDENTITY, LAST_FETCH_200, LAST_FETCH_304, LAST_SEEN, OPERATOR, ORIGIN, PATTERN,
+    PRIOR_FETCH_FAILED, PRIOR_FETCH_NONE, PRIOR_FETCH_OPERATOR, PRIOR_FETCH_OWN,
+    PRIOR_FETCH_UNKNOWN, PURPOSE, REQUESTS, ROBOTS_DIGEST, RULE_LINE, STATED_POLICY, STATUS_2XX,
+    STATUS_3XX, STATUS_4XX, STATUS_5XX, STATUS_OTHER,
 };
 use super::{Table, column};
 
@@ -18,7 +18,7 @@ pub const VIOLATION: Table = Table {
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         ROBOTS_DIGEST,
         RULE_LINE,
@@ -37,24 +37,24 @@ pub const VIOLATION: Table = Table {
         EXAMPLE_TARGET,
         EXAMPLE_FILE,
         EXAMPLE_LINE,
-        READ_BY_ITSELF,
-        READ_BY_OPERATOR,
-        NOT_READ_IN_LOGS,
-        READING_UNKNOWN,
-        ASKED_WITHOUT_READING,
-        LAST_READING_200,
-        LAST_READING_304,
+        PRIOR_FETCH_OWN,
+        PRIOR_FETCH_OPERATOR,
+        PRIOR_FETCH_NONE,
+        PRIOR_FETCH_UNKNOWN,
+        PRIOR_FETCH_FAILED,
+        LAST_FETCH_200,
+        LAST_FETCH_304,
         column(
-            "reading_age_min",
+            "fetch_age_minutes_min",
             "minutes",
-            "from the last reading before to the violation: the least; empty where nothing was read",
+            "from the last successful fetch before to the violation: the least; empty where there was none",
         ),
         column(
-            "reading_age_median",
+            "fetch_age_minutes_median",
             "minutes",
-            "no more than this for half of the violations that were read before",
+            "no more than this for half of the violations that had one before",
         ),
-        column("reading_age_max", "minutes", "the most"),
+        column("fetch_age_minutes_max", "minutes", "the most"),
         column(
             "not_bound_reason",
             "user-triggered, declined, reported-not-following, ignores-star",

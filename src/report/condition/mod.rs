@@ -185,7 +185,7 @@ fn kind(column: &Column) -> Kind {
 
 /// The only words that the cells of `column` can hold; `None` where they can hold any.
 fn words_of(column: &Column) -> Option<Vec<&'static str>> {
-    let is_closed = ["identity", "promise", "not_bound_reason"].contains(&column.name);
+    let is_closed = ["identity", "stated_policy", "not_bound_reason"].contains(&column.name);
     is_closed.then(|| column.unit.split(", ").collect())
 }
 
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::report::columns::summary::SUMMARY;
 
-    const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,documented,unverified,\
+    const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,follows,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";
 
     #[track_caller]

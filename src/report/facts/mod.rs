@@ -14,8 +14,8 @@ use crate::time::{Day, Hour};
 
 use super::columns::{
     crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
-    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, simulation::SIMULATION,
-    summary::SUMMARY, unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION,
+    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, summary::SUMMARY,
+    unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION, what_if::WHAT_IF,
 };
 use super::directory::MARKER;
 use super::page_model::crawler::{CrawlerTotals, PriorFetches};
@@ -96,7 +96,7 @@ fn read_summary(directory: &Path, model: &mut PageModel) -> Result<()> {
         let crawler = crawler(model, line);
         crawler.operator = line.text("operator");
         crawler.purpose = line.text("purpose");
-        crawler.stated_policy = line.text("promise");
+        crawler.stated_policy = line.text("stated_policy");
         crawler.not_bound_reason = line.text("not_bound_reason");
         crawler.sums.absorb(sums);
     })?;
@@ -111,21 +111,21 @@ fn read_summary(directory: &Path, model: &mut PageModel) -> Result<()> {
 fn read_fetches(directory: &Path, model: &mut PageModel) -> Result<()> {
     each_line(directory, ROBOTS_FETCHES.file, |line| {
         let prior = PriorFetches {
-            own: line.count("read_by_itself"),
-            operator: line.count("read_by_operator"),
-            none: line.count("not_read_in_logs"),
-            unknown: line.count("reading_unknown"),
+            own: line.count("prior_fetch_own"),
+            operator: line.count("prior_fetch_operator"),
+            none: line.count("prior_fetch_none"),
+            unknown: line.count("prior_fetch_unknown"),
         };
         let totals = crawler(model, line);
         totals.prior_fetches.absorb(prior);
         let fetches = &mut totals.fetches;
         fetches.requests += line.count("robots_txt_requests");
-        fetches.successful += line.count("readings");
+        fetches.successful += line.count("successful_fetches");
         fetches.origins += 1;
-        fetches.origins_fetched += u64::from(line.count("readings") > 0);
+        fetches.origins_fetched += u64::from(line.count("successful_fetches") > 0);
         fetches.other_requests += line.count("other_requests");
-        fetches.before_first += line.count("requests_before_first_reading");
-        fetches.span.absorb(line.span("first_reading_utc", "last_reading_utc"));
+        fetches.before_first += line.count("requests_before_first_fetch");
+        fetches.span.absorb(line.span("first_successful_fetch_utc", "last_successful_fetch_utc"));
         let key = (line.text("origin"), line.text("crawler"), line.identity());
         let is_same =
             |row: &SummaryRow| (&row.origin, &row.crawler, row.identity) == (&key.0, &key.1, key.2);
@@ -180,7 +180,7 @@ fn add_violation(rule: &mut RuleTotals, line: Line<'_>) {
 fn read_changes(directory: &Path, model: &mut PageModel) -> Result<()> {
     let changes = &mut model.changes;
     let mut top = Top::new(ROWS_MAX);
-    each_line(directory, SIMULATION.file, |line| {
+    each_line(directory, WHAT_IF.file, |line| {
         let known = [Change::NewlyDisallowed, Change::NewlyAllowed];
         let found = known.into_iter().find(|change| change.as_str() == line.raw("change"));
         let Some(change) = found else { return };
@@ -228,7 +228,7 @@ fn summary_row(line: Line<'_>) -> SummaryRow {
         origin: line.text("origin"),
         crawler: line.text("crawler"),
         operator: line.text("operator"),
-        stated_policy: line.text("promise"),
+        stated_policy: line.text("stated_policy"),
         identity: line.identity(),
         sums: line.sums(),
         not_bound_reason: line.text("not_bound_reason"),

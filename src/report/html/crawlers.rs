@@ -35,7 +35,7 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("Identity", Kind::Text),
     ("Operator", Kind::Text),
     ("Purpose", Kind::Text),
-    ("Promise", Kind::Text),
+    ("Stated policy", Kind::Text),
 ];
 
 /// The section.

@@ -26,12 +26,12 @@ const WORDS: &[(&str, &str)] = &[
          spoofed, or unverified where nothing tells. Spoofed requests count for nobody.",
     ),
     (
-        "Promise",
-        "What the operator’s own documentation says of following robots.txt: documented, partial, declined; \
+        "Stated policy",
+        "What the operator’s own documentation says of following robots.txt: follows, partly, does-not-follow; \
          unknown where it says nothing.",
     ),
     (
-        "Reading",
+        "Successful fetch",
         "A GET of /robots.txt that was answered 200 or 304. Times are compared by the minute.",
     ),
 ];

@@ -6,19 +6,19 @@
 mod chart;
 mod crawlers;
 mod delay;
+mod fetches;
 mod heat;
 mod hours;
 mod markup;
 mod method;
 mod overview;
-mod reading;
 mod rules;
 mod shell;
-mod simulation;
 mod table;
 mod timeline;
 mod unjudged;
 mod unknown;
+mod what_if;
 
 use memchr::memmem;
 
@@ -42,14 +42,14 @@ pub fn page(model: &PageModel) -> String {
         ("timeline", "Timeline", "By day and hour", timeline::timeline(model)),
         ("rules", "Rules", "The rules most broken", rules::rules(model)),
         ("answers", "Answers", "How violators were answered", crawlers::answers(model)),
-        ("reading", "Readers", "Who read robots.txt", reading::reading(model)),
+        ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
         ("delay", "Crawl-delay", "Crawl-delay", delay::delay(model)),
         ("unknown", "Unknown", "Unknown crawlers", unknown::unknown(model)),
         ("unjudged", "Not judged", "What could not be judged", unjudged::unjudged(model)),
         ("method", "Method", "How the numbers were made", method::method(model)),
     ];
-    if let Some(body) = simulation::simulation(model) {
-        sections.insert(1, ("simulation", "What if", "What the draft would change", body));
+    if let Some(body) = what_if::what_if(model) {
+        sections.insert(1, ("what-if", "What if", "What the draft would change", body));
     }
     let section = |(id, short, title, body)| Section { id, short, title, body };
     let sections: Vec<Section> = sections.into_iter().map(section).collect();
@@ -130,7 +130,7 @@ mod tests {
                 skipped_by_reason: BTreeMap::from([(hostile("skip"), 1)]),
                 ..LineTotals::default()
             },
-            simulation: Some(WhatIfTotals { draft: robots(), ..WhatIfTotals::default() }),
+            what_if: Some(WhatIfTotals { draft: robots(), ..WhatIfTotals::default() }),
             warnings: vec![hostile("warning")],
             notes: vec![hostile("note"), format!("--{}", hostile("flag"))],
             files: vec![hostile("file")],

@@ -150,7 +150,7 @@ fn figures(model: &PageModel) -> Markup {
             share(sums.violations, judged, "of those judged", "nothing was judged"),
         ),
         (
-            "By crawlers that had read the rules",
+            "By crawlers that had fetched the rules",
             after_own_fetch,
             share(after_own_fetch, sums.violations, "of the violations", "there are no violations"),
         ),

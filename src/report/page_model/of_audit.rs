@@ -75,7 +75,7 @@ impl PageModel {
             let totals = CrawlerTotals {
                 operator: text(&crawler.operator),
                 purpose: text(&crawler.purpose),
-                stated_policy: crawler.promise().as_str().to_owned(),
+                stated_policy: crawler.stated_policy().as_str().to_owned(),
                 not_bound_reason: not_bound_reason(crawler).to_owned(),
                 ..totals
             };
@@ -224,7 +224,7 @@ fn summary_row(row: &ActorRow, registry: &Registry) -> SummaryRow {
         origin: text(&row.origin),
         crawler: text(&crawler.name),
         operator: text(&crawler.operator),
-        stated_policy: crawler.promise().as_str().to_owned(),
+        stated_policy: crawler.stated_policy().as_str().to_owned(),
         identity: row.actor.1,
         sums: row.tally.total(),
         not_bound_reason: not_bound_reason(crawler).to_owned(),

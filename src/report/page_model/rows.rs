@@ -80,7 +80,7 @@ pub struct RejectRow {
     pub example: String,
 }
 
-/// A row of `simulation.csv`: requests that a draft would judge otherwise.
+/// A row of `what-if.csv`: requests that a draft would judge otherwise.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "each is the column of the same name")]
 pub struct ChangeRow {

@@ -7,7 +7,7 @@ use crate::audit::simulate::Change;
 use super::Heaviest;
 use super::rows::ChangeRow;
 
-/// The rows of `simulation.csv`.
+/// The rows of `what-if.csv`.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Those that weigh most.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
-use super::columns::{Table, daily::DAILY, simulation::SIMULATION, summary::SUMMARY};
+use super::columns::{Table, daily::DAILY, summary::SUMMARY, what_if::WHAT_IF};
 use super::directory::{MARKER, Staging};
 use super::facts::line::each_line;
 use super::facts::{self, read_run};
@@ -59,7 +59,7 @@ pub fn put_together(
     parts.sort_by(|left, right| {
         (&left.first_seen, &left.name).cmp(&(&right.first_seen, &right.name))
     });
-    let is_told = |table: &Table| table.file != SIMULATION.file || is_simulated(&parts);
+    let is_told = |table: &Table| table.file != WHAT_IF.file || is_simulated(&parts);
     let tables: Vec<&Table> =
         TABLES.iter().map(|(table, _)| table).filter(|table| is_told(table)).collect();
     let (warnings, mut notes) = (warnings(&parts), [own_notes(&parts), notes].concat());

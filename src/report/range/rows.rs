@@ -57,8 +57,8 @@ enum Way {
     OfFirstSeen,
     /// That of the row with the busier hour.
     OfBusier,
-    /// Added up until there is a reading.
-    BeforeReading,
+    /// Added up until there is a successful fetch.
+    BeforeFetch,
     /// Made anew out of the sums.
     Rate,
     /// Cannot be told from the two.
@@ -70,11 +70,11 @@ fn way(column: &Column) -> Way {
         name if KEYS.contains(&name) => Way::Same,
         "allowed_per_hour" | "allowed_per_day" => Way::Same,
         "busiest_hour_utc" | "busiest_hour_requests" => Way::OfBusier,
-        "requests_before_first_reading" => Way::BeforeReading,
+        "requests_before_first_fetch" => Way::BeforeFetch,
         "violation_rate" => Way::Rate,
-        "reading_age_min" => Way::Least,
-        "reading_age_max" => Way::Most,
-        "reading_age_median" | "robots_txt_naming" => Way::Lost,
+        "fetch_age_minutes_min" => Way::Least,
+        "fetch_age_minutes_max" => Way::Most,
+        "fetch_age_minutes_median" | "robots_txt_naming" => Way::Lost,
         "snapshot_fetched_utc" | "snapshot_age_seconds" => Way::OfFirstSeen,
         name if name.starts_with("example") => Way::OfFirstSeen,
         name if name.ends_with("_utc") && name.starts_with("first_") => Way::Least,
@@ -212,15 +212,15 @@ fn join(table: &Table, row: &mut [String], other: &[String]) {
     let number = |cells: &[String], name: &str| cell(cells, name).parse().unwrap_or(0u64);
     let is_seen_earlier = cell(other, "first_seen_utc") < cell(row, "first_seen_utc");
     let is_busier = number(other, "busiest_hour_requests") > number(row, "busiest_hour_requests");
-    let has_read = !cell(row, "first_reading_utc").is_empty();
+    let has_fetched = !cell(row, "first_successful_fetch_utc").is_empty();
     for ((column, cell), other) in table.columns.iter().zip(row.iter_mut()).zip(other) {
         let is_taken = match way(column) {
             Way::Sum => {
                 add(cell, other);
                 continue;
             }
-            Way::BeforeReading if has_read => false,
-            Way::BeforeReading => {
+            Way::BeforeFetch if has_fetched => false,
+            Way::BeforeFetch => {
                 add(cell, other);
                 continue;
             }

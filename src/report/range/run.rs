@@ -36,9 +36,9 @@ pub fn run_json(
         set(name, sum(runs().map(|run| &run[name])));
     }
     if is_simulated(parts) {
-        let mut simulation = sum(runs().map(|run| &run["simulation"]));
-        simulation["draft"] = parts[0].run["simulation"]["draft"].clone();
-        set("simulation", simulation);
+        let mut what_if = sum(runs().map(|run| &run["what_if"]));
+        what_if["draft"] = parts[0].run["what_if"]["draft"].clone();
+        set("what_if", what_if);
     }
     let told = |name: &str, more: Vec<String>| {
         let mut told = distinct(runs().map(|run| &run[name]));
@@ -58,7 +58,7 @@ pub fn run_json(
 
 /// Whether all tell what the same draft would change.
 pub fn is_simulated(parts: &[Part]) -> bool {
-    let draft = |part: &Part| part.run["simulation"]["draft"]["digest"].clone();
+    let draft = |part: &Part| part.run["what_if"]["draft"]["digest"].clone();
     parts.iter().all(|part| draft(part).is_string() && draft(part) == draft(&parts[0]))
 }
 

@@ -1,4 +1,4 @@
-//! Who read robots.txt, who never did in these logs, and what was known before violations.
+//! Who fetched robots.txt, who never did in these logs, and who had before violations.
 
 use maud::{Markup, html};
 
@@ -8,16 +8,16 @@ use super::chart::{Series, legend};
 use super::markup::strongly_counted;
 use super::table::{Cell, Kind, Table};
 
-const KNOWLEDGE: [Series; 4] = [
-    ("k1", "it had read robots.txt itself"),
+const PRIOR_FETCHES: [Series; 4] = [
+    ("k1", "it had fetched robots.txt itself"),
     ("k2", "another crawler of its operator had"),
     ("k3", "nobody had, as far as these logs show"),
     ("k4", "not known"),
 ];
 
 /// The section.
-pub fn reading(model: &PageModel) -> Markup {
-    let (read, never): (Vec<_>, Vec<_>) = model
+pub fn fetches(model: &PageModel) -> Markup {
+    let (fetched, never): (Vec<_>, Vec<_>) = model
         .crawlers
         .iter()
         .filter(|((_, identity), crawler)| {
@@ -26,14 +26,14 @@ pub fn reading(model: &PageModel) -> Markup {
         .partition(|(_, crawler)| crawler.fetches.successful > 0);
     html! {
         p {
-            (strongly_counted(read.len() as u64, "crawler"))
-            " that robots.txt binds read it in these logs, "
+            (strongly_counted(fetched.len() as u64, "crawler"))
+            " that robots.txt binds fetched it in these logs, "
             (strongly_counted(never.len() as u64, "crawler"))
-            " did not. A log that begins today does not know what was read yesterday."
+            " did not. A log that begins today does not know what was fetched yesterday."
         } "\n"
         (before_violations(model))
-        (readers(&read))
-        (never_read(&never))
+        (fetchers(&fetched))
+        (never_fetched(&never))
     }
 }
 
@@ -41,7 +41,7 @@ fn before_violations(model: &PageModel) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("", Kind::Drawing),
-        ("Read by itself", Kind::Number),
+        ("Fetched by itself", Kind::Number),
         ("By its operator", Kind::Number),
         ("Not in these logs", Kind::Number),
         ("Not known", Kind::Number),
@@ -52,7 +52,7 @@ fn before_violations(model: &PageModel) -> Markup {
         .map(|((name, identity), crawler)| {
             let known = &crawler.prior_fetches;
             let numbers = [known.own, known.operator, known.none, known.unknown];
-            let parts = KNOWLEDGE
+            let parts = PRIOR_FETCHES
                 .iter()
                 .zip(numbers)
                 .map(|((class, what), number)| (*class, *what, number));
@@ -68,23 +68,23 @@ fn before_violations(model: &PageModel) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let (id, caption) = ("by-knowledge", "Violations by what had been read before them");
+    let (id, caption) = ("by-prior-fetch", "Violations by who had fetched robots.txt before them");
     let total = rows.len() as u64;
     html! {
-        (legend(&KNOWLEDGE))
+        (legend(&PRIOR_FETCHES))
         (Table { id, caption, columns, rows, total, file: "robots-fetches.csv" })
     }
 }
 
-fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
+fn fetchers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
-        ("Readings", Kind::Number),
-        ("Origins read", Kind::Number),
+        ("Successful fetches", Kind::Number),
+        ("Origins fetched", Kind::Number),
         ("Origins asked", Kind::Number),
-        ("First reading, UTC", Kind::Number),
-        ("Last reading, UTC", Kind::Number),
+        ("First successful fetch, UTC", Kind::Number),
+        ("Last successful fetch, UTC", Kind::Number),
         ("Requests before", Kind::Number),
         ("Violations", Kind::Number),
     ];
@@ -102,10 +102,10 @@ fn readers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
             Cell::Number(crawler.sums.violations),
         ]
     };
-    listing("readers", "Crawlers that read robots.txt", columns, rows, row)
+    listing("fetchers", "Crawlers that fetched robots.txt", columns, rows, row)
 }
 
-fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
+fn never_fetched(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
     let columns = &[
         ("Crawler", Kind::Text),
         ("Identity", Kind::Text),
@@ -125,7 +125,13 @@ fn never_read(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
             Cell::Number(crawler.sums.violations),
         ]
     };
-    listing("never-read", "Crawlers that never read robots.txt in these logs", columns, rows, row)
+    listing(
+        "never-fetched",
+        "Crawlers that never fetched robots.txt in these logs",
+        columns,
+        rows,
+        row,
+    )
 }
 
 /// Those with most violations first.

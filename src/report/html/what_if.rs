@@ -36,8 +36,8 @@ const COLUMNS: &[(&str, Kind)] = &[
 ];
 
 /// The section; nothing where no draft was tried.
-pub fn simulation(model: &PageModel) -> Option<Markup> {
-    let run = model.run.simulation.as_ref()?;
+pub fn what_if(model: &PageModel) -> Option<Markup> {
+    let run = model.run.what_if.as_ref()?;
     let total = &run.not_spoofed;
     let said = html! {
         p {
@@ -74,7 +74,7 @@ pub fn simulation(model: &PageModel) -> Option<Markup> {
     });
     let (rows, total) = (rows.collect(), model.changes.heaviest.total);
     let (id, caption, file) =
-        ("by-change", "Requests that the draft would judge otherwise", "simulation.csv");
+        ("by-change", "Requests that the draft would judge otherwise", "what-if.csv");
     let table = Table { id, caption, columns: COLUMNS, rows, total, file };
     Some(html! { (said) (by_crawler(model)) (table) })
 }
@@ -104,7 +104,7 @@ fn by_crawler(model: &PageModel) -> Markup {
     let rows = sorted.iter().take(ROWS_MAX).map(row).collect();
     let (id, caption, total) =
         ("changed-crawlers", "Crawlers by requests that change", sorted.len() as u64);
-    let table = Table { id, caption, columns: BY_CRAWLER, rows, total, file: "simulation.csv" };
+    let table = Table { id, caption, columns: BY_CRAWLER, rows, total, file: "what-if.csv" };
     html! { (legend(&CHANGES)) (table) }
 }
 

@@ -1,12 +1,12 @@
 //! What was new on a day, by what is remembered of the days before it.
 //!
-//! All of it follows from the sums of days, so a day that is opened again changes the news, too.
+//! All of it follows from the sums of days, so a day that is opened again changes the events, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::sums::Sums;
 use crate::merge::Merge;
-use crate::report::nights::{NewsRow, TrendRow};
+use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
 use super::state::rows::{ActorDay, RuledDay};
@@ -56,7 +56,7 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
 }
 
 /// What was new, the last day first.
-pub fn news(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<NewsRow> {
+pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut by_crawler: BTreeMap<Who<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
     for actor in actors {
@@ -66,23 +66,23 @@ pub fn news(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<NewsRow> {
         let of_day = OfDay { sums: actor.sums, readings: actor.readings };
         by_crawler.entry(who).or_default().entry(actor.day).or_default().absorb(of_day);
     }
-    let mut news = Vec::new();
+    let mut events = Vec::new();
     for (&who, days) in &by_crawler {
-        news.extend(first_violation(who, days, first_days[who.0]));
-        news.extend(days.keys().filter_map(|&day| doubled(who, days, day)));
-        news.extend(stopped_reading(who, days));
+        events.extend(first_violation(who, days, first_days[who.0]));
+        events.extend(days.keys().filter_map(|&day| doubled(who, days, day)));
+        events.extend(stopped_fetching(who, days));
     }
     for of_source in
         ruled.chunk_by(|left, right| (&left.site, &left.source) == (&right.site, &right.source))
     {
-        news.extend(about_robots(of_source));
+        events.extend(about_robots(of_source));
     }
-    news.sort_by(|left, right| {
+    events.sort_by(|left, right| {
         let key =
-            |row: &NewsRow| (row.site.clone(), row.kind, row.crawler.clone(), row.source.clone());
+            |row: &EventRow| (row.site.clone(), row.kind, row.crawler.clone(), row.source.clone());
         right.day.cmp(&left.day).then_with(|| key(left).cmp(&key(right)))
     });
-    news
+    events
 }
 
 fn about(
@@ -91,24 +91,33 @@ fn about(
     kind: &'static str,
     before: String,
     now: String,
-    told: String,
-) -> NewsRow {
+    message: String,
+) -> EventRow {
     let (site, crawler, identity) = who;
     let crawler = Some((crawler.to_owned(), identity.to_owned()));
-    NewsRow { site: site.to_owned(), day, kind, crawler, source: String::new(), before, now, told }
+    EventRow {
+        site: site.to_owned(),
+        day,
+        kind,
+        crawler,
+        source: String::new(),
+        before,
+        now,
+        message,
+    }
 }
 
 /// On the first day of a site everybody would be new.
-fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) -> Option<NewsRow> {
+fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) -> Option<EventRow> {
     let (&day, of_day) = days.iter().find(|(_, of_day)| of_day.sums.violations > 0)?;
     let violations = of_day.sums.violations;
-    let told =
+    let message =
         format!("{} ({}) broke rules for the first time: {violations} violations", who.1, who.2);
-    let news = about(who, day, "first-violation", "0".to_owned(), violations.to_string(), told);
-    (day > first_day).then_some(news)
+    let event = about(who, day, "first-violation", "0".to_owned(), violations.to_string(), message);
+    (day > first_day).then_some(event)
 }
 
-fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<NewsRow> {
+fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventRow> {
     let now = days[&day].sums;
     let mut before = Sums::default();
     days.range(day.plus(-RATE_DAYS)..day).for_each(|(_, of_day)| before.absorb(of_day.sums));
@@ -125,17 +134,17 @@ fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<NewsRo
     let rate =
         |sums: &Sums| format!("{:.1} %", sums.violations as f64 * 100.0 / judged(sums) as f64);
     let (was, is) = (rate(&before), rate(&now));
-    let told = format!(
+    let message = format!(
         "{} ({}) broke rules with {is} of its requests, after {was} in the {RATE_DAYS} days before",
         who.1, who.2
     );
-    Some(about(who, day, "rate-doubled", was, is, told))
+    Some(about(who, day, "rate-doubled", was, is, message))
 }
 
-fn stopped_reading<'a>(
+fn stopped_fetching<'a>(
     who: Who<'a>,
     days: &'a BTreeMap<Day, OfDay>,
-) -> impl Iterator<Item = NewsRow> + 'a {
+) -> impl Iterator<Item = EventRow> + 'a {
     let mut last_read: Option<Day> = None;
     let mut requests = 0;
     let mut is_told = false;
@@ -150,17 +159,17 @@ fn stopped_reading<'a>(
             return None;
         }
         is_told = true;
-        let told = format!(
+        let message = format!(
             "{} ({}) has not read robots.txt since {last}, and made {requests} requests",
             who.1, who.2
         );
-        Some(about(who, day, "stopped-reading", last.to_string(), requests.to_string(), told))
+        Some(about(who, day, "stopped-fetching", last.to_string(), requests.to_string(), message))
     })
 }
 
 /// What is known of one robots.txt, by day.
-fn about_robots(of_source: &[RuledDay]) -> Vec<NewsRow> {
-    let mut news = Vec::new();
+fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
+    let mut events = Vec::new();
     let mut before: Option<(BTreeSet<&str>, bool)> = None;
     for of_day in of_source.chunk_by(|left, right| left.day == right.day) {
         let RuledDay { site, source, day, .. } = &of_day[0];
@@ -170,7 +179,7 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<NewsRow> {
             .filter(|text| !text.is_empty())
             .collect();
         let failure = of_day.iter().find(|ruled| is_failure(&ruled.outcome));
-        let row = |kind, before: &str, now: &str, told| NewsRow {
+        let row = |kind, before: &str, now: &str, message| EventRow {
             site: site.clone(),
             day: *day,
             kind,
@@ -178,18 +187,18 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<NewsRow> {
             source: source.clone(),
             before: before.to_owned(),
             now: now.to_owned(),
-            told,
+            message,
         };
         if let Some((known, has_failed)) = &before {
             let new = digests.iter().find(|digest| !known.contains(*digest));
             if let (Some(new), Some(old)) = (new, known.last()) {
-                let told = format!("the robots.txt of {source} changed");
-                news.push(row("robots-changed", old, new, told));
+                let message = format!("the robots.txt of {source} changed");
+                events.push(row("robots-changed", old, new, message));
             }
             if let Some(failure) = failure.filter(|_| !has_failed) {
                 let outcome = &failure.outcome;
-                let told = format!("the robots.txt of {source} began to fail: {outcome}");
-                news.push(row("robots-failing", known.last().unwrap_or(&""), outcome, told));
+                let message = format!("the robots.txt of {source} began to fail: {outcome}");
+                events.push(row("robots-failing", known.last().unwrap_or(&""), outcome, message));
             }
         }
         // A day on which it was not there at all says nothing of what it was.
@@ -199,7 +208,7 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<NewsRow> {
         };
         before = Some((known, failure.is_some()));
     }
-    news
+    events
 }
 
 /// No answer, or one that says that it is the server's fault.
@@ -232,7 +241,7 @@ mod tests {
     #[track_caller]
     fn check(days: &[(i32, u64, u64, u64)], expected: &[(i32, &str, &str, &str)]) {
         let actors: Vec<ActorDay> = days.iter().copied().map(did).collect();
-        let found = news(&actors, &[]);
+        let found = events(&actors, &[]);
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
@@ -258,8 +267,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crawler_stops_reading_and_it_is_told_once() {
-        let stopped = (7, "stopped-reading", "2026-03-01", "120");
+    fn a_crawler_stops_fetching_and_it_is_said_once() {
+        let stopped = (7, "stopped-fetching", "2026-03-01", "120");
         check(&[(0, 9, 0, 1), (3, 60, 0, 0), (7, 60, 0, 0), (8, 60, 0, 0)], &[stopped]);
         check(&[(0, 9, 0, 1), (3, 60, 0, 0), (6, 60, 0, 0)], &[]);
         check(&[(0, 9, 0, 0), (3, 60, 0, 0), (9, 60, 0, 0)], &[]);
@@ -287,7 +296,7 @@ mod tests {
             ruled(6, "200", "b"),
             ruled(7, "404", ""),
         ];
-        let found = news(&[], &days);
+        let found = events(&[], &days);
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))

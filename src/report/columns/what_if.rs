@@ -1,21 +1,21 @@
-//! The columns of `simulation.csv`.
+//! The columns of `what-if.csv`.
 
 use super::shared::{
     CRAWLER, EXAMPLE_FILE, EXAMPLE_LINE, EXAMPLE_TARGET, FIRST_SEEN, IDENTITY, LAST_SEEN, OPERATOR,
-    ORIGIN, PROMISE, PURPOSE, REQUESTS,
+    ORIGIN, PURPOSE, REQUESTS, STATED_POLICY,
 };
 use super::{Table, column};
 
 /// What a draft of a robots.txt would change, where one is given.
-pub const SIMULATION: Table = Table {
-    file: "simulation.csv",
+pub const WHAT_IF: Table = Table {
+    file: "what-if.csv",
     row: "each origin, crawler, identity, change, deciding rule of the draft and rule that decided",
     columns: &[
         ORIGIN,
         CRAWLER,
         OPERATOR,
         PURPOSE,
-        PROMISE,
+        STATED_POLICY,
         IDENTITY,
         column(
             "change",

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::nightly::config::{self, Config, Mistake};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::State;
-use crate::report::columns::nights::{NEWS, TREND};
+use crate::report::columns::nights::{EVENTS, TREND};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
@@ -115,7 +115,7 @@ impl NightlyArgs {
         }
         all.updated("state", &config.state)?;
         all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
-        all.file("reports", &config.reports.join(NEWS.file), OutputContent::News)?;
+        all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
         let page = self.tell.file();
         page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
     }

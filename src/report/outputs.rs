@@ -21,7 +21,7 @@ use crate::input::source::{Location, Source};
 use super::classified::summary_header;
 use super::columns::Table;
 use super::columns::evidence::REQUESTS_EVIDENCE;
-use super::columns::nights::{NEWS, TREND};
+use super::columns::nights::{EVENTS, TREND};
 use super::directory::check_replaceable;
 use super::html::is_page;
 use super::night_text::HEADLINE_START;
@@ -44,8 +44,8 @@ pub enum OutputContent<'a> {
     Night,
     /// `trend.csv`, by its header.
     Trend,
-    /// `news.csv`, by its header.
-    News,
+    /// `events.csv`, by its header.
+    Events,
     /// A manual page, by its title.
     Manual,
     /// A file that only the caller can recognise, and did not.
@@ -244,7 +244,7 @@ impl OutputContent<'_> {
         match self {
             OutputContent::Evidence => has_header(head, &REQUESTS_EVIDENCE),
             OutputContent::Trend => has_header(head, &TREND),
-            OutputContent::News => has_header(head, &NEWS),
+            OutputContent::Events => has_header(head, &EVENTS),
             OutputContent::Verdicts(columns) => {
                 first_line(head) == summary_header().trim_end().as_bytes()
                     || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))

@@ -18,6 +18,15 @@ use crate::input::source::{Location, Source};
 pub struct Opened {
     intake: Intake,
     coding: Coding,
+    /// `None` where the source is not a file on a disk.
+    watched: Option<Watched>,
+}
+
+/// A file whose length is compared at its end with what it was. Logs that are rotated by
+/// `copytruncate` are cut while others read them, which to a reader looks like their end.
+struct Watched {
+    file: File,
+    size_at_open: u64,
 }
 
 enum Coding {
@@ -34,8 +43,11 @@ pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
         Location::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
         Location::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
         Location::File(path) => {
-            let file = File::open(path).map_err(|err| Error::io("cannot open", path, err))?;
-            Ok(Opened::new(Box::new(file), Compression::claimed_by(path), bytes_read))
+            let cannot_open = |err| Error::io("cannot open", path, err);
+            let file = File::open(path).map_err(cannot_open)?;
+            let watched = Watched::new(&file).map_err(cannot_open)?;
+            let opened = Opened::new(Box::new(file), Compression::claimed_by(path), bytes_read);
+            Ok(Opened { watched, ..opened })
         }
     }
 }
@@ -59,7 +71,7 @@ impl Opened {
             }
             (None, _, _) => Coding::Plain,
         };
-        Opened { intake, coding }
+        Opened { intake, coding, watched: None }
     }
 
     /// Whether what is read is not what lies on disk.
@@ -80,10 +92,36 @@ impl Opened {
             Coding::Inflate(inflate) => inflate.read(&mut self.intake, out),
             Coding::Damaged(damage) => Err(*damage),
         };
+        let is_cut = || self.watched.as_ref().is_some_and(|file| file.is_cut(self.size_bytes()));
+        let read = match read {
+            Ok(0) if !out.is_empty() && is_cut() => {
+                let offset_bytes = self.size_bytes();
+                Err(ReadError { offset_bytes, cause: ReadErrorCause::Shrunk })
+            }
+            read => read,
+        };
         if let Err(damage) = read {
             self.coding = Coding::Damaged(damage);
         }
         read
+    }
+}
+
+impl Watched {
+    /// `None` for what has no length of its own: a pipe, a device.
+    fn new(file: &File) -> io::Result<Option<Watched>> {
+        let metadata = file.metadata()?;
+        match metadata.is_file() {
+            true => Ok(Some(Watched { file: file.try_clone()?, size_at_open: metadata.len() })),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether the file is shorter than it was when it was opened, or than the `read_bytes` that
+    /// were read from it. Of a file that cannot be asked nothing is claimed.
+    fn is_cut(&self, read_bytes: u64) -> bool {
+        let size_bytes = self.file.metadata().map(|metadata| metadata.len());
+        size_bytes.is_ok_and(|size_bytes| size_bytes < self.size_at_open.max(read_bytes))
     }
 }
 
@@ -426,6 +464,63 @@ mod tests {
         let text = damage.unwrap().to_string();
         let expected = "xz stream that needs more than 128 MiB of memory; decompress it first at ";
         assert!(text.starts_with(expected), "{text}");
+    }
+
+    /// Opens a file of `before`, reads its first bytes, lets `change` happen to it, and reads on.
+    fn read_while(before: &[u8], change: impl FnOnce(&mut File)) -> (Vec<u8>, Option<ReadError>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("access.log");
+        std::fs::write(&path, before).unwrap();
+        let source = Source { name: String::new(), place: Location::File(path.clone()) };
+        let mut opened = open(&source, &Arc::default()).unwrap();
+        let mut buffer = vec![0; 1 << 16];
+        let mut out = Vec::new();
+        let mut changed = File::options().append(true).open(&path).unwrap();
+        let count = opened.read(&mut buffer).unwrap();
+        out.extend_from_slice(&buffer[..count]);
+        change(&mut changed);
+        loop {
+            match opened.read(&mut buffer) {
+                Ok(0) => break (out, None),
+                Ok(count) => out.extend_from_slice(&buffer[..count]),
+                Err(damage) => {
+                    assert_eq!(opened.read(&mut buffer), Err(damage), "damage stays");
+                    break (out, Some(damage));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_while_it_is_read_is_damaged() {
+        let text = b"0123456789abcde\n".repeat(1 << 16);
+        let cut = |size_bytes: u64| move |file: &mut File| file.set_len(size_bytes).unwrap();
+        let whole = text.len() as u64;
+        for size_bytes in [0, 1 << 10, whole / 2 + 3, whole - 1] {
+            let (out, damage) = read_while(&text, cut(size_bytes));
+            let offset_bytes = out.len() as u64;
+            assert_eq!(damage, Some(ReadError { offset_bytes, cause: ReadErrorCause::Shrunk }));
+            assert!(out.len() < text.len() && text.starts_with(&out), "{size_bytes}");
+        }
+        // What was cut has new lines already, though fewer than were read.
+        let (_, damage) = read_while(&text, |file| {
+            file.set_len(0).unwrap();
+            file.write_all(b"new\n").unwrap();
+        });
+        assert_eq!(damage.map(|damage| damage.cause), Some(ReadErrorCause::Shrunk));
+        // Nothing but the end was left to read.
+        let (out, damage) = read_while(b"short\n", cut(0));
+        assert_eq!((&out[..], damage.map(|end| end.offset_bytes)), (&b"short\n"[..], Some(6)));
+    }
+
+    #[test]
+    fn a_file_that_grows_while_it_is_read_is_whole() {
+        let text = b"0123456789abcde\n".repeat(1 << 16);
+        let (out, damage) = read_while(&text, |file| file.write_all(b"more\n").unwrap());
+        assert_eq!(damage, None);
+        assert!(out == [&text[..], b"more\n"].concat());
+        assert_eq!(read_while(&text, |_| ()), (text, None));
+        assert_eq!(read_while(b"", |file| file.write_all(b"x").unwrap()).1, None);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub enum ReadErrorCause {
     WrongLength,
     /// After a member comes something that is neither another nor padding.
     TrailingGarbage(Compression),
+    /// The file became shorter while it was read, as `copytruncate` of logrotate makes it.
+    Shrunk,
     /// The operating system failed to read on.
     Unreadable(io::ErrorKind),
 }
@@ -61,6 +63,7 @@ impl fmt::Display for ReadErrorCause {
             ReadErrorCause::TrailingGarbage(kind) => {
                 write!(f, "trailing garbage after a {} stream", kind.name())
             }
+            ReadErrorCause::Shrunk => f.write_str("file shrank while it was read"),
             ReadErrorCause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),
         }
     }

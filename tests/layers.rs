@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["bytes", "error", "merge", "time"],
     &["bounded", "staged", "url"],
+    &["config"],
     &["robots", "crawlers", "logs", "input", "net"],
     &["matcher", "archive"],
     &["judge"],
@@ -32,7 +33,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("csv", &["report", "crawlers", "archive", "classify"]),
     ("maud", &["report"]),
     ("ureq", &["net"]),
-    ("toml", &["nightly"]),
+    ("toml", &["config", "nightly"]),
 ];
 
 /// Folders whose files still import each other in a circle. Nothing is added here; a folder without

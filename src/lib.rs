@@ -40,6 +40,8 @@ pub mod staged;
 pub mod time;
 pub mod url;
 
+pub mod config;
+
 pub mod crawlers;
 pub mod input;
 pub mod logs;

@@ -1,6 +1,7 @@
 //! Origins: where a robots.txt is valid (RFC 9309 section 2.3), in canonical form.
 
 use std::fmt;
+use std::str::FromStr;
 
 use url::Host;
 
@@ -86,6 +87,15 @@ impl Origin {
     /// The port; `None` where it is the scheme's default.
     pub fn port(&self) -> Option<u16> {
         self.host_and_port()[self.host().len()..].strip_prefix(':')?.parse().ok()
+    }
+}
+
+/// Reads what a user wrote, as [`Origin::parse`].
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Origin, &'static str> {
+        Origin::parse(text.as_bytes()).ok_or("not a valid origin; write one as https://example.com")
     }
 }
 

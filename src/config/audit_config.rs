@@ -1,0 +1,254 @@
+//! What an audit needs to know, from flags, from a file, or from both.
+//!
+//! A key that is not given is `None`, so that configurations can be laid over each other: flags
+//! over the settings of a site, those over the defaults of the file. `run.json` shows the keys that
+//! can change a report, in the order of this file.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use crate::time::Window;
+use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
+
+use super::fault::Fault;
+use super::setting::{AddressForm, JudgedCrawlers, Percent, Timeout, Timezone, settings};
+
+/// The archive of `fetch`, where no other is named.
+const FETCH_ARCHIVE: &str = "robots.db";
+
+/// Addresses that are looked up, where no other number is given.
+const DNS_MAX: usize = 1000;
+
+/// Percent of the lines of a file that must be records, where no other share is given.
+const MIN_PARSE_RATE: Percent = Percent::whole(90);
+
+settings! {
+    /// What an audit needs to know. Each key is the flag of the same name.
+    #[derive(Serialize)]
+    pub struct AuditConfig {
+        /// The robots.txt file, directory or archive to judge by.
+        #[serde(serialize_with = "lossy")]
+        pub robots: PathBuf,
+        /// The origin of records that name no host.
+        #[serde(serialize_with = "text")]
+        pub origin: Origin,
+        /// A pattern that takes the host from the path of a log.
+        pub origin_from_path: String,
+        /// Other names of hosts and origins, as `alias=name`.
+        #[serde(rename(serialize = "aliases"))]
+        pub alias: Vec<String>,
+        /// A draft of a robots.txt.
+        #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
+        pub simulate: PathBuf,
+        /// The origins that the draft is for.
+        #[serde(serialize_with = "texts", skip_serializing_if = "is_empty")]
+        pub simulate_for: Vec<Origin>,
+        /// Networks of proxies whose X-Forwarded-For is trusted.
+        #[serde(rename(serialize = "trusted_proxies"))]
+        pub trusted_proxy: Vec<String>,
+        /// The log format, by name or as in the server's configuration.
+        pub log_format: String,
+        /// Request headers that HAProxy captures.
+        pub haproxy_captures: String,
+        /// Keys of a JSON log.
+        pub json_fields: String,
+        /// A CSV file of crawlers.
+        #[serde(serialize_with = "lossy")]
+        pub crawlers: PathBuf,
+        /// The directory of published address ranges.
+        #[serde(serialize_with = "lossy")]
+        pub ip_ranges: PathBuf,
+        /// Whether crawlers are verified by DNS.
+        pub verify_dns: bool,
+        /// Addresses that are looked up at most.
+        pub dns_max: usize,
+        /// The zone of days, and of times that name none.
+        pub timezone: Timezone,
+        /// The first time that counts.
+        pub since: String,
+        /// The first time that no longer counts.
+        pub until: String,
+        /// Lines of a file that must be records.
+        pub min_parse_rate: Percent,
+        /// How clients' addresses are written in reports.
+        pub ip: AddressForm,
+        /// Whether query strings are left out of reports.
+        pub strip_query: bool,
+        /// How percent-encodings and wildcards are compared.
+        pub dialect: Dialect,
+        /// Which crawlers are judged.
+        pub judge: JudgedCrawlers,
+        /// Whether nothing is known before the first snapshot of an archive.
+        pub strict_history: bool,
+        /// Whether outages of robots.txt are taken from the logs.
+        #[serde(skip_serializing_if = "is_off")]
+        pub log_evidence: bool,
+        /// Whether robots.txt files are fetched first.
+        pub fetch: bool,
+        /// Whether robots.txt may be fetched from private addresses.
+        #[serde(skip_serializing)]
+        pub private: bool,
+        /// The file of violating requests.
+        #[serde(skip_serializing)]
+        pub requests: PathBuf,
+        /// The secret of hashed addresses.
+        #[serde(skip_serializing)]
+        pub ip_salt: String,
+        /// The file of DNS answers.
+        #[serde(skip_serializing)]
+        pub dns_cache: PathBuf,
+        /// The name server.
+        #[serde(skip_serializing)]
+        pub dns_server: SocketAddr,
+        /// How long to wait for the name server.
+        #[serde(skip_serializing)]
+        pub dns_timeout: Timeout,
+        /// Whether violations fail the run.
+        #[serde(skip_serializing)]
+        pub fail_on_violations: bool,
+        /// Conditions on which the run fails.
+        #[serde(skip_serializing)]
+        pub fail_on: Vec<String>,
+        /// Threads; 0 for one a core.
+        #[serde(skip_serializing)]
+        pub threads: usize,
+    }
+}
+
+/// Keys that say nothing without another one.
+const NEEDS: [(&str, &str); 6] = [
+    ("dns_cache", "verify_dns"),
+    ("dns_server", "verify_dns"),
+    ("dns_timeout", "verify_dns"),
+    ("dns_max", "verify_dns"),
+    ("simulate_for", "simulate"),
+    ("ip_salt", "ip"),
+];
+
+impl AuditConfig {
+    /// All that can be seen to be wrong without reading a file.
+    pub fn check(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if self.robots.is_none() && self.fetch != Some(true) {
+            let why =
+                "missing; name a robots.txt file, a directory of them or an archive, or use fetch";
+            faults.push(Fault::new("robots", why).or_write("robots.txt"));
+        }
+        let lonely = NEEDS.into_iter().filter(|(key, other)| self.has(key) && !self.has(other));
+        faults.extend(lonely.map(|(key, other)| Fault::needs(key, other)));
+        if self.private == Some(true) && self.fetch != Some(true) {
+            faults.push(Fault::needs("private", "fetch"));
+        }
+        match (self.ip.unwrap_or_default(), &self.ip_salt) {
+            (AddressForm::Hash, None) => {
+                let why = "hash needs a secret in ip_salt: without one, anybody can find the \
+                           addresses by trying all of them";
+                faults.push(Fault::new("ip", why));
+            }
+            (form, Some(_)) if form != AddressForm::Hash && self.ip.is_some() => {
+                faults.push(Fault::new("ip_salt", "it is only used where ip is hash"));
+            }
+            _ => {}
+        }
+        faults.extend(self.window().err().unwrap_or_default());
+        faults
+    }
+
+    /// The times that count.
+    ///
+    /// # Errors
+    /// Each bound that is not a time, or an empty window.
+    pub fn window(&self) -> Result<Window, Vec<Fault>> {
+        let zone = self.timezone.clone().unwrap_or_default().zone();
+        let mut faults = Vec::new();
+        let mut bound = |key, text: &Option<String>| {
+            let text = text.as_ref()?;
+            let time = zone.parse(text);
+            if time.is_none() {
+                let why = format!("'{text}' is not a valid time");
+                faults.push(Fault::new(key, why).or_write("2026-01-31T12:00:00Z"));
+            }
+            time
+        };
+        let window =
+            Window { since: bound("since", &self.since), until: bound("until", &self.until) };
+        if let Window { since: Some(since), until: Some(until) } = window
+            && since >= until
+        {
+            let why = format!("{until} is not later than {since}, where the window begins");
+            faults.push(Fault::new("until", why));
+        }
+        if faults.is_empty() { Ok(window) } else { Err(faults) }
+    }
+
+    /// These settings with a value for each key that has a default.
+    pub fn with_defaults(self) -> AuditConfig {
+        let is_fetched = self.fetch == Some(true);
+        let is_verified = self.verify_dns == Some(true);
+        let defaults = AuditConfig {
+            robots: is_fetched.then(|| FETCH_ARCHIVE.into()),
+            alias: Some(Vec::new()),
+            simulate_for: Some(Vec::new()),
+            trusted_proxy: Some(Vec::new()),
+            verify_dns: Some(false),
+            dns_max: Some(DNS_MAX),
+            timezone: Some(Timezone::default()),
+            min_parse_rate: Some(MIN_PARSE_RATE),
+            ip: Some(AddressForm::None),
+            strip_query: Some(false),
+            dialect: Some(Dialect::Google),
+            judge: Some(JudgedCrawlers::Bound),
+            strict_history: Some(false),
+            log_evidence: Some(false),
+            fetch: Some(false),
+            private: Some(false),
+            dns_timeout: Some(Timeout::default()),
+            fail_on_violations: Some(false),
+            fail_on: Some(Vec::new()),
+            threads: Some(0),
+            ..AuditConfig::default()
+        };
+        let config = self.or(defaults);
+        AuditConfig { dns_max: config.dns_max.filter(|_| is_verified), ..config }
+    }
+
+    /// These settings, with paths that are relative to `directory`.
+    pub fn below(self, directory: &Path) -> AuditConfig {
+        let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
+        let fetched = || (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into());
+        AuditConfig {
+            robots: below(self.robots.or_else(fetched)),
+            simulate: below(self.simulate),
+            crawlers: below(self.crawlers),
+            ip_ranges: below(self.ip_ranges),
+            requests: below(self.requests),
+            dns_cache: below(self.dns_cache),
+            ..self
+        }
+    }
+}
+
+/// A path as it is shown.
+fn lossy<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.display().to_string()).serialize(to)
+}
+
+fn text<S: Serializer>(origin: &Option<Origin>, to: S) -> Result<S::Ok, S::Error> {
+    origin.as_ref().map(Origin::as_str).serialize(to)
+}
+
+fn texts<S: Serializer>(origins: &Option<Vec<Origin>>, to: S) -> Result<S::Ok, S::Error> {
+    let texts: Vec<&str> = origins.iter().flatten().map(Origin::as_str).collect();
+    texts.serialize(to)
+}
+
+fn is_empty<T>(list: &Option<Vec<T>>) -> bool {
+    list.as_ref().is_none_or(Vec::is_empty)
+}
+
+fn is_off(switch: &Option<bool>) -> bool {
+    *switch != Some(true)
+}

@@ -1,0 +1,420 @@
+//! The configuration file: named sites, each with its logs and any setting of an audit.
+//!
+//! ```toml
+//! reports = "reports"          # the directory of the reports of all sites
+//! keep_days = 400              # older reports are removed
+//! state = "state.sqlite"       # what a nightly job remembers
+//! keep_state_days = 400        # older days are forgotten
+//!
+//! [defaults]                   # for all sites that do not say otherwise
+//! ip_ranges = "ranges"
+//!
+//! [sites.shop]
+//! logs = ["/var/log/nginx/shop.access.log*"]
+//! robots = "robots/shop.txt"
+//! fail_on = ["violations > 0 where identity = 'verified'"]
+//! ```
+//!
+//! A key is a flag without its dashes, with `_` or `-` within. All mistakes are reported, not only
+//! the first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use super::audit_config::AuditConfig;
+use super::fault::Fault;
+use super::setting::{Days, KeyTable, settings};
+
+/// What a file asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigFile {
+    /// Days that are kept, the day of the run among them; `None`: all.
+    pub keep_days: Option<Days>,
+    /// The directory of the reports of all sites that do not name their own.
+    pub reports: PathBuf,
+    /// What a nightly job remembers.
+    pub state: PathBuf,
+    /// Days that are remembered, the day of the run among them; `None`: all.
+    pub keep_state_days: Option<Days>,
+    /// In the order of their names.
+    pub sites: Vec<SiteConfig>,
+}
+
+/// One site of a file.
+#[derive(Clone, Debug)]
+pub struct SiteConfig {
+    /// Valid as the name of a directory.
+    pub name: String,
+    /// The line on which its table begins, from 1.
+    pub line: u64,
+    /// The directory of the reports of its days.
+    pub reports: PathBuf,
+    /// Files, directories and patterns.
+    pub logs: Vec<String>,
+    /// Its settings over the defaults of the file.
+    pub audit: AuditConfig,
+    places: Places,
+}
+
+/// Where each key of a table is.
+type Places = BTreeMap<&'static str, KeyPlace>;
+
+#[derive(Clone, Debug)]
+struct KeyPlace {
+    line: u64,
+    /// With its table.
+    path: String,
+}
+
+/// Something in a file that cannot be meant.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Mistake {
+    /// From 1.
+    pub line: u64,
+    /// The key with its table; empty where no key is to blame.
+    pub key: String,
+    /// What is wrong, and what to write.
+    pub why: String,
+}
+
+settings! {
+    /// The keys outside of tables.
+    pub struct TopKeys {
+        /// The directory of the reports.
+        pub reports: PathBuf,
+        /// Days that are kept.
+        pub keep_days: Days,
+        /// What a nightly job remembers.
+        pub state: PathBuf,
+        /// Days that are remembered.
+        pub keep_state_days: Days,
+    }
+}
+
+settings! {
+    /// The keys that only a site has.
+    pub struct SiteKeys {
+        /// Files, directories and patterns.
+        pub logs: Vec<String>,
+        /// The directory of its reports.
+        pub output: PathBuf,
+    }
+}
+
+/// The tables at the top of a file.
+const TABLES: [&str; 2] = ["defaults", "sites"];
+
+/// Wrong letters that still make a key nearly right, of its own length: one in so many.
+const LETTERS_PER_SLIP: usize = 3;
+
+impl SiteConfig {
+    /// The line of the site's own or inherited `key`, if it is given.
+    pub fn line_of(&self, key: &str) -> Option<u64> {
+        self.places.get(key).map(|place| place.line)
+    }
+
+    /// The mistake that `fault` is in the file.
+    pub fn mistake(&self, fault: &Fault) -> Mistake {
+        let why = fault.of_file();
+        match self.places.get(fault.key) {
+            Some(KeyPlace { line, path }) => Mistake { line: *line, key: path.clone(), why },
+            None => {
+                Mistake { line: self.line, key: format!("sites.{}.{}", self.name, fault.key), why }
+            }
+        }
+    }
+}
+
+impl Mistake {
+    /// One line for the user of the file `name`.
+    pub fn at(&self, name: &str) -> String {
+        let Mistake { line, key, why } = self;
+        let colon = if key.is_empty() { "" } else { ": " };
+        format!("{name}:{line}: {key}{colon}{why}")
+    }
+}
+
+/// Reads a file. What is mistaken is not in the configuration.
+pub fn parse(text: &str) -> (ConfigFile, Vec<Mistake>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader { text, broken: BTreeSet::new(), mistakes: Vec::new() };
+    for err in errors {
+        let span = err.span().unwrap_or_default();
+        let line = reader.line(span.start);
+        reader.broken.insert(line);
+        let why = match (err.message().trim(), text.get(span)) {
+            ("duplicate key", Some(key)) => format!("'{key}' is given twice"),
+            (why, _) => why.to_owned(),
+        };
+        reader.mistakes.push(Mistake { line, key: String::new(), why });
+    }
+    let config = reader.config(table.get_ref());
+    let mut mistakes = reader.mistakes;
+    mistakes.sort();
+    mistakes.dedup();
+    (config, mistakes)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// Lines that are not TOML: what they hold is a guess.
+    broken: BTreeSet<u64>,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn config(&mut self, root: &DeTable<'_>) -> ConfigFile {
+        let mut places = Places::new();
+        let skip = |key: &str| TABLES.contains(&key);
+        let top: TopKeys = self.read(root, "", &skip, &mut places);
+        let is_unknown = |key: &str| !skip(key) && !TopKeys::KEYS.contains(&key);
+        self.unknown(root, Table::Top, &is_unknown);
+        let mut defaults_places = Places::new();
+        let mut defaults = AuditConfig::default();
+        if let Some(value) = root.get("defaults") {
+            match value.get_ref().as_table() {
+                Some(table) => {
+                    let is_unknown = |key: &str| !AuditConfig::KEYS.contains(&key);
+                    defaults = self.read(table, "defaults.", &is_unknown, &mut defaults_places);
+                    self.unknown(table, Table::Defaults, &is_unknown);
+                }
+                None => self.wrong(value.span().start, "defaults", "a table: [defaults]"),
+            }
+        }
+        let reports = top.reports.unwrap_or_else(|| "reports".into());
+        let mut config = ConfigFile {
+            keep_days: top.keep_days,
+            keep_state_days: top.keep_state_days,
+            state: top.state.unwrap_or_else(|| reports.join("state.sqlite")),
+            reports,
+            sites: Vec::new(),
+        };
+        match root.get("sites").map(|sites| (sites.span().start, sites.get_ref().as_table())) {
+            Some((_, Some(sites))) if !sites.is_empty() => {
+                for (name, value) in sites {
+                    let site = self.site(name, value, &config.reports, &defaults, &defaults_places);
+                    config.sites.extend(site);
+                }
+            }
+            found => {
+                let why = "no sites are configured; add a [sites.NAME] table";
+                self.missing(found.map_or(0, |(at, _)| at), "sites", why);
+            }
+        }
+        config.sites.sort_by(|left, right| left.name.cmp(&right.name));
+        self.check_apart(&config.sites);
+        config
+    }
+
+    fn site(
+        &mut self,
+        name: &Spanned<toml::de::DeString<'_>>,
+        value: &Spanned<DeValue<'_>>,
+        reports: &Path,
+        defaults: &AuditConfig,
+        defaults_places: &Places,
+    ) -> Option<SiteConfig> {
+        let (at, name) = (name.span().start, name.get_ref().as_ref());
+        let path = format!("sites.{name}");
+        let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if name.is_empty() || name.starts_with('.') || !name.bytes().all(is_of_name) {
+            let why = "the name of a site is that of a directory; use letters, digits, _, - and . \
+                       (not first)";
+            self.mistake(at, &path, why.to_owned());
+            return None;
+        }
+        let Some(table) = value.get_ref().as_table() else {
+            self.wrong(at, &path, "a table");
+            return None;
+        };
+        let within = format!("{path}.");
+        let mut places = defaults_places.clone();
+        let not_own = |key: &str| !SiteKeys::KEYS.contains(&key);
+        let own: SiteKeys = self.read(table, &within, &not_own, &mut places);
+        let not_audit = |key: &str| !AuditConfig::KEYS.contains(&key);
+        let audit: AuditConfig = self.read(table, &within, &not_audit, &mut places);
+        self.unknown(table, Table::Site, &|key| not_own(key) && not_audit(key));
+        let key = format!("{within}logs");
+        let logs = own.logs.unwrap_or_default();
+        if logs.is_empty() && !table.iter().any(|(key, _)| spelled(key.get_ref()) == "logs") {
+            self.missing(at, &key, "missing; write logs = [\"/var/log/nginx/access.log*\"]");
+        } else if logs.is_empty() && places.contains_key("logs") {
+            let line = places["logs"].line;
+            let why = "expected a list of files, directories or patterns".to_owned();
+            self.mistakes.push(Mistake { line, key, why });
+        } else if logs.iter().any(|log| log == "-") {
+            let line = places["logs"].line;
+            let why = "a configured site has no standard input; name files".to_owned();
+            self.mistakes.push(Mistake { line, key, why });
+        }
+        Some(SiteConfig {
+            name: name.to_owned(),
+            line: self.line(at),
+            reports: own.output.unwrap_or_else(|| reports.join(name)),
+            logs,
+            audit: audit.or(defaults.clone()),
+            places,
+        })
+    }
+
+    /// The keys of `table` that `skip` leaves, each judged by itself; where they are goes to
+    /// `places`.
+    fn read<T: KeyTable>(
+        &mut self,
+        table: &DeTable<'_>,
+        path: &str,
+        skip: &dyn Fn(&str) -> bool,
+        places: &mut Places,
+    ) -> T {
+        let mut valid = DeTable::new();
+        for (written, value) in table {
+            let (at, name) = (written.span().start, spelled(written.get_ref()));
+            let known = T::KEYS.iter().find(|key| **key == name);
+            let Some(&known) = known.filter(|_| !skip(&name)) else { continue };
+            let full = format!("{path}{}", written.get_ref());
+            let key = Spanned::new(written.span(), known.into());
+            let mut alone = DeTable::new();
+            alone.insert(key.clone(), value.clone());
+            match T::deserialize(Deserializer::from(Spanned::new(value.span(), alone))) {
+                Ok(_) if valid.contains_key(known) => {
+                    self.mistake(at, &full, "this key is given twice".to_owned());
+                }
+                Ok(_) => drop(valid.insert(key, value.clone())),
+                Err(err) => self.mistake(at, &full, err.message().trim().to_owned()),
+            }
+            places.insert(known, KeyPlace { line: self.line(at), path: full });
+        }
+        T::deserialize(Deserializer::from(Spanned::new(0..0, valid)))
+            .expect("each of these keys was read by itself")
+    }
+
+    /// Names the keys of `table` that are unknown, and those that belong elsewhere.
+    fn unknown(&mut self, table: &DeTable<'_>, of: Table, is_unknown: &dyn Fn(&str) -> bool) {
+        for (written, _) in table {
+            let (name, at) = (spelled(written.get_ref()), written.span().start);
+            if !is_unknown(&name) {
+                continue;
+            }
+            let why = format!("unknown key '{}'; ", written.get_ref());
+            let keys = of.keys();
+            let why = match (nearest(&name, &keys), Table::of(&name)) {
+                (_, Some(home)) => format!("'{name}' belongs {}", home.place()),
+                (Some(near), None) => why + &format!("did you mean '{near}'?"),
+                (None, None) => why + &format!("the keys are {}", keys.join(", ")),
+            };
+            self.mistake(at, "", why);
+        }
+    }
+
+    /// Two sites must not replace each other's reports.
+    fn check_apart(&mut self, sites: &[SiteConfig]) {
+        let mut by_reports: BTreeMap<PathBuf, &SiteConfig> = BTreeMap::new();
+        for site in sites {
+            match by_reports.get(&resolved(&site.reports)) {
+                None => drop(by_reports.insert(resolved(&site.reports), site)),
+                Some(other) => {
+                    let (last, first) =
+                        if site.line > other.line { (site, *other) } else { (*other, site) };
+                    let key = format!("sites.{}.output", last.name);
+                    let line = last.line_of("output").unwrap_or(last.line);
+                    let why = format!(
+                        "its reports would replace those of the site '{}', which also go to {}",
+                        first.name,
+                        first.reports.display()
+                    );
+                    self.mistakes.push(Mistake { line, key, why });
+                }
+            }
+        }
+    }
+
+    fn wrong(&mut self, at: usize, key: &str, expected: &str) {
+        self.mistake(at, key, format!("expected {expected}"));
+    }
+
+    fn mistake(&mut self, at: usize, key: &str, why: String) {
+        let line = self.line(at);
+        if !self.broken.contains(&line) {
+            self.mistakes.push(Mistake { line, key: key.to_owned(), why });
+        }
+    }
+
+    /// What is missing may be on a line that could not be read.
+    fn missing(&mut self, at: usize, key: &str, why: &str) {
+        if self.broken.is_empty() {
+            self.mistake(at, key, why.to_owned());
+        }
+    }
+
+    fn line(&self, at: usize) -> u64 {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        memchr::memchr_iter(b'\n', before).count() as u64 + 1
+    }
+}
+
+/// A table of a file, by what it may hold.
+#[derive(Clone, Copy)]
+enum Table {
+    Top,
+    Defaults,
+    Site,
+}
+
+impl Table {
+    /// The table that `key` belongs to, if it is one of a single table.
+    fn of(key: &str) -> Option<Table> {
+        match key {
+            key if TopKeys::KEYS.contains(&key) => Some(Table::Top),
+            key if SiteKeys::KEYS.contains(&key) => Some(Table::Site),
+            key if AuditConfig::KEYS.contains(&key) => Some(Table::Defaults),
+            _ => None,
+        }
+    }
+
+    fn keys(self) -> Vec<&'static str> {
+        match self {
+            Table::Top => TopKeys::KEYS.iter().chain(&TABLES).copied().collect(),
+            Table::Defaults => AuditConfig::KEYS.to_vec(),
+            Table::Site => SiteKeys::KEYS.iter().chain(AuditConfig::KEYS).copied().collect(),
+        }
+    }
+
+    fn place(self) -> &'static str {
+        match self {
+            Table::Top => "at the top of the file, before all tables",
+            Table::Defaults => "in [defaults] or in a [sites.NAME] table",
+            Table::Site => "in a [sites.NAME] table",
+        }
+    }
+}
+
+/// A key as this program spells it.
+fn spelled(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+/// The key that `name` is nearly.
+fn nearest(name: &str, keys: &[&'static str]) -> Option<&'static str> {
+    let distance = |key: &&&str| strsim::osa_distance(name, key);
+    let nearest = keys.iter().min_by_key(distance)?;
+    (distance(&nearest) <= name.len().div_ceil(LETTERS_PER_SLIP)).then_some(*nearest)
+}
+
+/// A path without the parts that lead nowhere.
+fn resolved(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if resolved.file_name().is_some() => drop(resolved.pop()),
+            component => resolved.push(component),
+        }
+    }
+    resolved
+}
+
+#[cfg(test)]
+mod tests;

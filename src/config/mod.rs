@@ -1,0 +1,6 @@
+//! What an audit is asked to do: one configuration, filled from flags or from a file.
+
+pub mod audit_config;
+pub mod fault;
+pub mod file;
+pub mod setting;

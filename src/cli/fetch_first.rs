@@ -1,6 +1,5 @@
 //! `audit --fetch`: first the robots.txt files of the origins that the logs name, into an archive.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use crate::archive::Store;
 use crate::archive::directory::Directory;
 use crate::archive::reader::Archive;
 use crate::audit::{Options, Progress};
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
@@ -22,9 +22,6 @@ use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};
 use super::identity::check_can_be_read_twice;
 use super::progress::{Show, follow};
 use super::shared::{complain, print};
-
-/// The archive where no other is named.
-const ARCHIVE: &str = "robots.db";
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -39,72 +36,70 @@ pub struct FetchFirstArgs {
     fetch: bool,
 
     /// Ask hosts of the logs also at private addresses; anybody can write any host into a log.
-    #[arg(long, requires = "fetch")]
+    #[arg(long)]
     private: bool,
 }
 
 impl FetchFirstArgs {
-    /// Whether anything is to be fetched.
-    pub fn is_wanted(&self) -> bool {
-        self.fetch
+    /// Their part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig {
+            fetch: self.fetch.then_some(true),
+            private: self.private.then_some(true),
+            ..AuditConfig::default()
+        }
     }
+}
 
-    /// What to judge by: what `--robots` names, or the archive that is made.
-    pub fn robots(&self, robots: Option<&Path>) -> Option<PathBuf> {
-        robots.map(Path::to_owned).or_else(|| self.fetch.then(|| ARCHIVE.into()))
+/// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
+pub fn fetch_first(
+    config: &AuditConfig,
+    sources: &[Source],
+    options: &Options,
+    registry: &Registry,
+    show: Show,
+) -> Result<()> {
+    let path = match &config.robots {
+        Some(path) if config.fetch == Some(true) => path,
+        _ => return Ok(()),
+    };
+    check_can_be_read_twice("--fetch", sources)?;
+    let known = match path.exists() {
+        true => Store::open(path)?,
+        false => Store::Directory(Directory::default()),
+    };
+    if path.exists() && !matches!(known, Store::Archive(_)) {
+        let path = path.display();
+        return Err(Error::usage(format!(
+            "--fetch adds to an archive, and {path} is none; name another with --robots"
+        )));
     }
-
-    /// Fetches into the archive `path` what an audit of `sources` needs, if that is wanted.
-    pub fn run(
-        &self,
-        path: &Path,
-        sources: &[Source],
-        options: &Options,
-        registry: &Registry,
-        show: Show,
-    ) -> Result<()> {
-        if !self.fetch {
-            return Ok(());
-        }
-        check_can_be_read_twice("--fetch", sources)?;
-        let known = match path.exists() {
-            true => Store::open(path)?,
-            false => Store::Directory(Directory::default()),
-        };
-        if path.exists() && !matches!(known, Store::Archive(_)) {
-            let path = path.display();
-            return Err(Error::usage(format!(
-                "--fetch adds to an archive, and {path} is none; name another with --robots"
-            )));
-        }
-        let writer = Archive::writer(path)?;
-        let judge = Judge::new(known, registry, Dialect::Google)?;
-        let progress = Progress::default();
-        let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
-        let (logged, _) = follow(
-            show,
-            bytes_total,
-            || progress.bytes_read.load(Ordering::Relaxed),
-            || progress.lines.load(Ordering::Relaxed),
-            || origins_asked(sources, options, &judge, registry, &progress),
-        )?;
-        let mut origins =
-            Origins { named: options.naming.origin.iter().cloned().collect(), logged };
-        origins.named.retain(is_fetchable);
-        origins.logged.retain(|origin| !origins.named.contains(origin));
-        if origins.named.is_empty() && origins.logged.is_empty() {
-            complain(
-                "warning: nothing was fetched: the logs name no host that a crawler asked; say whose \
-                 log it is with --origin https://example.com",
-            );
-            return Ok(());
-        }
-        let reach = if self.private { Reach::AsAsked } else { Reach::Public };
-        let rate_limit = RateLimit::new(Duration::ZERO);
-        let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-        match show {
-            Show::Nothing => Ok(()),
-            Show::OnTerminal => print(&(told.text() + "\n")),
-        }
+    let writer = Archive::writer(path)?;
+    let judge = Judge::new(known, registry, Dialect::Google)?;
+    let progress = Progress::default();
+    let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+    let (logged, _) = follow(
+        show,
+        bytes_total,
+        || progress.bytes_read.load(Ordering::Relaxed),
+        || progress.lines.load(Ordering::Relaxed),
+        || origins_asked(sources, options, &judge, registry, &progress),
+    )?;
+    let mut origins = Origins { named: options.naming.origin.iter().cloned().collect(), logged };
+    origins.named.retain(is_fetchable);
+    origins.logged.retain(|origin| !origins.named.contains(origin));
+    if origins.named.is_empty() && origins.logged.is_empty() {
+        complain(
+            "warning: nothing was fetched: the logs name no host that a crawler asked; say whose \
+             log it is with --origin https://example.com",
+        );
+        return Ok(());
+    }
+    let reach = if config.private == Some(true) { Reach::AsAsked } else { Reach::Public };
+    let rate_limit = RateLimit::new(Duration::ZERO);
+    let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+    match show {
+        Show::Nothing => Ok(()),
+        Show::OnTerminal => print(&(told.text() + "\n")),
     }
 }

@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand};
 
 use crate::audit::examine::examine;
+use crate::config::audit_config::AuditConfig;
+use crate::config::fault::Fault;
+use crate::config::setting::Timezone;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
 use crate::logs::detect::Hints;
@@ -12,10 +15,9 @@ use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
 use crate::logs::own_format;
 use crate::report::formats_text::{examined_text, formats_text};
-use crate::time::Zone;
 
 use super::Outcome;
-use super::shared::{complain, print};
+use super::shared::{complain, print, refusal};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,37 +68,46 @@ pub struct HintArgs {
     /// LogFormat, as '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
     /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
     #[arg(long, value_name = "FORMAT")]
-    pub log_format: Option<String>,
+    log_format: Option<String>,
 
     /// Keys of a JSON log, as time=ts,host=request.host,user-agent=headers.ua; the others are told.
     #[arg(long, value_name = "PART=KEY,...")]
-    pub json_fields: Option<String>,
+    json_fields: Option<String>,
 
     /// Request headers that HAProxy captures, in the order of its configuration: host,user-agent.
     #[arg(long, value_name = "NAMES")]
-    pub haproxy_captures: Option<String>,
+    haproxy_captures: Option<String>,
 
-    /// Zone whose midnights part days, and of times that name none, as Europe/Berlin.
-    #[arg(long, value_name = "ZONE", default_value = "UTC")]
-    pub timezone: String,
+    /// Zone whose midnights part days, and of times that name none, as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    timezone: Option<Timezone>,
 }
 
 impl HintArgs {
-    /// For the rooms below.
-    pub fn hints(&self) -> Result<Hints> {
-        let haproxy_captures = self.haproxy_captures.as_deref().map(Captures::parse).transpose()?;
-        let json_fields = self.json_fields.as_deref().map(OwnNames::parse).transpose()?;
-        let zone = zone(&self.timezone)?;
-        let hints = Hints { format: None, zone, haproxy_captures, json_fields };
-        let format = self.log_format.as_deref().map(|text| own_format::parse(text, &hints));
-        Ok(Hints { format: format.transpose()?, ..hints })
+    /// Their part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig {
+            log_format: self.log_format,
+            json_fields: self.json_fields,
+            haproxy_captures: self.haproxy_captures,
+            timezone: self.timezone,
+            ..AuditConfig::default()
+        }
     }
 }
 
-fn zone(name: &str) -> Result<Zone> {
-    Zone::named(name).ok_or_else(|| {
-        Error::usage(format!("unknown time zone '{name}'; write it as --timezone Europe/Berlin"))
-    })
+/// What `config` says of the formats of all logs; each fault goes to `faults`.
+pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
+    let mut of = |key, err: Error| faults.push(Fault::new(key, err));
+    let captures = config.haproxy_captures.as_deref().map(Captures::parse).transpose();
+    let haproxy_captures = captures.map_err(|err| of("haproxy_captures", err)).unwrap_or_default();
+    let names = config.json_fields.as_deref().map(OwnNames::parse).transpose();
+    let json_fields = names.map_err(|err| of("json_fields", err)).unwrap_or_default();
+    let zone = config.timezone.clone().unwrap_or_default().zone();
+    let hints = Hints { format: None, zone, haproxy_captures, json_fields };
+    let format = config.log_format.as_deref().map(|text| own_format::parse(text, &hints));
+    let format = format.transpose().map_err(|err| of("log_format", err)).unwrap_or_default();
+    Hints { format, ..hints }
 }
 
 impl FormatsArgs {
@@ -104,7 +115,14 @@ impl FormatsArgs {
     pub fn run(self) -> Result<Outcome> {
         match self.command {
             None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| Outcome::Done),
-            Some(FormatsCommand::Detect { logs, hints }) => detect(&logs, &hints.hints()?),
+            Some(FormatsCommand::Detect { logs, hints: args }) => {
+                let mut faults = Vec::new();
+                let hints = hints(&args.config(), &mut faults);
+                match faults.is_empty() {
+                    true => detect(&logs, &hints),
+                    false => Err(refusal(&faults)),
+                }
+            }
         }
     }
 }

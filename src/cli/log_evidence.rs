@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::audit::witness::{DAYS_MAX, Silent};
 use crate::audit::{Options, Progress, silent_hours};
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::Source;
@@ -28,38 +29,33 @@ pub struct LogEvidenceArgs {
 }
 
 impl LogEvidenceArgs {
-    /// Whether the logs are asked.
-    pub fn is_wanted(&self) -> bool {
-        self.log_evidence
+    /// Its part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig { log_evidence: self.log_evidence.then_some(true), ..AuditConfig::default() }
     }
+}
 
-    /// How often the logs are read for it, beside the reading that judges.
-    pub fn passes(&self) -> u64 {
-        u64::from(self.log_evidence)
+/// Lets `judge` heed what `sources` show, if that is wanted. `bytes_read` counts what is read.
+pub fn heed_outages(
+    config: &AuditConfig,
+    sources: &[Source],
+    options: &Options,
+    judge: &mut Judge,
+    registry: &Registry,
+    bytes_read: &Arc<AtomicU64>,
+) -> Result<()> {
+    if config.log_evidence != Some(true) {
+        return Ok(());
     }
-
-    /// Lets `judge` heed what `sources` show, if that is wanted. `bytes_read` counts what is read.
-    pub fn heed(
-        &self,
-        sources: &[Source],
-        options: &Options,
-        judge: &mut Judge,
-        registry: &Registry,
-        bytes_read: &Arc<AtomicU64>,
-    ) -> Result<()> {
-        if !self.log_evidence {
-            return Ok(());
-        }
-        check_can_be_read_twice("--log-evidence", sources)?;
-        let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
-        let Silent { hours, is_cut } = silent_hours(sources, options, judge, registry, &progress)?;
-        if is_cut {
-            complain(&format!(
-                "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
-                 days --log-evidence says nothing; audit fewer days or origins at once"
-            ));
-        }
-        judge.heed(hours);
-        Ok(())
+    check_can_be_read_twice("--log-evidence", sources)?;
+    let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
+    let Silent { hours, is_cut } = silent_hours(sources, options, judge, registry, &progress)?;
+    if is_cut {
+        complain(&format!(
+            "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
+             days --log-evidence says nothing; audit fewer days or origins at once"
+        ));
     }
+    judge.heed(hours);
+    Ok(())
 }

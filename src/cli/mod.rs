@@ -5,6 +5,7 @@
 mod audit;
 mod check;
 mod classify;
+mod configured;
 mod crawlers;
 mod fetch_first;
 mod fetch_ranges;
@@ -22,6 +23,7 @@ mod privacy;
 mod progress;
 mod report;
 mod robots;
+mod setup;
 mod shared;
 mod signals;
 mod simulate;

@@ -1,16 +1,15 @@
 //! `botaudit nightly`: what the logs of each site of a configuration file have since the last night.
 
 mod after;
-mod flags;
 mod site;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::config::file::ConfigFile;
 use crate::error::{Error, Result};
-use crate::nightly::config::{self, Config, Mistake};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::State;
 use crate::report::columns::nights::{EVENTS, TREND};
@@ -18,9 +17,9 @@ use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
 use super::Outcome;
+use super::configured::{read_config, report_mistakes};
 use super::shared::{ForceArg, complain, print};
 use after::{TellArgs, write_nights};
-use flags::keys;
 use site::Job;
 
 const EXAMPLES: &str = "\
@@ -72,11 +71,9 @@ impl NightlyArgs {
         self.tell = self.tell.absolute()?;
         let file = std::path::absolute(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
-        let text = fs::read_to_string(&self.config)
-            .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
+        let (config, mut mistakes) = read_config(&self.config)?;
         let name = self.config.display().to_string();
         enter_directory_of(&self.config)?;
-        let (config, mut mistakes) = config::parse(&text, &keys());
         let now = UtcTime::from(jiff::Timestamp::now());
         let is_quiet = self.quiet || self.tell.has_stdout();
         let mut jobs = Vec::new();
@@ -86,13 +83,9 @@ impl NightlyArgs {
                 Err(more) => mistakes.extend(more),
             }
         }
-        for Mistake { line, key, why } in &mistakes {
-            let colon = if key.is_empty() { "" } else { ": " };
-            complain(&format!("{name}:{line}: {key}{colon}{why}"));
-        }
-        if !mistakes.is_empty() {
-            return Err(Error::usage(format!("{name} has mistakes; nothing was read")));
-        }
+        mistakes.sort();
+        mistakes.dedup();
+        report_mistakes(&name, &mistakes)?;
         if self.check_config {
             // What is not there yet must not come to be there by being asked about.
             let state = match config.state.exists() {
@@ -107,7 +100,7 @@ impl NightlyArgs {
     }
 
     /// That no output is an input, and that nothing is replaced but what botaudit wrote.
-    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &Config) -> Result<()> {
+    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<()> {
         let mut all = Outputs::new(self.force.overwrite());
         all.reads("--config", file);
         for job in jobs {
@@ -120,7 +113,7 @@ impl NightlyArgs {
         page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
     }
 
-    fn run_all(&self, jobs: &[Job<'_>], config: &Config, now: UtcTime) -> Result<Outcome> {
+    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<Outcome> {
         let mut locks: Vec<File> = Vec::new();
         let mut beside = config.state.clone().into_os_string();
         beside.push(".lock");

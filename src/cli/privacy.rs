@@ -2,16 +2,17 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::error::{Error, Result};
+use crate::config::audit_config::AuditConfig;
+use crate::config::setting::AddressForm;
 use crate::report::privacy::{Addresses, Privacy, Queries};
 
 /// What may leave in a report.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What may leave in a report")]
 pub struct PrivacyArgs {
-    /// How clients' addresses are written in reports; not at all, unless something else is asked for.
-    #[arg(long, value_enum, default_value_t = IpArg::None, value_name = "HOW")]
-    pub ip: IpArg,
+    /// How clients' addresses are written in reports [default: none]
+    #[arg(long, value_enum, value_name = "HOW")]
+    ip: Option<IpArg>,
 
     /// Text that hashes of addresses depend on; keep it secret, and keep it to compare reports.
     #[arg(long, value_name = "TEXT")]
@@ -19,7 +20,7 @@ pub struct PrivacyArgs {
 
     /// Leave query strings out of examples and evidence, and examples out of rejects.csv.
     #[arg(long)]
-    pub strip_query: bool,
+    strip_query: bool,
 }
 
 /// How clients' addresses are written.
@@ -36,34 +37,37 @@ pub enum IpArg {
 }
 
 impl PrivacyArgs {
-    /// For the rooms below.
-    pub fn privacy(&self) -> Result<Privacy> {
-        let addresses = match (self.ip, &self.ip_salt) {
-            (IpArg::Hash, Some(salt)) if !salt.is_empty() => Addresses::Hash(salt.clone()),
-            (IpArg::Hash, _) => {
-                return Err(Error::usage(
-                    "--ip hash needs a secret, or anybody can find the addresses by trying all; \
-                     write --ip-salt and some text that nobody guesses",
-                ));
-            }
-            (_, Some(_)) => return Err(Error::usage("--ip-salt is for --ip hash; write both")),
-            (IpArg::None, None) => Addresses::None,
-            (IpArg::Mask, None) => Addresses::Mask,
-            (IpArg::Full, None) => Addresses::Full,
-        };
-        let queries = if self.strip_query { Queries::Strip } else { Queries::Keep };
-        Ok(Privacy { addresses, queries })
+    /// Their part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig {
+            ip: self.ip.map(IpArg::form),
+            ip_salt: self.ip_salt,
+            strip_query: self.strip_query.then_some(true),
+            ..AuditConfig::default()
+        }
     }
 }
 
+/// What may leave in a report, as a configuration with defaults says.
+pub fn privacy(config: &AuditConfig) -> Privacy {
+    let salt = || config.ip_salt.clone().unwrap_or_default();
+    let addresses = match config.ip.unwrap_or_default() {
+        AddressForm::None => Addresses::None,
+        AddressForm::Mask => Addresses::Mask,
+        AddressForm::Hash => Addresses::Hash(salt()),
+        AddressForm::Full => Addresses::Full,
+    };
+    let queries = if config.strip_query == Some(true) { Queries::Strip } else { Queries::Keep };
+    Privacy { addresses, queries }
+}
+
 impl IpArg {
-    /// As the user writes it.
-    pub fn as_str(self) -> &'static str {
+    fn form(self) -> AddressForm {
         match self {
-            IpArg::None => "none",
-            IpArg::Mask => "mask",
-            IpArg::Hash => "hash",
-            IpArg::Full => "full",
+            IpArg::None => AddressForm::None,
+            IpArg::Mask => AddressForm::Mask,
+            IpArg::Hash => AddressForm::Hash,
+            IpArg::Full => AddressForm::Full,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::escape::visible;
@@ -42,14 +43,6 @@ impl DialectArg {
         match self {
             DialectArg::Google => Dialect::Google,
             DialectArg::Rfc9309 => Dialect::Rfc9309,
-        }
-    }
-
-    /// As the user writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DialectArg::Google => "google",
-            DialectArg::Rfc9309 => "rfc9309",
         }
     }
 }
@@ -93,6 +86,15 @@ pub fn origin(url: &str) -> Result<Origin> {
     Origin::parse(url.as_bytes()).ok_or_else(|| {
         Error::usage(format!("'{url}' is no origin; write --origin https://example.com"))
     })
+}
+
+/// The error of all `faults` of the command line; all but the last are printed.
+pub fn refusal(faults: &[Fault]) -> Error {
+    let Some((last, others)) = faults.split_last() else {
+        return Error::inconsistent("a configuration is refused that has no faults");
+    };
+    others.iter().for_each(|fault| complain(&fault.of_flags()));
+    Error::usage(last.of_flags())
 }
 
 /// Prints `text` to standard output; a full disk or a closed pipe is an error.

@@ -1,13 +1,14 @@
 //! The flags that try a draft of a robots.txt on past requests.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::archive::Store;
 use crate::audit::naming::Naming;
 use crate::audit::simulate::{Draft, Governs};
-use crate::error::{Error, Result};
+use crate::config::audit_config::AuditConfig;
+use crate::error::Result;
 use crate::judge::Judge;
 use crate::url::origin::Origin;
 
@@ -22,52 +23,42 @@ pub struct SimulateArgs {
     simulate: Option<PathBuf>,
 
     /// The origin that the draft is for, as https://example.com. Can be repeated.
-    #[arg(long, value_name = "URL", requires = "simulate")]
-    pub simulate_for: Vec<String>,
+    #[arg(long, value_name = "URL")]
+    simulate_for: Vec<Origin>,
 }
 
 impl SimulateArgs {
-    /// The draft, where one is given. `judge_of` makes a judge by one file; `is_one_file` says
-    /// whether one file is in force for all of the log.
-    pub fn draft(
-        &self,
-        naming: &Naming,
-        is_one_file: bool,
-        judge_of: impl FnOnce(Store) -> Result<Judge>,
-    ) -> Result<Option<Draft>> {
-        let Some(path) = &self.simulate else { return Ok(None) };
-        let governs = self.governs(naming, is_one_file)?;
-        Draft::new(judge_of(Store::File(path.clone()))?, governs).map(Some)
+    /// Their part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig {
+            simulate: self.simulate,
+            simulate_for: (!self.simulate_for.is_empty()).then_some(self.simulate_for),
+            ..AuditConfig::default()
+        }
     }
+}
 
-    /// The file of the draft.
-    pub fn path(&self) -> Option<&Path> {
-        self.simulate.as_deref()
-    }
+/// The draft, where `config` names one. `judge_of` makes a judge by one file; `is_one_file` says
+/// whether one file is in force for all of the log.
+pub fn draft(
+    config: &AuditConfig,
+    naming: &Naming,
+    is_one_file: bool,
+    judge_of: impl FnOnce(Store) -> Result<Judge>,
+) -> Result<Option<Draft>> {
+    let Some(path) = &config.simulate else { return Ok(None) };
+    let named = config.simulate_for.as_deref().unwrap_or_default();
+    let governs = governs(named, naming, is_one_file);
+    Draft::new(judge_of(Store::File(path.clone()))?, governs).map(Some)
+}
 
-    /// The name of the draft.
-    pub fn name(&self) -> Option<String> {
-        self.simulate.as_ref().map(|path| path.display().to_string())
-    }
-
-    fn governs(&self, naming: &Naming, is_one_file: bool) -> Result<Governs> {
-        let named = self.simulate_for.iter().map(|url| {
-            let origin = Origin::parse(url.as_bytes()).ok_or_else(|| {
-                Error::usage(format!(
-                    "'{url}' is no origin; write --simulate-for https://example.com"
-                ))
-            })?;
-            Ok(naming.aliases.resolve(&origin).unwrap_or(origin))
-        });
-        let named: Vec<Origin> = named.collect::<Result<_>>()?;
-        Ok(match (named.is_empty(), is_one_file, &naming.origin) {
-            (false, _, _) => Governs::Origins(named),
-            (true, true, _) => Governs::Everything,
-            (true, false, Some(origin)) => {
-                let origin = naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone());
-                Governs::Origins(vec![origin])
-            }
-            (true, false, None) => Governs::TheOnlyOne,
-        })
+fn governs(named: &[Origin], naming: &Naming, is_one_file: bool) -> Governs {
+    let resolve =
+        |origin: &Origin| naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone());
+    match (named.is_empty(), is_one_file, &naming.origin) {
+        (false, _, _) => Governs::Origins(named.iter().map(resolve).collect()),
+        (true, true, _) => Governs::Everything,
+        (true, false, Some(origin)) => Governs::Origins(vec![resolve(origin)]),
+        (true, false, None) => Governs::TheOnlyOne,
     }
 }

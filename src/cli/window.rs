@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::error::{Error, Result};
-use crate::time::{Window, Zone};
+use crate::config::audit_config::AuditConfig;
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -21,23 +20,8 @@ pub struct WindowArgs {
 }
 
 impl WindowArgs {
-    /// What they say in `zone`.
-    pub fn window(&self, zone: &Zone) -> Result<Window> {
-        let bound = |flag: &str, text: &Option<String>| match text {
-            Some(text) => zone.parse(text).map(Some).ok_or_else(|| {
-                Error::usage(format!(
-                    "'{text}' is no time; write {flag} 2026-01-31T12:00:00Z or {flag} 2026-01-31"
-                ))
-            }),
-            None => Ok(None),
-        };
-        let window =
-            Window { since: bound("--since", &self.since)?, until: bound("--until", &self.until)? };
-        match window {
-            Window { since: Some(since), until: Some(until) } if since >= until => Err(
-                Error::usage(format!("no time lies between --since {since} and --until {until}")),
-            ),
-            _ => Ok(window),
-        }
+    /// Their part of a configuration.
+    pub fn config(self) -> AuditConfig {
+        AuditConfig { since: self.since, until: self.until, ..AuditConfig::default() }
     }
 }

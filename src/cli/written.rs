@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit::finish::Audit;
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::html::{PAGE, page};
 use crate::report::page_model::PageModel;
-use crate::report::run::{RunOptions, run_json};
+use crate::report::run::run_json;
 use crate::report::tables::tables_of;
 
 use super::shared::complain;
@@ -23,7 +24,7 @@ pub fn write_report(
     staging: &Staging,
     output: &Path,
     audit: &Audit,
-    options: &RunOptions,
+    options: &AuditConfig,
     evidence: Option<&str>,
     registry: &Registry,
 ) -> Result<PageModel> {

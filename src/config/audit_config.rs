@@ -144,9 +144,9 @@ impl AuditConfig {
         }
         match (self.ip.unwrap_or_default(), &self.ip_salt) {
             (AddressForm::Hash, None) => {
-                let why = "hash needs a secret in ip_salt: without one, anybody can find the \
-                           addresses by trying all of them";
-                faults.push(Fault::new("ip", why));
+                let why =
+                    "hash needs a secret, or anybody can find the addresses by trying all of them";
+                faults.push(Fault::lacks("ip", why, "ip_salt"));
             }
             (form, Some(_)) if form != AddressForm::Hash && self.ip.is_some() => {
                 faults.push(Fault::new("ip_salt", "it is only used where ip is hash"));

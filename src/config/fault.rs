@@ -18,6 +18,8 @@ enum Why {
     Words(String),
     /// The key says nothing without the other one, which is not given.
     Needs(&'static str),
+    /// In words, and the key to add.
+    Lacks(&'static str, &'static str),
 }
 
 impl Fault {
@@ -31,6 +33,11 @@ impl Fault {
         Fault { key, why: Why::Needs(other), example: None }
     }
 
+    /// The value of `key` cannot be meant without `other`, for the reason `why`.
+    pub fn lacks(key: &'static str, why: &'static str, other: &'static str) -> Fault {
+        Fault { key, why: Why::Lacks(why, other), example: None }
+    }
+
     /// Says what to write, for instance.
     pub fn or_write(self, example: &'static str) -> Fault {
         Fault { example: Some(example), ..self }
@@ -40,24 +47,21 @@ impl Fault {
     pub fn of_flags(&self) -> String {
         let key = flag(self.key);
         let example = self.example.map(|example| format!("; write {key} {example}"));
-        let why = match &self.why {
-            Why::Words(why) => why.clone(),
-            Why::Needs(other) => format!("it has no effect without {}", flag(other)),
-        };
-        format!("{key}: {why}{}", example.unwrap_or_default())
+        format!("{key}: {}{}", self.why(flag), example.unwrap_or_default())
     }
 
     /// In the words of a configuration file, which names the key itself.
     pub fn of_file(&self) -> String {
-        let example = self.example.map(|example| match example.parse::<f64>() {
-            Ok(_) => format!("; write {} = {example}", self.key),
-            Err(_) => format!("; write {} = \"{example}\"", self.key),
-        });
-        let why = match &self.why {
+        let example = self.example.map(|example| format!("; write {} = \"{example}\"", self.key));
+        self.why(str::to_owned) + &example.unwrap_or_default()
+    }
+
+    fn why(&self, name: fn(&str) -> String) -> String {
+        match &self.why {
             Why::Words(why) => why.clone(),
-            Why::Needs(other) => format!("it has no effect without {other}"),
-        };
-        why + &example.unwrap_or_default()
+            Why::Needs(other) => format!("it has no effect without {}", name(other)),
+            Why::Lacks(why, other) => format!("{why}; add {}", name(other)),
+        }
     }
 }
 

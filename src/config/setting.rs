@@ -23,14 +23,14 @@ pub trait KeyTable: Default + DeserializeOwned {
 macro_rules! settings {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident {
+        $visibility:vis struct $name:ident {
             $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty, )*
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, serde::Deserialize)]
         #[serde(default, deny_unknown_fields)]
-        pub struct $name {
+        $visibility struct $name {
             $(
                 $(#[$field_meta])*
                 #[serde(deserialize_with = "crate::config::setting::given")]

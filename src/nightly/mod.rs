@@ -4,7 +4,6 @@
 //! Logs are read on where the last run ended, and the sums of each day are kept in the state; a report
 //! is made of the sums of its day, whichever runs they came from.
 
-pub mod config;
 pub mod days;
 pub mod duplicates;
 pub mod events;
@@ -13,5 +12,6 @@ pub mod lock;
 pub mod log_identity;
 pub mod night;
 pub mod plan;
+pub mod refused;
 pub mod rotation;
 pub mod state;

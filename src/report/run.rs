@@ -12,6 +12,7 @@ use crate::audit::simulate::{SimulatedSums, Simulation};
 use crate::audit::snapshots::UsedSnapshot;
 use crate::audit::sums::Sums;
 use crate::audit::witness::LogEvidence;
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::judge::robots::Robots;
@@ -23,40 +24,6 @@ use super::tables::tables_of;
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;
 
-/// What the user asked for, as far as it can change a report.
-#[derive(Clone, Debug, Default, Serialize)]
-#[expect(missing_docs, reason = "each is the flag of the same name")]
-pub struct RunOptions {
-    pub robots: String,
-    pub origin: Option<String>,
-    pub origin_from_path: Option<String>,
-    pub aliases: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulate: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub simulate_for: Vec<String>,
-    pub trusted_proxies: Vec<String>,
-    pub log_format: Option<String>,
-    pub haproxy_captures: Option<String>,
-    pub json_fields: Option<String>,
-    pub crawlers: Option<String>,
-    pub ip_ranges: Option<String>,
-    pub verify_dns: bool,
-    pub dns_max: Option<usize>,
-    pub timezone: String,
-    pub since: Option<String>,
-    pub until: Option<String>,
-    pub min_parse_rate: f64,
-    pub ip: &'static str,
-    pub strip_query: bool,
-    pub dialect: &'static str,
-    pub judge: &'static str,
-    pub strict_history: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub log_evidence: bool,
-    pub fetch: bool,
-}
-
 #[derive(Serialize)]
 struct RunJson<'a> {
     program: &'static str,
@@ -64,7 +31,7 @@ struct RunJson<'a> {
     schema_version: u32,
     made_at_utc: String,
     complete: bool,
-    options: &'a RunOptions,
+    options: &'a AuditConfig,
     inputs: Vec<InputJson<'a>>,
     robots: Vec<RobotsJson<'a>>,
     archive: Option<ArchiveJson<'a>>,
@@ -168,7 +135,7 @@ struct SimulatedJson {
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(
     audit: &Audit,
-    options: &RunOptions,
+    options: &AuditConfig,
     evidence: Option<&str>,
     registry: &Registry,
     made_at: UtcTime,

@@ -9,6 +9,7 @@
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `chunks`: the size of chunks, which no flag sets and no report shows.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
+//! - `configured`: an audit with the settings of a site of a configuration file.
 //! - `crawlers`: the registry, shown and checked.
 //! - `history`: each request by what was in force when it was made.
 //! - `hostile_archive`: archives edited by hand, damaged, or written meanwhile.
@@ -41,6 +42,7 @@ mod chunks;
 mod classify;
 mod classify_files;
 mod conduct;
+mod configured;
 mod crawlers;
 mod formats;
 mod history;

@@ -109,13 +109,13 @@ fn every_mistake_is_named_with_file_line_and_key() {
     for expected in [
         "etc/botaudit.toml:1: keep_days: expected a number of days",
         "etc/botaudit.toml:5: sites.shop.timezone: ",
-        "etc/botaudit.toml:6: sites.blog.robots: missing; write robots = ",
+        "etc/botaudit.toml:6: sites.blog.robots: missing; name a robots.txt file",
         "etc/botaudit.toml:10: sites.api.robots: cannot read --robots gone.txt",
-        "etc/botaudit.toml:11: sites.api.robts: unknown key; the keys are logs, output, robots",
-        "etc/botaudit.toml:15: sites.www.fail_on: --fail-on \"violation > 0\": at character 1",
-        "etc/botaudit.toml:16: sites.www.requests: single requests are not remembered; for those",
+        "etc/botaudit.toml:11: unknown key 'robts'; did you mean 'robots'?",
+        "etc/botaudit.toml:15: sites.www.fail_on: \"violation > 0\": at character 1",
+        "etc/botaudit.toml:16: sites.www.requests: a nightly job keeps no single requests; for those",
         "etc/botaudit.toml:17: sites.www.log-evidence: the lines of an hour may come in several",
-        "etc/botaudit.toml has mistakes; nothing was read",
+        "etc/botaudit.toml has 8 mistakes; nothing was read",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);
     }

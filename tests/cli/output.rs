@@ -42,8 +42,11 @@ fn mistakes_on_the_command_line_are_named() {
         assert!(!sandbox.path("botaudit-report").exists(), "{arguments}");
     };
     check("--log-format squid", "unknown log format 'squid'; the formats are ");
-    check("--origin example.com", "'example.com' is no origin; write --origin https://example.com");
-    check("--timezone Europe/Atlantis", "unknown time zone 'Europe/Atlantis'");
+    check("--origin example.com", "not a valid origin; write one as https://example.com");
+    check(
+        "--timezone Europe/Atlantis",
+        "'Europe/Atlantis' for '--timezone <ZONE>': unknown time zone",
+    );
     check("--crawlers gone.csv", "gone.csv");
     check("-o access.log", "access.log");
     check("--requests gone/evidence.csv", "cannot write --requests gone/evidence.csv");

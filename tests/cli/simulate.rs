@@ -180,7 +180,8 @@ fn what_cannot_be_meant_is_refused() {
         sandbox.run(&format!("audit --robots robots.txt {arguments} access.log")).exits(2)
     };
     run("--simulate missing.txt").complains("cannot read robots.txt missing.txt");
-    run("--simulate-for https://a.example").complains("--simulate <DRAFT>");
+    run("--simulate-for https://a.example")
+        .complains("--simulate-for: it has no effect without --simulate");
     run("--simulate draft.txt --simulate-for /a")
-        .complains("write --simulate-for https://example.com");
+        .complains("not a valid origin; write one as https://example.com");
 }

@@ -10,66 +10,85 @@ use crate::audit::finish::Audit;
 use crate::audit::follow::suspects_of;
 use crate::audit::identities::{Identities, Names};
 use crate::audit::sums::Sums;
+use crate::config::audit_config::AuditConfig;
+use crate::config::fault::Fault;
+use crate::config::file::{ConfigFile, Mistake, SiteConfig};
+use crate::config::setting::Days;
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::merge::Merge;
-use crate::nightly::config::{Config, Mistake, Site, Value};
 use crate::nightly::days::{day_directory, point_to_latest, tidy};
 use crate::nightly::night::{Night, Taken};
 use crate::nightly::plan::Plan;
+use crate::nightly::refused::refused;
 use crate::nightly::rotation::Standing;
 use crate::nightly::state::State;
+use crate::report::directory::Staging;
 use crate::report::night_text::SiteNight;
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::report::page_model::PageModel;
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::Outcome;
-use super::super::audit::{AuditArgs, Ready};
+use super::super::audit::files::{check_files, name_inputs};
+use super::super::audit::run::conclude;
+use super::super::fetch_first::fetch_first;
+use super::super::identity::{identities_of, ranges};
+use super::super::progress::Show;
+use super::super::setup::{Setup, unusable};
 use super::super::shared::{complain, print};
-use super::flags::site_args;
+use super::super::written::write_report;
 
 /// How often logs are read that are rotated each time meanwhile.
 const READINGS_MAX: usize = 3;
 
 /// A site, ready to be audited.
 pub struct Job<'a> {
-    pub site: &'a Site,
+    pub site: &'a SiteConfig,
     /// The day of the run, in the zone of the site.
     pub today: Day,
     /// Whose report is asked for.
     pub day: Day,
     /// The first day that is remembered.
     first_kept: Option<Day>,
-    args: AuditArgs,
-    is_quiet: bool,
+    audit: AuditConfig,
+    show: Show,
 }
 
 impl<'a> Job<'a> {
     /// The job of `site`; `day` is the day that is asked for, if one is.
     pub fn new(
-        site: &'a Site,
-        config: &Config,
+        site: &'a SiteConfig,
+        config: &ConfigFile,
         day: Option<Day>,
         now: UtcTime,
         is_quiet: bool,
     ) -> std::result::Result<Job<'a>, Vec<Mistake>> {
-        let zone = match site.settings.get("timezone").map(|setting| &setting.value) {
-            Some(Value::Words(words)) => words.first().and_then(|name| Zone::named(name)),
-            _ => Some(Zone::UTC),
-        };
-        if !site.settings.contains_key("robots") && !site.settings.contains_key("fetch") {
-            let why = "missing; write robots = \"robots.txt\", a file, a directory or an archive";
-            let key = format!("sites.{}.robots", site.name);
-            return Err(vec![Mistake { line: site.line, key, why: why.to_owned() }]);
-        }
-        // A zone that is unknown is a mistake that the flags of the audit tell.
-        let today = zone.unwrap_or(Zone::UTC).day_of(now);
-        let days = config.keep_state_days.map(|days| i32::try_from(days).unwrap_or(i32::MAX));
+        let zone = site.audit.timezone.clone().unwrap_or_default().zone();
+        let today = zone.day_of(now);
+        let days = config.keep_state_days.map(Days::get);
         let first_kept = days.map(|days| today.plus(1).plus(-days));
-        let args = site_args(site, first_kept, is_quiet)?;
+        let show = if is_quiet { Show::Nothing } else { Show::OnTerminal };
+        let audit = AuditConfig {
+            since: first_kept.map(|day| day.to_string()),
+            until: None,
+            ..site.audit.clone()
+        };
         let day = day.unwrap_or(today.plus(-1));
-        Ok(Job { site, today, day, first_kept, args, is_quiet })
+        let job = Job { site, today, day, first_kept, audit, show };
+        let mut faults = refused(site);
+        match job.setup(&[]) {
+            Ok(setup) => faults.extend(setup.robots_fault()),
+            Err(more) => faults.extend(more),
+        }
+        let mistakes: Vec<Mistake> = faults.iter().map(|fault| site.mistake(fault)).collect();
+        if mistakes.is_empty() { Ok(job) } else { Err(mistakes) }
+    }
+
+    /// What the site is audited with; `names` are crawlers that were known once.
+    fn setup(&self, names: &[String]) -> std::result::Result<Setup, Vec<Fault>> {
+        Setup::new(self.audit.clone(), names, self.show)
     }
 
     /// What would be read and written.
@@ -93,7 +112,7 @@ impl<'a> Job<'a> {
     }
 
     /// Runs it; what came of it is told, too, for whoever tells the night.
-    pub fn run(&self, config: &Config, state: &mut State) -> (Outcome, SiteNight) {
+    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (Outcome, SiteNight) {
         let mut night = SiteNight {
             site: self.site.name.clone(),
             day: Some(self.day),
@@ -110,21 +129,21 @@ impl<'a> Job<'a> {
 
     fn try_run(
         &self,
-        config: &Config,
+        config: &ConfigFile,
         state: &mut State,
         night: &mut SiteNight,
     ) -> Result<Outcome> {
-        if !self.is_quiet {
+        if self.show == Show::OnTerminal {
             print(&format!("{} on {}\n", self.site.name, self.day))?;
         }
-        self.check_outputs(config)?;
-        let ready = self.args.ready(&state.crawlers()?)?;
-        let taken = self.take_in(state, &ready)?;
+        let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
+        self.check_outputs(config, &setup)?;
+        let taken = self.take_in(state, &setup)?;
         for what in taken.damages.iter().chain(&taken.not_understood) {
             self.tell(what);
             night.told.push(what.clone());
         }
-        let outcome = self.report(config, state, &ready, night)?;
+        let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
         Ok(match outcome {
@@ -136,21 +155,21 @@ impl<'a> Job<'a> {
 
     /// Names to `outputs` what is read.
     pub fn name_inputs(&self, outputs: &mut Outputs) {
-        self.args.name_inputs(&self.sources(), outputs);
+        name_inputs(&self.audit, &self.sources(), outputs);
     }
 
     /// That no output of the site is an input, and that its report replaces none of others.
-    fn check_outputs(&self, config: &Config) -> Result<()> {
+    fn check_outputs(&self, config: &ConfigFile, setup: &Setup) -> Result<()> {
         // Each site has its own: they may share an archive that is fetched, and a cache.
         let mut outputs = Outputs::new(Overwrite::Own);
-        self.args.check_files(&self.sources(), &mut outputs)?;
+        check_files(&setup.config, &self.sources(), &mut outputs)?;
         outputs.updated("state", &config.state)?;
         outputs.directory("reports", &day_directory(&self.site.reports, self.day))
     }
 
     /// The file of crawlers that are added to the built-in ones.
     pub fn crawlers(&self) -> Option<&Path> {
-        self.args.crawlers()
+        self.audit.crawlers.as_deref()
     }
 
     /// The last day that is over, or is asked for.
@@ -158,13 +177,13 @@ impl<'a> Job<'a> {
         self.day.max(self.today.plus(-1))
     }
 
-    fn take_in(&self, state: &mut State, ready: &Ready) -> Result<Taken> {
+    fn take_in(&self, state: &mut State, setup: &Setup) -> Result<Taken> {
         let mut all = Taken::default();
         for reading in 1.. {
             let sources = self.sources();
             let standing = Standing::of(&sources);
             let plan = Plan::new(state, &self.site.name, sources.clone())?;
-            if reading == 1 && !self.is_quiet {
+            if reading == 1 && self.show == Show::OnTerminal {
                 plan.passed_over.iter().try_for_each(|what| print(&format!("  {what}\n")))?;
             }
             match plan.missing.first() {
@@ -173,7 +192,7 @@ impl<'a> Job<'a> {
                 }
                 _ => all.damages.extend(plan.missing.iter().chain(&plan.damages).cloned()),
             }
-            let taken = self.take_in_planned(state, &plan, ready)?;
+            let taken = self.take_in_planned(state, &plan, setup)?;
             all.damages.extend(taken.damages);
             all.not_understood.extend(taken.not_understood);
             if !taken.is_rotated && !standing.is_rotated(&Standing::of(&sources)) {
@@ -194,17 +213,18 @@ impl<'a> Job<'a> {
         Ok(all)
     }
 
-    fn take_in_planned(&self, state: &mut State, plan: &Plan, ready: &Ready) -> Result<Taken> {
+    fn take_in_planned(&self, state: &mut State, plan: &Plan, setup: &Setup) -> Result<Taken> {
         let files = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
-        self.args.fetch_first(&files, ready)?;
-        let judge = self.args.judge(ready)?;
-        let night = self.night(ready, &judge);
+        let Setup { config, options, registry, show, .. } = setup;
+        fetch_first(config, &files, options, registry, *show)?;
+        let judge = setup.judge()?;
+        let night = self.night(setup, &judge);
         let progress = Progress::default();
         night.take_in(state, plan, &progress, |sources, readings| {
-            let identities = self.args.identities(ready, |identities| {
-                let judged = (&judge, &ready.registry);
-                suspects_of(sources, readings, &ready.options, judged, identities, &progress)
+            let identities = identities_of(config, registry, |identities| {
+                let judged = (&judge, &setup.registry);
+                suspects_of(sources, readings, &setup.options, judged, identities, &progress)
             })?;
             self.tell_of_names(&identities);
             Ok(identities)
@@ -223,28 +243,28 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn night<'n>(&'n self, ready: &'n Ready, judge: &'n crate::judge::Judge) -> Night<'n> {
+    fn night<'n>(&'n self, setup: &'n Setup, judge: &'n crate::judge::Judge) -> Night<'n> {
         Night {
             site: &self.site.name,
             today: self.today,
-            options: &ready.options,
+            options: &setup.options,
             judge,
-            registry: &ready.registry,
-            min_parse_rate: self.args.min_parse_rate(),
+            registry: &setup.registry,
+            min_parse_rate: setup.min_parse_rate(),
         }
     }
 
     /// Writes the report of the day that is asked for, and of all others that changed and are over.
     fn report(
         &self,
-        config: &Config,
+        config: &ConfigFile,
         state: &State,
-        ready: &Ready,
+        setup: &Setup,
         site_night: &mut SiteNight,
     ) -> Result<Outcome> {
-        let judge = self.args.judge(ready)?;
-        let night = self.night(ready, &judge);
-        let identities = self.args.ranges(ready)?;
+        let judge = setup.judge()?;
+        let night = self.night(setup, &judge);
+        let identities = ranges(&setup.config, &setup.registry)?;
         let last = self.last_day();
         let first = self.first_reported(config);
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
@@ -254,20 +274,20 @@ impl<'a> Job<'a> {
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let audit = night.audit(state, day, &identities)?;
-            let window = window(&ready.options.zone, day);
-            let (audit, model) = self.args.report_kept(audit, &directory, window, ready)?;
+            let window = window(&setup.options.zone, day);
+            let (audit, model) = report_day(audit, &directory, window, setup)?;
             if day == self.day {
-                let told = self.args.tell(&audit, &model, &directory, ready)?;
-                outcome = told.outcome;
-                site_night.told.extend(told.met);
+                let concluded = conclude(&audit, &model, &directory, setup)?;
+                outcome = concluded.outcome;
+                site_night.told.extend(concluded.met);
                 site_night.told.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
-                site_night.violators = violators(&audit, ready);
+                site_night.violators = violators(&audit, setup);
                 if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
                     self.tell(&format!("see {}", directory.display()));
                 }
-            } else if !self.is_quiet {
+            } else if self.show == Show::OnTerminal {
                 print(&format!("{} on {day}: {}\n", self.site.name, directory.display()))?;
             }
             state.reported(&self.site.name, day)?;
@@ -275,7 +295,7 @@ impl<'a> Job<'a> {
         Ok(outcome)
     }
 
-    fn tidy(&self, config: &Config, state: &mut State) -> Result<()> {
+    fn tidy(&self, config: &ConfigFile, state: &mut State) -> Result<()> {
         if let Some(first) = self.first_reported(config) {
             let stays = tidy(&self.site.reports, first)?;
             stays.iter().for_each(|why| complain(&format!("{}: {why}", self.site.name)));
@@ -284,9 +304,8 @@ impl<'a> Job<'a> {
     }
 
     /// The first day whose report stays.
-    fn first_reported(&self, config: &Config) -> Option<Day> {
-        let days = config.keep_days.map(|days| i32::try_from(days).unwrap_or(i32::MAX));
-        days.map(|days| self.day.plus(1).plus(-days))
+    fn first_reported(&self, config: &ConfigFile) -> Option<Day> {
+        config.keep_days.map(|days| self.day.plus(1).plus(-days.get()))
     }
 
     fn sources(&self) -> Vec<Source> {
@@ -299,12 +318,31 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Writes to `output` the report of an audit whose lines were read before, those of `window`.
+fn report_day(
+    mut audit: Audit,
+    output: &Path,
+    window: Window,
+    setup: &Setup,
+) -> Result<(Audit, PageModel)> {
+    let staging = Staging::open(output)?;
+    setup.privacy.apply(&mut audit);
+    if setup.config.verify_dns == Some(true) {
+        // Identities as verified when the lines were read.
+        audit.notes.clear();
+    }
+    let config = setup.reported_config(window);
+    let model = write_report(&staging, output, &audit, &config, None, &setup.registry)?;
+    staging.commit()?;
+    Ok((audit, model))
+}
+
 /// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.
-fn violators(audit: &Audit, ready: &Ready) -> Vec<(String, u64, u64)> {
+fn violators(audit: &Audit, setup: &Setup) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
     for (_, (crawler, identity), tally) in audit.actors() {
         if identity != Identity::Spoofed {
-            let name = ready.registry.crawler(crawler).name.as_str();
+            let name = setup.registry.crawler(crawler).name.as_str();
             sums.entry(name).or_default().absorb(tally.total());
         }
     }

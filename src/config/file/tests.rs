@@ -221,8 +221,9 @@ fn contradictions_are_found_by_their_keys() {
     check("ip_salt = \"x\"\nip = \"hash\"", &[]);
     check(
         "ip = \"hash\"",
-        &["f:4: sites.a.ip: hash needs a secret in ip_salt: without one, anybody can find the \
-         addresses by trying all of them"],
+        &[
+            "f:4: sites.a.ip: hash needs a secret, or anybody can find the addresses by trying all of them; add ip_salt",
+        ],
     );
     check(
         "since = \"2026-02-01\"\nuntil = \"2026-01-01\"",

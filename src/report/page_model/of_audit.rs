@@ -9,6 +9,7 @@ use crate::audit::row::{ActorRow, Broken, Delayed};
 use crate::audit::simulate::{Changed, Simulation};
 use crate::audit::sums::{Statuses, Sums};
 use crate::audit::tally::{Actor, UserAgentTally};
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::judge::robots::DecidingRule;
@@ -16,7 +17,6 @@ use crate::merge::Merge;
 
 use super::super::escape::visible;
 use super::super::robots_rules::robots_rules;
-use super::super::run::RunOptions;
 use super::crawler::{CrawlerTotals, PriorFetches};
 use super::rows::{
     ChangeRow, ChangeRule, DelayRow, RejectRow, SummaryRow, UnknownCrawlerRow, ViolationRow,
@@ -34,7 +34,7 @@ impl PageModel {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
     pub fn of(
         audit: &Audit,
-        options: &RunOptions,
+        options: &AuditConfig,
         evidence: Option<&str>,
         registry: &Registry,
     ) -> PageModel {

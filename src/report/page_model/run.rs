@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::audit::file::FileTally;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::simulate::{SimulatedSums, Simulation};
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::judge::robots::Robots;
 
-use super::super::run::{RunOptions, crawlers_known, files_of};
+use super::super::run::{crawlers_known, files_of};
 
 /// The run. What an older version did not write is empty.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -111,7 +112,7 @@ impl RunDetails {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
     pub fn of(
         audit: &Audit,
-        options: &RunOptions,
+        options: &AuditConfig,
         evidence: Option<&str>,
         registry: &Registry,
     ) -> RunDetails {

@@ -1,0 +1,192 @@
+//! One audit, from logs to a report in its place.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::audit::evidence::EvidenceSink;
+use crate::audit::finish::{Audit, Input};
+use crate::audit::parse_rate::not_understood;
+use crate::audit::{self, Progress};
+use crate::config::audit_config::AuditConfig;
+use crate::error::{Error, Result};
+use crate::input::source::Source;
+use crate::judge::Judge;
+use crate::report::directory::{MARKER, Staging};
+use crate::report::escape::visible;
+use crate::report::html::PAGE;
+use crate::report::page_model::PageModel;
+use crate::report::requests::RequestsFile;
+use crate::report::summary::summary_text;
+use crate::report::tables::TABLES;
+
+use super::super::Outcome;
+use super::super::fetch_first::fetch_first;
+use super::super::identity::identities;
+use super::super::log_evidence::heed_outages;
+use super::super::progress::{Show, follow};
+use super::super::setup::Setup;
+use super::super::shared::{complain, print};
+use super::super::signals;
+use super::super::simulate::draft;
+use super::super::written::{discard_when_stopped, write_report};
+
+/// An audit, ready to run.
+#[derive(Debug)]
+pub struct AuditRun {
+    /// What it runs with.
+    pub setup: Setup,
+    /// The logs.
+    pub sources: Vec<Source>,
+    /// The directory of the report.
+    pub output: PathBuf,
+}
+
+/// What an audit came to.
+#[derive(Debug)]
+pub struct AuditOutcome {
+    /// How the run ends.
+    pub outcome: Outcome,
+    /// The thresholds that were met, in lines.
+    pub met: Vec<String>,
+}
+
+impl AuditRun {
+    /// Runs it.
+    pub fn run(mut self) -> Result<Outcome> {
+        // What is there already should be readable before anything is written.
+        let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
+        let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
+        let Setup { config, options, .. } = &self.setup;
+        let judge_draft = |store| self.setup.judge_by(store);
+        let draft = draft(config, &options.naming, is_one_file, judge_draft)?;
+        self.setup.options.draft = draft.map(Arc::new);
+        let staging = Arc::new(Staging::open(&self.output)?);
+        discard_when_stopped(&staging);
+        let Setup { config, options, registry, show, .. } = &self.setup;
+        let fetched = fetch_first(config, &self.sources, options, registry, *show);
+        let judge = fetched.and_then(|()| judge.map_or_else(|| self.setup.judge(), Ok));
+        let audit = judge.and_then(|mut judge| self.report(&staging, &mut judge));
+        // Whoever waits for signals holds it too, so that it is not dropped here.
+        let (audit, model) = audit.inspect_err(|_| {
+            staging.discard();
+        })?;
+        conclude(&audit, &model, &self.output, &self.setup).map(|concluded| concluded.outcome)
+    }
+
+    /// Audits, and writes all that is to be written, at once and at the end.
+    fn report(&self, staging: &Arc<Staging>, judge: &mut Judge) -> Result<(Audit, PageModel)> {
+        let Setup { config, options, registry, privacy, .. } = &self.setup;
+        let evidence = evidence_within(config, staging)?;
+        let evidence_path = evidence
+            .as_ref()
+            .map(|name| staging.staged(name.as_ref()))
+            .or_else(|| config.requests.clone());
+        let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
+        let requests = requests.transpose()?;
+        let hidden = requests.as_ref().and_then(RequestsFile::hidden);
+        if let Some(hidden) = hidden.map(Path::to_owned) {
+            signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
+        }
+
+        let mut audit = self.audit(judge, requests.as_ref())?;
+        if let Some(err) = nothing_read(&audit) {
+            return Err(err);
+        }
+        if let Some(why) = not_understood(&audit, self.setup.min_parse_rate()) {
+            return Err(Error::usage(why));
+        }
+        privacy.apply(&mut audit);
+        let reported = self.setup.reported_config(options.window);
+        let name = evidence.as_deref();
+        let model = write_report(staging, &self.output, &audit, &reported, name, registry)?;
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        staging.commit()?;
+        Ok((audit, model))
+    }
+
+    fn audit(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Audit> {
+        let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
+        let progress = Progress::default();
+        let extra = [config.verify_dns, config.log_evidence];
+        let passes = 1 + extra.iter().filter(|pass| **pass == Some(true)).count() as u64;
+        let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+        let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
+        follow(
+            *show,
+            bytes_total.map(|bytes| bytes * passes),
+            || progress.bytes_read.load(Ordering::Relaxed),
+            || progress.lines.load(Ordering::Relaxed),
+            || {
+                let bytes_read = &progress.bytes_read;
+                heed_outages(config, sources, options, judge, registry, bytes_read)?;
+                let identities =
+                    &identities(config, sources, options, judge, registry, bytes_read)?;
+                let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
+                audit::run(sources, options, judge, registry, identities, &progress, take)
+            },
+        )
+    }
+}
+
+/// Prints what came out, and whether a threshold was met.
+pub fn conclude(
+    audit: &Audit,
+    model: &PageModel,
+    output: &Path,
+    setup: &Setup,
+) -> Result<AuditOutcome> {
+    let Setup { config, registry, thresholds, show, .. } = setup;
+    for input in &audit.inputs {
+        if let Some(damage) = &input.damage {
+            complain(&damage_text(input, damage));
+        }
+    }
+    audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    if *show == Show::OnTerminal {
+        print(&summary_text(model))?;
+        print(&format!("\nreport: {}\n", visible(output.display().to_string().as_bytes())))?;
+    }
+    let met: Vec<String> =
+        thresholds.iter().flat_map(|threshold| threshold.met(audit, registry)).collect();
+    met.iter().for_each(|line| complain(line));
+    let is_met =
+        !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
+    let is_whole = audit.is_complete() && audit.nothing_judged.is_none();
+    let outcome = match (is_whole, is_met) {
+        (false, _) => Outcome::Incomplete,
+        (true, true) => Outcome::Violations,
+        (true, false) => Outcome::Done,
+    };
+    Ok(AuditOutcome { outcome, met })
+}
+
+/// The name of the evidence, where it is to stand in the report itself.
+fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<String>> {
+    let Some(name) = config.requests.as_ref().and_then(|path| staging.name_within(path)) else {
+        return Ok(None);
+    };
+    let taken =
+        TABLES.iter().map(|(table, _)| table.file).chain([MARKER, PAGE]).any(|file| name == file);
+    match name.to_str() {
+        Some(name) if !taken => Ok(Some(name.to_owned())),
+        _ => Err(Error::usage(format!(
+            "--requests cannot be named {}; write --requests evidence.csv.gz",
+            name.display()
+        ))),
+    }
+}
+
+fn damage_text(input: &Input, damage: &str) -> String {
+    if input.is_unopened() {
+        return damage.to_owned();
+    }
+    format!("{}: {damage}; {} lines before it were counted", input.name, input.tally.lines())
+}
+
+/// Where not one input could be opened there is nothing to report.
+fn nothing_read(audit: &Audit) -> Option<Error> {
+    let unopened = audit.inputs.iter().all(|input| input.is_unopened());
+    let first = audit.inputs.first().filter(|_| unopened)?;
+    Some(Error::usage(first.damage.clone().unwrap_or_default()))
+}

@@ -1,0 +1,125 @@
+//! `--config` and `--site`: the settings of a site in a configuration file.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use glob::Pattern;
+
+use crate::config::audit_config::AuditConfig;
+use crate::config::fault::Fault;
+use crate::config::file::{ConfigFile, Mistake, SiteConfig, parse};
+use crate::error::{Error, Result};
+
+use super::shared::complain;
+
+/// The flags.
+#[derive(Args, Debug)]
+pub struct ConfiguredArgs {
+    /// Take the logs and settings of a site from FILE, as `botaudit nightly` reads it.
+    ///
+    /// Flags of the command line win over its settings, and logs over its logs. Paths in FILE are
+    /// relative to its directory. The report goes to --output, not among those of the site.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// The site of --config; not needed where it has only one.
+    #[arg(long, value_name = "NAME", requires = "config")]
+    site: Option<String>,
+}
+
+/// A site of a file.
+#[derive(Debug)]
+pub struct ConfiguredSite {
+    /// As the user wrote it.
+    file: PathBuf,
+    site: SiteConfig,
+}
+
+impl ConfiguredArgs {
+    /// The site, if a file is named.
+    pub fn site(&self) -> Result<Option<ConfiguredSite>> {
+        let Some(file) = &self.config else { return Ok(None) };
+        let (config, mistakes) = read_config(file)?;
+        report_mistakes(&file.display().to_string(), &mistakes)?;
+        let site = self.chosen(config.sites, file)?;
+        Ok(Some(ConfiguredSite { file: file.clone(), site }))
+    }
+
+    fn chosen(&self, mut sites: Vec<SiteConfig>, file: &Path) -> Result<SiteConfig> {
+        let names: Vec<&str> = sites.iter().map(|site| site.name.as_str()).collect();
+        let names = names.join(", ");
+        let found = match &self.site {
+            Some(name) => sites.iter().position(|site| site.name == *name),
+            None => (sites.len() == 1).then_some(0),
+        };
+        let file = file.display();
+        let why = match &self.site {
+            Some(name) => format!("--site {name}: {file} has no such site; its sites are {names}"),
+            None => format!("{file} has several sites; choose one with --site: {names}"),
+        };
+        found.map(|place| sites.swap_remove(place)).ok_or_else(|| Error::usage(why))
+    }
+}
+
+impl ConfiguredSite {
+    /// Its settings, as they are to be read from here.
+    pub fn audit(&self) -> AuditConfig {
+        self.site.audit.clone().below(self.directory())
+    }
+
+    /// Its logs, as they are to be read from here.
+    pub fn logs(&self) -> Vec<OsString> {
+        let directory = self.directory();
+        let below = |log: &String| match directory.as_os_str().is_empty() {
+            false if Path::new(log).is_relative() => {
+                // A log may be a pattern, its directory is none.
+                Path::new(&Pattern::escape(&directory.to_string_lossy())).join(log).into_os_string()
+            }
+            _ => OsString::from(log),
+        };
+        self.site.logs.iter().map(below).collect()
+    }
+
+    /// The error of all `faults` of its settings under `flags`; each is printed.
+    pub fn refusal(&self, faults: &[Fault], flags: &AuditConfig) -> Error {
+        let is_in_file =
+            |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
+        for fault in faults {
+            match Some(fault).filter(is_in_file) {
+                Some(fault) => complain(&self.site.mistake(fault).at(&self.name())),
+                None => complain(&fault.of_flags()),
+            }
+        }
+        Error::usage(format!("site {} of {} was not audited", self.site.name, self.name()))
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// Reads the file `path`.
+pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<Mistake>)> {
+    let text =
+        fs::read_to_string(path).map_err(|err| Error::io("cannot read --config", path, err))?;
+    Ok(parse(&text))
+}
+
+/// Prints all `mistakes` of the file `name`.
+///
+/// # Errors
+/// Where there are any.
+pub fn report_mistakes(name: &str, mistakes: &[Mistake]) -> Result<()> {
+    mistakes.iter().for_each(|mistake| complain(&mistake.at(name)));
+    match mistakes.len() {
+        0 => Ok(()),
+        1 => Err(Error::usage(format!("{name} has a mistake; nothing was read"))),
+        some => Err(Error::usage(format!("{name} has {some} mistakes; nothing was read"))),
+    }
+}

@@ -1,0 +1,152 @@
+//! What a configuration comes to: all that an audit runs with.
+
+use std::path::Path;
+use std::thread::available_parallelism;
+
+use crate::archive::Store;
+use crate::audit::{CHUNK_BYTES, Options};
+use crate::config::audit_config::AuditConfig;
+use crate::config::fault::Fault;
+use crate::config::setting::JudgedCrawlers;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::judge::Judge;
+use crate::judge::timeline::BeforeFirst;
+use crate::report::privacy::Privacy;
+use crate::report::threshold::Threshold;
+use crate::time::Window;
+
+use super::formats::hints;
+use super::origins::{naming, trusted_proxies};
+use super::privacy::privacy;
+use super::progress::Show;
+
+/// All that an audit runs with.
+#[derive(Debug)]
+pub struct Setup {
+    /// With a value for each key that has a default.
+    pub config: AuditConfig,
+    /// How logs are read and judged.
+    pub options: Options,
+    /// Known crawlers.
+    pub registry: Registry,
+    /// What may leave in a report.
+    pub privacy: Privacy,
+    /// Conditions on which the run fails.
+    pub thresholds: Vec<Threshold>,
+    /// Whether progress and summaries are shown.
+    pub show: Show,
+}
+
+impl Setup {
+    /// What `config` comes to. `names` are crawlers that were known once, and may be no more.
+    ///
+    /// # Errors
+    /// Every value that cannot be meant.
+    pub fn new(
+        config: AuditConfig,
+        names: &[String],
+        show: Show,
+    ) -> std::result::Result<Setup, Vec<Fault>> {
+        let mut faults = config.check();
+        let config = config.with_defaults();
+        let registry = Registry::with_names(config.crawlers.as_deref(), names);
+        let registry = registry.map_err(|err| faults.push(Fault::new("crawlers", err))).ok();
+        // Names of crawlers cannot be checked by a registry that is not there.
+        let by = registry.as_ref();
+        let thresholds = by.map(|registry| thresholds(&config, registry, &mut faults));
+        let options = options(&config, &mut faults);
+        match (registry, thresholds) {
+            (Some(registry), Some(thresholds)) if faults.is_empty() => {
+                let privacy = privacy(&config);
+                Ok(Setup { config, options, registry, privacy, thresholds, show })
+            }
+            _ => Err(faults),
+        }
+    }
+
+    /// The file, directory or archive to judge by; what is to be fetched may not be there yet.
+    pub fn robots(&self) -> &Path {
+        self.config.robots.as_deref().expect("a configuration without robots is refused")
+    }
+
+    /// Whether robots.txt files are fetched first.
+    pub fn is_fetched(&self) -> bool {
+        self.config.fetch == Some(true)
+    }
+
+    /// The judge of what `robots` names.
+    pub fn judge(&self) -> Result<Judge> {
+        self.judge_by(Store::open(self.robots())?)
+    }
+
+    /// The judge of `store`.
+    pub fn judge_by(&self, store: Store) -> Result<Judge> {
+        let make = match self.config.judge.unwrap_or_default() {
+            JudgedCrawlers::Bound => Judge::new,
+            JudgedCrawlers::Everyone => Judge::of_everyone,
+        };
+        make(store, &self.registry, self.config.dialect.unwrap_or_default())
+    }
+
+    /// What to say where `robots` cannot be opened, as far as it should be there.
+    pub fn robots_fault(&self) -> Option<Fault> {
+        let opened = (!self.is_fetched()).then(|| Store::open(self.robots()))?;
+        opened.err().map(|err| Fault::new("robots", err))
+    }
+
+    /// What a report of `window` says of how it was made.
+    pub fn reported_config(&self, window: Window) -> AuditConfig {
+        AuditConfig {
+            since: window.since.map(|time| time.to_string()),
+            until: window.until.map(|time| time.to_string()),
+            ..self.config.clone()
+        }
+    }
+
+    /// Percent of the lines of a file that must be records.
+    pub fn min_parse_rate(&self) -> f64 {
+        self.config.min_parse_rate.map_or(0.0, |rate| rate.get())
+    }
+}
+
+/// The error of `faults` where no line of a file is to blame.
+pub fn unusable(faults: &[Fault]) -> Error {
+    let texts: Vec<String> = faults.iter().map(Fault::of_flags).collect();
+    Error::usage(texts.join("; "))
+}
+
+fn thresholds(
+    config: &AuditConfig,
+    registry: &Registry,
+    faults: &mut Vec<Fault>,
+) -> Vec<Threshold> {
+    let mut parse = |text: &String| match Threshold::parse(text, registry) {
+        Ok(threshold) => Some(threshold),
+        Err(why) => {
+            faults.push(Fault::new("fail_on", format!("\"{text}\": {why}")));
+            None
+        }
+    };
+    config.fail_on.iter().flatten().filter_map(&mut parse).collect()
+}
+
+fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
+    let cores = || available_parallelism().map_or(1, usize::from);
+    let hints = hints(config, faults);
+    Options {
+        threads: config.threads.filter(|&threads| threads > 0).unwrap_or_else(cores),
+        chunk_bytes: CHUNK_BYTES,
+        zone: hints.zone.clone(),
+        hints,
+        naming: naming(config, faults),
+        trusted_proxies: trusted_proxies(config, faults),
+        // A bound that is not a time is among the faults already.
+        window: config.window().unwrap_or_default(),
+        before_first: match config.strict_history {
+            Some(true) => BeforeFirst::Unknown,
+            _ => BeforeFirst::AsFirst,
+        },
+        draft: None,
+    }
+}

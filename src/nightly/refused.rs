@@ -1,0 +1,40 @@
+//! Settings of an audit that a nightly job cannot honour, and why.
+
+use crate::config::fault::Fault;
+use crate::config::file::SiteConfig;
+
+/// Each key with its reason: a job reads each line once, and keeps sums but no lines.
+const REFUSED: [(&str, &str); 6] = [
+    (
+        "requests",
+        "a nightly job keeps no single requests; for those of a day run: botaudit audit --requests \
+         evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
+    ),
+    (
+        "simulate",
+        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --simulate",
+    ),
+    (
+        "simulate_for",
+        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --simulate",
+    ),
+    (
+        "log_evidence",
+        "the lines of an hour may come in several nights, and a nightly job cannot judge them again; \
+         run: botaudit audit --log-evidence",
+    ),
+    (
+        "since",
+        "a nightly job reads all that is new and reports each day; run: botaudit audit --since",
+    ),
+    (
+        "until",
+        "a nightly job reads all that is new and reports each day; run: botaudit audit --until",
+    ),
+];
+
+/// The settings of `site` that a nightly job cannot honour.
+pub fn refused(site: &SiteConfig) -> Vec<Fault> {
+    let is_given = |(key, _): &&(&str, &str)| site.audit.has(key);
+    REFUSED.iter().filter(is_given).map(|&(key, why)| Fault::new(key, why)).collect()
+}

@@ -69,7 +69,7 @@ pub struct AuditArgs {
     /// In a directory the names decide: `example.com`, `example.com.txt` and
     /// `example.com/robots.txt` govern that host on its default port under any scheme;
     /// `https_example.com_8443.txt` governs exactly that origin, and wins.
-    #[arg(help_heading = "By which rules", long, value_name = "PATH")]
+    #[arg(help_heading = "Rules", long, value_name = "PATH")]
     robots: Option<PathBuf>,
 
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub struct AuditArgs {
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
     #[arg(
-        help_heading = "What comes out",
+        help_heading = "Output",
         short,
         long,
         value_name = "DIR",
@@ -92,7 +92,7 @@ pub struct AuditArgs {
     output: PathBuf,
 
     /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
-    #[arg(help_heading = "What comes out", long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     requests: Option<PathBuf>,
 
     #[command(flatten)]
@@ -111,11 +111,11 @@ pub struct AuditArgs {
     ///
     /// A file that falls short fails the run, as its format was mistaken; a file with fewer than
     /// five rejected lines does not, unless no line of any file is a record. 0 accepts anything.
-    #[arg(help_heading = "How logs are read", long, value_name = "PERCENT")]
+    #[arg(help_heading = "Reading logs", long, value_name = "PERCENT")]
     min_parse_rate: Option<Percent>,
 
     /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(help_heading = "By which rules", long, value_name = "FILE")]
+    #[arg(help_heading = "Rules", long, value_name = "FILE")]
     crawlers: Option<PathBuf>,
 
     /// Whom to hold to the rules [default: bound]
@@ -123,27 +123,27 @@ pub struct AuditArgs {
     /// `bound`: all but fetchers that a person triggered, and crawlers that are known not to
     /// follow robots.txt; `*` does not bind crawlers that are documented to ignore it.
     /// `everyone`: all of them, as if the rules bound everybody.
-    #[arg(help_heading = "By which rules", long, value_enum)]
+    #[arg(help_heading = "Rules", long, value_enum)]
     judge: Option<JudgeArg>,
 
     /// Count requests from before the first snapshot of an archive as unknown.
     ///
     /// Else they are judged by that snapshot, and the report says how many they are.
-    #[arg(long)]
+    #[arg(help_heading = "Rules", long)]
     strict_history: bool,
 
     #[command(flatten)]
     log_evidence: LogEvidenceArgs,
 
     /// How percent-encodings and wildcards are read [default: google]
-    #[arg(help_heading = "By which rules", long, value_enum)]
+    #[arg(help_heading = "Rules", long, value_enum)]
     dialect: Option<DialectArg>,
 
     #[command(flatten)]
     identity: IdentityArgs,
 
     /// Exit with 1 if there are violations (of crawlers that are not spoofed).
-    #[arg(help_heading = "What comes out", long)]
+    #[arg(help_heading = "Output", long)]
     fail_on_violations: bool,
 
     /// Exit with 1 if a row of summary.csv meets CONDITION; can be repeated.
@@ -151,15 +151,15 @@ pub struct AuditArgs {
     /// Columns, numbers, percentages and quoted text, with = != < <= > >=, and, or, not, where:
     /// "violation_rate > 5% and requests >= 100 where purpose = 'ai-training'". Rows of spoofed
     /// crawlers count only where it names identity.
-    #[arg(help_heading = "What comes out", long, value_name = "CONDITION")]
+    #[arg(help_heading = "Output", long, value_name = "CONDITION")]
     fail_on: Vec<String>,
 
     /// Say nothing but warnings and errors.
-    #[arg(help_heading = "What comes out", short, long)]
+    #[arg(help_heading = "Output", short, long)]
     quiet: bool,
 
     /// Threads that read, parse and judge; 0 for one a core [default: 0]
-    #[arg(help_heading = "How the work is done", long, value_name = "N")]
+    #[arg(help_heading = "Performance", long, value_name = "N")]
     threads: Option<usize>,
 }
 

@@ -63,25 +63,25 @@ pub struct ClassifyArgs {
     robots: PathBuf,
 
     /// A known crawler by its name, as GPTBot; may be given several times.
-    #[arg(long, value_name = "NAME", help_heading = "Who asks")]
+    #[arg(long, value_name = "NAME", help_heading = "Crawler")]
     crawler: Vec<String>,
 
     /// Whoever answers to this product token, known or not; may be given several times.
-    #[arg(long, value_name = "TOKEN", help_heading = "Who asks")]
+    #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
     token: Vec<String>,
 
     /// The column that names the crawler of each row.
-    #[arg(long, value_name = "COLUMN", help_heading = "Who asks",
+    #[arg(long, value_name = "COLUMN", help_heading = "Crawler",
         conflicts_with_all = ["crawler", "token", "user_agent_column"])]
     crawler_column: Option<String>,
 
     /// The column with the User-Agent header of each row.
-    #[arg(long, value_name = "COLUMN", help_heading = "Who asks",
+    #[arg(long, value_name = "COLUMN", help_heading = "Crawler",
         conflicts_with_all = ["crawler", "token"])]
     user_agent_column: Option<String>,
 
     /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(long, value_name = "FILE", help_heading = "Who asks")]
+    #[arg(long, value_name = "FILE", help_heading = "Crawler")]
     crawlers: Option<PathBuf>,
 
     /// How the lists are written. Told from the names if not given: .csv, .tsv, .jsonl, else lines.

@@ -16,6 +16,7 @@ use super::shared::complain;
 
 /// The flags.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Configuration file")]
 pub struct ConfiguredArgs {
     /// Take the logs and settings of a site from FILE, as `botaudit nightly` reads it.
     ///

@@ -60,7 +60,7 @@ enum FormatsCommand {
 
 /// What the user says of the formats of all logs.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "How logs are read")]
+#[command(next_help_heading = "Reading logs")]
 pub struct HintArgs {
     /// Log format, by name or as the server's configuration has it; told from the lines if not given.
     ///

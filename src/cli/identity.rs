@@ -23,7 +23,7 @@ use crate::time::UtcTime;
 
 /// The flags.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Who was really asking")]
+#[command(next_help_heading = "Crawler verification")]
 pub struct IdentityArgs {
     /// Directory of the address ranges that operators publish, a file a list.
     ///

@@ -24,7 +24,7 @@ pub struct LogEvidenceArgs {
     /// That is an hour of UTC in which at least three clients asked for the robots.txt of an origin
     /// and every one got 429 or 5xx, unless an archive has a snapshot of that origin from less than
     /// a day before or after. The logs are read twice: once for the answers, once to judge.
-    #[arg(help_heading = "By which rules", long)]
+    #[arg(help_heading = "Detecting outages from logs", long)]
     log_evidence: bool,
 }
 

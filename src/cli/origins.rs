@@ -11,7 +11,7 @@ use crate::url::origin::Origin;
 
 /// Whose log it is, and by whom it was reached.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Whose log it is")]
+#[command(next_help_heading = "Origins")]
 pub struct OriginArgs {
     /// Origin of records whose log names no host, as https://example.com.
     #[arg(long, value_name = "URL")]

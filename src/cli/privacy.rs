@@ -8,7 +8,7 @@ use crate::report::privacy::{Addresses, Privacy, Queries};
 
 /// What may leave in a report.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "What may leave in a report")]
+#[command(next_help_heading = "Privacy")]
 pub struct PrivacyArgs {
     /// How clients' addresses are written in reports [default: none]
     #[arg(long, value_enum, value_name = "HOW")]

@@ -14,6 +14,7 @@ use crate::url::origin::Origin;
 
 /// What if another robots.txt had been in force.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Testing a draft")]
 pub struct SimulateArgs {
     /// A draft of a robots.txt: write to what-if.csv what it would newly forbid or allow.
     ///

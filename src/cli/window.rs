@@ -6,7 +6,7 @@ use crate::config::audit_config::AuditConfig;
 
 /// The flags.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "How logs are read")]
+#[command(next_help_heading = "Reading logs")]
 pub struct WindowArgs {
     /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
     ///

@@ -101,7 +101,7 @@ fn nothing_known(audit: &Audit, judge: &Judge) -> Option<String> {
     if total.unknown == audit.requests_before_first() {
         return Some(
             "all requests are older than the first snapshot of their robots.txt; import an older \
-             one, or leave out --strict-history"
+             one, or leave out --unknown-before-first-snapshot"
                 .to_owned(),
         );
     }

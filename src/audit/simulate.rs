@@ -167,7 +167,7 @@ impl Draft {
     pub fn new(judge: Judge, governs: Governs) -> Result<Draft> {
         let name = judge.source(None).unwrap_or_default();
         let robots = judge.unnamed().ok_or_else(|| {
-            Error::usage("--simulate takes one file, the draft of a robots.txt; name that")
+            Error::usage("--what-if takes one file, the draft of a robots.txt; name that")
         })?;
         Ok(Draft { judge, robots, name, governs })
     }
@@ -316,9 +316,9 @@ impl Simulation {
             more => format!(" and {more} more"),
         };
         Err(Error::usage(format!(
-            "--simulate: the logs have {} origins with a robots.txt of their own ({named}{more}); \
+            "--what-if: the logs have {} origins with a robots.txt of their own ({named}{more}); \
              only where there is one is it plain which the draft is for, so say it, as in: \
-             --simulate-for {}",
+             --what-if-for {}",
             origins.len(),
             origins[0]
         )))
@@ -332,10 +332,10 @@ impl Simulation {
                 let compared = self.origins();
                 let is_missing = |origin: &&Origin| !compared.contains(&origin.as_str());
                 let missing = origins.iter().filter(is_missing);
-                missing.map(|origin| format!("--simulate-for {origin}: {nothing} there")).collect()
+                missing.map(|origin| format!("--what-if-for {origin}: {nothing} there")).collect()
             }
             Governs::Everything | Governs::TheOnlyOne if self.rows.is_empty() => {
-                vec![format!("--simulate: {nothing}, so that there is nothing to compare")]
+                vec![format!("--what-if: {nothing}, so that there is nothing to compare")]
             }
             Governs::Everything | Governs::TheOnlyOne => Vec::new(),
         }

@@ -82,7 +82,7 @@ fn before_first(audit: &Audit) -> Option<String> {
     let why = match audit.before_first {
         BeforeFirst::AsFirst => {
             "judged by the first snapshot, as if it had been in force already; \
-             --strict-history counts them as unknown"
+             --unknown-before-first-snapshot counts them as unknown"
         }
         BeforeFirst::Unknown => "counted as unknown",
     };

@@ -6,10 +6,10 @@ pub mod run;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::config::audit_config::AuditConfig;
-use crate::config::setting::{JudgedCrawlers, Percent};
+use crate::config::setting::Percent;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
 
@@ -18,13 +18,13 @@ use super::configured::{ConfiguredArgs, ConfiguredSite};
 use super::fetch_first::FetchFirstArgs;
 use super::formats::HintArgs;
 use super::identity::IdentityArgs;
-use super::log_evidence::LogEvidenceArgs;
+use super::infer_outages::InferOutagesArgs;
 use super::origins::OriginArgs;
 use super::privacy::PrivacyArgs;
 use super::progress::Show;
 use super::setup::Setup;
 use super::shared::{DialectArg, ForceArg, refusal};
-use super::simulate::SimulateArgs;
+use super::what_if::WhatIfArgs;
 use super::window::WindowArgs;
 use files::check_outputs;
 use run::AuditRun;
@@ -41,7 +41,7 @@ Examples:
     botaudit audit --config botaudit.toml --site shop --ip mask old.log.gz
 
   From a pipe, with the evidence for each violation, failing if there is any:
-    zcat access.log.gz | botaudit audit --robots robots.txt --requests evidence.csv.gz --fail-on-violations -
+    zcat access.log.gz | botaudit audit --robots robots.txt --evidence evidence.csv.gz --fail-on-violations -
 
 Exit codes:
   0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
@@ -79,7 +79,7 @@ pub struct AuditArgs {
     origins: OriginArgs,
 
     #[command(flatten)]
-    simulate: SimulateArgs,
+    what_if: WhatIfArgs,
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
     #[arg(
@@ -93,7 +93,7 @@ pub struct AuditArgs {
 
     /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
-    requests: Option<PathBuf>,
+    evidence: Option<PathBuf>,
 
     #[command(flatten)]
     force: ForceArg,
@@ -118,22 +118,22 @@ pub struct AuditArgs {
     #[arg(help_heading = "Rules", long, value_name = "FILE")]
     crawlers: Option<PathBuf>,
 
-    /// Whom to hold to the rules [default: bound]
+    /// Also judge crawlers that robots.txt does not bind, as if it bound everybody.
     ///
-    /// `bound`: all but fetchers that a person triggered, and crawlers that are known not to
-    /// follow robots.txt; `*` does not bind crawlers that are documented to ignore it.
-    /// `everyone`: all of them, as if the rules bound everybody.
-    #[arg(help_heading = "Rules", long, value_enum)]
-    judge: Option<JudgeArg>,
+    /// Else the requests of fetchers that a person triggered, and of crawlers that are known not to
+    /// follow robots.txt, are counted apart, and `*` does not bind crawlers that are documented to
+    /// ignore it.
+    #[arg(help_heading = "Rules", long)]
+    include_unbound: bool,
 
     /// Count requests from before the first snapshot of an archive as unknown.
     ///
     /// Else they are judged by that snapshot, and the report says how many they are.
     #[arg(help_heading = "Rules", long)]
-    strict_history: bool,
+    unknown_before_first_snapshot: bool,
 
     #[command(flatten)]
-    log_evidence: LogEvidenceArgs,
+    infer_outages: InferOutagesArgs,
 
     /// How percent-encodings and wildcards are read [default: google]
     #[arg(help_heading = "Rules", long, value_enum)]
@@ -161,22 +161,6 @@ pub struct AuditArgs {
     /// Threads that read, parse and judge; 0 for one a core [default: 0]
     #[arg(help_heading = "Performance", long, value_name = "N")]
     threads: Option<usize>,
-}
-
-/// Whom to hold to the rules.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum JudgeArg {
-    Bound,
-    Everyone,
-}
-
-impl JudgeArg {
-    fn crawlers(self) -> JudgedCrawlers {
-        match self {
-            JudgeArg::Bound => JudgedCrawlers::Bound,
-            JudgeArg::Everyone => JudgedCrawlers::Everyone,
-        }
-    }
 }
 
 impl AuditArgs {
@@ -210,11 +194,11 @@ impl AuditArgs {
     fn config(self) -> AuditConfig {
         let own = AuditConfig {
             robots: self.robots,
-            requests: self.requests,
+            evidence: self.evidence,
             min_parse_rate: self.min_parse_rate,
             crawlers: self.crawlers,
-            judge: self.judge.map(JudgeArg::crawlers),
-            strict_history: self.strict_history.then_some(true),
+            include_unbound: self.include_unbound.then_some(true),
+            unknown_before_first_snapshot: self.unknown_before_first_snapshot.then_some(true),
             dialect: self.dialect.map(DialectArg::dialect),
             fail_on_violations: self.fail_on_violations.then_some(true),
             fail_on: (!self.fail_on.is_empty()).then_some(self.fail_on),
@@ -224,11 +208,11 @@ impl AuditArgs {
         let groups = [
             self.fetch.config(),
             self.origins.config(),
-            self.simulate.config(),
+            self.what_if.config(),
             self.privacy.config(),
             self.hints.config(),
             self.window.config(),
-            self.log_evidence.config(),
+            self.infer_outages.config(),
             self.identity.config(),
         ];
         groups.into_iter().fold(own, AuditConfig::or)

@@ -35,9 +35,10 @@ pub struct FetchFirstArgs {
     #[arg(long)]
     fetch: bool,
 
-    /// Ask hosts of the logs also at private addresses; anybody can write any host into a log.
+    /// Ask hosts of the logs also at private addresses. Host names in logs are
+    /// untrusted: any client can send any Host header.
     #[arg(long)]
-    private: bool,
+    allow_private_addresses: bool,
 }
 
 impl FetchFirstArgs {
@@ -45,7 +46,7 @@ impl FetchFirstArgs {
     pub fn config(self) -> AuditConfig {
         AuditConfig {
             fetch: self.fetch.then_some(true),
-            private: self.private.then_some(true),
+            allow_private_addresses: self.allow_private_addresses.then_some(true),
             ..AuditConfig::default()
         }
     }
@@ -95,7 +96,8 @@ pub fn fetch_first(
         );
         return Ok(());
     }
-    let reach = if config.private == Some(true) { Reach::AsAsked } else { Reach::Public };
+    let reach =
+        if config.allow_private_addresses == Some(true) { Reach::AsAsked } else { Reach::Public };
     let rate_limit = RateLimit::new(Duration::ZERO);
     let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
     match show {

@@ -41,9 +41,9 @@ pub struct Origins {
     pub logged: BTreeSet<Origin>,
 }
 
-/// What came in, for the last words.
+/// The outcomes of all fetches.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct FetchSummary {
     lines: Vec<(Origin, String)>,
     by_outcome: BTreeMap<String, u64>,
 }
@@ -82,8 +82,8 @@ impl Origins {
         reach: Reach,
         jobs: usize,
         show: Show,
-    ) -> Result<Told> {
-        let mut told = Told::default();
+    ) -> Result<FetchSummary> {
+        let mut told = FetchSummary::default();
         let writer = Arc::new(Mutex::new(writer));
         let kept = Arc::downgrade(&writer);
         signals::when_stopped(move || keep(&kept));
@@ -106,7 +106,7 @@ impl Origins {
 /// Where what comes in goes.
 struct Sink<'a> {
     writer: &'a Mutex<Writer>,
-    told: &'a mut Told,
+    told: &'a mut FetchSummary,
     flushed: Instant,
 }
 
@@ -141,7 +141,7 @@ fn keep(writer: &Weak<Mutex<Writer>>) {
     mem::forget(held);
 }
 
-impl Told {
+impl FetchSummary {
     fn take(&mut self, origin: &Origin, fetched: &Fetched) {
         let outcome = fetched.outcome.to_string();
         if self.lines.len() <= TOLD_MAX {

@@ -19,7 +19,7 @@ use crate::time::{Day, UtcTime};
 use super::Outcome;
 use super::configured::{read_config, report_mistakes};
 use super::shared::{ForceArg, complain, print};
-use after::{TellArgs, write_nights};
+use after::{NotificationArgs, write_nights};
 use site::Job;
 
 const EXAMPLES: &str = "\
@@ -59,7 +59,7 @@ pub struct NightlyArgs {
     quiet: bool,
 
     #[command(flatten)]
-    tell: TellArgs,
+    tell: NotificationArgs,
 
     #[command(flatten)]
     force: ForceArg,

@@ -7,7 +7,6 @@ use crate::archive::Store;
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
-use crate::config::setting::JudgedCrawlers;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::Judge;
@@ -82,9 +81,9 @@ impl Setup {
 
     /// The judge of `store`.
     pub fn judge_by(&self, store: Store) -> Result<Judge> {
-        let make = match self.config.judge.unwrap_or_default() {
-            JudgedCrawlers::Bound => Judge::new,
-            JudgedCrawlers::Everyone => Judge::of_everyone,
+        let make = match self.config.include_unbound {
+            Some(true) => Judge::of_everyone,
+            _ => Judge::new,
         };
         make(store, &self.registry, self.config.dialect.unwrap_or_default())
     }
@@ -143,7 +142,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         trusted_proxies: trusted_proxies(config, faults),
         // A bound that is not a time is among the faults already.
         window: config.window().unwrap_or_default(),
-        before_first: match config.strict_history {
+        before_first: match config.unknown_before_first_snapshot {
             Some(true) => BeforeFirst::Unknown,
             _ => BeforeFirst::AsFirst,
         },

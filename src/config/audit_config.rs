@@ -14,7 +14,7 @@ use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::fault::Fault;
-use super::setting::{AddressForm, JudgedCrawlers, Percent, Timeout, Timezone, settings};
+use super::setting::{AddressForm, Percent, Timeout, Timezone, settings};
 
 /// The archive of `fetch`, where no other is named.
 const FETCH_ARCHIVE: &str = "robots.db";
@@ -42,10 +42,10 @@ settings! {
         pub alias: Vec<String>,
         /// A draft of a robots.txt.
         #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
-        pub simulate: PathBuf,
+        pub what_if: PathBuf,
         /// The origins that the draft is for.
         #[serde(serialize_with = "texts", skip_serializing_if = "is_empty")]
-        pub simulate_for: Vec<Origin>,
+        pub what_if_for: Vec<Origin>,
         /// Networks of proxies whose X-Forwarded-For is trusted.
         #[serde(rename(serialize = "trusted_proxies"))]
         pub trusted_proxy: Vec<String>,
@@ -79,21 +79,21 @@ settings! {
         pub strip_query: bool,
         /// How percent-encodings and wildcards are compared.
         pub dialect: Dialect,
-        /// Which crawlers are judged.
-        pub judge: JudgedCrawlers,
+        /// Whether crawlers are judged that robots.txt does not bind.
+        pub include_unbound: bool,
         /// Whether nothing is known before the first snapshot of an archive.
-        pub strict_history: bool,
+        pub unknown_before_first_snapshot: bool,
         /// Whether outages of robots.txt are taken from the logs.
         #[serde(skip_serializing_if = "is_off")]
-        pub log_evidence: bool,
+        pub infer_outages: bool,
         /// Whether robots.txt files are fetched first.
         pub fetch: bool,
         /// Whether robots.txt may be fetched from private addresses.
         #[serde(skip_serializing)]
-        pub private: bool,
+        pub allow_private_addresses: bool,
         /// The file of violating requests.
         #[serde(skip_serializing)]
-        pub requests: PathBuf,
+        pub evidence: PathBuf,
         /// The secret of hashed addresses.
         #[serde(skip_serializing)]
         pub ip_salt: String,
@@ -124,7 +124,7 @@ const NEEDS: [(&str, &str); 6] = [
     ("dns_server", "verify_dns"),
     ("dns_timeout", "verify_dns"),
     ("dns_max", "verify_dns"),
-    ("simulate_for", "simulate"),
+    ("what_if_for", "what_if"),
     ("ip_salt", "ip"),
 ];
 
@@ -139,8 +139,8 @@ impl AuditConfig {
         }
         let lonely = NEEDS.into_iter().filter(|(key, other)| self.has(key) && !self.has(other));
         faults.extend(lonely.map(|(key, other)| Fault::needs(key, other)));
-        if self.private == Some(true) && self.fetch != Some(true) {
-            faults.push(Fault::needs("private", "fetch"));
+        if self.allow_private_addresses == Some(true) && self.fetch != Some(true) {
+            faults.push(Fault::needs("allow_private_addresses", "fetch"));
         }
         match (self.ip.unwrap_or_default(), &self.ip_salt) {
             (AddressForm::Hash, None) => {
@@ -191,7 +191,7 @@ impl AuditConfig {
         let defaults = AuditConfig {
             robots: is_fetched.then(|| FETCH_ARCHIVE.into()),
             alias: Some(Vec::new()),
-            simulate_for: Some(Vec::new()),
+            what_if_for: Some(Vec::new()),
             trusted_proxy: Some(Vec::new()),
             verify_dns: Some(false),
             dns_max: Some(DNS_MAX),
@@ -200,11 +200,11 @@ impl AuditConfig {
             ip: Some(AddressForm::None),
             strip_query: Some(false),
             dialect: Some(Dialect::Google),
-            judge: Some(JudgedCrawlers::Bound),
-            strict_history: Some(false),
-            log_evidence: Some(false),
+            include_unbound: Some(false),
+            unknown_before_first_snapshot: Some(false),
+            infer_outages: Some(false),
             fetch: Some(false),
-            private: Some(false),
+            allow_private_addresses: Some(false),
             dns_timeout: Some(Timeout::default()),
             fail_on_violations: Some(false),
             fail_on: Some(Vec::new()),
@@ -221,10 +221,10 @@ impl AuditConfig {
         let fetched = || (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into());
         AuditConfig {
             robots: below(self.robots.or_else(fetched)),
-            simulate: below(self.simulate),
+            what_if: below(self.what_if),
             crawlers: below(self.crawlers),
             ip_ranges: below(self.ip_ranges),
-            requests: below(self.requests),
+            evidence: below(self.evidence),
             dns_cache: below(self.dns_cache),
             ..self
         }

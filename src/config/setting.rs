@@ -165,7 +165,6 @@ text_settings! {
     SocketAddr: "an address and a port in quotes, as \"192.0.2.1:53\"",
     Timezone: "a time zone in quotes, as \"Europe/Berlin\"",
     AddressForm: "\"none\", \"mask\", \"hash\" or \"full\"",
-    JudgedCrawlers: "\"bound\" or \"everyone\"",
     Dialect: "\"google\" or \"rfc9309\"",
 }
 
@@ -203,29 +202,6 @@ impl FromStr for AddressForm {
             "hash" => Ok(AddressForm::Hash),
             "full" => Ok(AddressForm::Full),
             _ => Err("write none, mask, hash or full"),
-        }
-    }
-}
-
-/// Which crawlers are judged.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum JudgedCrawlers {
-    /// Those that robots.txt binds.
-    #[default]
-    Bound,
-    /// All.
-    Everyone,
-}
-
-impl FromStr for JudgedCrawlers {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<JudgedCrawlers, &'static str> {
-        match text {
-            "bound" => Ok(JudgedCrawlers::Bound),
-            "everyone" => Ok(JudgedCrawlers::Everyone),
-            _ => Err("write bound or everyone"),
         }
     }
 }

@@ -6,22 +6,22 @@ use crate::config::file::SiteConfig;
 /// Each key with its reason: a job reads each line once, and keeps sums but no lines.
 const REFUSED: [(&str, &str); 6] = [
     (
-        "requests",
-        "a nightly job keeps no single requests; for those of a day run: botaudit audit --requests \
+        "evidence",
+        "a nightly job keeps no single requests; for those of a day run: botaudit audit --evidence \
          evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
     ),
     (
-        "simulate",
-        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --simulate",
+        "what_if",
+        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --what-if",
     ),
     (
-        "simulate_for",
-        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --simulate",
+        "what_if_for",
+        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --what-if",
     ),
     (
-        "log_evidence",
+        "infer_outages",
         "the lines of an hour may come in several nights, and a nightly job cannot judge them again; \
-         run: botaudit audit --log-evidence",
+         run: botaudit audit --infer-outages",
     ),
     (
         "since",

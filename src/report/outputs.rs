@@ -1,7 +1,7 @@
 //! What a run may write to, checked before anything is read: an output is no input, and what
 //! stands there is botaudit's own or new.
 //!
-//! A shell that expands `--requests access.log*` makes the live log the value of the flag. So a
+//! A shell that expands `--evidence access.log*` makes the live log the value of the flag. So a
 //! file is replaced only where its content shows that botaudit wrote it.
 
 use std::collections::HashMap;

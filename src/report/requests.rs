@@ -66,13 +66,13 @@ impl RequestsFile {
         if path.is_dir() {
             return Err(Error::invalid_file(
                 path,
-                "is a directory; give --requests a file, as evidence.csv.gz",
+                "is a directory; give --evidence a file, as evidence.csv.gz",
             ));
         }
         if path.file_name().is_none() {
             return Err(Error::invalid_file(
                 path,
-                "is no file name; give --requests a file, as evidence.csv.gz",
+                "is no file name; give --evidence a file, as evidence.csv.gz",
             ));
         }
         let staged = StagedFile::create(path).map_err(cannot_write)?;
@@ -170,7 +170,7 @@ impl RequestsFile {
 }
 
 fn cannot_write(path: &Path, err: io::Error) -> Error {
-    Error::io("cannot write --requests", path, err)
+    Error::io("cannot write --evidence", path, err)
 }
 
 impl Spool {

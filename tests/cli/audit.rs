@@ -180,7 +180,7 @@ fn the_evidence_names_every_violating_request() {
     let log =
         [line(1, "/open", 200, GPTBOT), line(2, "/x,y", 200, GPTBOT), line(3, "/z", 404, GPTBOT)];
     let sandbox =
-        audited(ROBOTS, &log.concat(), "--origin https://example.com --requests evidence.csv");
+        audited(ROBOTS, &log.concat(), "--origin https://example.com --evidence evidence.csv");
     let columns = "file line time_utc origin crawler method target status bytes user_agent rule_line pattern group";
     assert_eq!(
         sandbox.table("evidence.csv").cells(columns),

@@ -33,7 +33,7 @@ pub struct Setting<'a> {
     pub robots: &'a str,
     pub origin: Option<&'a str>,
     pub draft: Option<&'a str>,
-    pub log_evidence: bool,
+    pub infer_outages: bool,
 }
 
 /// Everything that an audit of `logs` says, by the name of the table.
@@ -56,7 +56,7 @@ fn report(
     let options = Options { chunk_bytes, naming, draft, ..Options::new(threads) };
     let mut judge = judge_by(Store::open(&sandbox.path(setting.robots)).unwrap());
     let (progress, nobody) = (Progress::default(), Identities::default());
-    if setting.log_evidence {
+    if setting.infer_outages {
         let silent = audit::silent_hours(&sources, &options, &judge, &registry, &progress);
         judge.heed(silent.unwrap().hours);
     }

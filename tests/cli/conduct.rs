@@ -174,7 +174,7 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
         ]
     );
     assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "bound");
-    let sandbox = audited(PRIVATE, &lines, "--judge everyone");
+    let sandbox = audited(PRIVATE, &lines, "--include-unbound");
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),
         [

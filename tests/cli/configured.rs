@@ -4,7 +4,7 @@ use crate::nightly::{GPTBOT, ROBOTS};
 use crate::program::{Ran, Sandbox, line};
 
 const SHOP: &str = "[defaults]\nip = \"mask\"\nmin_parse_rate = 50\n[sites.shop]\nlogs = [\"logs/shop.log*\"]\n\
-                    robots = \"robots.txt\"\norigin = \"https://shop.example\"\nrequests = \"evidence.csv\"\n";
+                    robots = \"robots.txt\"\norigin = \"https://shop.example\"\nevidence = \"evidence.csv\"\n";
 const BLOG: &str = "[sites.blog]\nlogs = [\"blog.log\"]\nrobots = \"robots.txt\"\nip = \"full\"\n";
 
 fn sandbox(config: &str) -> Sandbox {
@@ -100,16 +100,16 @@ fn every_mistake_is_named_where_it_was_made() {
 #[test]
 fn what_an_audit_may_do_and_a_nightly_job_may_not_is_refused_with_its_line() {
     let config = "[sites.shop]\nlogs = [\"logs/shop.log\"]\nrobots = \"robots.txt\"\n\
-                  origin = \"https://shop.example\"\nsimulate = \"robots.txt\"\nsince = \"2026-01-01\"\n\
-                  log_evidence = true\n";
+                  origin = \"https://shop.example\"\nwhat_if = \"robots.txt\"\nsince = \"2026-01-01\"\n\
+                  infer_outages = true\n";
     let sandbox = sandbox(config);
     audit(&sandbox, "").exits(0);
     assert!(sandbox.names("botaudit-report").contains(&"simulation.csv".to_owned()));
     let ran = sandbox.run("nightly --config etc/botaudit.toml -q").exits(2);
     for expected in [
-        "botaudit.toml:5: sites.shop.simulate: a nightly job reads each line once",
+        "botaudit.toml:5: sites.shop.what_if: a nightly job reads each line once",
         "botaudit.toml:6: sites.shop.since: a nightly job reads all that is new",
-        "botaudit.toml:7: sites.shop.log_evidence: the lines of an hour may come in several nights",
+        "botaudit.toml:7: sites.shop.infer_outages: the lines of an hour may come in several nights",
         "botaudit.toml has 3 mistakes; nothing was read",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);

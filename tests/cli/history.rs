@@ -67,7 +67,7 @@ fn check(more: &str, expected: &str) -> Sandbox {
 
 #[test]
 fn each_request_is_judged_by_what_was_in_force_when_it_was_made() {
-    let sandbox = check("--requests out/all.csv", "2 | 5 | 1 | 2 | 0 | 1");
+    let sandbox = check("--evidence out/all.csv", "2 | 5 | 1 | 2 | 0 | 1");
     let columns = "rule_line requests snapshot_fetched_utc snapshot_age_seconds";
     let mut rows = sandbox.table("out/violations.csv").cells(columns);
     rows.sort();
@@ -116,10 +116,13 @@ fn the_report_says_what_was_in_force_and_how_many_requests_came_before() {
 }
 
 #[test]
-fn strict_history_knows_nothing_of_what_came_before() {
-    let sandbox = check("--strict-history", "2 | 4 | 1 | 2 | 1 | 1");
+fn nothing_is_known_before_the_first_snapshot_where_that_is_asked_for() {
+    let sandbox = check("--unknown-before-first-snapshot", "2 | 4 | 1 | 2 | 1 | 1");
     let told = "older than the first snapshot of their robots.txt: counted as unknown";
-    sandbox.run(&format!("{AUDIT} --strict-history access.log")).exits(0).complains(told);
+    sandbox
+        .run(&format!("{AUDIT} --unknown-before-first-snapshot access.log"))
+        .exits(0)
+        .complains(told);
 }
 
 #[test]

@@ -389,7 +389,7 @@ fn a_draft_is_told_of_in_the_page() {
     );
     let draft = sandbox.path("draft<b>.txt").display().to_string();
     let arguments = format!(
-        "--robots sample-data/robots --simulate {draft} --simulate-for https://www.example.com sample-data/logs"
+        "--robots sample-data/robots --what-if {draft} --what-if-for https://www.example.com sample-data/logs"
     );
     let shown = show(&browser, sample_page(&sandbox, &arguments), "by-change", "newly allowed");
     shown.is_sound();

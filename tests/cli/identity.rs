@@ -58,7 +58,7 @@ fn lists_tell_the_crawler_from_who_only_uses_its_name() {
     let sandbox = sandbox(&log);
     sandbox.write("ranges/gptbot.json", GPTBOT_LIST);
     sandbox.write("ranges/manifest.json", MANIFEST);
-    let ran = audit(&sandbox, "--ip-ranges ranges --requests report/evidence.csv").exits(0);
+    let ran = audit(&sandbox, "--ip-ranges ranges --evidence report/evidence.csv").exits(0);
     assert_eq!(
         identities(&sandbox),
         [

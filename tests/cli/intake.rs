@@ -157,7 +157,7 @@ fn no_address_leaves_unless_it_is_asked_for() {
     let sandbox = sandbox();
     sandbox.write("access.log", clients());
     let run = |flags: &str| {
-        let flags = format!("--min-parse-rate 50 --requests report/evidence.csv {flags}");
+        let flags = format!("--min-parse-rate 50 --evidence report/evidence.csv {flags}");
         sandbox.run(&format!("audit --robots robots.txt -o report {flags} access.log"))
     };
     let text = || {
@@ -232,7 +232,7 @@ fn a_format_may_tell_the_scheme_and_the_client_behind_a_proxy() {
     let format = "$remote_addr $scheme $host [$time_local] \"$request\" $status $body_bytes_sent \"$http_user_agent\" \"$http_x_forwarded_for\"";
     let run = |flags: &[&str]| {
         let always = ["audit", "--robots", "robots.txt", "-o", "report", "access.log"];
-        let evidence = ["--requests", "evidence.csv", "--ip", "full", "--log-format", format];
+        let evidence = ["--evidence", "evidence.csv", "--ip", "full", "--log-format", format];
         sandbox.run_words(&[&always[..], &evidence, flags].concat(), b"").exits(0);
         sandbox.table("evidence.csv").cells("origin client")
     };

@@ -16,7 +16,7 @@
 //! - `html`: the page of a report, in a real browser.
 //! - `identity`: who was really asking.
 //! - `lint`: what is odd about a robots.txt.
-//! - `log_evidence`: what the logs themselves show of robots.txt.
+//! - `infer_outages`: what the logs themselves show of robots.txt.
 //! - `manual`: how to start, completions and manual pages.
 //! - `nightly`: a day of each site, night after night.
 //! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
@@ -27,7 +27,7 @@
 //! - `range`: reports of several days put together.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
-//! - `simulate`: what a draft of a robots.txt would change.
+//! - `what_if`: what a draft of a robots.txt would change.
 //! - `sample`: the sample data and its expected reports.
 //! - `readme`: what the README says is what the program does.
 //! - `regression`: one test a bug.
@@ -49,9 +49,9 @@ mod history;
 mod hostile_archive;
 mod html;
 mod identity;
+mod infer_outages;
 mod intake;
 mod lint;
-mod log_evidence;
 mod manual;
 mod nightly;
 mod nightly_state;
@@ -66,5 +66,5 @@ mod regression;
 mod report;
 mod robots;
 mod sample;
-mod simulate;
 mod threshold;
+mod what_if;

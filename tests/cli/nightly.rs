@@ -103,7 +103,7 @@ fn every_mistake_is_named_with_file_line_and_key() {
         "keep_days = 0\n[sites.shop]\nlogs = \"shop.log\"\nrobots = \"robots.txt\"\ntimezone = \"Mars\"\n\
          [sites.blog]\nlogs = \"shop.log\"\n[sites.api]\nlogs = \"x\"\nrobots = \"gone.txt\"\nrobts = 1\n\
          [sites.www]\nlogs = \"shop.log\"\nrobots = \"robots.txt\"\nfail_on = \"violation > 0\"\n\
-         requests = \"evidence.csv\"\nlog-evidence = true\n",
+         evidence = \"evidence.csv\"\ninfer-outages = true\n",
     );
     let ran = run(&sandbox, "--check-config").exits(2);
     for expected in [
@@ -113,8 +113,8 @@ fn every_mistake_is_named_with_file_line_and_key() {
         "etc/botaudit.toml:10: sites.api.robots: cannot read --robots gone.txt",
         "etc/botaudit.toml:11: unknown key 'robts'; did you mean 'robots'?",
         "etc/botaudit.toml:15: sites.www.fail_on: \"violation > 0\": at character 1",
-        "etc/botaudit.toml:16: sites.www.requests: a nightly job keeps no single requests; for those",
-        "etc/botaudit.toml:17: sites.www.log-evidence: the lines of an hour may come in several",
+        "etc/botaudit.toml:16: sites.www.evidence: a nightly job keeps no single requests; for those",
+        "etc/botaudit.toml:17: sites.www.infer-outages: the lines of an hour may come in several",
         "etc/botaudit.toml has 8 mistakes; nothing was read",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);

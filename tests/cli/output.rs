@@ -49,7 +49,7 @@ fn mistakes_on_the_command_line_are_named() {
     );
     check("--crawlers gone.csv", "gone.csv");
     check("-o access.log", "access.log");
-    check("--requests gone/evidence.csv", "cannot write --requests gone/evidence.csv");
+    check("--evidence gone/evidence.csv", "cannot write --evidence gone/evidence.csv");
     sandbox.run("audit --robots gone access.log").exits(2).complains("cannot read --robots gone");
 }
 
@@ -156,7 +156,7 @@ fn neither_threads_nor_chunks_nor_the_order_of_files_show() {
         } else {
             "d.log c.log.gz b.log.gz a.log"
         };
-        let flags = format!("--threads {threads} --requests evidence.csv.gz --min-parse-rate 50");
+        let flags = format!("--threads {threads} --evidence evidence.csv.gz --min-parse-rate 50");
         sandbox.run(&format!("audit -q --robots robots.txt -o report {flags} {files}")).exits(0);
         let mut files: Vec<(String, Vec<u8>)> = sandbox
             .names("report")
@@ -183,7 +183,7 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
     let before = sandbox.text("report/run.json");
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(130)), ("KILL", None)] {
         let mut child = sandbox
-            .command("audit --robots robots.txt -o report --requests evidence.csv -")
+            .command("audit --robots robots.txt -o report --evidence evidence.csv -")
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
@@ -238,7 +238,7 @@ fn evidence_may_stand_in_the_report_directory() {
     let sandbox = sandbox();
     for _ in 0..2 {
         sandbox
-            .run("audit --robots robots.txt -o report --requests report/evidence.csv access.log")
+            .run("audit --robots robots.txt -o report --evidence report/evidence.csv access.log")
             .exits(0);
         assert_eq!(sandbox.table("report/evidence.csv").rows.len(), 1);
     }

@@ -49,14 +49,14 @@ fn refused(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
 fn an_output_of_audit_is_no_input_even_with_force() {
     let sandbox = sandbox();
     let audit = "audit --origin https://a.example --force";
-    let inputs = "--ip-ranges ranges --crawlers crawlers.csv --simulate draft.txt";
+    let inputs = "--ip-ranges ranges --crawlers crawlers.csv --what-if draft.txt";
     for (output, role) in [
-        ("--requests access.log", "(a log)"),
-        ("--requests ./robots/../access.log", "(a log)"),
-        ("--requests robots.txt", "(--robots)"),
-        ("--requests draft.txt", "(--simulate)"),
-        ("--requests crawlers.csv", "(--crawlers)"),
-        ("--requests ranges/gptbot.json", "(--ip-ranges)"),
+        ("--evidence access.log", "(a log)"),
+        ("--evidence ./robots/../access.log", "(a log)"),
+        ("--evidence robots.txt", "(--robots)"),
+        ("--evidence draft.txt", "(--what-if)"),
+        ("--evidence crawlers.csv", "(--crawlers)"),
+        ("--evidence ranges/gptbot.json", "(--ip-ranges)"),
         ("--verify-dns --dns-cache access.log", "(a log)"),
         ("-o robots.txt", "(--robots)"),
         ("-o access.log", "(a log)"),
@@ -66,11 +66,11 @@ fn an_output_of_audit_is_no_input_even_with_force() {
         refused(&sandbox, &command, &format!("is an input {role} and cannot be overwritten"));
     }
     let directory = format!("{audit} --robots robots access.log");
-    refused(&sandbox, &format!("{directory} --requests robots/a.example"), "(--robots)");
+    refused(&sandbox, &format!("{directory} --evidence robots/a.example"), "(--robots)");
     refused(&sandbox, &format!("{directory} -o robots"), "(--robots)");
     refused(&sandbox, "audit --fetch --robots access.log access.log", "(a log)");
-    let both = format!("{audit} --robots robots.txt --requests out --verify-dns --dns-cache out a");
-    refused(&sandbox, &both, "cannot be both --dns-cache and --requests");
+    let both = format!("{audit} --robots robots.txt --evidence out --verify-dns --dns-cache out a");
+    refused(&sandbox, &both, "cannot be both --dns-cache and --evidence");
 }
 
 #[cfg(unix)]
@@ -80,19 +80,19 @@ fn links_lead_to_inputs_too() {
     std::fs::hard_link(sandbox.path("access.log"), sandbox.path("hard")).unwrap();
     std::os::unix::fs::symlink("access.log", sandbox.path("soft")).unwrap();
     for output in ["hard", "soft"] {
-        let command = format!("audit --robots robots.txt --force --requests {output} access.log");
+        let command = format!("audit --robots robots.txt --force --evidence {output} access.log");
         refused(&sandbox, &command, "is an input (a log)");
         let command = format!("classify --robots robots.txt --token a -o {output} access.log");
         refused(&sandbox, &command, "is an input (a list)");
     }
 }
 
-/// The shell makes the first file of `--requests access.log*` the value of the flag.
+/// The shell makes the first file of `--evidence access.log*` the value of the flag.
 #[test]
 fn a_log_in_the_place_of_the_evidence_stays_as_it_is() {
     let sandbox = sandbox();
     let audit = "audit -q --robots robots.txt";
-    let command = format!("{audit} --requests access.log access.log.1");
+    let command = format!("{audit} --evidence access.log access.log.1");
     refused(&sandbox, &command, "access.log: already exists and was not written by botaudit");
     sandbox.run(&format!("{command} --force")).exits(0);
     assert!(sandbox.text("access.log").starts_with("file,line,time_utc,"));
@@ -106,11 +106,11 @@ fn evidence_of_an_earlier_run_is_replaced() {
     for name in ["evidence.csv", "evidence.csv.gz", "evidence.csv.zst", "empty", "empty.gz"] {
         for _ in 0..2 {
             let audit = "audit -q --robots robots.txt -o report";
-            sandbox.run(&format!("{audit} --requests {name} access.log")).exits(0);
+            sandbox.run(&format!("{audit} --evidence {name} access.log")).exits(0);
         }
     }
     sandbox.write("other.csv.gz", gzip(b"file,line\na,1\n"));
-    let command = "audit --robots robots.txt --requests other.csv.gz access.log";
+    let command = "audit --robots robots.txt --evidence other.csv.gz access.log";
     refused(&sandbox, command, "was not written by botaudit");
 }
 

@@ -161,7 +161,7 @@ fn a_draft_is_told_of_where_all_tell_of_it() {
     sandbox.write("b.log", line(50_000, "/x", 200, GPTBOT) + &line(50_001, "/y", 200, BINGBOT));
     let audit = "audit -q --robots robots.txt --origin http://a.example";
     for name in ["a", "b"] {
-        sandbox.run(&format!("{audit} --simulate draft.txt -o {name} {name}.log")).exits(0);
+        sandbox.run(&format!("{audit} --what-if draft.txt -o {name} {name}.log")).exits(0);
     }
     sandbox.run(&format!("{audit} -o plain b.log")).exits(0);
     sandbox.run("report a b -o both").exits(0);

@@ -28,7 +28,7 @@ fn what_is_no_file_is_written_to_as_it_stands() {
     let path = sandbox.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     for (arguments, answer) in [
-        ("audit --robots robots.txt -o report --requests pipe a.log", "bingbot"),
+        ("audit --robots robots.txt -o report --evidence pipe a.log", "bingbot"),
         (
             "classify --robots robots.txt --crawler bingbot -o pipe urls.txt",
             "https://a.example/private",

@@ -113,7 +113,7 @@ fn rulings_are_explained() {
         &["ruling    everything allowed: there is no robots.txt", "404, from manifest.csv"],
     );
     says(&at("2025-01-01"), &["(40 bytes)", "fetched 365 days later"]);
-    let strict = "robots at -a db a.example 2025-01-01 --strict-history";
+    let strict = "robots at -a db a.example 2025-01-01 --unknown-before-first-snapshot";
     says(&sandbox.run(strict).exits(2), &["unknown: no snapshot from before"]);
     let unreachable = sandbox.run("robots at -a db http://b.example 2026-04-01").exits(0);
     says(

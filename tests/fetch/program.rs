@@ -91,7 +91,8 @@ fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
     assert!(server.requests.lock().unwrap().is_empty());
     assert!(outcomes(dir.path(), &server.origin()).is_empty());
 
-    let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log", "--private"], ""));
+    let (code, stdout, _) =
+        said(&run(dir.path(), &["--from-log", "access.log", "--allow-private-addresses"], ""));
     assert_eq!((code, stdout.lines().last()), (0, Some("1 asked: 1 404")), "{stdout}");
     assert_eq!(outcomes(dir.path(), &server.origin()), ["404"]);
 }
@@ -117,7 +118,7 @@ fn an_audit_fetches_what_it_needs_first() {
     assert!(stderr.contains("no robots.txt is known of the hosts in the logs"), "{stderr}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
 
-    let (code, stdout, stderr) = audit(&["--private"], "vhost.log");
+    let (code, stdout, stderr) = audit(&["--allow-private-addresses"], "vhost.log");
     assert_eq!((code, asked()), (0, 1), "{stdout}{stderr}");
     assert!(stdout.contains("1 asked: 1 200"), "{stdout}");
     assert!(stdout.contains("1 request of known crawlers, 1 violation"), "{stdout}");
@@ -128,10 +129,12 @@ fn an_audit_fetches_what_it_needs_first() {
     let (code, stdout, stderr) =
         audit(&["--origin", &origin, "--robots", "robots.db"], "plain.log");
     assert_eq!((code, asked()), (0, 2), "{stdout}{stderr}");
-    let (code, stdout, stderr) =
-        audit(&["--origin", &origin, "--strict-history", "-q", "--robots", "new.db"], "plain.log");
+    let (code, stdout, stderr) = audit(
+        &["--origin", &origin, "--unknown-before-first-snapshot", "-q", "--robots", "new.db"],
+        "plain.log",
+    );
     assert_eq!((code, stdout.as_str(), path("new.db").exists()), (3, "", true));
-    assert!(stderr.contains("leave out --strict-history"), "{stderr}");
+    assert!(stderr.contains("leave out --unknown-before-first-snapshot"), "{stderr}");
 
     let (code, _, stderr) = audit(&["--robots", "robots.txt", "-o", "other"], "plain.log");
     assert_eq!(code, 2, "{stderr}");

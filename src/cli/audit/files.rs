@@ -17,8 +17,8 @@ pub fn check_outputs(
     let mut outputs = Outputs::new(overwrite);
     check_files(config, sources, &mut outputs)?;
     outputs.directory("-o", output)?;
-    let evidence = config.requests.as_deref();
-    evidence.map_or(Ok(()), |path| outputs.file("--requests", path, OutputContent::Evidence))
+    let evidence = config.evidence.as_deref();
+    evidence.map_or(Ok(()), |path| outputs.file("--evidence", path, OutputContent::Evidence))
 }
 
 /// Names to `outputs` what is read, and checks what is read and written to.
@@ -43,7 +43,7 @@ pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
         outputs.reads_robots("--robots", robots);
     }
     let named =
-        [("--crawlers", config.crawlers.as_deref()), ("--simulate", config.simulate.as_deref())];
+        [("--crawlers", config.crawlers.as_deref()), ("--what-if", config.what_if.as_deref())];
     for (flag, path) in named {
         path.into_iter().for_each(|path| outputs.reads(flag, path));
     }

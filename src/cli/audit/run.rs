@@ -23,12 +23,12 @@ use crate::report::tables::TABLES;
 use super::super::Outcome;
 use super::super::fetch_first::fetch_first;
 use super::super::identity::identities;
-use super::super::log_evidence::heed_outages;
+use super::super::infer_outages::heed_outages;
 use super::super::progress::{Show, follow};
 use super::super::setup::Setup;
 use super::super::shared::{complain, print};
 use super::super::signals;
-use super::super::simulate::draft;
+use super::super::what_if::draft;
 use super::super::written::{discard_when_stopped, write_report};
 
 /// An audit, ready to run.
@@ -81,7 +81,7 @@ impl AuditRun {
         let evidence_path = evidence
             .as_ref()
             .map(|name| staging.staged(name.as_ref()))
-            .or_else(|| config.requests.clone());
+            .or_else(|| config.evidence.clone());
         let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
         let requests = requests.transpose()?;
         let hidden = requests.as_ref().and_then(RequestsFile::hidden);
@@ -108,7 +108,7 @@ impl AuditRun {
     fn audit(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Audit> {
         let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
         let progress = Progress::default();
-        let extra = [config.verify_dns, config.log_evidence];
+        let extra = [config.verify_dns, config.infer_outages];
         let passes = 1 + extra.iter().filter(|pass| **pass == Some(true)).count() as u64;
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
@@ -163,7 +163,7 @@ pub fn conclude(
 
 /// The name of the evidence, where it is to stand in the report itself.
 fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<String>> {
-    let Some(name) = config.requests.as_ref().and_then(|path| staging.name_within(path)) else {
+    let Some(name) = config.evidence.as_ref().and_then(|path| staging.name_within(path)) else {
         return Ok(None);
     };
     let taken =
@@ -171,7 +171,7 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     match name.to_str() {
         Some(name) if !taken => Ok(Some(name.to_owned())),
         _ => Err(Error::usage(format!(
-            "--requests cannot be named {}; write --requests evidence.csv.gz",
+            "--evidence cannot be named {}; write --evidence evidence.csv.gz",
             name.display()
         ))),
     }

@@ -25,7 +25,7 @@ const STDOUT: &str = "-";
 
 /// The flags.
 #[derive(Args, Debug)]
-pub struct TellArgs {
+pub struct NotificationArgs {
     /// Write the night on one page of plain text, fit for a mail; to standard output if no FILE is
     /// given.
     ///
@@ -41,9 +41,9 @@ pub struct TellArgs {
     notify_cmd: Option<String>,
 }
 
-impl TellArgs {
+impl NotificationArgs {
     /// Paths of the command line, which mean what they do where it was typed.
-    pub fn absolute(mut self) -> Result<TellArgs> {
+    pub fn absolute(mut self) -> Result<NotificationArgs> {
         if let Some(path) = self.mail_summary.as_mut().filter(|path| path.as_os_str() != STDOUT) {
             let absolute = std::path::absolute(&*path);
             *path = absolute.map_err(|err| Error::io("cannot write --mail-summary", path, err))?;

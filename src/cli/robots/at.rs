@@ -44,7 +44,7 @@ pub struct AtArgs {
 
     /// Do not let the first ruling count before it was seen.
     #[arg(long)]
-    strict_history: bool,
+    unknown_before_first_snapshot: bool,
 }
 
 impl AtArgs {
@@ -57,7 +57,7 @@ impl AtArgs {
         if entries.is_empty() {
             return Err(unknown(&archive, &origin));
         }
-        let before = match self.strict_history {
+        let before = match self.unknown_before_first_snapshot {
             true => BeforeFirst::Unknown,
             false => BeforeFirst::AsFirst,
         };

@@ -64,7 +64,7 @@ pub struct FetchArgs {
     /// Anybody can write any host into a log. An origin that you name yourself is asked wherever
     /// it is, but no public site can redirect to a private address.
     #[arg(long, requires = "from_log")]
-    private: bool,
+    allow_private_addresses: bool,
 
     /// Origins that are asked at once.
     #[arg(short, long, value_name = "N", default_value_t = 16)]
@@ -119,7 +119,7 @@ impl FetchArgs {
     }
 
     fn reach(&self) -> Reach {
-        if self.private { Reach::AsAsked } else { Reach::Public }
+        if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public }
     }
 
     fn asked(&self) -> Result<Asked> {

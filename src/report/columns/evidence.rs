@@ -1,4 +1,4 @@
-//! The columns of what `--requests` writes.
+//! The columns of what `--evidence` writes.
 
 use super::shared::{
     CRAWLER, DIRECTIVE, GROUP, IDENTITY, OPERATOR, ORIGIN, PATTERN, PURPOSE, ROBOTS_DIGEST,
@@ -8,7 +8,7 @@ use super::{Table, column};
 
 /// Every violating request: the evidence behind an accusation.
 pub const REQUESTS_EVIDENCE: Table = Table {
-    file: "--requests FILE",
+    file: "--evidence FILE",
     row: "each violating request, by file and line",
     columns: &[
         column("file", "path", "the input that holds the request"),

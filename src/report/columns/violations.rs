@@ -58,7 +58,7 @@ pub const VIOLATION: Table = Table {
         column(
             "not_bound_reason",
             "user-triggered, declined, reported-not-following, ignores-star",
-            "why the rule does not bind the crawler, which `--judge everyone` holds to it all the same; empty where it does",
+            "why the rule does not bind the crawler, which `--include-unbound` holds to it all the same; empty where it does",
         ),
         column(
             "snapshot_fetched_utc",

@@ -1,4 +1,4 @@
-//! What the logs themselves show of robots.txt: hours in which nobody got it (`--log-evidence`).
+//! What the logs themselves show of robots.txt: hours in which nobody got it (`--infer-outages`).
 
 use std::fmt::Write;
 
@@ -79,18 +79,18 @@ fn check(sandbox: &Sandbox, flags: &str, expected: &str) {
 fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
     let sandbox = sandbox(DAY);
     check(&sandbox, "--robots robots.txt", "1 | 5 | 0 | 0 | 0 | 0");
-    let all = "--robots robots.txt --log-evidence --requests out/all.csv";
+    let all = "--robots robots.txt --infer-outages --evidence out/all.csv";
     check(&sandbox, all, "0 | 4 | 0 | 2 | 0 | 0");
     assert_eq!(sandbox.table("out/all.csv").cells("line"), ["1", "7", "9", "15"]);
     assert_eq!(sandbox.table("out/violations.csv").sum("requests"), 4);
     let run = sandbox.json("out/run.json");
-    assert_eq!(run["options"]["log_evidence"], true);
+    assert_eq!(run["options"]["infer_outages"], true);
     let evidence = &run["log_evidence"];
     assert_eq!((&evidence["hours"], &evidence["origins"]), (&1.into(), &1.into()));
     assert_eq!(evidence["requests_unreachable"], 2);
     let told = "hours in which by these logs nobody got robots.txt: 1 (origins: 1); \
                 requests of crawlers unreachable by that: 2";
-    let audit = "audit --robots robots.txt --origin https://a.example -o out --log-evidence";
+    let audit = "audit --robots robots.txt --origin https://a.example -o out --infer-outages";
     let ran = sandbox.run(&format!("{audit} access.log")).exits(0);
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
     sandbox.write("calm.log", log(&DAY[..1]));
@@ -102,7 +102,7 @@ fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
 #[test]
 fn a_snapshot_within_the_day_wins() {
     let before = "2026-03-01T00:00:00Z,200";
-    let evidence = "--robots db --log-evidence";
+    let evidence = "--robots db --infer-outages";
     for (rows, expected) in [
         (&[before][..], "0 | 4 | 0 | 2 | 0 | 0"),
         // A second more than a day before the hour begins, or a day after it ends.
@@ -121,12 +121,16 @@ fn a_snapshot_within_the_day_wins() {
         check(&sandbox, evidence, expected);
     }
     let strict = with_archive(DAY, &["2026-04-01T00:00:00Z,200"]);
-    check(&strict, "--robots db --log-evidence --strict-history", "0 | 0 | 0 | 2 | 4 | 0");
+    check(
+        &strict,
+        "--robots db --infer-outages --unknown-before-first-snapshot",
+        "0 | 0 | 0 | 2 | 4 | 0",
+    );
     // Of this origin the archive has nothing, but the user named it.
     strict
         .run("robots import -q -a other --origin https://b.example --at 2026-03-01 robots.txt")
         .exits(0);
-    check(&strict, "--robots other --log-evidence", "0 | 0 | 0 | 2 | 4 | 0");
+    check(&strict, "--robots other --infer-outages", "0 | 0 | 0 | 2 | 4 | 0");
     let near = with_archive(DAY, &[before, "2026-03-05T10:30:00Z,200"]);
     check(&near, evidence, "1 | 5 | 0 | 0 | 0 | 0");
     let evidence = &near.json("out/run.json")["log_evidence"];
@@ -141,7 +145,7 @@ fn it_makes_no_run_of_failures_younger() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let rows = ["2026-02-10T00:00:00Z,200", "2026-02-12T00:00:00Z,503"];
     let sandbox = with_archive(&lines, &rows);
-    check(&sandbox, "--robots db --log-evidence", "1 | 5 | 0 | 0 | 0 | 0");
+    check(&sandbox, "--robots db --infer-outages", "1 | 5 | 0 | 0 | 0 | 0");
 }
 
 #[test]
@@ -150,8 +154,8 @@ fn neither_order_nor_files_nor_threads_nor_chunks_show() {
     let sandbox = sandbox(DAY);
     let report = |flags: &str| {
         let command = format!(
-            "audit -q --robots robots.txt --origin https://a.example -o out --log-evidence \
-             --requests out/all.csv {flags}"
+            "audit -q --robots robots.txt --origin https://a.example -o out --infer-outages \
+             --evidence out/all.csv {flags}"
         );
         sandbox.run(&command).exits(0);
         tables.map(|name| sandbox.text(&format!("out/{name}")))
@@ -160,7 +164,7 @@ fn neither_order_nor_files_nor_threads_nor_chunks_show() {
     let setting = Setting {
         robots: "robots.txt",
         origin: Some("https://a.example"),
-        log_evidence: true,
+        infer_outages: true,
         ..Setting::default()
     };
     chunks::never_show(&sandbox, &setting, &["access.log"]);
@@ -198,7 +202,7 @@ fn only_our_own_hosts_are_witnesses() {
     let posted = line("05 10:06 7 503 /robots.txt").replace("GET", "POST");
     write!(log, "b.example:443 {posted}").unwrap();
     sandbox.write("access.log", log);
-    sandbox.run("audit -q --robots robots -o out --log-evidence access.log").exits(0);
+    sandbox.run("audit -q --robots robots -o out --infer-outages access.log").exits(0);
     let rows = sandbox.table("out/summary.csv").cells("origin violations unreachable unknown");
     let expected = [
         "https://a.example | 0 | 1 | 0",
@@ -211,8 +215,8 @@ fn only_our_own_hosts_are_witnesses() {
 #[test]
 fn a_pipe_cannot_be_read_twice() {
     let sandbox = sandbox(DAY);
-    let command = "audit --robots robots.txt --origin https://a.example -o out --log-evidence -";
+    let command = "audit --robots robots.txt --origin https://a.example -o out --infer-outages -";
     let ran = sandbox.run_with_input(command, log(DAY).as_bytes()).exits(2);
-    ran.complains("--log-evidence reads the logs twice, and '-' can be read once");
+    ran.complains("--infer-outages reads the logs twice, and '-' can be read once");
     assert!(!sandbox.path("out").exists());
 }

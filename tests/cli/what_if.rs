@@ -44,7 +44,7 @@ fn sandbox(lines: &[String]) -> Sandbox {
 #[test]
 fn tells_what_would_change_by_which_rules() {
     let sandbox = sandbox(&lines());
-    let arguments = "--robots robots.txt --origin https://example.com --simulate draft.txt";
+    let arguments = "--robots robots.txt --origin https://example.com --what-if draft.txt";
     let ran = sandbox.run(&format!("audit {arguments} -o report access.log")).exits(0);
     let table = sandbox.table("report/what-if.csv");
     assert_eq!(
@@ -86,11 +86,11 @@ fn tells_what_would_change_by_which_rules() {
 #[test]
 fn queries_and_those_who_are_not_bound_are_treated_as_everywhere() {
     let sandbox = sandbox(&lines());
-    let arguments = "--robots robots.txt --simulate draft.txt -o report";
+    let arguments = "--robots robots.txt --what-if draft.txt -o report";
     sandbox.run(&format!("audit {arguments} --strip-query access.log")).exits(0);
     let targets = sandbox.table("report/what-if.csv").cells("crawler example_target");
     assert!(targets.contains(&"bingbot | /shop?".to_owned()), "{targets:?}");
-    sandbox.run(&format!("audit {arguments} --judge everyone access.log")).exits(0);
+    sandbox.run(&format!("audit {arguments} --include-unbound access.log")).exits(0);
     let table = sandbox.table("report/what-if.csv");
     let others: Vec<String> = table
         .cells(RULES)
@@ -114,7 +114,7 @@ fn threads_and_parts_do_not_show() {
         let backwards: Vec<String> = part.iter().rev().cloned().collect();
         sandbox.write(&format!("parts/{at}.log"), backwards.concat());
     }
-    let arguments = "audit --robots robots.txt --simulate draft.txt";
+    let arguments = "audit --robots robots.txt --what-if draft.txt";
     sandbox.run(&format!("{arguments} -o one --threads 1 parts")).exits(0);
     sandbox.run(&format!("{arguments} -o three --threads 3 parts")).exits(0);
     assert_eq!(sandbox.text("one/what-if.csv"), sandbox.text("three/what-if.csv"));
@@ -135,29 +135,28 @@ fn the_draft_is_for_the_origins_that_are_named() {
     sandbox.write("access.log", hosts.map(of).concat());
     sandbox.write("a.log", of("a.example") + &of("c.example"));
     let origins = |arguments: &str| {
-        let arguments = format!("audit --robots robots --simulate draft.txt {arguments} -o report");
+        let arguments = format!("audit --robots robots --what-if draft.txt {arguments} -o report");
         let ran = sandbox.run(&arguments).exits(0);
         (sandbox.table("report/what-if.csv").cells("origin requests"), ran)
     };
     let (a, b) = ("https://a.example | 1".to_owned(), "https://b.example | 1".to_owned());
-    let (named, _) = origins("--simulate-for https://b.example access.log");
+    let (named, _) = origins("--what-if-for https://b.example access.log");
     assert_eq!(named, std::slice::from_ref(&b));
-    let (named, _) = origins(
-        "--simulate-for https://b.example --simulate-for https://a.example:443/ access.log",
-    );
+    let (named, _) =
+        origins("--what-if-for https://b.example --what-if-for https://a.example:443/ access.log");
     assert_eq!(named, [a.clone(), b.clone()]);
     let (named, _) = origins("--origin https://b.example access.log");
     assert_eq!(named, [b]);
     let (only, _) = origins("a.log");
     assert_eq!(only, [a]);
-    let (none, ran) = origins("--simulate-for https://c.example access.log");
+    let (none, ran) = origins("--what-if-for https://c.example access.log");
     assert!(none.is_empty());
-    ran.complains("--simulate-for https://c.example: the rules in force decided no request");
-    let ran = sandbox.run("audit --robots robots --simulate draft.txt -o new access.log").exits(2);
+    ran.complains("--what-if-for https://c.example: the rules in force decided no request");
+    let ran = sandbox.run("audit --robots robots --what-if draft.txt -o new access.log").exits(2);
     ran.complains(
         "2 origins with a robots.txt of their own (https://a.example, https://b.example)",
     )
-    .complains("--simulate-for https://a.example");
+    .complains("--what-if-for https://a.example");
     assert!(!sandbox.path("new").exists());
 }
 
@@ -166,7 +165,7 @@ fn one_file_for_all_hosts_is_replaced_for_all_of_them() {
     let sandbox = sandbox(&[]);
     let of = |host: &str| format!("{host}:80 {}", line(1, "/shop", 200, BINGBOT));
     sandbox.write("access.log", ["a.example", "b.example"].map(of).concat());
-    sandbox.run("audit --robots robots.txt --simulate draft.txt -o report access.log").exits(0);
+    sandbox.run("audit --robots robots.txt --what-if draft.txt -o report access.log").exits(0);
     assert_eq!(
         sandbox.table("report/what-if.csv").cells("origin requests"),
         ["http://a.example | 1", "http://b.example | 1"]
@@ -179,9 +178,9 @@ fn what_cannot_be_meant_is_refused() {
     let run = |arguments: &str| {
         sandbox.run(&format!("audit --robots robots.txt {arguments} access.log")).exits(2)
     };
-    run("--simulate missing.txt").complains("cannot read robots.txt missing.txt");
-    run("--simulate-for https://a.example")
-        .complains("--simulate-for: it has no effect without --simulate");
-    run("--simulate draft.txt --simulate-for /a")
+    run("--what-if missing.txt").complains("cannot read robots.txt missing.txt");
+    run("--what-if-for https://a.example")
+        .complains("--what-if-for: it has no effect without --what-if");
+    run("--what-if draft.txt --what-if-for /a")
         .complains("not a valid origin; write one as https://example.com");
 }

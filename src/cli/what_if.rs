@@ -1,4 +1,4 @@
-//! The flags that try a draft of a robots.txt on past requests.
+//! `--what-if`: the flags that try a draft of a robots.txt on past requests.
 
 use std::path::PathBuf;
 
@@ -15,25 +15,25 @@ use crate::url::origin::Origin;
 /// What if another robots.txt had been in force.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Testing a draft")]
-pub struct SimulateArgs {
+pub struct WhatIfArgs {
     /// A draft of a robots.txt: write to what-if.csv what it would newly forbid or allow.
     ///
     /// Compared with the rules in force, for the requests that these decided. The draft stands for
     /// the whole of a single --robots file; else for --origin, or for the only origin of the logs.
     #[arg(long, value_name = "DRAFT")]
-    simulate: Option<PathBuf>,
+    what_if: Option<PathBuf>,
 
     /// The origin that the draft is for, as https://example.com. Can be repeated.
     #[arg(long, value_name = "URL")]
-    simulate_for: Vec<Origin>,
+    what_if_for: Vec<Origin>,
 }
 
-impl SimulateArgs {
+impl WhatIfArgs {
     /// Their part of a configuration.
     pub fn config(self) -> AuditConfig {
         AuditConfig {
-            simulate: self.simulate,
-            simulate_for: (!self.simulate_for.is_empty()).then_some(self.simulate_for),
+            what_if: self.what_if,
+            what_if_for: (!self.what_if_for.is_empty()).then_some(self.what_if_for),
             ..AuditConfig::default()
         }
     }
@@ -47,8 +47,8 @@ pub fn draft(
     is_one_file: bool,
     judge_of: impl FnOnce(Store) -> Result<Judge>,
 ) -> Result<Option<Draft>> {
-    let Some(path) = &config.simulate else { return Ok(None) };
-    let named = config.simulate_for.as_deref().unwrap_or_default();
+    let Some(path) = &config.what_if else { return Ok(None) };
+    let named = config.what_if_for.as_deref().unwrap_or_default();
     let governs = governs(named, naming, is_one_file);
     Draft::new(judge_of(Store::File(path.clone()))?, governs).map(Some)
 }

@@ -172,7 +172,7 @@ impl AuditArgs {
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let flags = self.config();
         let of_site = site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
-        let config = flags.clone().or(of_site);
+        let config = flags.clone().over(of_site);
         if site.is_none() && config.robots.is_none() && config.fetch.is_none() {
             return Err(no_robots());
         }

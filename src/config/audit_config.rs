@@ -129,6 +129,18 @@ const NEEDS: [(&str, &str); 6] = [
 ];
 
 impl AuditConfig {
+    /// These settings over those of `base`, without what these make void there.
+    pub fn over(self, mut base: AuditConfig) -> AuditConfig {
+        if self.ip.is_some_and(|form| form != AddressForm::Hash) {
+            base.ip_salt = None;
+        }
+        if self.origin_from_path.is_some() && self.origin.is_none() {
+            // An origin wins over a pattern.
+            base.origin = None;
+        }
+        self.or(base)
+    }
+
     /// All that can be seen to be wrong without reading a file.
     pub fn check(&self) -> Vec<Fault> {
         let mut faults = Vec::new();

@@ -255,7 +255,7 @@ impl Reader<'_> {
             line: self.line(at),
             reports: own.output.unwrap_or_else(|| reports.join(name)),
             logs,
-            audit: audit.or(defaults.clone()),
+            audit: audit.over(defaults.clone()),
             places,
         })
     }

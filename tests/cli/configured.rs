@@ -55,6 +55,13 @@ fn logs_and_flags_of_the_command_line_win() {
 }
 
 #[test]
+fn flags_make_settings_void_that_they_contradict() {
+    let sandbox = sandbox(&format!("{BLOG}ip_salt = \"pepper\"\n").replace("full", "hash"));
+    audit(&sandbox, "--ip mask --origin https://blog.example other.log").exits(0);
+    assert_eq!(sandbox.json("botaudit-report/run.json")["options"]["ip"], "mask");
+}
+
+#[test]
 fn a_directory_that_looks_like_a_pattern_is_none() {
     let sandbox = sandbox(SHOP);
     std::fs::rename(sandbox.path("etc"), sandbox.path("e[x]*")).unwrap();

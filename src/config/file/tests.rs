@@ -241,6 +241,22 @@ fn contradictions_are_found_by_their_keys() {
 }
 
 #[test]
+fn what_a_site_says_makes_defaults_void_that_it_contradicts() {
+    let defaults = "[defaults]\nip = \"hash\"\nip_salt = \"x\"\norigin = \"https://a.example\"\n";
+    let check = |lines: &str, salt: bool, origin: bool| {
+        let (config, mistakes) = parse(&format!("{defaults}{}", site(lines)));
+        let audit = &config.sites[0].audit;
+        assert_eq!((mistakes, audit.check()), (Vec::new(), Vec::new()), "{lines}");
+        assert_eq!((audit.ip_salt.is_some(), audit.origin.is_some()), (salt, origin), "{lines}");
+    };
+    check("", true, true);
+    check("ip = \"hash\"", true, true);
+    check("ip = \"mask\"", false, true);
+    check("origin_from_path = \"x\"", true, false);
+    check("origin_from_path = \"x\"\norigin = \"https://b.example\"", true, true);
+}
+
+#[test]
 fn robots_are_needed_unless_they_are_fetched() {
     let faults = |text: &str| parse(text).0.sites[0].audit.check();
     let found = faults("[sites.a]\nlogs = \"x\"\n");

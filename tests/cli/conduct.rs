@@ -173,7 +173,7 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
             "GPTBot | follows | 0 | 0 | 1 | 0 | 0 | ",
         ]
     );
-    assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "bound");
+    assert_eq!(sandbox.json("report/run.json")["options"]["include_unbound"], false);
     let sandbox = audited(PRIVATE, &lines, "--include-unbound");
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),

@@ -71,7 +71,7 @@ fn tells_what_would_change_by_which_rules() {
     let sums = ["judged", "newly_disallowed", "newly_allowed", "unchanged"];
     assert_eq!(sums.map(|name| simulation[name].as_u64().unwrap()), [9, 4, 2, 3]);
     assert_eq!(simulation["draft"]["source"], "draft.txt");
-    assert_eq!(run["options"]["simulate"], "draft.txt");
+    assert_eq!(run["options"]["what_if"], "draft.txt");
     assert!(run["files"].as_array().unwrap().contains(&"what-if.csv".into()));
     // What is judged by the rules in force is the same as ever.
     let simulated = sandbox.text("report/summary.csv");

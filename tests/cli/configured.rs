@@ -111,7 +111,7 @@ fn what_an_audit_may_do_and_a_nightly_job_may_not_is_refused_with_its_line() {
                   infer_outages = true\n";
     let sandbox = sandbox(config);
     audit(&sandbox, "").exits(0);
-    assert!(sandbox.names("botaudit-report").contains(&"simulation.csv".to_owned()));
+    assert!(sandbox.names("botaudit-report").contains(&"what-if.csv".to_owned()));
     let ran = sandbox.run("nightly --config etc/botaudit.toml -q").exits(2);
     for expected in [
         "botaudit.toml:5: sites.shop.what_if: a nightly job reads each line once",

@@ -57,7 +57,7 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
 /// unique leaves the list.
 const SHARED_TYPE_NAMES: &[&str] = &[
     "Change", "Column", "Hand", "InForce", "Input", "Place", "Places", "Reading", "Reason",
-    "Series", "Site", "Sites", "Standing", "Table", "Told", "Version",
+    "Series", "Site", "Sites", "Standing", "Table", "Version",
 ];
 
 #[test]

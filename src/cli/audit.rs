@@ -176,17 +176,17 @@ impl AuditArgs {
         if site.is_none() && config.robots.is_none() && config.fetch.is_none() {
             return Err(no_robots());
         }
-        let setup = Setup::new(config, &[], show);
-        let setup = setup.map_err(|faults| match &site {
-            Some(site) => site.refusal(&faults, &flags),
-            None => refusal(&faults),
-        })?;
         let logs = match (logs.is_empty(), &site) {
             (true, Some(site)) => site.logs(),
             _ => logs,
         };
         let sources = expand(&logs);
-        check_outputs(&setup.config, &sources, &output, overwrite)?;
+        check_outputs(&config.clone().with_defaults(), &sources, &output, overwrite)?;
+        let setup = Setup::new(config, &[], show);
+        let setup = setup.map_err(|faults| match &site {
+            Some(site) => site.refusal(&faults, &flags),
+            None => refusal(&faults),
+        })?;
         AuditRun { setup, sources, output }.run()
     }
 

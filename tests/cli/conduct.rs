@@ -187,5 +187,5 @@ fn whoever_is_not_bound_is_counted_by_reason_or_judged_with_everyone() {
         sandbox.table("report/violations.csv").cells("crawler group not_bound_reason"),
         ["AdsBot-Google | * | ignores-star", "ChatGPT-User | * | user-triggered", "GPTBot | * | "]
     );
-    assert_eq!(sandbox.json("report/run.json")["options"]["judge"], "everyone");
+    assert_eq!(sandbox.json("report/run.json")["options"]["include_unbound"], true);
 }

@@ -193,7 +193,7 @@ fn a_night_overwrites_nothing_of_others() {
     refused(&sandbox, &config, "is an input (--config)");
     sandbox.run(&format!("{night} --mail-summary night.txt")).exits(0);
     sandbox.run(&format!("{night} --mail-summary night.txt")).exits(0);
-    sandbox.write("reports/news.csv", "mine\n");
-    refused(&sandbox, night, "reports/news.csv: already exists");
+    sandbox.write("reports/events.csv", "mine\n");
+    refused(&sandbox, night, "reports/events.csv: already exists");
     sandbox.run(&format!("{night} --force --mail-summary notes.txt")).exits(0);
 }

@@ -12,7 +12,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use botaudit::archive::Store;
+use botaudit::audit::finish::Audit;
 use botaudit::audit::identities::Identities;
+use botaudit::audit::tally;
 use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
@@ -55,9 +57,10 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
     let sources = expand(&[path.into()]);
     let identities = Identities::default();
     let start = Instant::now();
-    let audit =
-        audit::run(&sources, &options, judge, registry, &identities, &Progress::default(), None)
-            .unwrap();
+    let (record, progress) = (tally::header::ReportedOptions::default(), Progress::default());
+    let tally =
+        audit::run(&sources, &options, &record, judge, registry, &identities, &progress, None);
+    let audit = Audit::new(tally.unwrap()).unwrap();
     (audit.total().violations, start.elapsed().as_secs_f64())
 }
 

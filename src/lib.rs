@@ -34,6 +34,7 @@
 
 pub mod bounded;
 pub mod bytes;
+pub mod digest;
 pub mod error;
 pub mod merge;
 pub mod staged;

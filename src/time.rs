@@ -6,11 +6,13 @@ use std::io::Write;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
 
 const DAY_SECONDS: i64 = 86_400;
 
 /// Seconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "i64")]
 pub struct UtcTime(i64);
 
 impl UtcTime {
@@ -53,6 +55,15 @@ impl UtcTime {
     }
 }
 
+impl TryFrom<i64> for UtcTime {
+    type Error = &'static str;
+
+    /// Of seconds since the epoch.
+    fn try_from(seconds: i64) -> Result<UtcTime, &'static str> {
+        UtcTime::from_unix_seconds(seconds).ok_or("a time outside of the calendar")
+    }
+}
+
 impl From<Timestamp> for UtcTime {
     fn from(time: Timestamp) -> UtcTime {
         UtcTime(time.as_second())
@@ -73,8 +84,21 @@ impl fmt::Display for UtcTime {
 }
 
 /// A day of the calendar, in the zone of the report.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "i32")]
 pub struct Day(i32);
+
+/// The first and the last day that can be written, since 1970.
+const DAYS: std::ops::RangeInclusive<i32> = -4_371_587..=2_932_896;
+
+impl TryFrom<i32> for Day {
+    type Error = &'static str;
+
+    /// Of days since 1970-01-01.
+    fn try_from(days: i32) -> Result<Day, &'static str> {
+        DAYS.contains(&days).then_some(Day(days)).ok_or("a day outside of the calendar")
+    }
+}
 
 impl Day {
     /// Reads `2026-01-31`, and nothing else.
@@ -87,7 +111,7 @@ impl Day {
 
     /// `days` later, or earlier where it is negative; the last day that can be written, past it.
     pub fn plus(self, days: i32) -> Day {
-        Day(self.0.saturating_add(days).clamp(-4_371_587, 2_932_896))
+        Day(self.0.saturating_add(days).clamp(*DAYS.start(), *DAYS.end()))
     }
 
     /// Appends what [`fmt::Display`] writes.
@@ -143,7 +167,7 @@ fn write_digits(digits: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// An hour as the clocks of a zone show it; one that they show twice is one.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Hour {
     /// The day.
     pub day: Day,

@@ -1,8 +1,9 @@
 //! What an archive keeps of one snapshot, and the numbers and text it keeps it as.
 
+use crate::digest::Digest;
 use crate::time::UtcTime;
 
-use super::snapshot::{Digest, Failure, Fetch, Hop, SnapshotOutcome};
+use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 
 /// A snapshot in an archive, but for the bytes of its body.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
 use super::entry::{HistoryEntry, chain_text};
 use super::import::manifest::COLUMNS;
 use super::reader::Archive;
-use super::snapshot::Digest;
 
 /// Names of folders that are longer than file systems allow are replaced by a digest.
 const NAME_BYTES_MAX: usize = 200;

@@ -2,10 +2,11 @@
 
 use rusqlite::Row;
 
+use crate::digest::Digest;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, chain, outcome, time};
-use super::snapshot::{Digest, Fetch};
+use super::snapshot::Fetch;
 
 /// A statement that selects what an [`HistoryEntry`] is made of, in the order in which [`entry`] reads it.
 /// A literal, as it is looked up by its text each time.

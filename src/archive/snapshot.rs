@@ -5,44 +5,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 
 /// Bytes of a file that are read: what counts (512,000) is less, but the digest
 /// should name the whole file wherever that is of a sensible size.
 const FILE_BYTES_MAX: u64 = 64 << 20;
-
-/// SHA-256 of a robots.txt, before any cut.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Digest([u8; 32]);
-
-impl Digest {
-    /// The digest of `body`.
-    pub fn of(body: &[u8]) -> Digest {
-        Digest(Sha256::digest(body).into())
-    }
-
-    /// The 32 bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl From<[u8; 32]> for Digest {
-    fn from(bytes: [u8; 32]) -> Digest {
-        Digest(bytes)
-    }
-}
-
-/// `sha256:` and 64 hexadecimal digits.
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
 
 /// What came of asking for a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -193,12 +161,6 @@ pub fn read_body(path: &Path) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_digest_names_the_function_that_made_it() {
-        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(Digest::of(b"").to_string(), empty);
-    }
 
     #[test]
     fn outcomes_are_read_as_they_are_written() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use crate::digest::Digest;
 use crate::error::Result;
 use crate::robots::parse::BODY_BYTES_MAX;
 use crate::time::UtcTime;
@@ -12,7 +13,7 @@ use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
 use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, in_order};
-use super::snapshot::{Digest, Fetch};
+use super::snapshot::Fetch;
 use super::sqlite::{failed, open_to_write};
 
 /// A batch is full at so many snapshots, or at so many bytes of bodies.

@@ -7,14 +7,12 @@
 //! resolved by the minute, after everything is merged; within one minute the
 //! reading counts as earlier.
 
-use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
 
-use super::places::PlaceTally;
 use super::readings::ReadingTally;
 use super::series::Series;
-use super::tally::{Actor, Times};
+use super::tally::{Actor, CrawlerTally, Times};
 use crate::merge::Merge;
 
 /// Violations by who had read robots.txt before: each is one of the first four.
@@ -105,7 +103,7 @@ impl Merge for Awareness {
 /// Who read the robots.txt of one place, and when.
 #[derive(Debug)]
 pub struct Readers<'a> {
-    registry: &'a Registry,
+    crawlers: &'a [Crawler],
     actors: Vec<Reader>,
 }
 
@@ -143,15 +141,15 @@ pub struct Knowledge<'a> {
 }
 
 impl<'a> Readers<'a> {
-    /// Who read the robots.txt of `place`.
-    pub fn new(place: &PlaceTally, registry: &'a Registry) -> Readers<'a> {
-        let reader = |(&actor, tally): (&Actor, &super::tally::CrawlerTally)| Reader {
-            actor,
+    /// Who read the robots.txt of an origin, of which these are the rows.
+    pub fn new(rows: &[(Actor, CrawlerTally)], crawlers: &'a [Crawler]) -> Readers<'a> {
+        let reader = |(actor, tally): &(Actor, CrawlerTally)| Reader {
+            actor: *actor,
             readings: readings(&tally.readings),
             first_asked: tally.readings.fetched.map(|span| span.first.unix_minute()),
             times: tally.times,
         };
-        Readers { registry, actors: place.iter().map(reader).collect() }
+        Readers { crawlers, actors: rows.iter().map(reader).collect() }
     }
 
     /// What `actor`, who is one of them, could know.
@@ -169,7 +167,7 @@ impl<'a> Readers<'a> {
 
     /// Whether two different crawlers may have shared a copy.
     fn may_share(&self, left: Actor, right: Actor) -> bool {
-        let of = |crawler: CrawlerId| self.registry.crawler(crawler);
+        let of = |crawler: CrawlerId| &self.crawlers[crawler.index()];
         left.0 != right.0
             && left.1 == right.1
             && left.1 != Identity::Spoofed

@@ -15,13 +15,13 @@ use crate::merge::Merge;
 use crate::time::{Day, UtcTime};
 
 use super::file::FileTally;
-use super::tally::Tally;
+use super::tally::counter::Counter;
 use super::worker::{Position, Worker};
 
 /// What workers added up, by day.
 #[derive(Clone, Debug, Default)]
 pub struct ByDay {
-    days: BTreeMap<Day, Tally>,
+    days: BTreeMap<Day, Counter>,
     /// Of each chunk, by its place in its file.
     edges: BTreeMap<(FileId, u64), Edge>,
     /// Lines of days that are not asked for.
@@ -32,7 +32,7 @@ pub struct ByDay {
 #[derive(Clone, Debug, Default)]
 struct Edge {
     /// Its lines before the first that has a time.
-    leading: Option<Box<Tally>>,
+    leading: Option<Box<Counter>>,
     /// The day of that line.
     first: Option<Day>,
     /// The day of its last line that has a time.
@@ -73,10 +73,10 @@ impl ByDay {
     pub fn into_days(
         self,
         last_days: &BTreeMap<FileId, Day>,
-    ) -> (BTreeMap<Day, Tally>, BTreeMap<FileId, FileDays>) {
+    ) -> (BTreeMap<Day, Counter>, BTreeMap<FileId, FileDays>) {
         let ByDay { mut days, edges, outside } = self;
         let mut known: BTreeMap<FileId, FileDays> = BTreeMap::new();
-        let mut waiting: BTreeMap<FileId, Tally> = BTreeMap::new();
+        let mut waiting: BTreeMap<FileId, Counter> = BTreeMap::new();
         for (&file, &lines) in &outside {
             let of_file = known.entry(file).or_default();
             of_file.lines += lines;
@@ -86,12 +86,12 @@ impl ByDay {
             let of_file = known.entry(file).or_default();
             of_file.last = of_file.last.or_else(|| last_days.get(&file).copied());
             if let Some(leading) = leading {
-                waiting.entry(file).or_default().absorb(*leading);
+                absorb_into(&mut waiting, file, *leading);
             }
             if let Some(day) = of_file.last.or(first)
                 && let Some(tally) = waiting.remove(&file)
             {
-                days.entry(day).or_default().absorb(tally);
+                absorb_into(&mut days, day, tally);
             }
             of_file.last = last.or(of_file.last);
         }
@@ -108,6 +108,13 @@ impl ByDay {
         }
         days.retain(|_, tally| !tally.files.is_empty());
         (days, known)
+    }
+}
+
+fn absorb_into<K: Ord>(counters: &mut BTreeMap<K, Counter>, key: K, counter: Counter) {
+    match counters.get_mut(&key) {
+        Some(known) => known.absorb(counter),
+        None => drop(counters.insert(key, counter)),
     }
 }
 
@@ -133,7 +140,8 @@ impl Worker<'_> {
                     self.put(&mut edge, &mut tally, chunk.file);
                     edge.first.get_or_insert(day);
                     edge.last = Some(day);
-                    self.tally = self.by_day.days.remove(&day).unwrap_or_default();
+                    let known = self.by_day.days.remove(&day);
+                    self.counter = known.unwrap_or_else(|| self.context.counter());
                 }
                 Some(Ok(_)) | None => {}
             }
@@ -153,8 +161,8 @@ impl Worker<'_> {
     /// Puts away what was added up since the last change of days.
     fn put(&mut self, edge: &mut Edge, tally: &mut FileTally, file: FileId) {
         let tally = std::mem::take(tally);
-        let mut sums = std::mem::take(&mut self.tally);
-        sums.places.bound_times(tally.crawler);
+        let mut sums = std::mem::replace(&mut self.counter, self.context.counter());
+        sums.rows.bound_times(tally.crawler);
         let has_lines = tally.lines() > 0;
         if has_lines {
             sums.files.entry(file).or_default().absorb(tally);

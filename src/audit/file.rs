@@ -1,5 +1,9 @@
 //! What became of the lines of one input.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
 use crate::logs::reject::{Reject, Skip};
 
 use crate::merge::Merge;
@@ -8,7 +12,8 @@ use crate::merge::Merge;
 pub const SAMPLE_BYTES_MAX: usize = 512;
 
 /// Lines of one input: `lines = crawler + other + rejected + skipped`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(from = "FileRecord", into = "FileRecord")]
 pub struct FileTally {
     /// Requests of crawlers.
     pub crawler: u64,
@@ -23,12 +28,52 @@ pub struct FileTally {
 }
 
 /// Lines that are no record, for one reason.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct RejectTally {
     /// How many.
     pub lines: u64,
     /// The first of them: its number, and its first `SAMPLE_BYTES_MAX` bytes.
-    pub sample: Option<(u64, Box<[u8]>)>,
+    pub sample: Option<(u64, serde_bytes::ByteBuf)>,
+}
+
+/// As it is kept: reasons by their names.
+#[derive(Deserialize, Serialize)]
+struct FileRecord {
+    crawler: u64,
+    other: u64,
+    bytes: u64,
+    rejected: BTreeMap<String, RejectTally>,
+    skipped: BTreeMap<String, u64>,
+}
+
+impl From<FileTally> for FileRecord {
+    fn from(tally: FileTally) -> FileRecord {
+        let FileTally { crawler, other, rejected, bytes, skipped } = tally;
+        let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
+        let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
+        FileRecord {
+            crawler,
+            other,
+            bytes,
+            rejected: rejected.map(|(why, tally)| (why.as_str().to_owned(), tally)).collect(),
+            skipped: skipped.map(|(why, lines)| (why.as_str().to_owned(), lines)).collect(),
+        }
+    }
+}
+
+/// Reasons that this version does not know are left out; the sums of an input then do not agree,
+/// which is checked where it is used.
+impl From<FileRecord> for FileTally {
+    fn from(record: FileRecord) -> FileTally {
+        let FileRecord { crawler, other, bytes, mut rejected, mut skipped } = record;
+        FileTally {
+            crawler,
+            other,
+            rejected: Reject::ALL.map(|why| rejected.remove(why.as_str()).unwrap_or_default()),
+            bytes,
+            skipped: Skip::ALL.map(|why| skipped.remove(why.as_str()).unwrap_or_default()),
+        }
+    }
 }
 
 impl FileTally {
@@ -37,7 +82,8 @@ impl FileTally {
         let tally = &mut self.rejected[reason as usize];
         tally.lines += 1;
         if tally.sample.as_ref().is_none_or(|&(earliest, _)| line_number < earliest) {
-            tally.sample = Some((line_number, line[..line.len().min(SAMPLE_BYTES_MAX)].into()));
+            let sample = line[..line.len().min(SAMPLE_BYTES_MAX)].to_vec();
+            tally.sample = Some((line_number, sample.into()));
         }
     }
 

@@ -6,31 +6,32 @@ use std::sync::Arc;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::chunks::{Chunks, Ending};
-use crate::input::source::{FileId, Source};
-use crate::judge::Judge;
-use crate::judge::robots::Robots;
+use crate::input::source::FileId;
+use crate::judge::failure_message;
+use crate::judge::robots::RobotsId;
 use crate::judge::timeline::BeforeFirst;
-use crate::logs::detect::Detection;
-use crate::logs::limitation::Limitation;
 use crate::logs::reject::{Reject, Skip};
+use crate::merge::Merge;
+use crate::robots::model::{ProductToken, RobotsTxt};
 use crate::time::Day;
 
 use super::awareness::Readers;
 use super::file::{FileTally, RejectTally};
 use super::hours::{HOURS_MAX, Hours};
+use super::identity_warnings::{identity_note, identity_warnings};
 use super::nothing_judged::nothing_judged;
 use super::place::Place;
-use super::places::TIME_BUCKETS_MAX;
+use super::quotes::Quotes;
 use super::row::{ActorRow, Broken, Delayed};
 use super::simulate::Simulation;
 use super::snapshots::Snapshots;
 use super::sums::Sums;
-use super::tally::{Actor, CrawlerTally, Example, Tally, Times, UserAgentTally};
+use super::tally::header::{FormatUsed, Header, InputSummary, ReportedOptions, RobotsVersion};
+use super::tally::rows::{OriginRows, TIME_BUCKETS_MAX};
+use super::tally::{Actor, CrawlerTally, Tally, Times, UserAgentTally};
 use super::unknown::{self, UnknownCrawler};
 use super::warnings::warnings;
 use super::witness::LogEvidence;
-use crate::merge::Merge;
 
 /// Everything that a report says.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ pub struct Audit {
     /// In the order of their names.
     pub inputs: Vec<Input>,
     /// The robots.txt files that the log made us look at, by name.
-    pub robots: Vec<(String, Arc<Robots>)>,
+    pub robots: Vec<(String, UsedRobots)>,
     /// Where robots.txt files have a history: what was in force.
     pub snapshots: Snapshots,
     /// What was made of requests from before the first snapshot of a robots.txt.
@@ -60,6 +61,12 @@ pub struct Audit {
     pub nothing_judged: Option<String>,
     /// What a draft would change, where one is given.
     pub simulation: Option<Simulation>,
+    /// What the user asked for.
+    pub options: ReportedOptions,
+    /// The crawlers that have rows, by the numbers that these have here.
+    pub registry: Registry,
+    /// Crawlers in the registry by which user agents were identified.
+    pub crawlers_known: usize,
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
     robots_failures: usize,
@@ -84,37 +91,7 @@ pub struct Input {
     pub tally: FileTally,
 }
 
-/// A log format, as reports tell it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct FormatUsed {
-    /// Its name, or how it was given.
-    pub name: String,
-    /// What it cannot tell.
-    pub caveats: Vec<Limitation>,
-}
-
-/// The robots.txt files that an audit was judged by.
-#[derive(Debug)]
-pub enum InForce {
-    /// Those that its judge looked at.
-    OfJudge,
-    /// Those that were kept with its sums.
-    Kept {
-        /// By name.
-        robots: Vec<(String, Arc<Robots>)>,
-        /// Where they have a history.
-        snapshots: Snapshots,
-        /// Those that could not be read, each in a sentence.
-        failures: Vec<String>,
-    },
-}
-
 impl Input {
-    /// Whether not even its first byte could be read.
-    pub fn is_unopened(&self) -> bool {
-        self.damage.is_some() && self.size_bytes == 0
-    }
-
     /// Reasons for which lines were no records, and how many.
     pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
         Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
@@ -126,119 +103,63 @@ impl Input {
     }
 }
 
-/// How one input ended, as its reader saw it.
-#[derive(Clone, Debug)]
-pub struct InputEnd {
-    /// The log format; `None` where there was no line to tell it from.
-    pub format: Option<FormatUsed>,
-    /// Why its rest could not be read.
-    pub failure: Option<String>,
-    /// How its bytes ended.
-    pub ending: Ending,
-    lines_tried: usize,
-}
-
-impl InputEnd {
-    /// Of an input that was read.
-    pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
-        let lines_tried = detected.lines_tried;
-        let format = detected.format.as_ref().map(|format| FormatUsed {
-            name: format.name().to_owned(),
-            caveats: format.limitations().to_vec(),
-        });
-        let ending = chunks.ending();
-        let failure = ending.damage.map(|damage| damage.to_string());
-        InputEnd { format, lines_tried, failure, ending }
-    }
-
-    /// Of an input that could not be opened.
-    pub fn unopened(err: &Error) -> InputEnd {
-        let failure = Some(err.to_string());
-        InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
-    }
-
-    /// Of the lines of one day of an input, which were added up before.
-    pub fn kept(format: Option<FormatUsed>, damage: Option<String>, tally: &FileTally) -> InputEnd {
-        let (lines, bytes) = (tally.lines(), tally.bytes);
-        let ending = Ending { lines, bytes, size_bytes: bytes, ..Ending::default() };
-        InputEnd { format, lines_tried: 0, failure: damage, ending }
-    }
-}
-
 impl Audit {
-    /// Checks the sums and puts everything in order.
+    /// Checks the sums of `tally` and puts everything in the order of reports.
     ///
     /// # Errors
-    /// Where sums that must hold do not.
-    pub fn new(
-        sources: &[Source],
-        ends: Vec<InputEnd>,
-        mut tally: Tally,
-        (judge, before_first): (&Judge, BeforeFirst),
-        registry: &Registry,
-        in_force: InForce,
-    ) -> Result<Audit> {
-        let mut inputs = Vec::with_capacity(sources.len());
-        for (index, (source, end)) in sources.iter().zip(ends).enumerate() {
-            let mut tally = tally.files.remove(&FileId::from_index(index)).unwrap_or_default();
-            check_lines(&source.name, &tally, end.ending.lines)?;
-            if end.ending.partial_line {
-                tally.skip(Skip::Partial);
-            }
-            inputs.push(Input {
-                name: source.name.clone(),
-                size_bytes: end.ending.size_bytes,
-                decompressed_bytes: end.ending.bytes,
-                format: end.format,
-                lines_tried: end.lines_tried,
-                damage: end.failure,
-                tally,
-            });
-        }
-        let (unknown_crawlers, other_unknown_crawlers) = tally.unknown_crawlers.into_parts();
-        let of_judge = matches!(in_force, InForce::OfJudge);
-        let (mut robots, mut snapshots, failures) = match in_force {
-            InForce::OfJudge => (judge.sources(), Snapshots::default(), judge.failures()),
-            InForce::Kept { robots, snapshots, failures } => (robots, snapshots, failures),
-        };
+    /// Where sums that must hold do not, or the tally is damaged.
+    pub fn new(tally: Tally) -> Result<Audit> {
+        let inputs = inputs_of(&tally);
+        let Tally { header, counts } = tally;
+        let quotes = Quotes::new(&header);
+        let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
         let mut rows = Vec::new();
-        for (place, actors) in tally.places.into_map() {
-            if of_judge {
-                snapshots.add(&place, &actors, (judge, before_first), &mut robots);
-            }
-            let readers = Readers::new(&actors, registry);
-            for (actor, tally) in actors {
+        for OriginRows { place, rows: of_place, .. } in counts.origins {
+            snapshots.add(&place, &of_place, &quotes, &mut robots)?;
+            let readers = Readers::new(&of_place, &header.crawlers);
+            for (actor, tally) in of_place {
                 let knowledge = readers.knowledge(actor);
-                rows.push(ActorRow::new(place.to_string(), actor, tally, &knowledge, judge));
+                rows.push(ActorRow::new(place.to_string(), actor, tally, &knowledge, &quotes)?);
             }
         }
+        // Crawlers are numbered in the order of their names.
         rows.sort_by(|left, right| {
-            let key = |row: &ActorRow| (registry.crawler(row.actor.0).name.clone(), row.actor.1);
-            left.origin.cmp(&right.origin).then_with(|| key(left).cmp(&key(right)))
+            left.origin.cmp(&right.origin).then_with(|| left.actor.cmp(&right.actor))
         });
-        let unknown_crawlers = unknown::unknown_crawlers(unknown_crawlers, &robots);
+        let unknown_crawlers = unknown::unknown_crawlers(counts.unknown_crawlers, &robots);
+        let failures = header.rulings.failures.values();
+        let mut failures: Vec<String> = failures.map(|why| failure_message(why)).collect();
+        failures.sort();
         let mut audit = Audit {
             inputs,
             robots,
             snapshots,
-            before_first,
-            hours: tally.hours,
+            before_first: header.rulings.before_first(),
+            hours: counts.hours,
             unknown_crawlers,
-            other_unknown_crawlers,
+            other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
-            log_evidence: judge.known_outages().map(LogEvidence::of),
+            log_evidence: header.outages.map(LogEvidence::of),
             warnings: Vec::new(),
             notes: Vec::new(),
             nothing_judged: None,
             simulation: None,
+            options: header.options.clone(),
+            registry: Registry::of_crawlers(header.crawlers.clone()),
+            crawlers_known: header.registry.crawlers,
             rows,
         };
         audit.check_requests()?;
         audit.tell_log_evidence();
-        audit.warnings = warnings(&audit, judge, failures);
+        audit.warnings = warnings(&audit, &header.rulings, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.notes.extend(audit.hours_given_up());
-        audit.nothing_judged = nothing_judged(&audit, judge, !of_judge);
+        if let Some(draft) = &header.draft {
+            audit.simulation = Some(Simulation::new(&mut audit, draft, &quotes)?);
+        }
+        audit.warnings.extend(identity_warnings(&audit, &header.identities));
+        audit.notes.extend(identity_note(&header.identities));
+        audit.nothing_judged = nothing_judged(&audit, &header);
         audit.warnings.extend(audit.nothing_judged.clone());
         Ok(audit)
     }
@@ -282,13 +203,6 @@ impl Audit {
         by_day.into_iter().flat_map(|(day, rows)| {
             rows.into_iter().map(move |(origin, actor, sums)| (day, origin, actor, sums))
         })
-    }
-
-    /// The examples of broken and of simulated rules, for whoever must shorten them.
-    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
-        let broken = self.rows.iter_mut().flat_map(|row| &mut row.broken);
-        let simulated = self.simulation.iter_mut().flat_map(Simulation::examples_mut);
-        broken.map(|broken| &mut broken.tally.example).chain(simulated)
     }
 
     /// Sums over all crawlers.
@@ -375,13 +289,40 @@ impl Audit {
     }
 }
 
-/// Lines are counted by who reads them and again by who looks at them.
-fn check_lines(name: &str, tally: &FileTally, lines_read: u64) -> Result<()> {
-    if tally.lines() == lines_read {
-        return Ok(());
+/// A version of a robots.txt that was looked at, and what is kept of its text.
+#[derive(Clone, Debug)]
+pub struct UsedRobots {
+    /// Its number in the tally.
+    pub id: RobotsId,
+    /// Its digest and sizes.
+    pub version: Arc<RobotsVersion>,
+    /// What it says, where rows name lines of it.
+    pub text: Option<Arc<RobotsTxt>>,
+}
+
+impl UsedRobots {
+    /// The values of its User-agent lines, as far as they are kept.
+    pub fn product_tokens(&self) -> impl Iterator<Item = ProductToken> {
+        let of_text = self.text.iter().flat_map(|text| &text.groups);
+        let of_text = of_text.flat_map(|group| &group.product_tokens).cloned();
+        let kept = self.version.product_tokens.iter();
+        of_text.chain(kept.map(|token| ProductToken { written: token.to_vec().into(), line: 0 }))
     }
-    Err(Error::inconsistent(format!(
-        "{name}: {lines_read} lines read, {} accounted for",
-        tally.lines()
-    )))
+}
+
+/// The files of a single robots.txt or a directory, by name.
+fn files_of(header: &Header, quotes: &Quotes<'_>) -> Result<Vec<(String, UsedRobots)>> {
+    let files = header.rulings.files.iter();
+    files.map(|(source, digest)| Ok((source.clone(), quotes.used(*digest)?))).collect()
+}
+
+/// The inputs of a tally, with their lines.
+pub fn inputs_of(tally: &Tally) -> Vec<Input> {
+    let inputs = tally.header.inputs.iter().zip(&tally.counts.inputs).map(|(summary, tally)| {
+        let InputSummary { name, size_bytes, decompressed_bytes, format, lines_tried, damage } =
+            summary.clone();
+        let tally = tally.clone();
+        Input { name, size_bytes, decompressed_bytes, format, lines_tried, damage, tally }
+    });
+    inputs.collect()
 }

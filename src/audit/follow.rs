@@ -14,10 +14,10 @@ use crate::logs::format::Format;
 use crate::time::Day;
 
 use super::by_day::FileDays;
-use super::finish::InputEnd;
 use super::identities::Identities;
+use super::input_end::InputEnd;
 use super::suspects::Suspects;
-use super::tally::Tally;
+use super::tally::counter::Counter;
 use super::worker::{Pass, Split};
 use super::{Options, Progress, add_up, context};
 
@@ -59,7 +59,7 @@ pub struct ReadingEnd {
 #[derive(Debug)]
 pub struct Followed {
     /// Its sums by day. They hold no line of a log in which no day is known yet.
-    pub days: BTreeMap<Day, Tally>,
+    pub days: BTreeMap<Day, Counter>,
     /// In the order of the readings.
     pub ends: Vec<(ReadingEnd, FileDays)>,
 }
@@ -79,7 +79,7 @@ pub fn follow(
 ) -> Result<Followed> {
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
     context.split = Split::ByDay;
-    let (_, by_day, ends) = add_up(sources, readings, options, &context, progress, None)?;
+    let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
     let mut last_days = BTreeMap::new();
     let mut lines_before = BTreeMap::new();
     for reading in readings {
@@ -88,7 +88,7 @@ pub fn follow(
             lines_before.insert(reading.file, reached.as_ref().map_or(0, |reached| reached.lines));
         }
     }
-    let (days, files) = by_day.into_days(&last_days);
+    let (days, files) = counted.by_day.into_days(&last_days);
     let ends = ends.into_iter().map(|end| {
         let of_file = files.get(&end.file).copied().unwrap_or_default();
         let before = lines_before.get(&end.file).copied().unwrap_or(0);
@@ -117,8 +117,8 @@ pub fn suspects_of(
     progress: &Progress,
 ) -> Result<Suspects> {
     let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
-    let (tally, ..) = add_up(sources, readings, options, &context, progress, None)?;
-    Ok(Suspects::new(tally.suspects))
+    let (counted, _) = add_up(sources, readings, options, &context, progress, None)?;
+    Ok(Suspects::new(counted.collected.suspects))
 }
 
 impl ReadingEnd {

@@ -18,12 +18,10 @@ use crate::input::source::Source;
 use crate::logs::detect::detect;
 use crate::logs::format::Format;
 
-use super::by_day::ByDay;
 use super::evidence::{Evidence, EvidenceSink};
-use super::finish::InputEnd;
 use super::follow::{Following, Narrowed, Reading, ReadingEnd};
-use super::tally::Tally;
-use super::worker::{Split, Worker};
+use super::input_end::InputEnd;
+use super::worker::{Split, Worker, WorkerCounts};
 use super::{Options, Progress};
 
 /// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
@@ -106,11 +104,11 @@ impl<'a> Hand<'a> {
     ///
     /// # Errors
     /// Where evidence cannot be written.
-    pub fn work(mut self) -> Result<(Tally, ByDay)> {
+    pub fn work(mut self) -> Result<WorkerCounts> {
         while let Ok(work) = self.desk.work.recv() {
             self.add_up(work)?;
         }
-        Ok(self.worker.into_tallies())
+        Ok(self.worker.into_counted())
     }
 
     fn read_one(&mut self, reading: &Reading, place: &Place) -> Result<ReadingEnd> {

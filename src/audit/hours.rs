@@ -4,26 +4,32 @@
 //! merge exactly: an hour that one of them had to give up has enough later ones
 //! after it.
 
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
+use crate::error::Result;
 use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
+use super::sums::is_zero;
 use super::tally::Actor;
+use super::tally::short_map::ShortMap;
 use crate::merge::Merge;
 
 /// Hours that are told apart, 62 days of them: at most so many times 40 bytes for each crawler.
 pub const HOURS_MAX: usize = 62 * 24;
 
 /// Requests of one hour.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 #[expect(
     missing_docs,
     reason = "each is the column of the same name, described in report/columns.rs"
 )]
 pub struct HourSums {
     pub requests: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub allowed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub violations: u64,
     pub bytes: u64,
 }
@@ -50,10 +56,10 @@ impl Merge for HourSums {
 }
 
 /// Requests by hour and crawler, at all origins together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Hours {
     hours_max: usize,
-    kept: BTreeMap<Hour, BTreeMap<Actor, HourSums>>,
+    kept: ShortMap<Hour, ShortMap<Actor, HourSums>>,
     earlier: HourSums,
 }
 
@@ -66,7 +72,7 @@ impl Default for Hours {
 impl Hours {
     /// Tells the last `hours_max` hours apart in which there is anything.
     pub fn new(hours_max: usize) -> Hours {
-        Hours { hours_max, kept: BTreeMap::new(), earlier: HourSums::default() }
+        Hours { hours_max, kept: ShortMap::default(), earlier: HourSums::default() }
     }
 
     /// Counts one request of `actor` that was answered with `bytes` bytes.
@@ -80,8 +86,23 @@ impl Hours {
     }
 
     /// Each hour that is told apart, in order, and what each crawler did in it.
-    pub fn kept(&self) -> impl Iterator<Item = (Hour, &BTreeMap<Actor, HourSums>)> {
+    pub fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
         self.kept.iter().map(|(hour, actors)| (*hour, actors))
+    }
+
+    /// The same, with what `new` gives in place of each crawler and identity.
+    ///
+    /// # Errors
+    /// As `new` has them.
+    pub fn renumbered(self, new: impl Fn(Actor) -> Result<Actor>) -> Result<Hours> {
+        let Hours { hours_max, kept, earlier } = self;
+        let hour = |(hour, actors): (Hour, ShortMap<Actor, HourSums>)| {
+            let actors = actors.into_iter().map(|(actor, sums)| Ok((new(actor)?, sums)));
+            let actors: Vec<_> = actors.collect::<Result<_>>()?;
+            Ok((hour, actors.into_iter().collect::<ShortMap<_, _>>()))
+        };
+        let kept: Vec<_> = kept.into_iter().map(hour).collect::<Result<_>>()?;
+        Ok(Hours { hours_max, kept: kept.into_iter().collect(), earlier })
     }
 
     /// The requests of all hours before those.
@@ -92,41 +113,34 @@ impl Hours {
     /// The requests of all hours.
     pub fn total(&self) -> HourSums {
         let mut total = self.earlier;
-        self.kept.values().flat_map(BTreeMap::values).for_each(|sums| total.absorb(*sums));
+        self.kept.values().flat_map(ShortMap::values).for_each(|sums| total.absorb(*sums));
         total
     }
 
     fn sums(&mut self, hour: Hour, actor: Actor) -> &mut HourSums {
-        // Most logs are in the order of time.
-        let is_last = self.kept.last_key_value().is_some_and(|(last, _)| *last == hour);
-        if !is_last && !self.kept.contains_key(&hour) {
-            let first = self.kept.first_key_value();
+        if self.kept.get_mut(&hour).is_none() {
             let is_full = self.kept.len() >= self.hours_max;
-            if is_full && first.is_none_or(|(first, _)| hour < *first) {
+            if is_full && self.kept.first_key().is_none_or(|first| hour < *first) {
                 return &mut self.earlier;
             }
-            self.kept.insert(hour, BTreeMap::new());
+            self.kept.entry(hour);
             self.give_up_the_first();
         }
-        let actors = match is_last {
-            true => self.kept.last_entry().map(|entry| entry.into_mut()),
-            false => self.kept.get_mut(&hour),
-        };
-        let actors = actors.expect("it was there, or was inserted and is not the first");
-        actors.entry(actor).or_default()
+        self.kept.entry(hour).entry(actor)
     }
 
     fn give_up_the_first(&mut self) {
         while self.kept.len() > self.hours_max
             && let Some((_, actors)) = self.kept.pop_first()
         {
-            actors.into_values().for_each(|sums| self.earlier.absorb(sums));
+            actors.into_iter().for_each(|(_, sums)| self.earlier.absorb(sums));
         }
     }
 }
 
 impl Merge for Hours {
     fn absorb(&mut self, other: Hours) {
+        self.hours_max = self.hours_max.min(other.hours_max);
         self.kept.absorb(other.kept);
         self.earlier.absorb(other.earlier);
         self.give_up_the_first();
@@ -141,7 +155,7 @@ mod tests {
     use crate::judge::verdict::RuleRef;
     use crate::time::{UtcTime, Zone};
 
-    type Told = (Vec<(Hour, BTreeMap<Actor, HourSums>)>, HourSums);
+    type Kept = (Vec<(Hour, ShortMap<Actor, HourSums>)>, HourSums);
 
     fn hours(requests: &[(i64, usize)], hours_max: usize) -> Hours {
         let mut hours = Hours::new(hours_max);
@@ -156,7 +170,7 @@ mod tests {
         hours
     }
 
-    fn told(hours: &Hours) -> Told {
+    fn told(hours: &Hours) -> Kept {
         let kept = hours.kept().map(|(hour, actors)| (hour, actors.clone()));
         (kept.collect(), hours.earlier())
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
-use crate::crawlers::ranges::{List, Ranges};
 use crate::crawlers::registry::Registry;
 use crate::time::UtcTime;
 
 use super::finish::Audit;
-use super::identities::{Identities, Names};
 use super::sums::Span;
+use super::tally::identity_sources::{
+    IdentitySources, NameSources, RangeListSummary, RangeSources,
+};
 use crate::merge::Merge;
 
 /// Between a list, or a name that was looked up, and a log that are worth comparing: operators change
@@ -24,15 +25,11 @@ const NAMED_MAX: usize = 3;
 const SPOOFED_CRAWLERS_MIN: usize = 3;
 
 /// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
-pub fn identity_warnings(
-    audit: &Audit,
-    identities: &Identities,
-    registry: &Registry,
-) -> Vec<String> {
+pub fn identity_warnings(audit: &Audit, identities: &IdentitySources) -> Vec<String> {
     let mut warnings = Vec::new();
     let seen = Seen::new(audit);
     if let Some(ranges) = &identities.ranges {
-        let lists = lists_of_seen(&seen, ranges, registry);
+        let lists = lists_of_seen(&seen, ranges, &audit.registry);
         warnings.extend(faults(&lists));
         warnings.extend(missing(&lists));
         warnings.extend(distant(&lists, seen.span));
@@ -46,10 +43,10 @@ pub fn identity_warnings(
 }
 
 /// What a reader of the summary should know, where nobody was verified.
-pub fn identity_note(identities: &Identities) -> Option<String> {
+pub fn identity_note(identities: &IdentitySources) -> Option<String> {
     let note = "nobody's address was checked, and anybody can send a crawler's user agent: all are unverified; \
                 see --ip-ranges and --verify-dns";
-    identities.is_empty().then(|| note.to_owned())
+    (identities.ranges.is_none() && identities.names.is_none()).then(|| note.to_owned())
 }
 
 /// The crawlers of a log.
@@ -87,19 +84,29 @@ impl Seen {
 
 /// A list, and the crawlers of this log that it is about.
 struct SeenList<'a> {
-    list: &'a List,
+    url: &'a str,
+    list: &'a RangeListSummary,
     crawlers: Vec<&'a str>,
     /// Whether it left anybody unverified.
     is_missed: bool,
 }
 
-fn lists_of_seen<'a>(seen: &Seen, ranges: &'a Ranges, registry: &'a Registry) -> Vec<SeenList<'a>> {
+fn lists_of_seen<'a>(
+    seen: &Seen,
+    ranges: &'a RangeSources,
+    registry: &'a Registry,
+) -> Vec<SeenList<'a>> {
     let mut lists: BTreeMap<&str, SeenList<'a>> = BTreeMap::new();
-    for (&crawler, requests) in &seen.requests {
-        for list in ranges.lists_of(crawler) {
-            let entry = lists.entry(&list.url);
-            let entry = entry.or_insert(SeenList { list, crawlers: Vec::new(), is_missed: false });
-            entry.crawlers.push(&registry.crawler(crawler).name);
+    let mut crawlers: Vec<(&CrawlerId, &[u64; 3])> = seen.requests.iter().collect();
+    crawlers.sort_by_key(|(crawler, _)| &registry.crawler(**crawler).name);
+    for (&crawler, requests) in crawlers {
+        let name = &registry.crawler(crawler).name;
+        for url in ranges.of_crawlers.get(name).into_iter().flatten() {
+            let Some((url, list)) = ranges.lists.get_key_value(url) else { continue };
+            let entry = lists.entry(url);
+            let entry =
+                entry.or_insert(SeenList { url, list, crawlers: Vec::new(), is_missed: false });
+            entry.crawlers.push(name);
             entry.is_missed |= requests[Identity::Unverified as usize] > 0;
         }
     }
@@ -125,7 +132,7 @@ fn missing(lists: &[SeenList<'_>]) -> Option<String> {
     Some(format!(
         "--ip-ranges holds no list of {}; it was not there: {}{}",
         named(&crawlers),
-        first.list.url,
+        first.url,
         and_more(missing().count() - 1)
     ))
 }
@@ -168,8 +175,8 @@ fn distant(lists: &[SeenList<'_>], span: Option<Span>) -> Vec<String> {
     warnings
 }
 
-fn unused(ranges: &Ranges) -> Option<String> {
-    let unused: Vec<&str> = ranges.unused().iter().map(String::as_str).collect();
+fn unused(ranges: &RangeSources) -> Option<String> {
+    let unused: Vec<&str> = ranges.unused.iter().map(String::as_str).collect();
     (!unused.is_empty()).then(|| {
         format!(
             "of --ip-ranges {} is no list of any crawler; a list is in a file named like its URL",
@@ -178,7 +185,7 @@ fn unused(ranges: &Ranges) -> Option<String> {
     })
 }
 
-fn about_names(names: &Names, span: Option<Span>) -> Vec<String> {
+fn about_names(names: &NameSources, span: Option<Span>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let (true, Some(failure)) = (names.unanswered > 0, &names.failure) {
         warnings.push(format!(

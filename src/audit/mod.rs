@@ -17,15 +17,15 @@ mod hands;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
-pub mod kept;
+pub mod input_end;
 pub mod naming;
 mod nothing_judged;
 pub mod pace;
 pub mod parse_rate;
 pub mod place;
-pub mod places;
+pub mod prepass;
+pub mod quotes;
 pub mod readings;
-pub mod record;
 pub mod row;
 pub mod series;
 pub mod simulate;
@@ -54,20 +54,19 @@ use crate::logs::detect::Hints;
 use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
-use by_day::ByDay;
 use evidence::EvidenceSink;
-use finish::{Audit, InForce};
 use follow::{Extent, Reading, ReadingEnd};
 use hands::{Desk, Hand, Readings};
 use identities::Identities;
-use identity_warnings::{identity_note, identity_warnings};
 use naming::Naming;
-use simulate::{Draft, Simulation};
+use simulate::Draft;
 use sites::Sites;
 use suspects::Suspects;
-use tally::Tally;
+use tally::build::{self, Run};
+use tally::counter::TallyLimits;
+use tally::{Tally, header};
 use witness::Silent;
-use worker::{Context, Pass, Split, Worker};
+use worker::{Context, Pass, Split, Worker, WorkerCounts};
 
 /// Bytes of lines that a worker takes at once, where nothing else is asked for.
 pub const CHUNK_BYTES: usize = 1 << 20;
@@ -93,6 +92,8 @@ pub struct Options {
     pub before_first: BeforeFirst,
     /// A draft of a robots.txt by which requests are judged besides.
     pub draft: Option<Arc<Draft>>,
+    /// How much is told apart.
+    pub limits: TallyLimits,
 }
 
 impl Options {
@@ -108,6 +109,7 @@ impl Options {
             window: Window::ALWAYS,
             before_first: BeforeFirst::AsFirst,
             draft: None,
+            limits: TallyLimits::default(),
         }
     }
 }
@@ -121,31 +123,32 @@ pub struct Progress {
     pub lines: AtomicU64,
 }
 
-/// Audits `sources`. Damage to a source ends that source alone.
+/// Audits `sources`. Damage to a source ends that source alone. `record` is what the user asked for,
+/// as the tally keeps it.
 ///
 /// # Errors
 /// Where the evidence cannot be written, or sums that must hold do not.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; all are needed")]
 pub fn run(
     sources: &[Source],
     options: &Options,
+    record: &header::ReportedOptions,
     judge: &Judge,
     registry: &Registry,
     identities: &Identities,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
-) -> Result<Audit> {
+) -> Result<Tally> {
     let context = context(sources, options, judge, registry, identities, Pass::Judge);
     let readings = whole(sources);
-    let (tally, _, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
+    let (counted, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
     let ends = ends.into_iter().map(|end| end.input).collect();
-    let judge = (judge, options.before_first);
-    let mut audit = Audit::new(sources, ends, tally, judge, registry, InForce::OfJudge)?;
-    if let Some(draft) = &options.draft {
-        audit.simulation = Some(Simulation::new(&mut audit, draft, judge.0)?);
-    }
-    audit.warnings.extend(identity_warnings(&audit, identities, registry));
-    audit.notes.extend(identity_note(identities));
-    Ok(audit)
+    let summary = options.draft.as_ref().map(|draft| draft.summary());
+    let draft = summary.as_ref().zip(options.draft.as_ref().map(|draft| draft.robots()));
+    let before_first = options.before_first;
+    let day = None;
+    let run = Run { options: record, registry, judge, day, before_first, identities, draft };
+    build::tally(counted.counter, sources, ends, run)
 }
 
 /// Whose names are to be looked up before [`run`], as far as lists of addresses do not say
@@ -163,8 +166,8 @@ pub fn suspects(
 ) -> Result<Suspects> {
     let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
     let readings = whole(sources);
-    let (tally, ..) = add_up(sources, &readings, options, &context, progress, None)?;
-    Ok(Suspects::new(tally.suspects))
+    let (counted, _) = add_up(sources, &readings, options, &context, progress, None)?;
+    Ok(Suspects::new(counted.collected.suspects))
 }
 
 /// The hours in which nobody got the robots.txt of an origin of ours, as `sources` show, to be
@@ -182,8 +185,8 @@ pub fn silent_hours(
     let nobody = Identities::default();
     let context = context(sources, options, judge, registry, &nobody, Pass::CollectWitness);
     let readings = whole(sources);
-    let (tally, ..) = add_up(sources, &readings, options, &context, progress, None)?;
-    Ok(tally.witness.into_silent())
+    let (counted, _) = add_up(sources, &readings, options, &context, progress, None)?;
+    Ok(counted.collected.witness.into_silent())
 }
 
 fn context<'a>(
@@ -208,6 +211,8 @@ fn context<'a>(
         identities,
         draft: options.draft.as_deref(),
         pass,
+        limits: options.limits,
+        ranks: registry.ranks().into(),
         client_key: RandomState::new(),
     }
 }
@@ -225,14 +230,14 @@ fn add_up(
     context: &Context<'_>,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
-) -> Result<(Tally, ByDay, Vec<ReadingEnd>)> {
+) -> Result<(WorkerCounts, Vec<ReadingEnd>)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|err| {
         Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
     })?;
     let readings = Readings::new(sources, readings, options, progress, evidence);
     let (desk, places) = Desk::new(pool.current_num_threads(), readings.len());
-    let tallies = pool.broadcast(|_| {
+    let counted = pool.broadcast(|_| {
         let sites = Sites::new(context.judge, &options.naming);
         let mut hand = Hand::new(Worker::new(context, sites), &desk, &readings);
         if let Some(place) = places.take() {
@@ -240,11 +245,9 @@ fn add_up(
         }
         hand.work()
     });
-    let mut sums = (Tally::default(), ByDay::default());
-    for tallies in tallies {
-        let (tally, by_day) = tallies?;
-        sums.0.absorb(tally);
-        sums.1.absorb(by_day);
+    let mut sums = WorkerCounts::new(context);
+    for counted in counted {
+        sums.absorb(counted?);
     }
-    Ok((sums.0, sums.1, readings.into_ends()?))
+    Ok((sums, readings.into_ends()?))
 }

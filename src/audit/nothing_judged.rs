@@ -5,43 +5,44 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::Judge;
-use crate::judge::robots::Robots;
 use crate::logs::limitation::Limitation;
 use crate::logs::reject::Skip;
 use crate::url::origin::Origin;
 
 use super::finish::{Audit, Input};
 use super::place::Place;
+use super::tally::header::{Header, RobotsVersion};
+use super::tally::rulings::Rulings;
 
 /// Hosts and files that are named.
 const NAMED_MAX: usize = 3;
 
 /// Why nothing of `audit` could be judged; `None` where something was, or there was nothing to
-/// judge. `is_of_day` says that lines of one day were taken out of logs that were read before: a
-/// day without any is none that could not be judged.
-pub fn nothing_judged(audit: &Audit, judge: &Judge, is_of_day: bool) -> Option<String> {
-    let why = no_robots_txt(audit, judge)
+/// judge. A day of a nightly job may have no lines at all.
+pub fn nothing_judged(audit: &Audit, header: &Header) -> Option<String> {
+    let (rulings, is_of_day) = (&header.rulings, !header.days.is_empty());
+    let why = no_robots_txt(audit, rulings)
         .or_else(|| no_lines(audit).filter(|_| !is_of_day))
         .or_else(|| no_user_agents(audit))
-        .or_else(|| nothing_known(audit, judge))?;
+        .or_else(|| nothing_known(audit, rulings))?;
     Some(format!("nothing could be judged: {why}"))
 }
 
 /// All files that were judged by are something else. What servers gave stays what they gave: by an
 /// archive, a page in place of a robots.txt allows everything.
-fn no_robots_txt(audit: &Audit, judge: &Judge) -> Option<String> {
-    if judge.is_dated() || audit.robots.is_empty() {
+fn no_robots_txt(audit: &Audit, rulings: &Rulings) -> Option<String> {
+    if rulings.is_archive || audit.robots.is_empty() {
         return None;
     }
     // A file in a directory may be empty to allow everything; one that is given alone was mistaken.
-    let is_foreign =
-        |robots: &Robots| robots.is_foreign || (judge.is_by_hand() && robots.size_bytes == 0);
-    if !audit.robots.iter().all(|(_, robots)| is_foreign(robots)) {
+    let is_foreign = |robots: &RobotsVersion| {
+        robots.is_foreign || (rulings.is_single_file && robots.size_bytes == 0)
+    };
+    if !audit.robots.iter().all(|(_, robots)| is_foreign(&robots.version)) {
         return None;
     }
     let names: Vec<&str> = audit.robots.iter().map(|(name, _)| name.as_str()).collect();
-    let is_empty = audit.robots.iter().all(|(_, robots)| robots.size_bytes == 0);
+    let is_empty = audit.robots.iter().all(|(_, robots)| robots.version.size_bytes == 0);
     let what = match (is_empty, names.len()) {
         (true, _) => "is empty",
         (false, 1) => "is not a robots.txt: it has no User-agent line and other text instead",
@@ -76,7 +77,7 @@ fn no_user_agents(audit: &Audit) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
         let format = input.format.as_ref();
-        format.is_some_and(|format| format.caveats.contains(&Limitation::NoUserAgent))
+        format.is_some_and(|format| format.limitations.contains(&Limitation::NoUserAgent))
     };
     let mut read = audit.inputs.iter().filter(has_lines).peekable();
     (read.peek().is_some() && read.all(lacks_user_agent)).then(|| {
@@ -87,7 +88,7 @@ fn no_user_agents(audit: &Audit) -> Option<String> {
 }
 
 /// Crawlers came, and of no origin that they asked a robots.txt is known.
-fn nothing_known(audit: &Audit, judge: &Judge) -> Option<String> {
+fn nothing_known(audit: &Audit, rulings: &Rulings) -> Option<String> {
     let total = audit.total();
     let ruled = total.allowed
         + total.allowed_ignoring_star
@@ -119,10 +120,10 @@ fn nothing_known(audit: &Audit, judge: &Judge) -> Option<String> {
     let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
     origins.sort_by_key(|&(origin, requests)| (std::cmp::Reverse(requests), origin));
     let described: Vec<String> =
-        origins.iter().map(|&(origin, requests)| described(origin, requests, judge)).collect();
-    let next = if judge.is_dated() {
+        origins.iter().map(|&(origin, requests)| described(origin, requests, rulings)).collect();
+    let next = if rulings.is_archive {
         "add them to the archive with botaudit robots fetch or import"
-    } else if judge.is_by_hand() {
+    } else if rulings.is_single_file {
         "name a directory that has such files with --robots, or fetch them with --fetch"
     } else {
         "put files of these names into the directory, or fetch them with --fetch"
@@ -135,9 +136,9 @@ fn nothing_known(audit: &Audit, judge: &Judge) -> Option<String> {
 }
 
 /// `https://example.com (12 requests, file example.com.txt)`.
-fn described(origin: &str, requests: u64, judge: &Judge) -> String {
+fn described(origin: &str, requests: u64, rulings: &Rulings) -> String {
     let s = if requests == 1 { "" } else { "s" };
-    let file = Origin::parse(origin.as_bytes()).filter(|_| !judge.is_dated()).map(|origin| {
+    let file = Origin::parse(origin.as_bytes()).filter(|_| !rulings.is_archive).map(|origin| {
         let (scheme, host) = (origin.scheme(), origin.host());
         match origin.port() {
             Some(port) => format!(", file {scheme}_{host}_{port}.txt"),

@@ -5,6 +5,8 @@
 //! between requests can make `3600 / d` of them in an hour, rounded up, however
 //! they fall; what goes beyond cannot have kept the delay.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::UtcTime;
 
 use super::series::Series;
@@ -14,7 +16,7 @@ const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;
 
 /// Requests of one crawler that one version of a robots.txt asks for a delay.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct PaceTally {
     /// How many, but for those of robots.txt and those without a path.
     pub requests: u64,

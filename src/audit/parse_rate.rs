@@ -5,7 +5,8 @@
 
 use crate::logs::reject::Reject;
 
-use super::finish::{Audit, Input};
+use super::finish::{Input, inputs_of};
+use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
 const REJECTS_MIN: u64 = 5;
@@ -13,15 +14,16 @@ const REJECTS_MIN: u64 = 5;
 /// Files that one message describes.
 const DESCRIBED_MAX: usize = 3;
 
-/// Why the lines of `audit` were not understood, if so: a file of which fewer than `percent_min`
+/// Why the lines of `tally` were not understood, if so: a file of which fewer than `percent_min`
 /// percent could be read, or no line of any file.
-pub fn not_understood(audit: &Audit, percent_min: f64) -> Option<String> {
+pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
+    let inputs = inputs_of(tally);
     let is_low = |input: &&Input| is_low(input, percent_min);
-    let mut low: Vec<&Input> = audit.inputs.iter().filter(is_low).collect();
+    let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
     if low.is_empty() && percent_min > 0.0 {
-        let parsed: u64 = audit.inputs.iter().map(|input| input.tally.parsed_lines()).sum();
+        let parsed: u64 = inputs.iter().map(|input| input.tally.parsed_lines()).sum();
         let is_rejected = |input: &&Input| parsed == 0 && input.tally.rejected_lines() > 0;
-        low.extend(audit.inputs.iter().filter(is_rejected));
+        low.extend(inputs.iter().filter(is_rejected));
     }
     let first = low.first()?;
     let mut text = String::new();

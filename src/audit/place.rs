@@ -2,10 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use crate::bounded::StableHash;
 use crate::url::origin::Origin;
 
 /// The `origin` column of a report.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Place {
     /// The log names no host and `--origin` was not given: written `-`.
     Unnamed,
@@ -36,4 +40,40 @@ impl fmt::Display for Place {
             Place::Origin(origin) => origin.as_str(),
         })
     }
+}
+
+impl From<Place> for String {
+    fn from(place: Place) -> String {
+        place.to_string()
+    }
+}
+
+impl TryFrom<String> for Place {
+    type Error = String;
+
+    /// Reads what is written.
+    fn try_from(text: String) -> Result<Place, String> {
+        let known = [Place::Unnamed, Place::Invalid, Place::Others];
+        let known = known.into_iter().find(|place| place.to_string() == text);
+        let origin = || {
+            let origin = Origin::parse(text.as_bytes()).map(Place::Origin);
+            origin.filter(|origin| origin.to_string() == text)
+        };
+        known.or_else(origin).ok_or_else(|| format!("'{text}' is not an origin"))
+    }
+}
+
+impl StableHash for Place {
+    fn stable_hash(&self) -> u64 {
+        self.to_string().as_bytes().stable_hash()
+    }
+}
+
+/// Whether a place may be folded into `(others)`.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Standing {
+    /// The user named it.
+    Named,
+    /// Its hash decides.
+    Stranger(u64),
 }

@@ -3,6 +3,8 @@
 //! Lines come in any order, so requests are kept by the minute and resolved at
 //! the end; within one minute the reading counts as the earlier.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::UtcTime;
 
 use super::series::Series;
@@ -10,7 +12,8 @@ use super::sums::{Span, Statuses};
 use crate::merge::Merge;
 
 /// When a crawler asked for robots.txt and got it, and what it asked for before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
 pub struct ReadingTally {
     /// How its requests for robots.txt were answered.
     pub statuses: Statuses,
@@ -21,11 +24,14 @@ pub struct ReadingTally {
     /// When it read robots.txt.
     pub read: Option<Span>,
     /// Readings that were answered 200, by minute.
+    #[serde(skip_serializing_if = "Series::is_empty")]
     pub read_200: Series,
     /// Readings that were answered 304, by minute.
+    #[serde(skip_serializing_if = "Series::is_empty")]
     pub read_304: Series,
     /// Other requests by minute, for minutes before the first reading that is known so far: at
     /// most 1,440 for each day.
+    #[serde(skip_serializing_if = "Series::is_empty")]
     pub waiting: Series,
 }
 

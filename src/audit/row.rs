@@ -1,12 +1,12 @@
 //! One row of a finished audit: what one crawler of one identity did at one origin, checked.
 
 use crate::error::{Error, Result};
-use crate::judge::Judge;
 use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::robots::DecidingRule;
 
 use super::awareness::{Awareness, Knowledge};
 use super::pace::Pace;
+use super::quotes::Quotes;
 use super::series::Series;
 use super::tally::{Actor, CrawlerTally, Times, ViolationTally};
 use crate::merge::Merge;
@@ -57,8 +57,8 @@ impl ActorRow {
         actor: Actor,
         mut tally: CrawlerTally,
         knowledge: &Knowledge<'_>,
-        judge: &Judge,
-    ) -> ActorRow {
+        quotes: &Quotes<'_>,
+    ) -> Result<ActorRow> {
         let violations = std::mem::take(&mut tally.violations);
         let mut awareness = Awareness::default();
         let broken = violations.into_iter().map(|(key, mut tally)| {
@@ -66,22 +66,21 @@ impl ActorRow {
             // Packed again as ages, and not needed any more.
             tally.minutes = Series::default();
             awareness.absorb(before.clone());
-            let rule = judge.rule(key.robots, key.line, actor.0);
-            Broken { rule, tally, awareness: before }
+            Ok(Broken { rule: quotes.rule(key, actor.0)?, tally, awareness: before })
         });
-        let mut broken: Vec<Broken> = broken.collect();
+        let mut broken: Vec<Broken> = broken.collect::<Result<_>>()?;
         broken.sort_by_key(|broken| (broken.rule.digest, broken.rule.line));
         let times = tally.times;
-        let delayed = std::mem::take(&mut tally.paces).into_iter().filter_map(|(robots, pace)| {
-            let asked = judge.asked_delay(robots, actor.0)?;
+        let mut delayed = Vec::new();
+        for (robots, pace) in std::mem::take(&mut tally.paces) {
+            let Some(asked) = quotes.crawl_delay(robots, actor.0)? else { continue };
             let is_known = times == Times::Kept;
             let requests = pace.requests;
             let pace = is_known.then(|| Pace::new(&pace.hours, asked.milliseconds));
-            Some(Delayed { asked, requests, pace })
-        });
-        let mut delayed: Vec<Delayed> = delayed.collect();
-        delayed.sort_by_key(|delayed| delayed.asked.digest);
-        ActorRow { origin, actor, tally, broken, awareness, delayed }
+            delayed.push(Delayed { asked, requests, pace });
+        }
+        delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);
+        Ok(ActorRow { origin, actor, tally, broken, awareness, delayed })
     }
 
     /// Whether what was added up apart agrees.

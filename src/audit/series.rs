@@ -6,6 +6,8 @@
 //! the count, both as variable-length integers), at most twenty; what was added
 //! last waits unpacked.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::merge::Merge;
 
 /// Additions that may always wait unpacked: 256 bytes of them.
@@ -142,6 +144,39 @@ impl Merge for Series {
     }
 }
 
+/// Numbers in pairs: the distance to the bucket before (the first: the bucket itself), the count.
+impl Serialize for Series {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut before = 0i64;
+        let pairs = self.buckets().into_iter().flat_map(|(bucket, count)| {
+            let distance = bucket.wrapping_sub(before);
+            before = bucket;
+            [distance, count.cast_signed()]
+        });
+        serializer.collect_seq(pairs.collect::<Vec<i64>>())
+    }
+}
+
+impl<'de> Deserialize<'de> for Series {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Series, D::Error> {
+        let numbers = Vec::<i64>::deserialize(deserializer)?;
+        let mut series = Series::default();
+        let mut bucket = 0i64;
+        for pair in numbers.chunks_exact(2) {
+            bucket = bucket.wrapping_add(pair[0]);
+            series.add(bucket, pair[1].cast_unsigned());
+        }
+        Ok(series)
+    }
+}
+
+/// Two series are equal if their buckets are.
+impl PartialEq for Series {
+    fn eq(&self, other: &Series) -> bool {
+        self.buckets() == other.buckets()
+    }
+}
+
 /// Reads packed buckets from the first on.
 #[derive(Clone, Debug)]
 struct Packed<'a> {
@@ -253,6 +288,8 @@ mod tests {
         let all = [(i64::MIN, u64::MAX), (-1, 1), (0, 128), (1, 127), (i64::MAX, 1 << 63)];
         all.iter().rev().for_each(|&(bucket, count)| series.add(bucket, count));
         assert_eq!((series.len(), series.buckets()), (5, all.to_vec()));
+        let text = serde_json::to_string(&series).unwrap();
+        assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), series);
     }
 
     #[test]

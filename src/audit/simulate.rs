@@ -4,23 +4,27 @@
 //! or it newly disallows or newly allows them. What names robots.txt itself, or nobody could be held
 //! to, is the same under any rules.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::Judge;
-use crate::judge::robots::{DecidingRule, Robots};
+use crate::judge::robots::{DecidingRule, Robots, RobotsId};
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::Merge;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use super::finish::Audit;
+use super::finish::{Audit, UsedRobots};
 use super::place::Place;
+use super::quotes::Quotes;
 use super::row::ActorRow;
 use super::sums::Span;
+use super::tally::header::{self, DraftScope};
+use super::tally::short_map::ShortMap;
 use super::tally::{Actor, Example};
 
 /// Origins that an error names.
@@ -56,7 +60,7 @@ pub enum Compared {
 }
 
 /// A change, and the rules that make it.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct ChangeKey {
     /// Which way.
     pub change: Change,
@@ -67,7 +71,8 @@ pub struct ChangeKey {
 }
 
 /// Which way a request would change.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// It was allowed, and would be disallowed.
     NewlyDisallowed,
@@ -86,18 +91,18 @@ impl Change {
 }
 
 /// What a draft would change for one crawler at one place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct SimulatedTally {
     /// Requests that were compared.
     pub judged: u64,
     /// Those of which the draft says the same.
     pub unchanged: u64,
     /// The others: at most one sum for each rule in force with each rule of the draft.
-    pub changes: BTreeMap<ChangeKey, ChangeTally>,
+    pub changes: ShortMap<ChangeKey, ChangeTally>,
 }
 
 /// Requests that change by the same rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ChangeTally {
     /// How many.
     pub requests: u64,
@@ -112,8 +117,8 @@ pub struct ChangeTally {
 pub struct Simulation {
     /// The name of the draft.
     pub draft: String,
-    /// Its text.
-    pub robots: Arc<Robots>,
+    /// Its version.
+    pub robots: UsedRobots,
     /// In the order of the rows of a report: whose requests were compared.
     pub rows: Vec<SimulatedRow>,
 }
@@ -209,6 +214,25 @@ impl Draft {
     }
 }
 
+impl Draft {
+    /// What a tally says of it.
+    pub fn summary(&self) -> header::DraftSummary {
+        let scope = match &self.governs {
+            Governs::Everything => DraftScope::Everything,
+            Governs::Origins(origins) => {
+                DraftScope::Origins(origins.iter().map(Origin::to_string).collect())
+            }
+            Governs::TheOnlyOne => DraftScope::OnlyOrigin,
+        };
+        header::DraftSummary { source: self.name.clone(), digest: self.robots.digest, scope }
+    }
+
+    /// Its version.
+    pub fn robots(&self) -> &Robots {
+        &self.robots
+    }
+}
+
 impl SimulatedTally {
     /// Counts a request that was compared; `example` is that request.
     pub fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
@@ -220,7 +244,7 @@ impl SimulatedTally {
                 let change = ChangeTally { requests: 1, span: Span::at(example.time), example };
                 match self.changes.get_mut(&key) {
                     Some(sum) => sum.absorb(change),
-                    None => drop(self.changes.insert(key, change)),
+                    None => drop(self.changes.entry_or_insert_with(key, || change)),
                 }
             }
         }
@@ -246,25 +270,27 @@ impl Merge for ChangeTally {
 }
 
 impl Simulation {
-    /// Takes what was added up out of `audit`, whose requests were judged by `judge`.
+    /// Takes what was counted out of `audit`.
     ///
     /// # Errors
     /// Where it must be said which origin the draft is for, or sums that must hold do not.
-    pub(super) fn new(audit: &mut Audit, draft: &Draft, judge: &Judge) -> Result<Simulation> {
+    pub(super) fn new(
+        audit: &mut Audit,
+        draft: &header::DraftSummary,
+        quotes: &Quotes<'_>,
+    ) -> Result<Simulation> {
+        let robots = quotes.used(draft.digest)?;
         let mut rows = Vec::new();
         for row in audit.rows_mut() {
-            let tally = std::mem::take(&mut row.tally.simulated);
-            if tally.judged > 0 {
-                rows.push(SimulatedRow::new(row, tally, draft, judge)?);
+            if let Some(tally) = row.tally.simulated.take().filter(|tally| tally.judged > 0) {
+                rows.push(SimulatedRow::new(row, *tally, robots.id, quotes)?);
             }
         }
-        let simulation =
-            Simulation { draft: draft.name.clone(), robots: Arc::clone(&draft.robots), rows };
-        match draft.governs {
-            Governs::TheOnlyOne => simulation.check_origins()?,
-            Governs::Origins(_) | Governs::Everything => {}
+        let simulation = Simulation { draft: draft.source.clone(), robots, rows };
+        if draft.scope == DraftScope::OnlyOrigin {
+            simulation.check_origins()?;
         }
-        audit.warnings.extend(simulation.warnings(draft));
+        audit.warnings.extend(simulation.warnings(&draft.scope));
         Ok(simulation)
     }
 
@@ -288,14 +314,6 @@ impl Simulation {
         self.rows.iter().flat_map(|row| {
             row.changed.iter().map(move |changed| (row.origin.as_str(), row.actor, changed))
         })
-    }
-
-    /// The examples, for whoever must shorten them.
-    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
-        self.rows
-            .iter_mut()
-            .flat_map(|row| &mut row.changed)
-            .map(|changed| &mut changed.tally.example)
     }
 
     /// The origins whose requests were compared; rows stand in their order.
@@ -325,19 +343,19 @@ impl Simulation {
     }
 
     /// A draft with which nothing could be compared says nothing.
-    fn warnings(&self, draft: &Draft) -> Vec<String> {
+    fn warnings(&self, scope: &DraftScope) -> Vec<String> {
         let nothing = "the rules in force decided no request of a known crawler";
-        match &draft.governs {
-            Governs::Origins(origins) => {
+        match scope {
+            DraftScope::Origins(origins) => {
                 let compared = self.origins();
-                let is_missing = |origin: &&Origin| !compared.contains(&origin.as_str());
+                let is_missing = |origin: &&String| !compared.contains(&origin.as_str());
                 let missing = origins.iter().filter(is_missing);
                 missing.map(|origin| format!("--what-if-for {origin}: {nothing} there")).collect()
             }
-            Governs::Everything | Governs::TheOnlyOne if self.rows.is_empty() => {
+            DraftScope::Everything | DraftScope::OnlyOrigin if self.rows.is_empty() => {
                 vec![format!("--what-if: {nothing}, so that there is nothing to compare")]
             }
-            Governs::Everything | Governs::TheOnlyOne => Vec::new(),
+            DraftScope::Everything | DraftScope::OnlyOrigin => Vec::new(),
         }
     }
 }
@@ -346,18 +364,19 @@ impl SimulatedRow {
     fn new(
         row: &ActorRow,
         tally: SimulatedTally,
-        draft: &Draft,
-        judge: &Judge,
+        draft: RobotsId,
+        quotes: &Quotes<'_>,
     ) -> Result<SimulatedRow> {
         let crawler = row.actor.0;
         let SimulatedTally { judged, unchanged, changes } = tally;
-        let changed = changes.into_iter().map(|(key, tally)| Changed {
-            change: key.change,
-            draft: key.draft_line.map(|line| draft.robots.deciding_rule(line, crawler)),
-            present: key.present.map(|rule| judge.rule(rule.robots, rule.line, crawler)),
-            tally,
+        let changed = changes.into_iter().map(|(key, tally)| {
+            let of_draft = key.draft_line.map(|line| RuleRef { robots: draft, line });
+            let rule =
+                |rule: Option<RuleRef>| rule.map(|rule| quotes.rule(rule, crawler)).transpose();
+            let (draft, present) = (rule(of_draft)?, rule(key.present)?);
+            Ok(Changed { change: key.change, draft, present, tally })
         });
-        let mut changed: Vec<Changed> = changed.collect();
+        let mut changed: Vec<Changed> = changed.collect::<Result<_>>()?;
         // Not as they were kept: versions are numbered as threads came upon them.
         changed.sort_by_key(|changed| {
             let place =

@@ -11,7 +11,7 @@ use crate::url::origin::Origin;
 
 use super::naming::{Captured, Naming};
 use super::place::Place;
-use super::places::Standing;
+use super::place::Standing;
 use crate::bounded::StableHash;
 
 /// Hosts that a worker remembers; past it, it forgets all and starts anew.

@@ -1,16 +1,14 @@
 //! The snapshots of an archive that an audit judged by.
 
-use std::sync::Arc;
-
-use crate::judge::Judge;
-use crate::judge::origin_history::SnapshotRef;
-use crate::judge::robots::Robots;
-use crate::judge::timeline::BeforeFirst;
-
-use super::place::Place;
-use super::places::PlaceTally;
-use super::sums::Span;
+use crate::error::Result;
 use crate::merge::Merge;
+
+use super::finish::UsedRobots;
+use super::place::Place;
+use super::quotes::Quotes;
+use super::sums::Span;
+use super::tally::{Actor, CrawlerTally};
+use crate::judge::snapshot_history::SnapshotInForce;
 
 /// Origins whose snapshots are told; of the others it is told how many there are.
 pub const ORIGINS_TOLD_MAX: usize = 1000;
@@ -33,55 +31,45 @@ pub struct OriginSnapshots {
     /// The origin.
     pub origin: String,
     /// In the order of their times.
-    pub snapshots: Vec<UsedSnapshot>,
+    pub snapshots: Vec<SnapshotInForce>,
     /// All that decided.
     pub snapshots_total: usize,
 }
 
-/// A snapshot that decided.
-#[derive(Clone, Debug)]
-pub struct UsedSnapshot {
-    /// When it was fetched, and what came of it.
-    pub seen: SnapshotRef,
-    /// The robots.txt whose rules it put in force, if it did.
-    pub robots: Option<Arc<Robots>>,
-}
-
 impl Snapshots {
-    /// Adds what was in force between the first and the last request at `place`, and puts each
-    /// version of robots.txt among that into `robots`, by name.
+    /// Adds what was in force between the first and the last request of `rows`, which are those of
+    /// `place`, and puts each version of robots.txt among that into `robots`, by name.
+    ///
+    /// # Errors
+    /// Where the tally is damaged.
     pub(super) fn add(
         &mut self,
         place: &Place,
-        actors: &PlaceTally,
-        (judge, before): (&Judge, BeforeFirst),
-        robots: &mut Vec<(String, Arc<Robots>)>,
-    ) {
-        let Place::Origin(origin) = place else { return };
+        rows: &[(Actor, CrawlerTally)],
+        quotes: &Quotes<'_>,
+        robots: &mut Vec<(String, UsedRobots)>,
+    ) -> Result<()> {
+        let rulings = quotes.rulings();
+        let origin = place.to_string();
         let mut span: Option<Span> = None;
-        actors.values().for_each(|tally| span.absorb(tally.span));
-        let (Some(known), Some(span)) = (judge.history(origin), span) else { return };
-        let deciding = known.between(span.first, span.last, before);
-        let source = judge.source(Some(origin)).unwrap_or_default();
+        rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
+        let (Some(history), Some(span)) = (rulings.histories.get(&origin), span) else {
+            return Ok(());
+        };
+        let deciding = history.between(span.first, span.last, rulings.before_first());
         let mut versions = Vec::new();
-        for (seen, version) in &deciding {
-            if let Some(version) = version.filter(|version| !versions.contains(&version.id)) {
-                versions.push(version.id);
-                robots.push((format!("{source} at {}", seen.fetched_at), Arc::clone(version)));
+        for SnapshotInForce { fetched_at, digest, .. } in &deciding {
+            if let Some(digest) = digest.filter(|digest| !versions.contains(digest)) {
+                versions.push(digest);
+                robots.push((format!("{} at {fetched_at}", history.source), quotes.used(digest)?));
             }
         }
         self.origins_total += 1;
-        if self.origins.len() == ORIGINS_TOLD_MAX {
-            return;
+        if self.origins.len() < ORIGINS_TOLD_MAX {
+            let snapshots_total = deciding.len();
+            let snapshots = deciding.into_iter().take(SNAPSHOTS_TOLD_MAX).collect();
+            self.origins.push(OriginSnapshots { origin, snapshots, snapshots_total });
         }
-        let told = deciding
-            .iter()
-            .take(SNAPSHOTS_TOLD_MAX)
-            .map(|(seen, version)| UsedSnapshot { seen: *seen, robots: version.map(Arc::clone) });
-        self.origins.push(OriginSnapshots {
-            origin: origin.to_string(),
-            snapshots: told.collect(),
-            snapshots_total: deciding.len(),
-        });
+        Ok(())
     }
 }

@@ -1,27 +1,47 @@
 //! Counts of requests: by verdict, by status, and over what time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::judge::verdict::Verdict;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
+/// Whether a count need not be written.
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Requests by verdict.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 #[expect(
     missing_docs,
     reason = "each is the column of the same name, described in report/columns/"
 )]
 pub struct Sums {
+    #[serde(skip_serializing_if = "is_zero")]
     pub requests: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub robots_txt_requests: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub allowed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub allowed_ignoring_star: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub violations: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub grace: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub unreachable: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub unknown: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub not_bound: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub not_bound_disallowed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub no_path: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
 }
 
@@ -136,16 +156,22 @@ impl Merge for Sums {
 }
 
 /// Answers by the class of their status.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
 #[expect(
     missing_docs,
     reason = "each is the column of the same name, described in report/columns/"
 )]
 pub struct Statuses {
+    #[serde(skip_serializing_if = "is_zero")]
     pub status_2xx: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub status_3xx: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub status_4xx: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub status_5xx: u64,
+    #[serde(skip_serializing_if = "is_zero")]
     pub status_other: u64,
 }
 
@@ -178,7 +204,7 @@ impl Merge for Statuses {
 }
 
 /// The first and the last of some points in time.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Span {
     /// The earliest.
     pub first: UtcTime,

@@ -1,79 +1,79 @@
-//! What a worker adds up.
+//! The one tally: what is known of some log lines.
+//!
+//! While lines are read it is dense ([`counter`], [`rows`]); at the end it is put in order by names
+//! ([`build`]), and that is what is written ([`file`]), merged ([`merge`]) and reported.
 
-use std::collections::BTreeMap;
+pub mod build;
+pub mod counter;
+pub mod counts;
+pub mod file;
+pub mod header;
+pub mod identity_sources;
+pub mod merge;
+pub mod rows;
+pub mod rulings;
+pub mod short_map;
+
+use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
+use crate::judge::snapshot_history::SnapshotInForce;
 use crate::judge::verdict::RuleRef;
 use crate::time::{Day, UtcTime};
 
-use super::file::FileTally;
-use super::hours::Hours;
 use super::pace::PaceTally;
-use super::places::Places;
 use super::readings::ReadingTally;
 use super::series::Series;
 use super::simulate::SimulatedTally;
-use super::sums::{Span, Statuses, Sums};
-use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
-use super::witness::Witness;
-use crate::bounded::Bounded;
+use super::sums::{Span, Statuses, Sums, is_zero};
 use crate::merge::Merge;
 
-/// User agents of unknown crawlers that are told apart; the rest is `(others)`.
-pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
+use short_map::ShortMap;
 
-/// Everything that is known of the lines seen.
-#[derive(Clone, Debug)]
+/// All that is known of some log lines, in order and by names: what is merged, kept and reported.
+///
+/// Merging is associative and commutative, so that neither the number of threads or machines nor
+/// the order of files can show in a report.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
-    /// By input.
-    pub files: BTreeMap<FileId, FileTally>,
-    /// Requests of crawlers, by where they were addressed.
-    pub places: Places,
-    /// The same, by hour.
-    pub hours: Hours,
-    /// Requests of user agents that look automated and are no known crawler's.
-    pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
-    /// Addresses to be looked up, where these are collected.
-    pub suspects: Bounded<Suspect, Requests>,
-    /// How requests for robots.txt were answered, where that is collected.
-    pub witness: Witness,
+    /// Which program made it, by which options and rules, of which inputs.
+    pub header: header::Header,
+    /// The counts, by numbers that the header explains.
+    pub counts: counts::Counts,
 }
 
-impl Default for Tally {
-    fn default() -> Tally {
-        let unknown_crawlers = Bounded::new(UNKNOWN_CRAWLERS_MAX);
-        Tally {
-            files: BTreeMap::new(),
-            places: Places::default(),
-            hours: Hours::default(),
-            unknown_crawlers,
-            suspects: Bounded::new(SUSPECTS_MAX),
-            witness: Witness::default(),
-        }
-    }
-}
-
-impl Merge for Tally {
-    fn absorb(&mut self, other: Tally) {
-        self.files.absorb(other.files);
-        self.places.absorb(other.places);
-        self.hours.absorb(other.hours);
-        self.unknown_crawlers.absorb(other.unknown_crawlers);
-        self.suspects.absorb(other.suspects);
-        self.witness.absorb(other.witness);
+impl Tally {
+    /// Of each origin that has a history and rows: the snapshots that were in force between its first
+    /// and its last request.
+    pub fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
+        let rulings = &self.header.rulings;
+        let in_force = self.counts.origins.iter().filter_map(|of| {
+            let origin = of.place.to_string();
+            let history = rulings.histories.get(&origin)?;
+            let span = of.span()?;
+            let snapshots = history.between(span.first, span.last, rulings.before_first());
+            Some((origin, snapshots))
+        });
+        in_force.collect()
     }
 }
 
 /// Requests of one user agent that is no known crawler's.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct UserAgentTally {
     /// By what the `*` groups would have said.
     pub sums: Sums,
     /// `None` while no request had a time that could be read.
     pub span: Option<Span>,
+}
+
+impl<T: Merge> Merge for Box<T> {
+    fn absorb(&mut self, other: Box<T>) {
+        (**self).absorb(*other);
+    }
 }
 
 impl Merge for UserAgentTally {
@@ -84,36 +84,49 @@ impl Merge for UserAgentTally {
 }
 
 /// Requests of one crawler at one place, of one identity.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
 pub struct CrawlerTally {
     /// By day.
-    pub days: BTreeMap<Day, Sums>,
+    pub days: ShortMap<Day, Sums>,
     /// Of all requests.
     pub span: Option<Span>,
     /// By deciding rule.
-    pub violations: BTreeMap<RuleRef, ViolationTally>,
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub violations: ShortMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
     pub readings: ReadingTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
-    pub paces: BTreeMap<RobotsId, PaceTally>,
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub paces: ShortMap<RobotsId, PaceTally>,
     /// Requests from before the first snapshot of robots.txt.
+    #[serde(skip_serializing_if = "is_zero")]
     pub before_first: u64,
     /// Requests that are unreachable by what the logs themselves show.
+    #[serde(skip_serializing_if = "is_zero")]
     pub unreachable_by_logs: u64,
     /// Whether minutes and hours are known.
+    #[serde(skip_serializing_if = "Times::are_kept")]
     pub times: Times,
     /// What a draft would change, where one is given.
-    pub simulated: SimulatedTally,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Box<SimulatedTally>>,
 }
 
 /// Whether the minutes and hours of a crawler's requests are known.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Times {
     /// They are.
     #[default]
     Kept,
     /// They took too much memory, or those of several origins would be mixed.
     GivenUp,
+}
+
+impl Times {
+    fn are_kept(&self) -> bool {
+        *self == Times::Kept
+    }
 }
 
 impl CrawlerTally {
@@ -132,6 +145,14 @@ impl CrawlerTally {
         self.paces.values_mut().for_each(|pace| pace.hours = Series::default());
         self.readings.read_200 = Series::default();
         self.readings.read_304 = Series::default();
+    }
+
+    /// The requests that are kept as examples.
+    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+        let broken = self.violations.values_mut().map(|violation| &mut violation.example);
+        let changes =
+            self.simulated.iter_mut().flat_map(|simulated| simulated.changes.values_mut());
+        broken.chain(changes.map(|change| &mut change.example))
     }
 
     /// The sums of all days.
@@ -162,7 +183,7 @@ impl Merge for CrawlerTally {
 pub type Actor = (CrawlerId, Identity);
 
 /// Requests that one rule disallowed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ViolationTally {
     /// How many.
     pub requests: u64,
@@ -192,7 +213,7 @@ impl Merge for ViolationTally {
 }
 
 /// One request, to be looked up: the earliest by time, then file, then line.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Example {
     /// When it was made.
     pub time: UtcTime,
@@ -201,6 +222,7 @@ pub struct Example {
     /// Line in that file, 1-based.
     pub line: u64,
     /// What it asked for, as logged, cut to a sensible length.
+    #[serde(with = "serde_bytes")]
     pub target: Box<[u8]>,
     /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
     pub snapshot: Option<UtcTime>,

@@ -2,11 +2,13 @@
 //! itself and how many robots.txt files know that name.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+
+use serde_bytes::ByteBuf;
 
 use crate::crawlers::declared_name::declared_name;
-use crate::judge::robots::{Robots, RobotsId};
+use crate::judge::robots::RobotsId;
 
+use super::finish::UsedRobots;
 use super::tally::UserAgentTally;
 
 /// One unknown crawler.
@@ -24,11 +26,13 @@ pub struct UnknownCrawler {
 
 /// Unknown crawlers by user agent; `robots` are the files that were looked at, by name.
 pub fn unknown_crawlers(
-    tallies: impl Iterator<Item = (Vec<u8>, UserAgentTally)>,
-    robots: &[(String, Arc<Robots>)],
+    tallies: Vec<(ByteBuf, UserAgentTally)>,
+    robots: &[(String, UsedRobots)],
 ) -> Vec<UnknownCrawler> {
     let mut crawlers: Vec<UnknownCrawler> = tallies
+        .into_iter()
         .map(|(user_agent, tally)| {
+            let user_agent = user_agent.into_vec();
             let token = declared_name(&user_agent).unwrap_or_default().to_vec();
             UnknownCrawler { user_agent, tally, token, robots_naming: 0 }
         })
@@ -46,23 +50,27 @@ pub fn unknown_crawlers(
 /// kept, however many a file names.
 fn files_naming(
     crawlers: &[UnknownCrawler],
-    robots: &[(String, Arc<Robots>)],
+    robots: &[(String, UsedRobots)],
 ) -> HashMap<Vec<u8>, u64> {
     let tokens = crawlers.iter().filter(|crawler| !crawler.token.is_empty());
     let mut naming: HashMap<Vec<u8>, (u64, Option<RobotsId>)> =
         tokens.map(|crawler| (crawler.token.to_ascii_lowercase(), (0, None))).collect();
-    let mut versions: BTreeMap<RobotsId, (&Robots, u64)> = BTreeMap::new();
+    if naming.is_empty() {
+        return HashMap::new();
+    }
+    let mut versions: BTreeMap<RobotsId, (&UsedRobots, u64)> = BTreeMap::new();
     for (_, robots) in robots {
         versions.entry(robots.id).or_insert((robots, 0)).1 += 1;
     }
     for (robots, files) in versions.into_values() {
-        let tokens = robots.text.groups.iter().flat_map(|group| &group.product_tokens);
-        for name in tokens.filter(|token| !token.is_star()).flat_map(|token| token.readings()) {
-            if let Some((sum, last)) = naming.get_mut(&name.to_ascii_lowercase())
-                && *last != Some(robots.id)
-            {
-                *sum += files;
-                *last = Some(robots.id);
+        for token in robots.product_tokens().filter(|token| !token.is_star()) {
+            for name in token.readings() {
+                if let Some((sum, last)) = naming.get_mut(&name.to_ascii_lowercase())
+                    && *last != Some(robots.id)
+                {
+                    *sum += files;
+                    *last = Some(robots.id);
+                }
             }
         }
     }

@@ -1,27 +1,27 @@
 //! What a user should know before acting on a report: each thing said once.
 
-use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
 
 use super::finish::{Audit, Input};
 use super::place::Place;
-use super::places::STRANGERS_MAX;
+use super::tally::rows::STRANGERS_MAX;
+use super::tally::rulings::Rulings;
 
 /// Inputs that are named in one warning.
 const NAMED_MAX: usize = 3;
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
-pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<String> {
+pub fn warnings(audit: &Audit, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {
     let mut warnings = failures;
-    warnings.extend(ignored_names(judge));
+    warnings.extend(ignored_names(rulings));
     warnings.extend(about_inputs(
         audit,
         |input| input.format.is_none() && input.lines_tried > 0,
         "no known log format reads the first lines; say which it is with --log-format",
     ));
     warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
-    warnings.extend(unnamed_origin(audit, judge));
+    warnings.extend(unnamed_origin(audit, rulings));
     warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
         let why = format!(
@@ -34,8 +34,8 @@ pub fn warnings(audit: &Audit, judge: &Judge, failures: Vec<String>) -> Vec<Stri
     warnings
 }
 
-fn ignored_names(judge: &Judge) -> Option<String> {
-    let ignored = judge.ignored_names();
+fn ignored_names(rulings: &Rulings) -> Option<String> {
+    let ignored = &rulings.ignored_names;
     let first = ignored.first()?;
     Some(format!(
         "{first}: names no host and was not used as a robots.txt{}; name the files example.com, example.com.txt, \
@@ -59,7 +59,7 @@ fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) ->
 /// What the formats of some inputs cannot tell, with their names.
 fn about_format(audit: &Audit, caveat: Limitation) -> Option<String> {
     let has_caveat = |input: &&Input| {
-        input.format.as_ref().is_some_and(|format| format.caveats.contains(&caveat))
+        input.format.as_ref().is_some_and(|format| format.limitations.contains(&caveat))
     };
     let inputs = audit.inputs.iter().filter(has_caveat);
     let mut names: Vec<&str> = inputs
@@ -92,8 +92,8 @@ fn before_first(audit: &Audit) -> Option<String> {
 }
 
 /// With one robots.txt an origin, a log without hosts cannot be judged at all.
-fn unnamed_origin(audit: &Audit, judge: &Judge) -> Option<String> {
-    if judge.is_by_hand() {
+fn unnamed_origin(audit: &Audit, rulings: &Rulings) -> Option<String> {
+    if rulings.is_single_file {
         return None;
     }
     let unnamed = audit.actors().filter(|(origin, _, _)| *origin == Place::Unnamed.to_string());

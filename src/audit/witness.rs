@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bounded::{Bounded, StableHash};
-use crate::judge::outages::{HOUR_SECONDS, KnownOutages, OutageHours};
+use crate::judge::outages::{HOUR_SECONDS, OutageHours};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
 use super::finish::Audit;
 use super::place::Place;
-use super::places::Standing;
+use super::place::Standing;
 use super::sites::Site;
+use super::tally::header::OutageSummary;
 
 /// So many clients must have asked within an hour, all in vain.
 pub const CLIENTS_MIN: usize = 3;
@@ -71,9 +72,9 @@ struct Answers {
 
 impl LogEvidence {
     /// Before requests were counted.
-    pub(super) fn of(known_outages: &KnownOutages) -> LogEvidence {
-        let KnownOutages { hours, origins, hours_passed_over, .. } = *known_outages;
-        LogEvidence { hours, origins, hours_passed_over, requests: 0 }
+    pub(super) fn of(outages: OutageSummary) -> LogEvidence {
+        let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
+        LogEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests: 0 }
     }
 }
 

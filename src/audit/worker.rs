@@ -37,10 +37,12 @@ use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::identities::Identities;
 use super::naming::Captured;
+use super::prepass::Collected;
 use super::simulate::{Compared, Draft};
 use super::sites::{Site, Sites};
 use super::sums::Span;
-use super::tally::{Tally, UserAgentTally};
+use super::tally::UserAgentTally;
+use super::tally::counter::{Counter, TallyLimits};
 use crate::merge::Merge;
 
 use judged::{add_violation, example};
@@ -78,6 +80,47 @@ pub struct Context<'a> {
     pub client_key: RandomState,
     /// What is added up together.
     pub split: Split,
+    /// How much is told apart.
+    pub limits: TallyLimits,
+    /// By crawler: the rank of its name.
+    pub ranks: Arc<[u16]>,
+}
+
+/// What one thread, or all, counted.
+#[derive(Clone, Debug)]
+pub struct WorkerCounts {
+    /// Requests of crawlers, and lines.
+    pub counter: Counter,
+    /// What the first pass collects.
+    pub collected: Collected,
+    /// The same as `counter`, by day, where that was asked for.
+    pub by_day: ByDay,
+}
+
+impl WorkerCounts {
+    /// Nothing yet.
+    pub fn new(context: &Context<'_>) -> WorkerCounts {
+        WorkerCounts {
+            counter: context.counter(),
+            collected: Collected::default(),
+            by_day: ByDay::default(),
+        }
+    }
+}
+
+impl Merge for WorkerCounts {
+    fn absorb(&mut self, other: WorkerCounts) {
+        self.counter.absorb(other.counter);
+        self.collected.absorb(other.collected);
+        self.by_day.absorb(other.by_day);
+    }
+}
+
+impl Context<'_> {
+    /// A counter that has counted nothing.
+    pub fn counter(&self) -> Counter {
+        Counter::new(self.limits, Arc::clone(&self.ranks))
+    }
 }
 
 /// What is added up together.
@@ -109,7 +152,8 @@ pub struct Worker<'a> {
     path_scratch: Vec<u8>,
     /// Looks for what a request for robots.txt is written with in any format.
     robots_txt: Finder<'static>,
-    pub(super) tally: Tally,
+    pub(super) counter: Counter,
+    collected: Collected,
     pub(super) by_day: ByDay,
 }
 
@@ -130,7 +174,8 @@ impl<'a> Worker<'a> {
             scratch: Scratch::default(),
             path_scratch: Vec::new(),
             robots_txt: Finder::new(b"robots.txt"),
-            tally: Tally::default(),
+            counter: context.counter(),
+            collected: Collected::default(),
             by_day: ByDay::default(),
         }
     }
@@ -156,14 +201,14 @@ impl<'a> Worker<'a> {
             position.line += 1;
         }
         self.scratch = scratch;
-        self.tally.places.bound_times(tally.crawler);
-        self.tally.files.entry(chunk.file).or_default().absorb(tally);
+        self.counter.rows.bound_times(tally.crawler);
+        self.counter.files.entry(chunk.file).or_default().absorb(tally);
         position.line - chunk.first_line
     }
 
-    /// What was added up, and what was added up by day.
-    pub fn into_tallies(self) -> (Tally, ByDay) {
-        (self.tally, self.by_day)
+    /// What was counted.
+    pub fn into_counted(self) -> WorkerCounts {
+        WorkerCounts { counter: self.counter, collected: self.collected, by_day: self.by_day }
     }
 
     /// Goes on to lines of `file`.
@@ -220,6 +265,8 @@ impl<'a> Worker<'a> {
             Ok(record) => {
                 let (target, site) = self.address(&record);
                 let generic = self.context.registry.generic();
+                // Its robots.txt was looked at, which the tally says.
+                self.counter.rows.origin(&site.place, site.standing);
                 let (dated, _) = self.judge(generic, target, record.time, &site, None);
                 let time = Some(record.time);
                 self.add_unknown_crawler(record.user_agent, dated.verdict, record.bytes, time);
@@ -241,7 +288,7 @@ impl<'a> Worker<'a> {
         let mut tally = UserAgentTally { span: time.map(Span::at), ..UserAgentTally::default() };
         tally.sums.count(verdict, bytes);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
-        self.tally.unknown_crawlers.add(key, tally);
+        self.counter.unknown_crawlers.add(key, tally);
     }
 
     fn count(
@@ -257,11 +304,11 @@ impl<'a> Worker<'a> {
         let verdict = dated.verdict;
         let identity = self.identity(crawler, record);
         let hour = self.context.zone.hour_of(record.time);
-        self.tally.hours.count(hour, (crawler, identity), verdict, record.bytes);
-        let place = self.tally.places.entry(&site.place, site.standing);
-        let tally = place.entry((crawler, identity)).or_default();
+        self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
+        let origin = self.counter.rows.origin(&site.place, site.standing);
+        let tally = self.counter.rows.row(origin, (crawler, identity));
         let day = self.context.zone.day_of(record.time);
-        tally.days.entry(day).or_default().count(verdict, record.bytes);
+        tally.days.entry(day).count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));
         match verdict {
             Verdict::RobotsTxt => {
@@ -274,10 +321,11 @@ impl<'a> Worker<'a> {
         if let Some(robots) = dated.robots
             && self.context.judge.asks_for_delay(robots, crawler)
         {
-            tally.paces.entry(robots.id).or_default().count(record.time);
+            tally.paces.entry(robots.id).count(record.time);
         }
         if let Some(compared) = compared {
-            tally.simulated.count(compared, || example(record, position, dated.snapshot));
+            let simulated = tally.simulated.get_or_insert_default();
+            simulated.count(compared, || example(record, position, dated.snapshot));
         }
         if let Verdict::Violation(rule) = verdict {
             add_violation(rule, record, position, dated.snapshot, tally);

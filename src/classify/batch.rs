@@ -24,7 +24,7 @@ use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
 use super::site::Site;
 use super::sites::Sites;
-use super::summary::Counts;
+use super::summary::VerdictCounts;
 use super::url_parts::{InvalidUrl, UrlParts};
 
 /// What all batches share.
@@ -64,8 +64,8 @@ pub struct JudgedBatch {
 
 impl JudgedBatch {
     /// How often each verdict was given.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> VerdictCounts {
+        let mut counts = VerdictCounts::default();
         self.outcomes.iter().for_each(|outcome| counts.add(outcome.word, outcome.times));
         counts
     }

@@ -13,7 +13,7 @@ use super::url_parts::{UrlParts, rest_after};
 
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
 #[derive(Debug)]
-pub struct OriginRows<'a> {
+pub struct RowsOfOrigin<'a> {
     /// Scheme and authority; without the scheme where that is not written.
     pub key: &'a [u8],
     /// The first of its URLs.
@@ -83,10 +83,10 @@ impl<'a> ByOrigin<'a> {
     }
 
     /// Those whose URLs lead somewhere, or may.
-    pub fn iter(&self) -> impl Iterator<Item = OriginRows<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = RowsOfOrigin<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
-            OriginRows { key, address, places: &self.places[rows] }
+            RowsOfOrigin { key, address, places: &self.places[rows] }
         })
     }
 

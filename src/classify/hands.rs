@@ -15,7 +15,7 @@ use crate::merge::Merge;
 use super::batch::{BatchContext, BatchMemory, judge};
 use super::input_format::InputFormat;
 use super::rows::InputRows;
-use super::summary::{Counted, Counts, Summary};
+use super::summary::{CountedUrls, Summary, VerdictCounts};
 use super::{ClassifyProgress, Render};
 
 /// Buffers of a batch; there are only so many.
@@ -36,16 +36,16 @@ pub struct Work {
 pub struct Done {
     sequence: u64,
     buffers: Buffers,
-    counts: Counts,
+    counts: VerdictCounts,
     rows: u64,
-    counted: Option<Counted>,
+    counted: Option<CountedUrls>,
 }
 
 /// What was written, or summed up instead.
 #[derive(Debug)]
 pub struct Written {
     pub rows: u64,
-    pub counts: Counts,
+    pub counts: VerdictCounts,
     pub summary: Summary,
 }
 
@@ -108,7 +108,7 @@ impl Hand<'_> {
         let rows = InputRows::read(&form, text);
         let judged = judge(self.context, &form, rows, &mut self.memory);
         self.tell_progress(judged.rows.len());
-        let counted = self.counts.then(|| Counted::of(&judged, self.context.askers));
+        let counted = self.counts.then(|| CountedUrls::of(&judged, self.context.askers));
         if let Some(render) = self.render {
             (render.write)(&judged, &form, &mut out);
         }
@@ -147,7 +147,7 @@ pub fn write_in_order(
     summary: Summary,
 ) -> Result<Written> {
     let (mut waiting, mut next) = (BTreeMap::new(), 0);
-    let mut written = Written { rows: 0, counts: Counts::default(), summary };
+    let mut written = Written { rows: 0, counts: VerdictCounts::default(), summary };
     let mut failure = None;
     for batch in done {
         waiting.insert(batch.sequence, batch);

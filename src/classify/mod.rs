@@ -41,7 +41,7 @@ use input_format::{InputFormat, ListSyntax, WantedColumns};
 use record_boundary::whole_records;
 use rows::record_reader;
 use sites::Sites;
-use summary::{Counts, Summary};
+use summary::{Summary, VerdictCounts};
 
 /// A record over this is not waited for: its end is taken where its bytes end.
 const RECORD_BYTES_MAX: usize = 1 << 20;
@@ -85,7 +85,7 @@ pub struct Classified {
     /// Rows that were judged.
     pub rows: u64,
     /// All answers.
-    pub counts: Counts,
+    pub counts: VerdictCounts,
     /// Where it was asked for.
     pub summary: Option<Summary>,
     /// What could not be read, each in a sentence.

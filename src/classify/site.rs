@@ -62,7 +62,7 @@ impl Site {
     /// Bytes that it takes, about, but for what it shares with others.
     pub fn size_bytes(&self) -> usize {
         let snapshots = match &self.known {
-            Known::History(dated) => dated.snapshots(),
+            Known::History(dated) => dated.snapshot_count(),
             Known::Nowhere | Known::Nothing | Known::Unreadable => 0,
         };
         let name = self.origin.as_ref().map_or(0, |origin| origin.len());

@@ -1,4 +1,4 @@
-//! Counts instead of rows: by crawler, by origin, by rule.
+//! VerdictCounts instead of rows: by crawler, by origin, by rule.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ const ENTRY_BYTES: usize = 512;
 
 /// How often each verdict was given, in the order of [`VerdictWord::ALL`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counts(pub [u64; VerdictWord::ALL.len()]);
+pub struct VerdictCounts(pub [u64; VerdictWord::ALL.len()]);
 
-/// Counts of a whole list.
+/// VerdictCounts of a whole list.
 #[derive(Debug)]
 pub struct Summary {
     /// By crawler.
-    pub askers: BTreeMap<Option<u16>, Counts>,
+    pub askers: BTreeMap<Option<u16>, VerdictCounts>,
     /// By crawler and origin, as `asker NUL origin`.
-    pub origins: Bounded<Vec<u8>, Counts>,
+    pub origins: Bounded<Vec<u8>, VerdictCounts>,
     /// By crawler, origin and deciding rule, as `asker NUL origin NUL line NUL directive NUL pattern`.
-    pub rules: Bounded<Vec<u8>, Counts>,
+    pub rules: Bounded<Vec<u8>, VerdictCounts>,
 }
 
-impl Counts {
+impl VerdictCounts {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -45,8 +45,8 @@ impl Counts {
     }
 }
 
-impl Merge for Counts {
-    fn absorb(&mut self, other: Counts) {
+impl Merge for VerdictCounts {
+    fn absorb(&mut self, other: VerdictCounts) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
     }
 }
@@ -63,7 +63,7 @@ impl Summary {
     }
 
     /// Adds what a batch counted.
-    pub fn add(&mut self, counted: Counted) {
+    pub fn add(&mut self, counted: CountedUrls) {
         self.askers.absorb(counted.askers);
         for (sums, counted) in
             [(&mut self.origins, counted.origins), (&mut self.rules, counted.rules)]
@@ -73,20 +73,20 @@ impl Summary {
     }
 }
 
-/// Counts of a batch, by the same keys, each with its stable hash; a key may come more than once.
+/// VerdictCounts of a batch, by the same keys, each with its stable hash; a key may come more than once.
 #[derive(Debug, Default)]
-pub struct Counted {
-    askers: BTreeMap<Option<u16>, Counts>,
-    origins: Vec<(Vec<u8>, u64, Counts)>,
-    rules: Vec<(Vec<u8>, u64, Counts)>,
+pub struct CountedUrls {
+    askers: BTreeMap<Option<u16>, VerdictCounts>,
+    origins: Vec<(Vec<u8>, u64, VerdictCounts)>,
+    rules: Vec<(Vec<u8>, u64, VerdictCounts)>,
 }
 
-impl Counted {
-    /// Counts `judged`.
-    pub fn of(judged: &JudgedBatch, askers: &Askers<'_>) -> Counted {
-        let mut counted = Counted::default();
+impl CountedUrls {
+    /// VerdictCounts `judged`.
+    pub fn of(judged: &JudgedBatch, askers: &Askers<'_>) -> CountedUrls {
+        let mut counted = CountedUrls::default();
         for outcome in judged.outcomes.iter() {
-            let mut counts = Counts::default();
+            let mut counts = VerdictCounts::default();
             counts.add(outcome.word, outcome.times);
             counted.askers.entry(outcome.asker).or_default().absorb(counts);
             let Some(key) = origin_key(outcome, askers) else { continue };

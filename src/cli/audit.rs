@@ -11,7 +11,7 @@ use clap::Args;
 use crate::config::audit_config::AuditConfig;
 use crate::config::setting::Percent;
 use crate::error::{Error, Result};
-use crate::input::source::expand;
+use crate::input::source::{Source, expand};
 
 use super::Outcome;
 use super::configured::{ConfiguredArgs, ConfiguredSite};
@@ -27,7 +27,7 @@ use super::shared::{DialectArg, ForceArg, refusal};
 use super::what_if::WhatIfArgs;
 use super::window::WindowArgs;
 use files::check_outputs;
-use run::AuditRun;
+use run::{AuditRun, Destination};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +42,9 @@ Examples:
 
   From a pipe, with the evidence for each violation, failing if there is any:
     zcat access.log.gz | botaudit audit --robots robots.txt --evidence evidence.csv.gz --fail-on-violations -
+
+  One machine's share of a large audit; merge and report put the shares together:
+    botaudit audit --robots robots/ --partial part-7.tally --name s3://logs/7.gz - < 7.gz
 
 Exit codes:
   0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
@@ -90,6 +93,22 @@ pub struct AuditArgs {
         default_value = "botaudit-report"
     )]
     output: PathBuf,
+
+    /// Write the tally of these logs to FILE instead of a report, to be merged with others.
+    ///
+    /// `botaudit merge` adds tallies up, and `botaudit report` draws the report of them: together
+    /// they are what one audit of all the logs would have written.
+    #[arg(
+        help_heading = "Parts of a large audit",
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["output", "fail_on", "fail_on_violations"]
+    )]
+    partial: Option<PathBuf>,
+
+    /// What reports call the one input, for instance its URL in object storage.
+    #[arg(help_heading = "Parts of a large audit", long, value_name = "NAME")]
+    name: Option<String>,
 
     /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
@@ -167,7 +186,12 @@ impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<Outcome> {
         let site = self.configured.site()?;
-        let (logs, output) = (self.logs.clone(), self.output.clone());
+        let logs = self.logs.clone();
+        let destination = match &self.partial {
+            Some(path) => Destination::Tally(path.clone()),
+            None => Destination::Report(self.output.clone()),
+        };
+        let name = self.name.clone();
         let overwrite = self.force.overwrite();
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let flags = self.config();
@@ -180,14 +204,14 @@ impl AuditArgs {
             (true, Some(site)) => site.logs(),
             _ => logs,
         };
-        let sources = expand(&logs);
-        check_outputs(&config.clone().with_defaults(), &sources, &output, overwrite)?;
+        let sources = named(expand(&logs), name)?;
+        check_outputs(&config.clone().with_defaults(), &sources, &destination, overwrite)?;
         let setup = Setup::new(config, &[], show);
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),
         })?;
-        AuditRun { setup, sources, output }.run()
+        AuditRun { setup, sources, destination }.run()
     }
 
     /// The configuration that the flags are.
@@ -217,6 +241,19 @@ impl AuditArgs {
         ];
         groups.into_iter().fold(own, AuditConfig::or)
     }
+}
+
+/// `sources` under the name that the user gives the only one of them.
+fn named(mut sources: Vec<Source>, name: Option<String>) -> Result<Vec<Source>> {
+    let Some(name) = name else { return Ok(sources) };
+    match &mut sources[..] {
+        [source] => source.name = name,
+        _ => {
+            let why = format!("--name is for one input, and there are {}", sources.len());
+            return Err(Error::usage(why));
+        }
+    }
+    Ok(sources)
 }
 
 fn no_robots() -> Error {

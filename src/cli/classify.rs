@@ -176,7 +176,7 @@ enum LayoutArg {
 }
 
 /// Eighths of the memory that the robots.txt files and policies in hand may take, the batches under
-/// way, and what is remembered of origins. Counts have half of what else the batches would have.
+/// way, and what is remembered of origins. VerdictCounts have half of what else the batches would have.
 const CACHE_EIGHTHS: usize = 4;
 const BATCHES_EIGHTHS: usize = 3;
 const SITES_EIGHTHS: usize = 1;
@@ -258,7 +258,7 @@ impl ClassifyArgs {
         judge: &Judge,
     ) -> Result<Outcome> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
-        let damages = [classified.damages, judge.failures()].concat();
+        let damages = [classified.damages, judge.failure_messages()].concat();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
             return Err(Error::usage(first.clone()));
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::archive::fetched::snapshot_of;
 use crate::archive::writer::Writer;
-use crate::audit::{self, identities::Identities};
+use crate::audit::{self, identities::Identities, tally};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::Source;
@@ -57,12 +57,14 @@ pub fn origins_asked(
     progress: &audit::Progress,
 ) -> Result<(BTreeSet<Origin>, Vec<String>)> {
     let nobody = Identities::default();
-    let audit = audit::run(sources, options, judge, registry, &nobody, progress, None)?;
-    let damages = audit.inputs.iter().filter_map(|input| {
+    let record = tally::header::ReportedOptions::default();
+    let tally = audit::run(sources, options, &record, judge, registry, &nobody, progress, None)?;
+    let damages = tally.header.inputs.iter().filter_map(|input| {
         let damage = input.damage.as_ref()?;
         Some(format!("{}: {damage}", input.name))
     });
-    let origins = audit.actors().filter_map(|(place, ..)| Origin::parse(place.as_bytes()));
+    let asked = tally.counts.origins.iter().filter(|origin| !origin.rows.is_empty());
+    let origins = asked.filter_map(|origin| Origin::parse(origin.place.to_string().as_bytes()));
     Ok((origins.filter(is_fetchable).collect(), damages.collect()))
 }
 

@@ -16,6 +16,7 @@ mod infer_outages;
 mod init;
 mod lint;
 mod manual;
+mod merge;
 mod network;
 mod nightly;
 mod origins;
@@ -64,6 +65,7 @@ struct Cli {
 enum Command {
     Audit(Box<audit::AuditArgs>),
     Report(report::ReportArgs),
+    Merge(merge::MergeArgs),
     Check(check::CheckArgs),
     Formats(formats::FormatsArgs),
     Crawlers(crawlers::CrawlersArgs),
@@ -100,6 +102,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),
+        Command::Merge(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Formats(args) => args.run(),
         Command::Crawlers(args) => args.run(),

@@ -4,32 +4,36 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 
+use crate::audit::finish::Audit;
+use crate::audit::tally::Tally;
+use crate::audit::tally::counter::TallyLimits;
+use crate::audit::tally::file::TALLY;
+use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
 use crate::report::columns::Table;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::escape::visible;
-use crate::report::facts;
-use crate::report::html::{PAGE, page};
+use crate::report::html::PAGE;
 use crate::report::json_lines::{json_lines, name};
-use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::outputs::Outputs;
 use crate::report::page_model::PageModel;
-use crate::report::range::put_together;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
-use crate::staged::replace;
-use crate::time::{Day, UtcTime};
+use crate::time::Day;
 
 use super::Outcome;
 use super::shared::{ForceArg, complain, print};
+use super::written::write_report;
 
 const EXAMPLES: &str = "\
 Examples:
-  Make the page of a report anew, and print its summary:
+  Draw all files of a report again, and print its summary:
     botaudit report report/
 
-  The page somewhere else:
-    botaudit report report/ -o /srv/www/crawlers.html
+  The parts of a large audit as one report:
+    botaudit report part-*.tally -o report/
 
   A week out of the reports of its days:
     botaudit report reports/ --from 2026-11-16 --to 2026-11-22 -o week/
@@ -45,15 +49,17 @@ const DAYS_NAMED_MAX: usize = 5;
 
 const DAYS: &str = "Several days";
 
-/// Show a report again from its tables: the page, the summary, or JSON Lines; or several as one.
+/// Draw a report from its tally, or one report from several.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit report --help")]
 pub struct ReportArgs {
-    /// A directory that botaudit audit wrote; several are put together into that of -o.
-    #[arg(value_name = "DIR", default_value = "botaudit-report")]
-    directories: Vec<PathBuf>,
+    /// Report directories, or tallies (`audit --partial`, `merge`).
+    ///
+    /// Several become one report: that of one audit of all their logs.
+    #[arg(value_name = "DIR|TALLY", default_value = "botaudit-report")]
+    paths: Vec<PathBuf>,
 
-    /// With --to: DIR holds a report a day, as botaudit nightly writes them; put those together.
+    /// With --to: DIR holds a report a day, as botaudit nightly writes them; draw one of those days.
     #[arg(long, value_name = "DAY", value_parser = day, requires = "to", help_heading = DAYS)]
     from: Option<Day>,
 
@@ -65,9 +71,8 @@ pub struct ReportArgs {
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
 
-    /// Write the page to this file instead of report.html in DIR; of several reports, the directory
-    /// of the new one.
-    #[arg(short, long, value_name = "PATH")]
+    /// Directory of the report; one DIR is drawn again in its own place if none is given.
+    #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -80,7 +85,7 @@ pub struct ReportArgs {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// Write the page, and print the summary.
+    /// Write the report, and print the summary.
     Html,
     /// Print the summary.
     Text,
@@ -94,75 +99,68 @@ impl ReportArgs {
         if self.format != Format::Json && !self.tables.is_empty() {
             return Err(Error::usage("--table is for --format json"));
         }
-        let asked = self.asked()?;
-        match &self.directories[..] {
-            [directory] if self.from.is_none() => self.one(directory, &asked),
-            _ => self.several(&asked),
-        }
-    }
-
-    fn one(&self, directory: &Path, asked: &[&Table]) -> Result<Outcome> {
         if self.format != Format::Html && self.output.is_some() {
-            return Err(Error::usage("-o is for the page; send other formats to a file with >"));
+            let why = "-o is for the report; send other formats to a file with >";
+            return Err(Error::usage(why));
         }
-        if let Some(path) = &self.output {
-            let mut outputs = Outputs::new(self.force.overwrite());
-            outputs.reads_files_of("a file of the report", directory, Some(PAGE));
-            outputs.file("-o", path, OutputContent::Page)?;
+        let asked = self.asked()?;
+        let (paths, notes) = self.days()?;
+        let tally = merge_files(&paths, TallyLimits::default())?;
+        notes.iter().for_each(|note| complain(&format!("warning: {note}")));
+        match self.format {
+            Format::Html => self.write(tally, &paths),
+            Format::Text => {
+                let audit = Audit::new(tally)?;
+                print(&summary_text(&PageModel::of(&audit, None)))?;
+                Ok(Outcome::Done)
+            }
+            Format::Json => {
+                json_lines(&Audit::new(tally)?, &asked, &mut BufWriter::new(io::stdout().lock()))?;
+                Ok(Outcome::Done)
+            }
         }
-        let model = facts::read(directory)?;
-        let path = self.output.clone().unwrap_or_else(|| directory.join(PAGE));
-        if self.format == Format::Html {
-            replace(&path, page(&model).as_bytes())?;
-        }
-        self.show(&model, directory, &path, asked)
     }
 
-    fn several(&self, asked: &[&Table]) -> Result<Outcome> {
-        let Some(output) = &self.output else {
-            let why = "several reports make a new one; name its directory with -o";
-            return Err(Error::usage(why));
+    /// Writes the report: in its own place, where one directory is given and no other.
+    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<Outcome> {
+        let output = match (&self.output, paths) {
+            (Some(output), _) => output,
+            (None, [directory]) if directory.is_dir() => directory,
+            (None, _) => {
+                let why = "name the directory of the report with -o, as in: -o report/";
+                return Err(Error::usage(why));
+            }
         };
-        let (directories, notes) = self.days()?;
         let mut outputs = Outputs::new(self.force.overwrite());
-        for directory in &directories {
-            outputs.reads_files_of("a report", directory, None);
+        for path in paths.iter().filter(|path| *path != output) {
+            match path.is_dir() {
+                true => outputs.reads_files_of("a report", path, None),
+                false => outputs.reads("a tally", path),
+            }
         }
         outputs.directory("-o", output)?;
         let staging = Staging::open(output)?;
-        let now = UtcTime::from(jiff::Timestamp::now());
-        let model = put_together(&directories, notes, &staging, now)?;
-        model.run.warnings.iter().for_each(|warning| complain(warning));
-        self.show(&model, output, &output.join(PAGE), asked)
-    }
-
-    /// Prints what was asked for of the report in `directory`, whose page is at `path`.
-    fn show(
-        &self,
-        model: &PageModel,
-        directory: &Path,
-        path: &Path,
-        asked: &[&Table],
-    ) -> Result<Outcome> {
-        match self.format {
-            Format::Json => {
-                json_lines(directory, asked, &mut BufWriter::new(io::stdout().lock()))?;
-            }
-            Format::Text => print(&summary_text(model))?,
-            Format::Html => {
-                let path = visible(path.display().to_string().as_bytes());
-                print(&format!("{}\npage: {path}\n", summary_text(model)))?;
-            }
+        let kept = evidence_of(output);
+        if let Some(name) = &kept {
+            let staged = staging.staged(name.as_ref());
+            std::fs::hard_link(output.join(name), &staged)
+                .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
+                .map_err(|err| Error::io("cannot keep", &output.join(name), err))?;
         }
+        let (audit, model) = write_report(&staging, output, tally, kept.as_deref())?;
+        staging.commit()?;
+        audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        let path = visible(output.display().to_string().as_bytes());
+        print(&format!("{}\nreport: {path}\n", summary_text(&model)))?;
         Ok(Outcome::Done)
     }
 
     /// The reports that are to be put together; which of the days asked for have none.
     fn days(&self) -> Result<(Vec<PathBuf>, Vec<String>)> {
         let (Some(from), Some(to)) = (self.from, self.to) else {
-            return Ok((self.directories.clone(), Vec::new()));
+            return Ok((self.paths.clone(), Vec::new()));
         };
-        let [parent] = &self.directories[..] else {
+        let [parent] = &self.paths[..] else {
             return Err(Error::usage(
                 "--from and --to are for one DIR, which holds a report a day",
             ));
@@ -172,7 +170,7 @@ impl ReportArgs {
             .take(DAYS_MAX)
             .collect();
         let (there, gone): (Vec<Day>, Vec<Day>) =
-            days.into_iter().partition(|day| parent.join(day.to_string()).join(MARKER).is_file());
+            days.into_iter().partition(|day| parent.join(day.to_string()).join(TALLY).is_file());
         if there.is_empty() {
             let why = format!("holds no report of {from} to {to}");
             return Err(Error::invalid_file(parent, why));
@@ -204,6 +202,22 @@ impl ReportArgs {
         };
         Ok(known.into_iter().filter(is_asked).collect())
     }
+}
+
+/// The name of the evidence that stands in the report in `directory`.
+fn evidence_of(directory: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Run {
+        files: Vec<String>,
+    }
+    let run = std::fs::read(directory.join(MARKER)).ok()?;
+    let Run { files } = serde_json::from_slice(&run).ok()?;
+    let is_ours = |name: &String| {
+        [MARKER, PAGE, TALLY].contains(&name.as_str())
+            || TABLES.iter().any(|(table, _)| table.file == name)
+    };
+    let mut others = files.into_iter().filter(|name| !is_ours(name) && !name.contains('/'));
+    others.find(|name| directory.join(name).is_file())
 }
 
 fn day(text: &str) -> std::result::Result<Day, String> {

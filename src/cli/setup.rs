@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use crate::archive::Store;
+use crate::audit::tally::counter::TallyLimits;
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
@@ -147,5 +148,6 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
             _ => BeforeFirst::AsFirst,
         },
         draft: None,
+        limits: TallyLimits::default(),
     }
 }

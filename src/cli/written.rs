@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit::finish::Audit;
-use crate::config::audit_config::AuditConfig;
-use crate::crawlers::registry::Registry;
+use crate::audit::tally::Tally;
+use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
 use crate::report::directory::{MARKER, Staging};
@@ -18,28 +18,29 @@ use crate::report::tables::tables_of;
 use super::shared::complain;
 use super::signals;
 
-/// Writes all files of a report that is to stand at `output`, but for `evidence`, which is there
-/// already, and gives what its page shows.
+/// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
+/// is there already, and gives what they show.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
-    audit: &Audit,
-    options: &AuditConfig,
+    tally: Tally,
     evidence: Option<&str>,
-    registry: &Registry,
-) -> Result<PageModel> {
+) -> Result<(Audit, PageModel)> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
-    let crawlers = CrawlerCells::new(registry);
-    for (table, write) in tables_of(audit) {
+    let bytes = tally.to_bytes();
+    let audit = Audit::new(tally)?;
+    staging.create(TALLY)?.write_all(&bytes).map_err(|err| cannot(TALLY, err))?;
+    let crawlers = CrawlerCells::new(&audit.registry);
+    for (table, write) in tables_of(&audit) {
         let mut file = staging.create(table.file)?;
-        write(audit, &crawlers, &mut file).map_err(|err| cannot(table.file, err))?;
+        write(&audit, &crawlers, &mut file).map_err(|err| cannot(table.file, err))?;
     }
-    let json = run_json(audit, options, evidence, registry, jiff::Timestamp::now().into());
+    let json = run_json(&audit, evidence, jiff::Timestamp::now().into());
     staging.create(MARKER)?.write_all(&json).map_err(|err| cannot(MARKER, err))?;
-    let model = PageModel::of(audit, options, evidence, registry);
+    let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
-    Ok(model)
+    Ok((audit, model))
 }
 
 /// A run that is stopped from now on leaves the previous report as it was.

@@ -4,8 +4,10 @@
 //! may say about the crawler ([`Obligation`], [`StatedPolicy`]) is derived from them
 //! here and nowhere else.
 
+use serde::{Deserialize, Serialize};
+
 /// The place of a crawler in its registry's matching order, from 0.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct CrawlerId(pub u16);
 
 impl CrawlerId {
@@ -29,7 +31,7 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
 ];
 
 /// What is known of one crawler.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Crawler {
     /// Unique in a registry, ASCII case-insensitively.
     pub name: String,
@@ -132,7 +134,8 @@ impl Crawler {
 }
 
 /// Whether a crawler obeys `*` groups.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StarGroups {
     /// It does, or nothing is known, which is read the same.
     Honoured,
@@ -141,7 +144,8 @@ pub enum StarGroups {
 }
 
 /// What is known of a crawler and the robots exclusion protocol.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RepApplies {
     /// It follows it.
     Yes,
@@ -154,7 +158,8 @@ pub enum RepApplies {
 }
 
 /// What makes a crawler send a request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// Its own schedule.
     Schedule,
@@ -163,7 +168,8 @@ pub enum Trigger {
 }
 
 /// Whether a crawler can be told from others in a log.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     /// It sends a user agent of its own.
     OwnUserAgent,
@@ -173,7 +179,8 @@ pub enum Visibility {
 }
 
 /// Whether a crawler is documented to honour `Crawl-delay`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CrawlDelaySupport {
     /// It is.
     Honoured,
@@ -184,7 +191,8 @@ pub enum CrawlDelaySupport {
 }
 
 /// Who says what a row of the registry says.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum InformationSource {
     /// The operator's own words.
     OperatorDocumentation,

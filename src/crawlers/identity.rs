@@ -1,7 +1,10 @@
 //! Whether a request came from the crawler that its user agent names.
 
+use serde::{Deserialize, Serialize};
+
 /// What the address of a request says of its user agent.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Identity {
     /// The operator's ranges or DNS rule contain the address.
     Verified,

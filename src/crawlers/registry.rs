@@ -89,6 +89,34 @@ impl Registry {
         }
     }
 
+    /// A registry of `crawlers` alone, by which no user agent is identified: for what is known of
+    /// crawlers that were identified before.
+    pub fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
+        let generic = Crawler::once_known(GENERIC_NAME.to_owned());
+        let rows = crawlers.into_iter().chain([generic]);
+        Registry::new(rows.map(|crawler| RegistryRow { crawler, test: None }).collect())
+    }
+
+    /// By crawler: the rank of its name among all names.
+    pub fn ranks(&self) -> Vec<u16> {
+        let mut order: Vec<usize> = (0..self.crawlers.len()).collect();
+        order.sort_by(|&left, &right| self.crawlers[left].name.cmp(&self.crawlers[right].name));
+        let mut ranks = vec![0; order.len()];
+        order.into_iter().zip(0..).for_each(|(crawler, rank)| ranks[crawler] = rank);
+        ranks
+    }
+
+    /// Equal registries have equal digests.
+    pub fn digest(&self) -> String {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for crawler in &self.crawlers {
+            let facts = serde_json::to_vec(crawler).expect("texts and words are JSON");
+            hasher.update(&facts);
+            hasher.update(b"\n");
+        }
+        format!("xxh3:{:032x}", hasher.digest128())
+    }
+
     pub(super) fn new(mut rows: Vec<RegistryRow>) -> Registry {
         if let Some(generic) = rows.last_mut() {
             // A user's own test of what looks automated names no crawler either.

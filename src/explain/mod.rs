@@ -186,7 +186,7 @@ fn in_force(
 ) -> std::result::Result<Found, Undecided> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
     let Some(known) = judge.known(origin, HostSource::Own) else {
-        let failure = judge.failures().into_iter().next();
+        let failure = judge.failure_messages().into_iter().next();
         return Err(
             failure.map_or_else(|| Undecided::NotInArchive(origin.clone()), Undecided::Unreadable)
         );

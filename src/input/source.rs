@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use glob::MatchOptions;
+use serde::{Deserialize, Serialize};
 
 /// Something to read.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -43,7 +44,7 @@ impl Source {
 }
 
 /// The place of a source in the list that [`expand`] gave.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FileId(u32);
 
 impl FileId {

@@ -3,13 +3,12 @@
 
 use std::sync::OnceLock;
 
-use crate::archive::snapshot::Digest;
 use crate::crawlers::crawler::CrawlerId;
-use crate::matcher::select::{GroupChoice, Star, select};
-use crate::robots::model::CrawlDelay;
-use crate::robots::model::ProductToken;
+use crate::digest::Digest;
+use crate::matcher::select::{GroupChoice, Star};
+use crate::robots::model::{CrawlDelay, ProductToken, RobotsTxt};
 
-use super::robots::{Robots, RobotsId};
+use super::robots::Robots;
 use super::{CrawlerProfile, Judge};
 
 /// By crawler; made when somebody first asks, which most files never see.
@@ -53,26 +52,6 @@ impl Judge {
             && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
     }
 
-    /// The Crawl-delay that version `robots` asks `crawler` for: that of the product token, or
-    /// `*`, by which its rules bind the crawler. The shortest, where there are several.
-    pub fn asked_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Option<AskedDelay> {
-        let robots = self.version(robots);
-        let delay = &robots.text.crawl_delays[self.delay_and_bound(&robots, crawler).crawl_delay?];
-        let profile = &self.profiles[crawler.index()];
-        let bound_by = select(&robots.text, &profile.product_tokens, profile.star).bound_by;
-        let group: &[u8] = match bound_by {
-            GroupChoice::Token(index) => profile.product_tokens[index].as_bytes(),
-            GroupChoice::Star | GroupChoice::Nothing => b"*",
-        };
-        Some(AskedDelay {
-            digest: robots.digest,
-            line: delay.line,
-            written: delay.written.clone(),
-            milliseconds: delay.milliseconds,
-            group: group.into(),
-        })
-    }
-
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
@@ -90,23 +69,45 @@ impl Judge {
 
 impl DelayAndBound {
     fn new(robots: &Robots, profile: &CrawlerProfile) -> DelayAndBound {
-        let bound_by = select(&robots.text, &profile.product_tokens, profile.star).bound_by;
-        let is_meant = |token: &ProductToken| match bound_by {
-            GroupChoice::Token(index) => token.names(profile.product_tokens[index].as_bytes()),
-            GroupChoice::Star => token.is_star(),
-            GroupChoice::Nothing => false,
-        };
-        let delays = robots.text.crawl_delays.iter().enumerate();
-        let meant = delays
-            .filter(|(_, delay)| delay.product_tokens(&robots.text).iter().any(is_meant))
-            .reduce(
-                |best: (usize, &CrawlDelay), next| {
-                    if next.1.is_milder_than(best.1) { next } else { best }
-                },
-            );
+        let bound_by = profile.bound_by(&robots.text);
+        let crawl_delay = shortest(&robots.text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
-        DelayAndBound { crawl_delay: meant.map(|(index, _)| index), bound }
+        DelayAndBound { crawl_delay, bound }
     }
+}
+
+impl AskedDelay {
+    /// The Crawl-delay that `text`, whose digest is `digest`, asks a crawler for: that of the
+    /// product token, or `*`, by which its rules bind the crawler. The shortest, where there are
+    /// several.
+    pub fn new(text: &RobotsTxt, digest: Digest, profile: &CrawlerProfile) -> Option<AskedDelay> {
+        let bound_by = profile.bound_by(text);
+        let delay = &text.crawl_delays[shortest(text, profile, bound_by)?];
+        Some(AskedDelay {
+            digest,
+            line: delay.line,
+            written: delay.written.clone(),
+            milliseconds: delay.milliseconds,
+            group: profile.group(bound_by).into(),
+        })
+    }
+}
+
+/// The shortest of the delays that are meant for whom `bound_by` binds, by its place in `text`.
+fn shortest(text: &RobotsTxt, profile: &CrawlerProfile, bound_by: GroupChoice) -> Option<usize> {
+    let is_meant = |token: &ProductToken| match bound_by {
+        GroupChoice::Token(_) => token.names(profile.group(bound_by)),
+        GroupChoice::Star => token.is_star(),
+        GroupChoice::Nothing => false,
+    };
+    let delays = text.crawl_delays.iter().enumerate();
+    let meant = delays.filter(|(_, delay)| delay.product_tokens(text).iter().any(is_meant));
+    let shortest = meant.reduce(
+        |best: (usize, &CrawlDelay), next| {
+            if next.1.is_milder_than(best.1) { next } else { best }
+        },
+    );
+    shortest.map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -131,7 +132,8 @@ mod tests {
         let crawler = Registry::builtin().find(crawler).unwrap();
         let robots = judge.unnamed().unwrap();
         assert_eq!(judge.asks_for_delay(&robots, crawler), expected.is_some());
-        let asked = judge.asked_delay(robots.id, crawler);
+        let profile = &judge.profiles[crawler.index()];
+        let asked = AskedDelay::new(&robots.text, robots.digest, profile);
         let told = asked.map(|asked| {
             (asked.line, asked.milliseconds, String::from_utf8(asked.group.into()).unwrap())
         });

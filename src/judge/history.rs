@@ -13,6 +13,8 @@ pub struct History {
     pub timeline: Timeline,
     /// By [`Version`]; each stands here once.
     pub bodies: Vec<BodyKey>,
+    /// The version of each entry that has a body.
+    pub versions: Vec<Option<Version>>,
 }
 
 impl History {
@@ -36,7 +38,8 @@ impl History {
                 version: entry.body.map(&mut version_of),
             })
             .collect();
-        History { timeline: Timeline::new(&sightings), bodies }
+        let versions = sightings.iter().map(|sighting| sighting.version).collect();
+        History { timeline: Timeline::new(&sightings), bodies, versions }
     }
 
     /// The body of `version`.

@@ -12,7 +12,7 @@ mod memory_budget;
 pub mod origin_history;
 pub mod outages;
 pub mod robots;
-pub mod stored_versions;
+pub mod snapshot_history;
 pub mod timeline;
 pub mod verdict;
 
@@ -20,9 +20,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::archive::Store;
-use crate::archive::snapshot::{Digest, Snapshot};
+use crate::archive::snapshot::Snapshot;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::registry::Registry;
+use crate::digest::Digest;
 use crate::error::Result;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::decision::Decision;
@@ -30,6 +31,7 @@ use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
+use crate::robots::model::RobotsTxt;
 use crate::robots::parse::{cut, is_foreign, parse_body};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -99,6 +101,8 @@ pub struct Judge {
     other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
     /// What logs show of origins whose robots.txt nobody could get, where that counts.
     known_outages: Option<KnownOutages>,
+    /// Whether all crawlers are held to the rules.
+    includes_unbound: bool,
 }
 
 /// What a crawler answers to.
@@ -145,11 +149,8 @@ impl Judge {
     /// # Errors
     /// Where the one robots.txt given by hand cannot be read.
     pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
-        let star = select::Star::Honoured;
-        Judge::of_registry(store, registry, dialect, |profile| CrawlerProfile {
-            star,
-            ..profile.bound()
-        })
+        let judge = Judge::of_registry(store, registry, dialect, CrawlerProfile::unbound)?;
+        Ok(Judge { includes_unbound: true, ..judge })
     }
 
     fn of_registry(
@@ -206,6 +207,7 @@ impl Judge {
             policies: Mutex::default(),
             other_bindings: Mutex::default(),
             known_outages: None,
+            includes_unbound: false,
         };
         judge.by_hand = by_hand.map(|snapshot| judge.load(snapshot));
         Ok(judge)
@@ -276,7 +278,8 @@ impl Judge {
         robots.deciding_rule(line, crawler)
     }
 
-    fn version(&self, robots: RobotsId) -> Arc<Robots> {
+    /// The version with this number.
+    pub fn version(&self, robots: RobotsId) -> Arc<Robots> {
         Arc::clone(&self.loaded().versions[robots.index()])
     }
 
@@ -300,19 +303,32 @@ impl Judge {
         }
     }
 
-    /// The robots.txt files that could not be read, each in a sentence, in order.
-    pub fn failures(&self) -> Vec<String> {
-        let loaded = self.loaded();
-        let failures = loaded.failures.values();
-        let mut failures: Vec<String> =
-            failures.map(|why| format!("{why}; its origin is counted as unknown")).collect();
-        failures.sort();
-        failures
+    /// The robots.txt files that could not be read, by name, and why.
+    pub fn failures(&self) -> BTreeMap<String, String> {
+        self.loaded().failures.clone()
     }
 
     /// Why the robots.txt of that name could not be read, if it was tried and failed.
     pub fn failure(&self, source: &str) -> Option<String> {
         self.loaded().failures.get(source).cloned()
+    }
+
+    /// The same of all, each in a sentence, in order.
+    pub fn failure_messages(&self) -> Vec<String> {
+        let failures = self.failures();
+        let mut messages: Vec<String> = failures.values().map(|why| failure_message(why)).collect();
+        messages.sort();
+        messages
+    }
+
+    /// The robots.txt of that name, if it was looked at and could be read.
+    pub fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
+        self.loaded().sources.get(source).cloned().flatten()
+    }
+
+    /// Whether all crawlers are judged as if `*` bound them, too.
+    pub fn includes_unbound(&self) -> bool {
+        self.includes_unbound
     }
 
     /// The name of what governs `origin` (by hand: any, also an unnamed one), whether or not it
@@ -398,6 +414,8 @@ impl Judge {
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
             is_foreign: is_foreign(cut(body), &text),
+            // Whoever forgets what does not fit into memory quotes nothing later.
+            body: self.memory.bytes_max.is_none().then(|| cut(body).into()),
             text,
             profiles: Arc::clone(&self.profiles),
             bindings: self.profiles.iter().map(|_| OnceLock::new()).collect(),
@@ -445,6 +463,11 @@ impl Judge {
     }
 }
 
+/// What it means that a robots.txt could not be read.
+pub fn failure_message(why: &str) -> String {
+    format!("{why}; its origin is counted as unknown")
+}
+
 impl Loaded {
     /// Of many failures of one file, one is told, and always the same.
     fn fail(&mut self, source: String, why: String) {
@@ -464,6 +487,29 @@ impl CrawlerProfile {
         };
         let obligation = crawler.binding();
         CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
+    }
+
+    /// The same, for a judge who holds everybody to the rules, also to those for `*`.
+    pub fn unbound(self) -> CrawlerProfile {
+        CrawlerProfile { star: select::Star::Honoured, ..self.bound() }
+    }
+
+    /// What of `text` binds it.
+    pub(super) fn bound_by(&self, text: &RobotsTxt) -> GroupChoice {
+        select::select(text, &self.product_tokens, self.star).bound_by
+    }
+
+    /// The product token that `bound_by` names, or `*`.
+    pub(super) fn group(&self, bound_by: GroupChoice) -> &[u8] {
+        match bound_by {
+            GroupChoice::Token(at) => self.product_tokens[at].as_bytes(),
+            GroupChoice::Star | GroupChoice::Nothing => b"*",
+        }
+    }
+
+    /// The product token by which rules of `text` bind it, or `*`.
+    pub fn group_in(&self, text: &RobotsTxt) -> &[u8] {
+        self.group(self.bound_by(text))
     }
 
     /// A crawler that no registry knows: it answers to `token` and obeys `*`.

@@ -1,6 +1,5 @@
 //! What is known of an origin over time: which snapshot was in force when.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::archive::{Store, reader::Archive, snapshot::SnapshotOutcome};
@@ -36,6 +35,10 @@ pub struct SnapshotRef {
     pub fetched_at: UtcTime,
     /// What came of it.
     pub outcome: SnapshotOutcome,
+    /// `Cache-Control: max-age`, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// Its body, where it has one.
+    pub version: Option<Version>,
 }
 
 impl OriginHistory {
@@ -59,8 +62,8 @@ impl OriginHistory {
         self.seen.get(standing.decided_by).copied()
     }
 
-    /// How many there are.
-    pub fn snapshots(&self) -> usize {
+    /// How many snapshots there are.
+    pub fn snapshot_count(&self) -> usize {
         self.seen.len()
     }
 
@@ -100,27 +103,10 @@ impl OriginHistory {
         }
     }
 
-    /// The snapshots that decide at any time from `first` to `last`, the earliest first, and what
-    /// they gave; none of a file given by hand.
-    pub fn between(
-        &self,
-        first: UtcTime,
-        last: UtcTime,
-        before: BeforeFirst,
-    ) -> Vec<(SnapshotRef, Option<&Arc<Robots>>)> {
-        let seen = self.seen.iter().map(|seen| seen.fetched_at);
-        let changes = seen.skip_while(|&at| at <= first).take_while(|&at| at <= last);
-        // What counts may also change just before one, when failures have lasted for long.
-        let changes = changes
-            .flat_map(|at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
-        let standings = std::iter::once(first).chain(changes).chain([last]);
-        let standings = standings.filter_map(|time| self.timeline.at(time, before));
-        let by_place: BTreeMap<usize, RulingInForce> =
-            standings.map(|standing| (standing.decided_by, standing)).collect();
-        let deciding = by_place.into_values();
-        deciding
-            .filter_map(|standing| Some((self.seen(&standing)?, self.rules(standing.ruling))))
-            .collect()
+    /// All snapshots with their bodies, the earliest first; none of a file given by hand.
+    pub fn snapshots(&self) -> impl Iterator<Item = (SnapshotRef, Option<&Arc<Robots>>)> {
+        let robots = |version: Version| self.robots(version);
+        self.seen.iter().map(move |seen| (*seen, seen.version.map(robots)))
     }
 
     /// The version of robots.txt whose rules `ruling` puts in force.
@@ -216,7 +202,7 @@ impl Judge {
         if entries.is_empty() {
             return Ok(None);
         }
-        let History { timeline, bodies } = History::new(&entries);
+        let History { timeline, bodies, versions: of_entries } = History::new(&entries);
         let versions = bodies
             .iter()
             .map(|key| {
@@ -229,9 +215,11 @@ impl Judge {
                 Ok(robots)
             })
             .collect::<Result<_>>()?;
-        let seen = entries.iter().map(|entry| SnapshotRef {
+        let seen = entries.iter().zip(of_entries).map(|(entry, version)| SnapshotRef {
             fetched_at: entry.fetch.fetched_at,
             outcome: entry.fetch.outcome,
+            max_age_seconds: entry.fetch.max_age_seconds,
+            version,
         });
         Ok(Some(OriginHistory::new(timeline, versions, seen.collect())))
     }
@@ -284,8 +272,9 @@ mod tests {
         ]);
         let dated = judge.known(&origin, HostSource::Own).unwrap();
         let check = |first, last, before, expected: &[i64]| {
-            let found = dated.between(time(first), time(last), before);
-            let found = found.iter().map(|(seen, _)| seen.fetched_at.unix_seconds() / HOUR);
+            let times: Vec<UtcTime> = dated.seen.iter().map(|seen| seen.fetched_at).collect();
+            let found = dated.timeline.between(&times, time(first), time(last), before);
+            let found = found.iter().map(|(at, _)| times[*at].unix_seconds() / HOUR);
             assert_eq!(found.collect::<Vec<_>>(), expected, "{first} to {last}");
         };
         check(0, 5, BeforeFirst::Unknown, &[]);

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::archive::snapshot::Digest;
+use serde::{Deserialize, Serialize};
+
 use crate::crawlers::crawler::CrawlerId;
+use crate::digest::Digest;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
 use crate::robots::model::{Directive, Group, RobotsTxt};
@@ -13,12 +15,17 @@ use super::CrawlerProfile;
 use super::crawl_delay::CrawlDelays;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct RobotsId(pub(super) u32);
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct RobotsId(pub(crate) u32);
 
 impl RobotsId {
-    /// Into the judge's list.
-    pub(super) fn index(self) -> usize {
+    /// Of the version at `index`.
+    pub fn from_index(index: usize) -> RobotsId {
+        RobotsId(u32::try_from(index).expect("nobody has four thousand million robots.txt files"))
+    }
+
+    /// Into the list of versions.
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -36,6 +43,8 @@ pub struct Robots {
     pub parsed_bytes: usize,
     /// Whether it is something else than a robots.txt: a page, a log, bytes.
     pub is_foreign: bool,
+    /// The bytes that count, where they are kept.
+    pub body: Option<Box<[u8]>>,
     /// What it says.
     pub text: RobotsTxt,
     /// Whom it may bind.

@@ -4,6 +4,8 @@
 //! origin that cannot be reached is closed for the time being; after 30 days of that the last copy
 //! counts again. Crawlers keep copies, so a ruling may be held for a while after a newer one is seen.
 
+use std::collections::BTreeMap;
+
 use crate::archive::snapshot::SnapshotOutcome;
 use crate::time::UtcTime;
 
@@ -165,6 +167,28 @@ impl Timeline {
             }
         };
         Some(self.standing(stretch, now, time))
+    }
+
+    /// The sightings, which are at `times`, that decide at any time from `first` to `last`: their
+    /// places, the earliest first, and what is in force by them.
+    pub fn between(
+        &self,
+        times: &[UtcTime],
+        first: UtcTime,
+        last: UtcTime,
+        before: BeforeFirst,
+    ) -> Vec<(usize, Ruling)> {
+        let changes = times.iter().skip_while(|at| **at <= first).take_while(|at| **at <= last);
+        // What counts may also change just before one, when failures have lasted for long.
+        let changes = changes
+            .flat_map(|&at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
+        let asked = std::iter::once(first).chain(changes).chain([last]);
+        let in_force = asked.filter_map(|time| self.at(time, before));
+        let by_place: BTreeMap<usize, Ruling> = in_force
+            .filter(|in_force| in_force.decided_by < times.len())
+            .map(|in_force| (in_force.decided_by, in_force.ruling))
+            .collect();
+        by_place.into_iter().collect()
     }
 
     /// Other rulings that a crawler may have held at `time`, at which `standing` was in force; the

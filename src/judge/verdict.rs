@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::matcher::decision::Decision;
 use crate::time::UtcTime;
@@ -42,7 +44,7 @@ pub enum Verdict {
 }
 
 /// A rule of a version of a robots.txt.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct RuleRef {
     /// The version.
     pub robots: RobotsId,

@@ -1,7 +1,10 @@
 //! What a format cannot tell, however well its lines are read.
 
+use serde::{Deserialize, Serialize};
+
 /// A reason for which verdicts on a log are no better than the log.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Limitation {
     /// No crawler can be told from a browser.
     NoUserAgent,

@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::by_day::FileDays;
-use crate::audit::finish::Audit;
 use crate::audit::follow::{Followed, Reading, ReadingEnd, follow};
 use crate::audit::identities::Identities;
-use crate::audit::kept::{KeptInput, audit_of};
 use crate::audit::parse_rate::falls_short;
-use crate::audit::record::in_force::{InForceRecord, Version};
-use crate::audit::record::{DayRecord, Ids};
 use crate::audit::tally::Tally;
+use crate::audit::tally::build::{Run, in_order};
+use crate::audit::tally::counter::Counter;
+use crate::audit::tally::header::{self, InputSummary};
+use crate::audit::tally::merge::continued;
 use crate::audit::{Options, Progress};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
-use crate::judge::stored_versions::KeptRobots;
-use crate::merge::Merge;
-use crate::time::{Day, UtcTime, Zone};
+use crate::report::privacy::Privacy;
+use crate::time::Day;
 
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
@@ -27,7 +26,7 @@ use super::state::change::Change;
 use super::state::inputs::Input;
 
 /// By what a site is judged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Night<'a> {
     /// The name of the site.
     pub site: &'a str,
@@ -41,6 +40,10 @@ pub struct Night<'a> {
     pub registry: &'a Registry,
     /// Percent of the lines of a log that must be records.
     pub min_parse_rate: f64,
+    /// What of clients and queries is kept.
+    pub privacy: &'a Privacy,
+    /// What the user asked for, as the tally of a day keeps it.
+    pub options_of: &'a dyn Fn(Day) -> header::ReportedOptions,
 }
 
 /// What came of reading logs.
@@ -70,11 +73,6 @@ impl Night<'_> {
     ) -> Result<Taken> {
         let mut taken = Taken::default();
         let sources = plan.sources();
-        // Those that are new get their numbers as they are taken in.
-        let mut numbers: BTreeMap<i64, FileId> = BTreeMap::new();
-        for (place, log) in plan.logs.iter().enumerate().filter(|(_, log)| log.input.id != 0) {
-            numbers.insert(log.input.id, FileId::from_index(place));
-        }
         for mut batch in plan.batches() {
             while !batch.is_empty() {
                 let identities = identities_of(&sources, &batch)?;
@@ -83,7 +81,7 @@ impl Night<'_> {
                     follow(&sources, &batch, self.options, judged, &identities, progress)?;
                 let wrong = self.wrong(plan, &followed, &mut taken);
                 if wrong.is_empty() {
-                    self.keep(state, plan, followed, &mut numbers, &mut taken)?;
+                    self.keep(state, plan, followed, &identities, &mut taken)?;
                     break;
                 }
                 // Their lines are among the sums; so these are made again without them.
@@ -131,37 +129,83 @@ impl Night<'_> {
         state: &mut State,
         plan: &Plan,
         followed: Followed,
-        numbers: &mut BTreeMap<i64, FileId>,
+        identities: &Identities,
         taken: &mut Taken,
     ) -> Result<()> {
         let Followed { days, ends } = followed;
         let mut changed = Vec::new();
-        for (day, tally) in days {
-            let before = state.day(self.site, day)?.unwrap_or_default();
-            self.intern(state, &before)?;
-            let (in_force, versions) = self.in_force(&tally, day);
-            let bodies = self.new_bodies(state, &versions)?;
-            changed.push((day, tally, before, in_force, bodies));
+        for (day, counter) in days {
+            let later = self.tally(plan, &ends, counter, day, identities)?;
+            let tally = match state.day(self.site, day)? {
+                Some(earlier) => continued(earlier, later, self.options.limits)?,
+                None => later,
+            };
+            changed.push((day, tally));
         }
         let change = state.change(self.site)?;
         for (end, of_file) in &ends {
             let log = &plan.logs[end.file.index()];
-            if let Some(id) = self.keep_input(&change, log, end, of_file, taken)? {
-                numbers.insert(id, end.file);
-            }
+            self.keep_input(&change, log, end, of_file, taken)?;
         }
-        for (day, mut tally, before, mut in_force, bodies) in changed {
-            let ids = Ids { registry: self.registry, judge: self.judge, files: numbers };
-            in_force.absorb(before.in_force.clone());
-            tally.absorb(before.tally(day, ids)?);
-            change.put_day(day, &DayRecord::new(tally, in_force, ids))?;
-            bodies.iter().try_for_each(|body| change.put_robots(body))?;
-        }
+        changed.iter().try_for_each(|(day, tally)| change.put_day(*day, tally))?;
         change.commit()
     }
 
-    /// Remembers how far a log was read, and gives its number; `None` where nothing is to be
-    /// remembered of it.
+    /// The tally of what was counted of `day`. Several files that are one log, which was rotated
+    /// meanwhile, are one input.
+    fn tally(
+        &self,
+        plan: &Plan,
+        ends: &[(ReadingEnd, FileDays)],
+        counter: Counter,
+        day: Day,
+        identities: &Identities,
+    ) -> Result<Tally> {
+        let mut inputs: BTreeMap<&str, InputSummary> = BTreeMap::new();
+        for (&file, tally) in &counter.files {
+            let log = &plan.logs[file.index()].input;
+            let end = ends.iter().find(|(end, _)| end.file == file);
+            let format = end.and_then(|(end, _)| end.input.format.clone());
+            let input = inputs.entry(&log.name).or_insert_with(|| InputSummary {
+                name: log.name.clone(),
+                size_bytes: 0,
+                decompressed_bytes: 0,
+                format: format.or_else(|| log.format.clone()),
+                lines_tried: 0,
+                damage: None,
+            });
+            input.size_bytes += tally.bytes;
+            input.decompressed_bytes += tally.bytes;
+        }
+        let place = |log: &Log| inputs.keys().position(|name| *name == log.input.name);
+        let numbers = plan.logs.iter().map(|log| place(log).map(FileId::from_index)).collect();
+        let inputs = inputs.into_values().collect();
+        let mut tally = self.built(counter, inputs, numbers, day, identities)?;
+        self.privacy.apply(&mut tally);
+        Ok(tally)
+    }
+
+    fn built(
+        &self,
+        counter: Counter,
+        inputs: Vec<InputSummary>,
+        numbers: Vec<Option<FileId>>,
+        day: Day,
+        identities: &Identities,
+    ) -> Result<Tally> {
+        let run = Run {
+            options: &(self.options_of)(day),
+            registry: self.registry,
+            judge: self.judge,
+            day: Some(day),
+            before_first: self.options.before_first,
+            identities,
+            draft: None,
+        };
+        in_order(counter, inputs, numbers, run)
+    }
+
+    /// Remembers how far a log was read, if there is anything to remember of it.
     fn keep_input(
         &self,
         change: &Change<'_>,
@@ -169,15 +213,15 @@ impl Night<'_> {
         end: &ReadingEnd,
         of_file: &FileDays,
         taken: &mut Taken,
-    ) -> Result<Option<i64>> {
+    ) -> Result<()> {
         let Some(reached) = &end.reached else {
             match &end.input.failure {
                 Some(failure) => taken.damages.push(failure.clone()),
                 None => taken.is_rotated = true,
             }
-            return Ok(None);
+            return Ok(());
         };
-        let Some(present) = file else { return Ok(None) };
+        let Some(present) = file else { return Ok(()) };
         let damage = end.input.ending.damage;
         let is_unfinished = damage.is_some_and(|damage| is_unfinished(&present.source, damage));
         let damage = damage.filter(|_| !is_unfinished).map(|damage| damage.to_string());
@@ -188,7 +232,7 @@ impl Night<'_> {
         let last_day = of_file.last.or(before.last_day);
         // A log of which no day is known is read again as a whole.
         if before.id == 0 && last_day.is_none() && of_file.outside == 0 {
-            return Ok(None);
+            return Ok(());
         }
         let input = Input {
             id: before.id,
@@ -210,61 +254,26 @@ impl Night<'_> {
         if let Some(fingerprint) = present.fingerprint.filter(|_| !is_unfinished) {
             change.put_file(&fingerprint, id)?;
         }
-        Ok(Some(id))
-    }
-
-    /// Lets the judge know each robots.txt that `record` names.
-    fn intern(&self, state: &State, record: &DayRecord) -> Result<()> {
-        for digest in record.digests() {
-            if self.judge.interned(digest).is_none()
-                && let Some(robots) = state.robots(digest)?
-            {
-                self.judge.intern(&robots);
-            }
-        }
         Ok(())
     }
 
-    fn in_force(&self, tally: &Tally, day: Day) -> (InForceRecord, Vec<Version>) {
-        let (first, last) = bounds(&self.options.zone, day);
-        InForceRecord::new(tally, self.judge, (first, last), self.options.before_first)
-    }
-
-    fn new_bodies(&self, state: &State, versions: &[Version]) -> Result<Vec<KeptRobots>> {
-        let mut bodies: BTreeMap<&str, KeptRobots> = BTreeMap::new();
-        for Version { origin, digest } in versions {
-            if !bodies.contains_key(digest.as_str()) && state.robots(digest)?.is_none() {
-                bodies.insert(digest, self.judge.body(origin.as_ref(), digest)?);
-            }
-        }
-        Ok(bodies.into_values().collect())
-    }
-
-    /// The audit of `day`, as far as it was taken in.
+    /// The tally of `day`, as far as it was taken in.
     ///
     /// # Errors
     /// Where the state cannot be read, or sums that must hold do not.
-    pub fn audit(&self, state: &State, day: Day, identities: &Identities) -> Result<Audit> {
-        let record = state.day(self.site, day)?.unwrap_or_default();
-        self.intern(state, &record)?;
-        let mut inputs = state.inputs(self.site)?;
-        inputs.sort_by_cached_key(|input| (input.reached.marks.clone(), input.id));
-        let inputs: Vec<(i64, KeptInput)> = inputs
-            .into_iter()
-            .map(|input| {
-                // It is told once, where the log broke off.
-                let damage = input.damage.filter(|_| input.last_day == Some(day));
-                (input.id, KeptInput { name: input.name, format: input.format, damage })
-            })
-            .collect();
-        let judge = (self.judge, self.options.before_first);
-        audit_of(&record, day, &inputs, judge, self.registry, identities)
+    pub fn day(&self, state: &State, day: Day) -> Result<Tally> {
+        let Some(mut tally) = state.day(self.site, day)? else {
+            let counter = Counter::new(self.options.limits, self.registry.ranks().into());
+            return self.built(counter, Vec::new(), Vec::new(), day, &Identities::default());
+        };
+        // It is reported once, where the log broke off.
+        for input in state.inputs(self.site)? {
+            let damage = input.damage.filter(|_| input.last_day == Some(day));
+            let known = tally.header.inputs.iter_mut().find(|known| known.name == input.name);
+            if let (Some(known), Some(damage)) = (known, damage) {
+                known.damage = Some(damage);
+            }
+        }
+        Ok(tally)
     }
-}
-
-/// The first and the last second of `day`.
-fn bounds(zone: &Zone, day: Day) -> (UtcTime, UtcTime) {
-    let start = |day: Day| zone.parse(&day.to_string()).unwrap_or(UtcTime::EPOCH);
-    let (first, next) = (start(day), start(day.plus(1)));
-    (first, UtcTime::from_unix_seconds(next.unix_seconds() - 1).unwrap_or(first).max(first))
 }

@@ -1,8 +1,8 @@
-//! Counts of a classified list, as CSV.
+//! VerdictCounts of a classified list, as CSV.
 
 use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
-use crate::classify::summary::{Counts, Summary};
+use crate::classify::summary::{Summary, VerdictCounts};
 
 use super::escape::csv_cell;
 
@@ -18,7 +18,7 @@ pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
     }
     for (by, counts) in [("origin", summary.origins), ("rule", summary.rules)] {
         let (kept, others) = counts.into_parts();
-        let mut kept: Vec<(Vec<u8>, Counts)> = kept.collect();
+        let mut kept: Vec<(Vec<u8>, VerdictCounts)> = kept.collect();
         kept.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         for (key, counts) in kept {
             let key = String::from_utf8_lossy(&key);
@@ -38,7 +38,7 @@ pub fn summary_header() -> String {
     format!("{},urls,{}\n", KEYS.join(","), words.join(","))
 }
 
-fn push_row(cells: &[&str], counts: &Counts, text: &mut String) {
+fn push_row(cells: &[&str], counts: &VerdictCounts, text: &mut String) {
     for place in 0..KEYS.len() {
         let cell = csv_cell(cells.get(place).unwrap_or(&"").as_bytes());
         if cell.contains([',', '"']) {

@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use crate::archive::snapshot::Digest;
 use crate::audit::awareness::Awareness;
 use crate::audit::sums::Span;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
+use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 use crate::time::{Day, UtcTime};
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
 use crate::staged::is_leftover;
 
@@ -193,6 +194,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         is_leftover(name, PAGE)
             || *name == *MARKER
             || *name == *PAGE
+            || *name == *TALLY
             || marker.files.iter().any(|file| *name == **file)
     };
     match names.iter().find(|name| !is_ours(name)) {

@@ -3,32 +3,38 @@
 //! Numbers are numbers, an empty cell is `null`, and text is as people read
 //! it: hidden bytes as `\xHH`, without the mark that disarms formulas.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
+use crate::audit::finish::Audit;
 use crate::error::{Error, Result};
 
 use super::columns::Table;
+use super::csv::CrawlerCells;
 use super::escape::shown;
-use super::facts::line::{Line, each_line};
+use super::tables::tables_of;
 
-/// Writes the rows of `tables` of the report in `directory`.
+/// Writes the rows of `tables` of `audit`.
 ///
 /// # Errors
-/// Where a table cannot be read, or `out` fails.
-pub fn json_lines(directory: &Path, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
-    for table in tables {
-        let mut failed: Option<io::Error> = None;
-        each_line(directory, table.file, |line| {
-            if failed.is_none() {
-                failed = writeln!(out, "{}", object(table, line)).err();
-            }
-        })?;
-        if let Some(err) = failed {
-            return Err(Error::io("cannot write to", Path::new("standard output"), err));
+/// Where `out` fails.
+pub fn json_lines(audit: &Audit, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
+    let failed = |err| Error::io("cannot write to", Path::new("standard output"), err);
+    let crawlers = CrawlerCells::new(&audit.registry);
+    for (table, write) in tables_of(audit).filter(|(table, _)| is_among(table, tables)) {
+        let mut rows = Vec::new();
+        write(audit, &crawlers, &mut rows).map_err(failed)?;
+        let mut reader = csv::Reader::from_reader(rows.as_slice());
+        for row in reader.records() {
+            let row = row.expect("tables are CSV");
+            writeln!(out, "{}", object(table, &row)).map_err(failed)?;
         }
     }
-    out.flush().map_err(|err| Error::io("cannot write to", Path::new("standard output"), err))
+    out.flush().map_err(failed)
+}
+
+fn is_among(table: &Table, tables: &[&Table]) -> bool {
+    tables.iter().any(|asked| asked.file == table.file)
 }
 
 /// The name of a table, as in the objects.
@@ -36,10 +42,10 @@ pub fn name(table: &Table) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 
-fn object(table: &Table, line: Line<'_>) -> String {
+fn object(table: &Table, row: &csv::StringRecord) -> String {
     let mut json = format!("{{\"table\":{}", quoted(name(table)));
-    for (column, cell) in line.cells() {
-        json += &format!(",{}:{}", quoted(column), value(table, column, cell));
+    for (column, cell) in table.columns.iter().zip(row) {
+        json += &format!(",{}:{}", quoted(column.name), value(table, column.name, cell));
     }
     json + "}"
 }

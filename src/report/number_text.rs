@@ -1,6 +1,6 @@
 //! Numbers and digests as text, without a place on the heap.
 
-use crate::archive::snapshot::Digest;
+use crate::digest::Digest;
 
 /// What stands before the digits of a digest, and how many of them name a snapshot.
 const SHA256: &[u8] = b"sha256:";

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::archive::directory::Directory;
+use crate::audit::tally::file::is_tally;
 use crate::classify::answer::VerdictWord;
 use crate::error::{Error, Result};
 use crate::input::open::open;
@@ -23,7 +24,6 @@ use super::columns::Table;
 use super::columns::evidence::REQUESTS_EVIDENCE;
 use super::columns::nights::{EVENTS, TREND};
 use super::directory::check_replaceable;
-use super::html::is_page;
 use super::night_text::HEADLINE_START;
 use super::verdicts::COLUMNS;
 
@@ -38,8 +38,8 @@ pub enum OutputContent<'a> {
     /// What `classify` writes: by the columns after those of the input, or by these columns and a
     /// verdict in the first row.
     Verdicts(Option<&'a [String]>),
-    /// A page, by its `generator`.
-    Page,
+    /// A tally, by its first line.
+    Tally,
     /// The night as plain text, by its first word.
     Night,
     /// `trend.csv`, by its header.
@@ -250,7 +250,7 @@ impl OutputContent<'_> {
                     || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))
                     || is_object(head, columns)
             }
-            OutputContent::Page => is_page(head),
+            OutputContent::Tally => is_tally(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
             OutputContent::Manual => memmem::find(head, b".TH botaudit").is_some(),
             OutputContent::Foreign => false,

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::audit::client::address;
 use crate::audit::file::SAMPLE_BYTES_MAX;
-use crate::audit::finish::Audit;
+use crate::audit::tally::Tally;
 
 /// How clients' addresses are written.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,16 +51,15 @@ const HASH_BYTES: usize = 8;
 const LEFT_OUT: &str = "(address)";
 
 impl Privacy {
-    /// Takes what may not leave out of the examples of `audit`.
-    pub fn apply(&self, audit: &mut Audit) {
-        for input in &mut audit.inputs {
-            for (_, sample) in
-                input.tally.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut())
-            {
+    /// Takes what may not leave out of the examples of `tally`.
+    pub fn apply(&self, tally: &mut Tally) {
+        for input in &mut tally.counts.inputs {
+            for (_, sample) in input.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut()) {
                 *sample = self.line(sample).into();
             }
         }
-        for example in audit.examples_mut() {
+        let rows = tally.counts.origins.iter_mut().flat_map(|origin| &mut origin.rows);
+        for example in rows.flat_map(|(_, row)| row.examples_mut()) {
             example.target = self.target(&example.target).into();
         }
     }

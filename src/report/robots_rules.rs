@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::snapshot::Digest;
 use crate::audit::finish::Audit;
 use crate::crawlers::identity::Identity;
+use crate::digest::Digest;
 use crate::robots::model::{Directive, Group, RobotsTxt};
 
 /// Rules that are shown before a broken rule, and after it.
@@ -35,7 +35,9 @@ pub fn robots_rules(audit: &Audit) -> BTreeMap<Digest, BTreeMap<u32, NearLine<'_
     }
     let mut texts: BTreeMap<Digest, &RobotsTxt> = BTreeMap::new();
     for (_, robots) in &audit.robots {
-        texts.insert(robots.digest, &robots.text);
+        if let Some(text) = &robots.text {
+            texts.insert(robots.version.digest, text);
+        }
     }
     let known = broken.into_iter().filter_map(|(digest, lines)| {
         let near = near_lines(texts.get(&digest)?, &lines);

@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::audit::finish::{Audit, Input};
 use crate::audit::simulate::{SimulatedSums, Simulation};
-use crate::audit::snapshots::UsedSnapshot;
 use crate::audit::sums::Sums;
+use crate::audit::tally::file::TALLY;
+use crate::audit::tally::header::{ReportedOptions, RobotsVersion};
 use crate::audit::witness::LogEvidence;
-use crate::config::audit_config::AuditConfig;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
-use crate::judge::robots::Robots;
+use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
 use super::html::PAGE;
@@ -31,7 +31,7 @@ struct RunJson<'a> {
     schema_version: u32,
     made_at_utc: String,
     complete: bool,
-    options: &'a AuditConfig,
+    options: &'a ReportedOptions,
     inputs: Vec<InputJson<'a>>,
     robots: Vec<RobotsJson<'a>>,
     archive: Option<ArchiveJson<'a>>,
@@ -77,8 +77,8 @@ struct LinesJson {
 struct RobotsJson<'a> {
     source: &'a str,
     digest: String,
-    size_bytes: usize,
-    parsed_bytes: usize,
+    size_bytes: u64,
+    parsed_bytes: u64,
 }
 
 /// What was judged by an archive.
@@ -133,26 +133,20 @@ struct SimulatedJson {
 }
 
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
-pub fn run_json(
-    audit: &Audit,
-    options: &AuditConfig,
-    evidence: Option<&str>,
-    registry: &Registry,
-    made_at: UtcTime,
-) -> Vec<u8> {
-    let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, robots));
+pub fn run_json(audit: &Audit, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
+    let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let json = RunJson {
         program: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
         schema_version: SCHEMA_VERSION,
         made_at_utc: made_at.to_string(),
         complete: audit.is_complete(),
-        options,
+        options: &audit.options,
         inputs: audit.inputs.iter().map(input_json).collect(),
         robots: robots.collect(),
         archive: archive_json(audit),
         log_evidence: audit.log_evidence.map(log_evidence_json),
-        crawlers_known: crawlers_known(registry),
+        crawlers_known: audit.crawlers_known,
         lines: lines_json(&audit.inputs),
         requests: requests_json(&audit.total()),
         requests_by_identity: Identity::ALL
@@ -176,7 +170,7 @@ pub fn files_of<'a>(
     evidence: Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
     let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();
-    tables.into_iter().chain([PAGE]).chain(evidence)
+    tables.into_iter().chain([PAGE, TALLY]).chain(evidence)
 }
 
 /// The crawlers of `registry`. Its last row is none: it tests what looks automated.
@@ -185,10 +179,10 @@ pub fn crawlers_known(registry: &Registry) -> usize {
 }
 
 fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {
-    let snapshot = |snapshot: &UsedSnapshot| SnapshotJson {
-        fetched_utc: snapshot.seen.fetched_at.to_string(),
-        outcome: snapshot.seen.outcome.to_string(),
-        robots_digest: snapshot.robots.as_ref().map(|robots| robots.digest.to_string()),
+    let snapshot = |snapshot: &SnapshotInForce| SnapshotJson {
+        fetched_utc: snapshot.fetched_at.to_string(),
+        outcome: snapshot.outcome.to_string(),
+        robots_digest: snapshot.digest.map(|digest| digest.to_string()),
     };
     let in_force = audit.snapshots.origins.iter().map(|of| InForceJson {
         origin: &of.origin,
@@ -212,7 +206,7 @@ fn log_evidence_json(evidence: LogEvidence) -> LogEvidenceJson {
     }
 }
 
-fn robots_json<'a>(source: &'a str, robots: &Robots) -> RobotsJson<'a> {
+fn robots_json<'a>(source: &'a str, robots: &RobotsVersion) -> RobotsJson<'a> {
     RobotsJson {
         source,
         digest: robots.digest.to_string(),
@@ -223,7 +217,7 @@ fn robots_json<'a>(source: &'a str, robots: &Robots) -> RobotsJson<'a> {
 
 fn what_if_json(simulation: &Simulation) -> WhatIfJson<'_> {
     WhatIfJson {
-        draft: robots_json(&simulation.draft, &simulation.robots),
+        draft: robots_json(&simulation.draft, &simulation.robots.version),
         all: simulated_json(simulation.total()),
         not_spoofed: simulated_json(simulation.total_not_spoofed()),
     }

@@ -47,7 +47,8 @@ impl Threshold {
     }
 
     /// The lines to say where rows of `audit` meet it; none where no row does.
-    pub fn met(&self, audit: &Audit, registry: &Registry) -> Vec<String> {
+    pub fn met(&self, audit: &Audit) -> Vec<String> {
+        let registry = &audit.registry;
         let Threshold(condition) = self;
         let identity = place("identity");
         let names_identity = condition.columns.contains(&identity);

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use botaudit::archive::Store;
 use botaudit::audit::evidence::{Evidence, EvidenceSink};
+use botaudit::audit::finish::Audit;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::naming::Naming;
 use botaudit::audit::simulate::{Draft, Governs};
-use botaudit::audit::{self, Options, Progress};
+use botaudit::audit::{self, Options, Progress, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
 use botaudit::judge::Judge;
@@ -65,8 +66,10 @@ fn report(
     let requests = RequestsFile::open(&evidence, privacy).unwrap();
     let take = |evidence: Evidence| requests.take(evidence, &sources, &registry);
     let take: Option<&EvidenceSink<'_>> = Some(&take);
-    let audit = audit::run(&sources, &options, &judge, &registry, &nobody, &progress, take);
-    let audit = audit.unwrap();
+    let record = tally::header::ReportedOptions::default();
+    let tally =
+        audit::run(&sources, &options, &record, &judge, &registry, &nobody, &progress, take);
+    let audit = Audit::new(tally.unwrap()).unwrap();
     let suspects = audit::suspects(&sources, &options, &judge, &registry, &nobody, &progress);
     requests.commit().unwrap();
 
@@ -76,7 +79,7 @@ fn report(
     ]);
     for (table, write) in tables_of(&audit) {
         let mut text = Vec::new();
-        write(&audit, &CrawlerCells::new(&registry), &mut text).unwrap();
+        write(&audit, &CrawlerCells::new(&audit.registry), &mut text).unwrap();
         said.insert(table.file.to_owned(), text);
     }
     said

@@ -24,7 +24,7 @@
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and nothing of others is overwritten.
-//! - `range`: reports of several days put together.
+//! - `merge`: tallies of parts, added up.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
 //! - `what_if`: what a draft of a robots.txt would change.
@@ -53,6 +53,7 @@ mod infer_outages;
 mod intake;
 mod lint;
 mod manual;
+mod merge;
 mod nightly;
 mod nightly_state;
 mod nights;
@@ -60,7 +61,6 @@ mod nothing_judged;
 mod output;
 mod overwrite;
 mod program;
-mod range;
 mod readme;
 mod regression;
 mod report;

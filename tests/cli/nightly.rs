@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use crate::program::{Ran, Sandbox, gzip, line, text_of};
 
 pub const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 pub const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
@@ -50,7 +50,7 @@ pub fn bytes(report: &Path) -> Vec<(String, String)> {
         .unwrap()
         .map(|entry| {
             let path = entry.unwrap().path();
-            let text = fs::read_to_string(&path).unwrap();
+            let text = text_of(&path);
             let lines = text.lines().filter(|line| !line.contains("\"made_at_utc\""));
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             (name, lines.collect::<Vec<_>>().join("\n"))

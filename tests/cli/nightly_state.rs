@@ -108,7 +108,10 @@ fn a_late_day_is_opened_again_and_no_address_is_remembered() {
     let summary = sandbox.table("etc/reports/shop/2026-03-01/summary.csv");
     assert_eq!(summary.cells("requests violations"), ["6 | 3"]);
     let rejects = sandbox.table("etc/reports/shop/2026-03-01/rejects.csv");
-    assert_eq!(rejects.cells("file lines example_line example"), ["logs/a.log | 1 | 5 | "]);
+    assert_eq!(
+        rejects.cells("file lines example_line example"),
+        ["logs/a.log | 1 | 5 | what is no record, of (address)"]
+    );
     let before = bytes(&sandbox.path("etc/reports/shop/2026-03-01"));
     fs::remove_dir_all(sandbox.path("etc/logs")).unwrap();
     sandbox.write("etc/logs/d.log", "");

@@ -146,17 +146,19 @@ fn classify_overwrites_no_list_and_its_own_verdicts() {
 }
 
 #[test]
-fn a_page_is_put_in_the_place_of_a_page_alone() {
+fn a_report_is_put_in_the_place_of_a_report_alone() {
     let sandbox = sandbox();
     sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    sandbox.run("audit -q --robots robots.txt --partial a.tally access.log").exits(0);
     sandbox.write("index.html", "<!DOCTYPE html>\n<title>Mine</title>\n");
-    refused(&sandbox, "report report -o index.html", "was not written by botaudit");
-    refused(&sandbox, "report report -o report/summary.csv --force", "is an input");
-    refused(&sandbox, "report report report -o report", "is an input");
-    sandbox.run("report report -o page.html").exits(0);
-    sandbox.run("report report -o page.html").exits(0);
-    sandbox.run("report report -o report/report.html").exits(0);
-    sandbox.run("report report -o index.html --force").exits(0);
+    refused(&sandbox, "report a.tally -o index.html", "index.html");
+    refused(&sandbox, "merge a.tally -o index.html", "was not written by botaudit");
+    refused(&sandbox, "merge a.tally report -o report/report.tally --force", "is an input");
+    refused(&sandbox, "audit --robots robots.txt --partial access.log access.log", "is an input");
+    sandbox.run("report a.tally -o report").exits(0);
+    sandbox.run("report report -o other").exits(0);
+    sandbox.run("merge report -o a.tally").exits(0);
+    sandbox.run("merge report -o index.html --force").exits(0);
 }
 
 #[test]

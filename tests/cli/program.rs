@@ -28,6 +28,17 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+/// The text of a file; that of a tally is what is packed in it.
+pub fn text_of(path: &Path) -> String {
+    let bytes = fs::read(path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+    if path.extension().is_some_and(|extension| extension == "tally") {
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        let unpacked = zstd::stream::decode_all(&bytes[end + 1..]).unwrap();
+        return String::from_utf8_lossy(&unpacked).into_owned();
+    }
+    String::from_utf8(bytes).unwrap_or_else(|err| panic!("{}: {err}", path.display()))
+}
+
 impl Sandbox {
     pub fn new() -> Sandbox {
         Sandbox { dir: tempfile::tempdir().unwrap() }
@@ -68,7 +79,7 @@ impl Sandbox {
     }
 
     pub fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|err| panic!("{name}: {err}"))
+        text_of(&self.path(name))
     }
 
     pub fn table(&self, name: &str) -> Table {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::nightly::bytes;
 use crate::program::{Sandbox, line, repository};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
@@ -19,38 +20,34 @@ fn audited(sandbox: &Sandbox) -> String {
 }
 
 #[test]
-fn page_and_summary_come_again_from_the_tables() {
+fn all_files_and_the_summary_come_again_from_the_tally() {
     let sandbox = Sandbox::new();
     let printed = audited(&sandbox);
-    let page = sandbox.text("report/report.html");
-    let names = sandbox.names("report");
-    std::fs::remove_file(sandbox.path("report/report.html")).unwrap();
+    let before = bytes(&sandbox.path("report"));
+    for name in sandbox.names("report").iter().filter(|name| !name.contains("tally")) {
+        if name != "run.json" {
+            std::fs::remove_file(sandbox.path(&format!("report/{name}"))).unwrap();
+        }
+    }
     let ran = sandbox.run("report report").exits(0);
-    assert_eq!(sandbox.text("report/report.html"), page);
-    assert_eq!(sandbox.names("report"), names);
+    assert!(bytes(&sandbox.path("report")) == before);
     let summary = printed.split("\nreport: ").next().unwrap();
-    assert_eq!(ran.stdout, format!("{summary}\npage: report/report.html\n"));
+    assert_eq!(ran.stdout, format!("{summary}\nreport: report\n"));
     assert_eq!(sandbox.run("report report --format text").exits(0).stdout, summary);
-    sandbox.run("report report -o page.html").exits(0);
-    assert_eq!(sandbox.text("page.html"), page);
+    sandbox.run("report report -o other").exits(0);
+    assert!(bytes(&sandbox.path("other")) == before);
 }
 
 #[test]
-fn columns_that_are_added_do_no_harm() {
+fn the_evidence_in_a_report_stays_where_it_is() {
     let sandbox = Sandbox::new();
-    audited(&sandbox);
-    let page = sandbox.text("report/report.html");
-    for name in ["summary.csv", "violations.csv", "daily.csv"] {
-        let text = sandbox.text(&format!("report/{name}"));
-        let wider: String = text.lines().map(|line| format!("new,{line}\r\n")).collect();
-        sandbox.write(&format!("report/{name}"), wider);
-    }
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.write("access.log", line(1, "/private", 200, BINGBOT));
+    let audit = "audit --robots robots.txt -o report --evidence report/evidence.csv access.log";
+    sandbox.run(audit).exits(0);
+    let before = bytes(&sandbox.path("report"));
     sandbox.run("report report").exits(0);
-    assert_eq!(sandbox.text("report/report.html"), page);
-    // A report of a version that knew fewer tables.
-    std::fs::remove_file(sandbox.path("report/robots-rules.csv")).unwrap();
-    sandbox.run("report report").exits(0);
-    assert!(sandbox.text("report/report.html").contains("<mark><code>Disallow: /</code></mark>"));
+    assert!(bytes(&sandbox.path("report")) == before);
 }
 
 #[test]
@@ -84,16 +81,14 @@ fn tables_as_json_lines() {
 fn mistakes_are_named() {
     let sandbox = Sandbox::new();
     audited(&sandbox);
-    sandbox.run("report gone").exits(2).complains("cannot read the report gone/run.json");
-    sandbox.run("report report --format json -o x").exits(2).complains("-o is for the page");
+    sandbox.run("report gone").exits(2).complains("cannot read the tally gone");
+    sandbox.run("report report --format json -o x").exits(2).complains("-o is for the report");
     sandbox
         .run("report report --format json --table violation")
         .exits(2)
         .complains("unknown table 'violation'; the tables are summary, violations,");
-    sandbox.write("report/summary.csv", "a,b\n1\n");
-    sandbox.run("report report").exits(2).complains("report/summary.csv:2: is no table");
-    sandbox.write("report/run.json", "{}");
-    sandbox.run("report report").exits(2).complains("is not a report of botaudit");
+    std::fs::remove_file(sandbox.path("report/report.tally")).unwrap();
+    sandbox.run("report report").exits(2).complains("report: has no report.tally");
 }
 
 #[test]

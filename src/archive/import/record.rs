@@ -4,8 +4,9 @@ use std::io::{self, BufRead, Read};
 
 use url::Url;
 
-use crate::archive::snapshot::{Digest, Failure, SnapshotOutcome};
+use crate::archive::snapshot::{Failure, SnapshotOutcome};
 use crate::archive::writer::{Body, KEPT_BYTES_MAX};
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::net::cache_control::max_age_seconds;
 use crate::time::UtcTime;

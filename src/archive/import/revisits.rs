@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::archive::snapshot::Digest;
+use crate::digest::Digest;
 
 /// Payloads that are remembered; past it, all are forgotten and the archive itself is asked.
 const REMEMBERED_MAX: usize = 1 << 18;

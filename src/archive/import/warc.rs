@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::archive::snapshot::{Digest, Hop, SnapshotOutcome};
+use crate::archive::snapshot::{Hop, SnapshotOutcome};
 use crate::archive::writer::Body;
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::input::{
     open::Opened,

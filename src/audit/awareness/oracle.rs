@@ -5,6 +5,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use crate::archive::Store;
+    use crate::crawlers::registry::Registry;
     use crate::input::source::FileId;
     use crate::judge::Judge;
     use crate::judge::robots::RobotsId;
@@ -13,9 +14,9 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
-    use super::super::super::place::Place;
-    use super::super::super::places::{Places, Standing};
+    use super::super::super::place::{Place, Standing};
     use super::super::super::sums::{Span, Statuses};
+    use super::super::super::tally::rows::{RowLimits, Rows};
     use super::super::super::tally::{Example, ViolationTally};
     use super::super::*;
     use crate::bounded::StableHash;
@@ -76,9 +77,10 @@ mod tests {
             World { registry, robots, places }
         }
 
-        fn add(&self, request: &Request, tallies: &mut Places) {
+        fn add(&self, request: &Request, tallies: &mut Rows) {
             let (standing, place) = &self.places[request.place];
-            let tally = tallies.entry(place, *standing).entry(request.actor).or_default();
+            let origin = tallies.origin(place, *standing);
+            let tally = tallies.row(origin, request.actor);
             let time = UtcTime::from_unix_seconds(request.second).unwrap();
             match request.event {
                 Event::Fetch(method, status) => tally.readings.count_fetch(time, method, status),
@@ -103,7 +105,7 @@ mod tests {
                     let key = RuleRef { robots: self.robots, line };
                     match tally.violations.get_mut(&key) {
                         Some(sum) => sum.absorb(one),
-                        None => drop(tally.violations.insert(key, one)),
+                        None => drop(tally.violations.entry_or_insert_with(key, || one)),
                     }
                 }
             }
@@ -111,16 +113,21 @@ mod tests {
         }
 
         /// What the code under test says, by place, actor and line.
-        fn told(&self, tallies: Places) -> BTreeMap<(String, Actor, u32), Figures> {
+        fn told(&self, tallies: Rows) -> BTreeMap<(String, Actor, u32), Figures> {
             let mut told = BTreeMap::new();
-            for (place, actors) in tallies.into_map() {
-                let readers = Readers::new(&actors, &self.registry);
-                for (actor, tally) in &actors {
+            let crawlers: Vec<Crawler> =
+                self.registry.iter().map(|(_, crawler)| crawler.clone()).collect();
+            for origin in tallies.finish().origins {
+                let readers = Readers::new(&origin.rows, &crawlers);
+                for (actor, tally) in &origin.rows {
                     let knowledge = readers.knowledge(*actor);
                     for (key, sum) in &tally.violations {
                         let awareness = knowledge.before(&sum.minutes, sum.requests);
                         assert!(awareness.holds() && awareness.total() == sum.requests);
-                        told.insert((place.to_string(), *actor, key.line), figures(&awareness));
+                        told.insert(
+                            (origin.place.to_string(), *actor, key.line),
+                            figures(&awareness),
+                        );
                     }
                 }
             }
@@ -234,6 +241,8 @@ mod tests {
             for &place in places {
                 let here = || requests.iter().filter(|request| request.place == place);
                 let actors: BTreeSet<Actor> = here().map(|request| request.actor).collect();
+                let mut actors: Vec<Actor> = actors.into_iter().collect();
+                actors.sort_by_key(|actor| (&self.registry.crawler(actor.0).name, actor.1));
                 for actor in actors {
                     let own = here().filter(|request| request.actor == actor);
                     let distinct: BTreeSet<(i64, u32)> = own
@@ -304,9 +313,10 @@ mod tests {
         requests: &[Request],
         buckets_max: usize,
         state: &mut u64,
-    ) -> Places {
+    ) -> Rows {
         let workers = 1 + random(state, 4);
-        let mut parts = vec![Places::new(STRANGERS_MAX, buckets_max); workers];
+        let limits = RowLimits { strangers_max: STRANGERS_MAX, time_buckets_max: buckets_max };
+        let mut parts = vec![Rows::new(limits, world.registry.ranks().into()); workers];
         let mut rest: Vec<&Request> = requests.iter().collect();
         while !rest.is_empty() {
             let request = rest.swap_remove(random(state, rest.len()));

@@ -20,7 +20,7 @@ impl Worker<'_> {
             client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
             && self.context.identities.is_suspect(crawler, address)
         {
-            self.tally.suspects.add(&Suspect { crawler, address }, Requests(1));
+            self.collected.suspects.add(&Suspect { crawler, address }, Requests(1));
         }
     }
 
@@ -42,7 +42,7 @@ impl Worker<'_> {
         if record.method == b"GET" && path.is_robots_txt() && site.host_source == HostSource::Own {
             let name = client(&record, self.context.trusted_proxies);
             let client = self.context.client_key.hash_one(address(name).ok_or(name));
-            self.tally.witness.count(&site, record.time, record.status, client);
+            self.collected.witness.count(&site, record.time, record.status, client);
         }
     }
 }

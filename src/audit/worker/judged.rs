@@ -41,7 +41,7 @@ pub(super) fn add_violation(
             minutes.add(record.time.unix_minute(), 1);
             let example = example();
             let first = ViolationTally { requests: 1, statuses, bytes, span, minutes, example };
-            tally.violations.insert(rule, first);
+            tally.violations.entry_or_insert_with(rule, || first);
         }
     }
 }

@@ -1,22 +1,25 @@
 //! The files that an audit reads and writes, checked before the first is read.
 
-use std::path::Path;
-
 use crate::config::audit_config::AuditConfig;
 use crate::error::Result;
 use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 
+use super::run::Destination;
+
 /// That no output is an input, and that nothing is replaced but what botaudit wrote.
 pub fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
-    output: &Path,
+    destination: &Destination,
     overwrite: Overwrite,
 ) -> Result<()> {
     let mut outputs = Outputs::new(overwrite);
     check_files(config, sources, &mut outputs)?;
-    outputs.directory("-o", output)?;
+    match destination {
+        Destination::Report(output) => outputs.directory("-o", output)?,
+        Destination::Tally(path) => outputs.file("--partial", path, OutputContent::Tally)?,
+    }
     let evidence = config.evidence.as_deref();
     evidence.map_or(Ok(()), |path| outputs.file("--evidence", path, OutputContent::Evidence))
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::audit::evidence::EvidenceSink;
-use crate::audit::finish::{Audit, Input};
+use crate::audit::finish::{Audit, Input, inputs_of};
 use crate::audit::parse_rate::not_understood;
+use crate::audit::tally::file::TALLY;
+use crate::audit::tally::{Tally, header};
 use crate::audit::{self, Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ use crate::report::page_model::PageModel;
 use crate::report::requests::RequestsFile;
 use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
+use crate::staged::replace;
 
 use super::super::Outcome;
 use super::super::fetch_first::fetch_first;
@@ -38,8 +41,17 @@ pub struct AuditRun {
     pub setup: Setup,
     /// The logs.
     pub sources: Vec<Source>,
-    /// The directory of the report.
-    pub output: PathBuf,
+    /// Where the result goes.
+    pub destination: Destination,
+}
+
+/// Where the result of an audit goes.
+#[derive(Clone, Debug)]
+pub enum Destination {
+    /// A report, to this directory.
+    Report(PathBuf),
+    /// The tally alone, to this file.
+    Tally(PathBuf),
 }
 
 /// What an audit came to.
@@ -61,53 +73,100 @@ impl AuditRun {
         let judge_draft = |store| self.setup.judge_by(store);
         let draft = draft(config, &options.naming, is_one_file, judge_draft)?;
         self.setup.options.draft = draft.map(Arc::new);
-        let staging = Arc::new(Staging::open(&self.output)?);
-        discard_when_stopped(&staging);
+        match &self.destination {
+            Destination::Report(output) => self.write_report(output, judge),
+            Destination::Tally(path) => self.write_tally(path, judge),
+        }
+    }
+
+    /// Fetches what is to be judged by, if that is wanted, and gives the judge.
+    fn fetched_judge(&self, judge: Option<Judge>) -> Result<Judge> {
         let Setup { config, options, registry, show, .. } = &self.setup;
-        let fetched = fetch_first(config, &self.sources, options, registry, *show);
-        let judge = fetched.and_then(|()| judge.map_or_else(|| self.setup.judge(), Ok));
-        let audit = judge.and_then(|mut judge| self.report(&staging, &mut judge));
+        fetch_first(config, &self.sources, options, registry, *show)?;
+        judge.map_or_else(|| self.setup.judge(), Ok)
+    }
+
+    fn write_report(&self, output: &Path, judge: Option<Judge>) -> Result<Outcome> {
+        let staging = Arc::new(Staging::open(output)?);
+        discard_when_stopped(&staging);
+        let judge = self.fetched_judge(judge);
+        let audit = judge.and_then(|mut judge| self.report(&staging, output, &mut judge));
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let (audit, model) = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        conclude(&audit, &model, &self.output, &self.setup).map(|concluded| concluded.outcome)
+        conclude(&audit, &model, output, &self.setup).map(|concluded| concluded.outcome)
     }
 
-    /// Audits, and writes all that is to be written, at once and at the end.
-    fn report(&self, staging: &Arc<Staging>, judge: &mut Judge) -> Result<(Audit, PageModel)> {
-        let Setup { config, options, registry, privacy, .. } = &self.setup;
-        let evidence = evidence_within(config, staging)?;
-        let evidence_path = evidence
-            .as_ref()
-            .map(|name| staging.staged(name.as_ref()))
-            .or_else(|| config.evidence.clone());
-        let requests = evidence_path.map(|path| RequestsFile::open(&path, privacy.clone()));
+    fn write_tally(&self, path: &Path, judge: Option<Judge>) -> Result<Outcome> {
+        signals::begin();
+        let mut judge = self.fetched_judge(judge)?;
+        let evidence = self.setup.config.evidence.clone();
+        let requests = self.evidence_file(evidence)?;
+        let tally = self.tally(&mut judge, requests.as_ref())?;
+        replace(path, &tally.to_bytes())?;
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        let inputs = inputs_of(&tally);
+        for input in &inputs {
+            if let Some(damage) = &input.damage {
+                complain(&damage_text(input, damage));
+            }
+        }
+        match inputs.iter().all(|input| input.damage.is_none()) {
+            true => Ok(Outcome::Done),
+            false => Ok(Outcome::Incomplete),
+        }
+    }
+
+    fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
+        let privacy = &self.setup.privacy;
+        let requests = path.map(|path| RequestsFile::open(&path, privacy.clone()));
         let requests = requests.transpose()?;
         let hidden = requests.as_ref().and_then(RequestsFile::hidden);
         if let Some(hidden) = hidden.map(Path::to_owned) {
             signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
         }
-
-        let mut audit = self.audit(judge, requests.as_ref())?;
-        if let Some(err) = nothing_read(&audit) {
-            return Err(err);
-        }
-        if let Some(why) = not_understood(&audit, self.setup.min_parse_rate()) {
-            return Err(Error::usage(why));
-        }
-        privacy.apply(&mut audit);
-        let reported = self.setup.reported_config(options.window);
-        let name = evidence.as_deref();
-        let model = write_report(staging, &self.output, &audit, &reported, name, registry)?;
-        requests.map_or(Ok(()), RequestsFile::commit)?;
-        staging.commit()?;
-        Ok((audit, model))
+        Ok(requests)
     }
 
-    fn audit(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Audit> {
+    /// The tally of the logs, without what may not leave.
+    fn tally(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Tally> {
+        let mut tally = self.audit(judge, requests)?;
+        if let Some(err) = nothing_read(&tally) {
+            return Err(err);
+        }
+        if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
+            return Err(Error::usage(why));
+        }
+        self.setup.privacy.apply(&mut tally);
+        Ok(tally)
+    }
+
+    /// Audits, and writes all that is to be written, at once and at the end.
+    fn report(
+        &self,
+        staging: &Arc<Staging>,
+        output: &Path,
+        judge: &mut Judge,
+    ) -> Result<(Audit, PageModel)> {
+        let config = &self.setup.config;
+        let evidence = evidence_within(config, staging)?;
+        let evidence_path = evidence
+            .as_ref()
+            .map(|name| staging.staged(name.as_ref()))
+            .or_else(|| config.evidence.clone());
+        let requests = self.evidence_file(evidence_path)?;
+        let tally = self.tally(judge, requests.as_ref())?;
+        let written = write_report(staging, output, tally, evidence.as_deref())?;
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        staging.commit()?;
+        Ok(written)
+    }
+
+    fn audit(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Tally> {
         let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
         let progress = Progress::default();
+        let record = header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let extra = [config.verify_dns, config.infer_outages];
         let passes = 1 + extra.iter().filter(|pass| **pass == Some(true)).count() as u64;
         let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
@@ -123,7 +182,8 @@ impl AuditRun {
                 let identities =
                     &identities(config, sources, options, judge, registry, bytes_read)?;
                 let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
-                audit::run(sources, options, judge, registry, identities, &progress, take)
+                let (record, progress) = (&record, &progress);
+                audit::run(sources, options, record, judge, registry, identities, progress, take)
             },
         )
     }
@@ -136,7 +196,7 @@ pub fn conclude(
     output: &Path,
     setup: &Setup,
 ) -> Result<AuditOutcome> {
-    let Setup { config, registry, thresholds, show, .. } = setup;
+    let Setup { config, thresholds, show, .. } = setup;
     for input in &audit.inputs {
         if let Some(damage) = &input.damage {
             complain(&damage_text(input, damage));
@@ -147,8 +207,7 @@ pub fn conclude(
         print(&summary_text(model))?;
         print(&format!("\nreport: {}\n", visible(output.display().to_string().as_bytes())))?;
     }
-    let met: Vec<String> =
-        thresholds.iter().flat_map(|threshold| threshold.met(audit, registry)).collect();
+    let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
     met.iter().for_each(|line| complain(line));
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
@@ -166,8 +225,11 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     let Some(name) = config.evidence.as_ref().and_then(|path| staging.name_within(path)) else {
         return Ok(None);
     };
-    let taken =
-        TABLES.iter().map(|(table, _)| table.file).chain([MARKER, PAGE]).any(|file| name == file);
+    let taken = TABLES
+        .iter()
+        .map(|(table, _)| table.file)
+        .chain([MARKER, PAGE, TALLY])
+        .any(|file| name == file);
     match name.to_str() {
         Some(name) if !taken => Ok(Some(name.to_owned())),
         _ => Err(Error::usage(format!(
@@ -178,15 +240,16 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
 }
 
 fn damage_text(input: &Input, damage: &str) -> String {
-    if input.is_unopened() {
+    if input.damage.is_some() && input.size_bytes == 0 {
         return damage.to_owned();
     }
     format!("{}: {damage}; {} lines before it were counted", input.name, input.tally.lines())
 }
 
 /// Where not one input could be opened there is nothing to report.
-fn nothing_read(audit: &Audit) -> Option<Error> {
-    let unopened = audit.inputs.iter().all(|input| input.is_unopened());
-    let first = audit.inputs.first().filter(|_| unopened)?;
+fn nothing_read(tally: &Tally) -> Option<Error> {
+    let inputs = &tally.header.inputs;
+    let unopened = inputs.iter().all(|input| input.is_unopened());
+    let first = inputs.first().filter(|_| unopened)?;
     Some(Error::usage(first.damage.clone().unwrap_or_default()))
 }

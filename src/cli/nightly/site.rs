@@ -10,6 +10,7 @@ use crate::audit::finish::Audit;
 use crate::audit::follow::suspects_of;
 use crate::audit::identities::{Identities, Names};
 use crate::audit::sums::Sums;
+use crate::audit::tally::{Tally, header};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
 use crate::config::file::{ConfigFile, Mistake, SiteConfig};
@@ -34,7 +35,7 @@ use super::super::Outcome;
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::run::conclude;
 use super::super::fetch_first::fetch_first;
-use super::super::identity::{identities_of, ranges};
+use super::super::identity::identities_of;
 use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};
 use super::super::shared::{complain, print};
@@ -219,7 +220,8 @@ impl<'a> Job<'a> {
         let Setup { config, options, registry, show, .. } = setup;
         fetch_first(config, &files, options, registry, *show)?;
         let judge = setup.judge()?;
-        let night = self.night(setup, &judge);
+        let options_of = |day| options_of(day, setup);
+        let night = self.night(setup, &judge, &options_of);
         let progress = Progress::default();
         night.take_in(state, plan, &progress, |sources, readings| {
             let identities = identities_of(config, registry, |identities| {
@@ -243,7 +245,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn night<'n>(&'n self, setup: &'n Setup, judge: &'n crate::judge::Judge) -> Night<'n> {
+    fn night<'n>(
+        &'n self,
+        setup: &'n Setup,
+        judge: &'n crate::judge::Judge,
+        options_of: &'n dyn Fn(Day) -> header::ReportedOptions,
+    ) -> Night<'n> {
         Night {
             site: &self.site.name,
             today: self.today,
@@ -251,6 +258,8 @@ impl<'a> Job<'a> {
             judge,
             registry: &setup.registry,
             min_parse_rate: setup.min_parse_rate(),
+            privacy: &setup.privacy,
+            options_of,
         }
     }
 
@@ -263,8 +272,8 @@ impl<'a> Job<'a> {
         site_night: &mut SiteNight,
     ) -> Result<Outcome> {
         let judge = setup.judge()?;
-        let night = self.night(setup, &judge);
-        let identities = ranges(&setup.config, &setup.registry)?;
+        let options_of = |day| options_of(day, setup);
+        let night = self.night(setup, &judge, &options_of);
         let last = self.last_day();
         let first = self.first_reported(config);
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
@@ -273,9 +282,7 @@ impl<'a> Job<'a> {
         let mut outcome = Outcome::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
-            let audit = night.audit(state, day, &identities)?;
-            let window = window(&setup.options.zone, day);
-            let (audit, model) = report_day(audit, &directory, window, setup)?;
+            let (audit, model) = report_day(night.day(state, day)?, &directory)?;
             if day == self.day {
                 let concluded = conclude(&audit, &model, &directory, setup)?;
                 outcome = concluded.outcome;
@@ -283,7 +290,7 @@ impl<'a> Job<'a> {
                 site_night.told.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
-                site_night.violators = violators(&audit, setup);
+                site_night.violators = violators(&audit);
                 if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
                     self.tell(&format!("see {}", directory.display()));
                 }
@@ -318,31 +325,25 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Writes to `output` the report of an audit whose lines were read before, those of `window`.
-fn report_day(
-    mut audit: Audit,
-    output: &Path,
-    window: Window,
-    setup: &Setup,
-) -> Result<(Audit, PageModel)> {
+/// What the tally of `day` says of how it was made.
+fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
+    header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
+}
+
+/// Writes the report on `tally` to `output`.
+fn report_day(tally: Tally, output: &Path) -> Result<(Audit, PageModel)> {
     let staging = Staging::open(output)?;
-    setup.privacy.apply(&mut audit);
-    if setup.config.verify_dns == Some(true) {
-        // Identities as verified when the lines were read.
-        audit.notes.clear();
-    }
-    let config = setup.reported_config(window);
-    let model = write_report(&staging, output, &audit, &config, None, &setup.registry)?;
+    let written = write_report(&staging, output, tally, None)?;
     staging.commit()?;
-    Ok((audit, model))
+    Ok(written)
 }
 
 /// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.
-fn violators(audit: &Audit, setup: &Setup) -> Vec<(String, u64, u64)> {
+fn violators(audit: &Audit) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
     for (_, (crawler, identity), tally) in audit.actors() {
         if identity != Identity::Spoofed {
-            let name = setup.registry.crawler(crawler).name.as_str();
+            let name = audit.registry.crawler(crawler).name.as_str();
             sums.entry(name).or_default().absorb(tally.total());
         }
     }

@@ -1,23 +1,14 @@
 //! What one batch of logs changes: all of it at once, or nothing.
 
-use std::io::{Read, Write};
-
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
 use rusqlite::{Transaction, TransactionBehavior, params};
 
-use crate::audit::record::DayRecord;
+use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
-use crate::judge::stored_versions::KeptRobots;
 use crate::logs::limitation::Limitation;
 use crate::time::Day;
 
 use super::State;
 use super::inputs::{COLUMNS, Input};
-
-/// The longest record that is read: far more than any day can have.
-const RECORD_BYTES_MAX: u64 = 4 << 30;
 
 /// A change that is not made yet.
 #[derive(Debug)]
@@ -51,7 +42,7 @@ impl Change<'_> {
         let reached = &input.reached;
         let marks: Vec<u8> = reached.marks.iter().flat_map(|mark| mark.to_be_bytes()).collect();
         let place = |caveat: &Limitation| Limitation::ALL.iter().position(|known| known == caveat);
-        let caveats = input.format.iter().flat_map(|format| &format.caveats);
+        let caveats = input.format.iter().flat_map(|format| &format.limitations);
         let caveats: Vec<String> = caveats.filter_map(place).map(|at| at.to_string()).collect();
         let insert = format!(
             "INSERT OR REPLACE INTO inputs ({COLUMNS}, site, seen) \
@@ -97,22 +88,21 @@ impl Change<'_> {
         self.done(self.transaction.execute(update, params![today.to_string(), input]))
     }
 
-    /// Remembers the sums of `day`, of which a report is to be written.
+    /// Remembers the tally of `day`, of which a report is to be written.
     ///
     /// # Errors
     /// Where that is refused.
-    pub fn put_day(&self, day: Day, record: &DayRecord) -> Result<()> {
+    pub fn put_day(&self, day: Day, tally: &Tally) -> Result<()> {
         let (site, day) = (self.site, day.to_string());
-        let insert = "INSERT OR REPLACE INTO days (site, day, due, sums) VALUES (?, ?, 1, ?)";
-        let packed = packed(&record.to_json());
-        self.done(self.transaction.execute(insert, params![site, day, packed]))?;
+        let insert = "INSERT OR REPLACE INTO days (site, day, due, tally) VALUES (?, ?, 1, ?)";
+        self.done(self.transaction.execute(insert, params![site, day, tally.to_bytes()]))?;
         for table in ["actors", "ruled"] {
             let delete = format!("DELETE FROM {table} WHERE site = ? AND day = ?");
             self.done(self.transaction.execute(&delete, params![site, day]))?;
         }
         let insert = "INSERT INTO actors (site, day, origin, crawler, identity, sums) \
                       VALUES (?, ?, ?, ?, ?, ?)";
-        for actor in record.sums() {
+        for actor in super::rows::actors(tally) {
             let sums = super::rows::written(&actor);
             let values = params![site, day, actor.origin, actor.crawler, actor.identity, sums];
             self.done(
@@ -121,8 +111,8 @@ impl Change<'_> {
         }
         let insert = "INSERT INTO ruled (site, day, source, at, outcome, digest) \
                       VALUES (?, ?, ?, ?, ?, ?)";
-        for ruled in record.in_force.ruled() {
-            let digest = ruled.digest.unwrap_or_default();
+        for ruled in super::rows::ruled(tally) {
+            let digest = ruled.digest.as_deref().unwrap_or_default();
             let values = params![site, day, ruled.source, ruled.at, ruled.outcome, digest];
             self.done(
                 self.transaction.prepare_cached(insert).and_then(|mut row| row.execute(values)),
@@ -138,16 +128,6 @@ impl Change<'_> {
     pub fn make_due(&self, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 1 WHERE site = ? AND day = ?";
         self.done(self.transaction.execute(update, params![self.site, day.to_string()]))
-    }
-
-    /// Remembers a robots.txt that sums name.
-    ///
-    /// # Errors
-    /// Where that is refused.
-    pub fn put_robots(&self, robots: &KeptRobots) -> Result<()> {
-        let insert = "INSERT OR IGNORE INTO robots (digest, body) VALUES (?, ?)";
-        let digest = robots.digest.to_string();
-        self.done(self.transaction.execute(insert, params![digest, robots.body]))
     }
 
     /// Makes the change.
@@ -169,17 +149,4 @@ fn refused(err: &rusqlite::Error) -> Error {
         std::path::Path::new("the state"),
         std::io::Error::other(err.to_string()),
     )
-}
-
-fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut packer = ZlibEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(bytes).and_then(|()| packer.finish()).expect("memory takes everything")
-}
-
-pub(super) fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = ZlibDecoder::new(packed).take(RECORD_BYTES_MAX).read_to_end(&mut bytes);
-    let damaged = |err| Error::io("cannot unpack", std::path::Path::new("the sums of a day"), err);
-    read.map_err(damaged)?;
-    Ok(bytes)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::audit::finish::FormatUsed;
+use crate::audit::tally::header::FormatUsed;
 use crate::error::Result;
 use crate::input::checkpoint::Checkpoint;
 use crate::logs::limitation::Limitation;
@@ -92,7 +92,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
         },
         last_day: last_day.and_then(|day| Day::parse(&day)),
         latest_day: latest_day.and_then(|day| Day::parse(&day)),
-        format: name.map(|name| FormatUsed { name, caveats }),
+        format: name.map(|name| FormatUsed { name, limitations: caveats }),
         damage: row.get(9)?,
         parsed: number(10)?,
         rejected: number(11)?,

@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::audit::record::{DayRecord, VERSION};
+use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
-use crate::judge::stored_versions::{KeptRobots, digest_of};
 use crate::time::Day;
 
 /// `botn`: what SQLite keeps in the header of a state to tell it from other files.
@@ -54,7 +53,7 @@ CREATE TABLE days (
     site TEXT NOT NULL,
     day TEXT NOT NULL,
     due INTEGER NOT NULL,
-    sums BLOB NOT NULL,
+    tally BLOB NOT NULL,
     PRIMARY KEY (site, day)
 ) STRICT;
 CREATE TABLE actors (
@@ -75,11 +74,10 @@ CREATE TABLE ruled (
     digest TEXT NOT NULL,
     PRIMARY KEY (site, day, source, at, outcome, digest)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE robots (
-    digest TEXT PRIMARY KEY,
-    body BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
 ";
+
+/// Of [`SCHEMA`], and of the tallies in it.
+const VERSION: i32 = 2;
 
 /// How long to wait for whoever looks into the state meanwhile.
 const WAIT: Duration = Duration::from_secs(60);
@@ -114,17 +112,16 @@ impl State {
         let (connection, (application, version), tables) =
             opened.map_err(|err| failed(path, &err))?;
         let state = State { connection, path: path.to_owned() };
-        let ours = i32::try_from(VERSION).expect("versions are few");
         match (application, version, tables) {
-            (APPLICATION_ID, version, _) if version == ours => Ok(state),
+            (APPLICATION_ID, version, _) if version == VERSION => Ok(state),
             (APPLICATION_ID, version, _) => Err(Error::invalid_file(
                 path,
                 format!(
-                    "is a state of version {version}, and this botaudit reads version {ours}; use \
+                    "is a state of version {version}, and this botaudit reads version {VERSION}; use \
                      the botaudit that wrote it, or name another file as state to begin anew"
                 ),
             )),
-            (0, 0, 0) => state.create(ours),
+            (0, 0, 0) => state.create(),
             _ => Err(Error::invalid_file(
                 path,
                 "is no state of botaudit nightly, and is left as it is; name another file as state",
@@ -139,25 +136,25 @@ impl State {
     pub fn in_memory() -> Result<State> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|err| failed(&path, &err))?;
-        State { connection, path }.create(i32::try_from(VERSION).expect("versions are few"))
+        State { connection, path }.create()
     }
 
-    fn create(self, version: i32) -> Result<State> {
+    fn create(self) -> Result<State> {
         let made = self.connection.execute_batch(&format!(
             "BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID}; \
-             PRAGMA user_version = {version}; COMMIT;"
+             PRAGMA user_version = {VERSION}; COMMIT;"
         ));
         made.map_err(|err| self.failed(&err))?;
         Ok(self)
     }
 
-    /// The sums of `day` of `site`; `None` where there are none.
+    /// The tally of `day` of `site`; `None` where there is none.
     ///
     /// # Errors
-    /// Where they cannot be read.
-    pub fn day(&self, site: &str, day: Day) -> Result<Option<DayRecord>> {
-        let query = "SELECT sums FROM days WHERE site = ? AND day = ?";
-        let packed = self
+    /// Where it cannot be read.
+    pub fn day(&self, site: &str, day: Day) -> Result<Option<Tally>> {
+        let query = "SELECT tally FROM days WHERE site = ? AND day = ?";
+        let bytes = self
             .connection
             .prepare_cached(query)
             .and_then(|mut query| {
@@ -165,7 +162,7 @@ impl State {
                 found.optional()
             })
             .map_err(|err| self.failed(&err))?;
-        packed.map(|packed: Vec<u8>| DayRecord::parse(&change::unpacked(&packed)?)).transpose()
+        bytes.map(|bytes: Vec<u8>| Tally::from_bytes(&bytes, &self.path)).transpose()
     }
 
     /// The days of `site` whose reports are to be written, in order.
@@ -203,20 +200,6 @@ impl State {
         done.map(drop).map_err(|err| self.failed(&err))
     }
 
-    /// The robots.txt that `digest` is written of.
-    ///
-    /// # Errors
-    /// Where it cannot be read.
-    pub fn robots(&self, digest: &str) -> Result<Option<KeptRobots>> {
-        let query = "SELECT body FROM robots WHERE digest = ?";
-        let body = self
-            .connection
-            .prepare_cached(query)
-            .and_then(|mut query| query.query_row([digest], |row| row.get(0)).optional())
-            .map_err(|err| self.failed(&err))?;
-        Ok(body.and_then(|body| Some(KeptRobots { digest: digest_of(digest)?, body })))
-    }
-
     /// The names of all crawlers that any sums name.
     ///
     /// # Errors
@@ -251,8 +234,6 @@ impl State {
             )?;
             transaction
                 .execute(&format!("DELETE FROM inputs WHERE {gone}"), params![site, first])?;
-            transaction
-                .execute("DELETE FROM robots WHERE digest NOT IN (SELECT digest FROM ruled)", [])?;
             transaction.commit()
         });
         tidied.map_err(|err| self.failed(&err))

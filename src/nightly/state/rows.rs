@@ -2,8 +2,8 @@
 
 use rusqlite::Row;
 
-use crate::audit::record::ActorSums;
 use crate::audit::sums::Sums;
+use crate::audit::tally::Tally;
 use crate::error::Result;
 use crate::time::Day;
 
@@ -26,6 +26,62 @@ pub struct ActorDay {
     pub sums: Sums,
     /// Readings of robots.txt: a GET that was answered 200 or 304.
     pub readings: u64,
+}
+
+/// What one crawler did at one origin, as the tally of a day has it.
+pub(super) struct ActorSums {
+    pub origin: String,
+    pub crawler: String,
+    pub identity: &'static str,
+    sums: Sums,
+    readings: u64,
+}
+
+/// What was in force, as the tally of a day has it.
+#[derive(Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct RuledBy {
+    pub source: String,
+    pub at: i64,
+    pub outcome: String,
+    pub digest: Option<String>,
+}
+
+/// What each crawler did at each origin.
+pub(super) fn actors(tally: &Tally) -> impl Iterator<Item = ActorSums> {
+    tally.counts.origins.iter().flat_map(|origin| {
+        origin.rows.iter().map(|((crawler, identity), row)| ActorSums {
+            origin: origin.place.to_string(),
+            crawler: tally.header.crawlers[crawler.index()].name.clone(),
+            identity: identity.as_str(),
+            sums: row.total(),
+            readings: row.readings.readings,
+        })
+    })
+}
+
+/// Each robots.txt that was in force, in the order of names and times. `at` is 0 for a file.
+pub(super) fn ruled(tally: &Tally) -> Vec<RuledBy> {
+    let rulings = &tally.header.rulings;
+    let file = |source: &String, outcome: &str, digest| RuledBy {
+        source: source.clone(),
+        at: 0,
+        outcome: outcome.to_owned(),
+        digest,
+    };
+    let files = rulings.files.iter();
+    let files = files.map(|(source, digest)| file(source, "200", Some(digest.to_string())));
+    let failed = rulings.failures.keys().map(|source| file(source, "unreadable", None));
+    let mut all: Vec<RuledBy> = files.chain(failed).collect();
+    for (origin, snapshots) in tally.snapshots_in_force() {
+        all.extend(snapshots.into_iter().map(|snapshot| RuledBy {
+            source: origin.clone(),
+            at: snapshot.fetched_at.unix_seconds(),
+            outcome: snapshot.outcome.to_string(),
+            digest: snapshot.digest.map(|digest| digest.to_string()),
+        }));
+    }
+    all.sort();
+    all
 }
 
 /// What was in force on one day.
@@ -106,7 +162,7 @@ impl State {
 }
 
 /// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
-pub(super) fn written(actor: &ActorSums<'_>) -> String {
+pub(super) fn written(actor: &ActorSums) -> String {
     let numbers = actor.sums.counts().into_iter().chain([actor.readings]);
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::snapshot::Digest;
 use crate::audit::finish::Audit;
 use crate::audit::pace::Excess;
 use crate::audit::row::{ActorRow, Broken, Delayed};
 use crate::audit::simulate::{Changed, Simulation};
 use crate::audit::sums::{Statuses, Sums};
 use crate::audit::tally::{Actor, UserAgentTally};
-use crate::config::audit_config::AuditConfig;
 use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::crawlers::registry::Registry;
+use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 use crate::merge::Merge;
 
@@ -32,14 +31,10 @@ const OTHERS: &[u8] = b"(others)";
 
 impl PageModel {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
-    pub fn of(
-        audit: &Audit,
-        options: &AuditConfig,
-        evidence: Option<&str>,
-        registry: &Registry,
-    ) -> PageModel {
+    pub fn of(audit: &Audit, evidence: Option<&str>) -> PageModel {
+        let registry = &audit.registry;
         let mut model = PageModel {
-            run: RunDetails::of(audit, options, evidence, registry),
+            run: RunDetails::of(audit, evidence),
             delays: delays(audit, registry),
             unknown_crawlers: unknown_crawlers(audit),
             rejects: rejects(audit),

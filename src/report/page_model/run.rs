@@ -8,11 +8,9 @@ use serde_json::Value;
 use crate::audit::file::FileTally;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::simulate::{SimulatedSums, Simulation};
-use crate::config::audit_config::AuditConfig;
-use crate::crawlers::registry::Registry;
-use crate::judge::robots::Robots;
+use crate::audit::tally::header::RobotsVersion;
 
-use super::super::run::{crawlers_known, files_of};
+use super::super::run::files_of;
 
 /// The run. What an older version did not write is empty.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -110,18 +108,10 @@ pub struct ChangeTotals {
 
 impl RunDetails {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
-    pub fn of(
-        audit: &Audit,
-        options: &AuditConfig,
-        evidence: Option<&str>,
-        registry: &Registry,
-    ) -> RunDetails {
-        let options = serde_json::to_value(options).expect("strings and numbers are JSON");
-        let options = match options {
-            Value::Object(options) => options.into_iter().collect(),
-            _ => BTreeMap::new(),
-        };
-        let robots = audit.robots.iter().map(|(source, robots)| robots_details(source, robots));
+    pub fn of(audit: &Audit, evidence: Option<&str>) -> RunDetails {
+        let options = audit.options.0.iter().cloned().collect();
+        let robots =
+            audit.robots.iter().map(|(source, robots)| robots_details(source, &robots.version));
         RunDetails {
             program: env!("CARGO_PKG_NAME").to_owned(),
             complete: audit.is_complete(),
@@ -129,7 +119,7 @@ impl RunDetails {
             options,
             inputs: audit.inputs.iter().map(input_details).collect(),
             robots: robots.collect(),
-            crawlers_known: crawlers_known(registry) as u64,
+            crawlers_known: audit.crawlers_known as u64,
             lines: line_totals(&audit.inputs),
             what_if: audit.simulation.as_ref().map(what_if_totals),
             nothing_judged: audit.nothing_judged.is_some(),
@@ -140,11 +130,11 @@ impl RunDetails {
     }
 }
 
-fn robots_details(source: &str, robots: &Robots) -> RobotsDetails {
+fn robots_details(source: &str, robots: &RobotsVersion) -> RobotsDetails {
     RobotsDetails {
         source: source.to_owned(),
         digest: robots.digest.to_string(),
-        size_bytes: robots.size_bytes as u64,
+        size_bytes: robots.size_bytes,
     }
 }
 
@@ -182,7 +172,7 @@ fn what_if_totals(simulation: &Simulation) -> WhatIfTotals {
     let SimulatedSums { judged, newly_disallowed, newly_allowed, unchanged } =
         simulation.total_not_spoofed();
     WhatIfTotals {
-        draft: robots_details(&simulation.draft, &simulation.robots),
+        draft: robots_details(&simulation.draft, &simulation.robots.version),
         not_spoofed: ChangeTotals { judged, newly_disallowed, newly_allowed, unchanged },
     }
 }

@@ -1,0 +1,51 @@
+//! How one input ended, as its reader saw it.
+
+use crate::error::Error;
+use crate::input::chunks::{Chunks, Ending};
+use crate::logs::detect::Detection;
+
+use super::tally::header::{FormatUsed, InputSummary};
+
+/// How one input ended.
+#[derive(Clone, Debug)]
+pub struct InputEnd {
+    /// The log format; `None` where there was no line to detect it by.
+    pub format: Option<FormatUsed>,
+    /// Why its rest could not be read.
+    pub failure: Option<String>,
+    /// How its bytes ended.
+    pub ending: Ending,
+    lines_tried: usize,
+}
+
+impl InputEnd {
+    /// Of an input that was read.
+    pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
+        let lines_tried = detected.lines_tried;
+        let format = detected.format.as_ref().map(|format| FormatUsed {
+            name: format.name().to_owned(),
+            limitations: format.limitations().to_vec(),
+        });
+        let ending = chunks.ending();
+        let failure = ending.damage.map(|damage| damage.to_string());
+        InputEnd { format, lines_tried, failure, ending }
+    }
+
+    /// Of an input that could not be opened.
+    pub fn unopened(err: &Error) -> InputEnd {
+        let failure = Some(err.to_string());
+        InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
+    }
+
+    /// What a tally keeps of it.
+    pub fn summary(self, name: String) -> InputSummary {
+        InputSummary {
+            name,
+            size_bytes: self.ending.size_bytes,
+            decompressed_bytes: self.ending.bytes,
+            format: self.format,
+            lines_tried: self.lines_tried,
+            damage: self.failure,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The lines of robots.txt files that a tally names, with the group that bound the crawler.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::judge::CrawlerProfile;
+use crate::judge::crawl_delay::AskedDelay;
+use crate::judge::robots::{DecidingRule, RobotsId};
+
+use crate::robots::model::{Directive, RobotsTxt};
+use crate::robots::parse::parse_body;
+
+use super::finish::UsedRobots;
+use super::tally::header::{Header, RobotsVersion};
+use super::tally::rulings::Rulings;
+use crate::judge::verdict::RuleRef;
+
+/// By version and crawler: the product token that bound it.
+type Groups = HashMap<(RobotsId, CrawlerId), Box<[u8]>>;
+
+/// Reads the lines that are named of the versions in a header.
+#[derive(Debug)]
+pub struct Quotes<'a> {
+    header: &'a Header,
+    /// By crawler.
+    profiles: Vec<CrawlerProfile>,
+    /// By version; parsed when it is first asked for.
+    texts: Vec<OnceCell<Arc<RobotsTxt>>>,
+    /// The product token that bound a crawler, or `*`.
+    groups: RefCell<Groups>,
+}
+
+impl<'a> Quotes<'a> {
+    /// Of the versions in `header`.
+    pub fn new(header: &'a Header) -> Quotes<'a> {
+        let texts = header.robots.iter().map(|_| OnceCell::new()).collect();
+        let profile = |crawler: &Crawler| match header.rulings.includes_unbound {
+            true => CrawlerProfile::new(crawler).unbound(),
+            false => CrawlerProfile::new(crawler),
+        };
+        let profiles = header.crawlers.iter().map(profile).collect();
+        Quotes { header, profiles, texts, groups: RefCell::default() }
+    }
+
+    /// Which robots.txt governed which origin.
+    pub fn rulings(&self) -> &'a Rulings {
+        &self.header.rulings
+    }
+
+    /// The rule that `rule` names, as it bound `crawler`.
+    ///
+    /// # Errors
+    /// Where there is no such rule: the tally is damaged.
+    pub fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
+        let text = self.text(rule.robots)?;
+        let digest = self.header.robots[rule.robots.index()].digest;
+        let (_, found) = text.rule_at(rule.line).ok_or_else(|| damaged(digest, rule.line))?;
+        let directive = match found.directive {
+            Directive::Allow => "allow",
+            Directive::Disallow => "disallow",
+        };
+        let group = self.group(rule.robots, text, crawler);
+        Ok(DecidingRule {
+            digest,
+            line: rule.line,
+            directive,
+            pattern: found.written().into(),
+            group,
+        })
+    }
+
+    /// The Crawl-delay that version `robots` asks `crawler` for.
+    ///
+    /// # Errors
+    /// Where there is no such version: the tally is damaged.
+    pub fn crawl_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Result<Option<AskedDelay>> {
+        let text = self.text(robots)?;
+        let digest = self.header.robots[robots.index()].digest;
+        Ok(AskedDelay::new(text, digest, &self.profiles[crawler.index()]))
+    }
+
+    /// The version whose digest is `digest`, if its bytes were kept.
+    pub fn version_of(&self, digest: Digest) -> Option<(RobotsId, &'a RobotsVersion)> {
+        let at = self.header.robots.binary_search_by_key(&digest, |known| known.digest).ok()?;
+        Some((RobotsId::from_index(at), &self.header.robots[at]))
+    }
+
+    /// The version of `digest`, with its text where that was kept.
+    ///
+    /// # Errors
+    /// Where there is no such version: the tally is damaged.
+    pub fn used(&self, digest: Digest) -> Result<UsedRobots> {
+        let (id, version) = self.version_of(digest).ok_or_else(|| {
+            Error::inconsistent(format!("the tally is damaged: no robots.txt {digest}"))
+        })?;
+        let text = match version.body {
+            Some(_) => Some(self.shared_text(id)?),
+            None => None,
+        };
+        Ok(UsedRobots { id, version: Arc::new(version.clone()), text })
+    }
+
+    /// What version `robots` says.
+    ///
+    /// # Errors
+    /// Where its bytes were not kept: the tally is damaged.
+    pub fn text(&self, robots: RobotsId) -> Result<&RobotsTxt> {
+        self.kept_text(robots).map(|text| &**text)
+    }
+
+    fn shared_text(&self, robots: RobotsId) -> Result<Arc<RobotsTxt>> {
+        self.kept_text(robots).map(Arc::clone)
+    }
+
+    fn kept_text(&self, robots: RobotsId) -> Result<&Arc<RobotsTxt>> {
+        let text = self.texts.get(robots.index());
+        let version = self.header.robots.get(robots.index());
+        let body = version.and_then(|version| version.body.as_ref());
+        let (Some(text), Some(body)) = (text, body) else {
+            let why = format!("the tally is damaged: no robots.txt number {}", robots.index());
+            return Err(Error::inconsistent(why));
+        };
+        Ok(text.get_or_init(|| Arc::new(parse_body(body))))
+    }
+
+    /// The product token that bound `crawler`, or `*`.
+    fn group(&self, robots: RobotsId, text: &RobotsTxt, crawler: CrawlerId) -> Box<[u8]> {
+        let profile = &self.profiles[crawler.index()];
+        let mut groups = self.groups.borrow_mut();
+        let group =
+            groups.entry((robots, crawler)).or_insert_with(|| profile.group_in(text).into());
+        group.clone()
+    }
+}
+
+fn damaged(digest: Digest, line: u32) -> Error {
+    Error::inconsistent(format!("the tally is damaged: no rule on line {line} of {digest}"))
+}

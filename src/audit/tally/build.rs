@@ -1,0 +1,281 @@
+//! From what was counted to a tally: everything by names, in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_bytes::ByteBuf;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::ranges::Ranges;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::input::source::{FileId, Source};
+use crate::judge::Judge;
+use crate::judge::robots::{Robots, RobotsId};
+use crate::judge::timeline::BeforeFirst;
+use crate::logs::reject::Skip;
+use crate::time::Day;
+use crate::url::origin::Origin;
+
+use super::super::identities::{Identities, Names};
+use super::super::input_end::InputEnd;
+use super::super::place::Place;
+use super::Tally;
+use super::counter::Counter;
+use super::counts::Renumbering;
+use super::header::{
+    DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
+    RobotsVersion, SCHEMA_VERSION,
+};
+use super::identity_sources::{IdentitySources, NameSources, RangeListSummary, RangeSources};
+use super::rulings::Rulings;
+use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
+
+/// By what requests were judged, and who they were of.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// What the user asked for, as `run.json` has it.
+    pub options: &'a ReportedOptions,
+    /// Who is a crawler.
+    pub registry: &'a Registry,
+    /// What is forbidden.
+    pub judge: &'a Judge,
+    /// The day whose lines alone were counted, if each day has a tally of its own.
+    pub day: Option<Day>,
+    /// What was made of requests from before the first snapshot of a robots.txt.
+    pub before_first: BeforeFirst,
+    /// How identities were verified.
+    pub identities: &'a Identities,
+    /// A draft by which requests were judged besides, and its robots.txt.
+    pub draft: Option<(&'a DraftSummary, &'a Robots)>,
+}
+
+/// Puts `counter` in order. `sources` are in the order of their names, and `ends` in that of the
+/// sources.
+///
+/// # Errors
+/// Where sums that must hold do not.
+pub fn tally(
+    mut counter: Counter,
+    sources: &[Source],
+    ends: Vec<InputEnd>,
+    run: Run<'_>,
+) -> Result<Tally> {
+    let mut inputs = Vec::with_capacity(sources.len());
+    for (at, (source, end)) in sources.iter().zip(ends).enumerate() {
+        let tally = counter.files.entry(FileId::from_index(at)).or_default();
+        if tally.lines() != end.ending.lines {
+            return Err(Error::inconsistent(format!(
+                "{}: {} lines read, {} accounted for",
+                source.name,
+                end.ending.lines,
+                tally.lines()
+            )));
+        }
+        if end.ending.partial_line {
+            tally.skip(Skip::Partial);
+        }
+        inputs.push(end.summary(source.name.clone()));
+    }
+    let numbers = (0..inputs.len()).map(|at| Some(FileId::from_index(at))).collect();
+    in_order(counter, inputs, numbers, run)
+}
+
+/// Puts `counter` in order. `inputs` are in the order of their names, and `input_numbers` has the
+/// place among them of each file that was counted.
+///
+/// # Errors
+/// As [`tally`].
+pub fn in_order(
+    counter: Counter,
+    inputs: Vec<InputSummary>,
+    input_numbers: Vec<Option<FileId>>,
+    run: Run<'_>,
+) -> Result<Tally> {
+    let quoted = counter.rows.quoted_robots();
+    let places: Vec<Place> = counter.rows.places().cloned().collect();
+    let (rulings, mut used) = rulings(&places, run);
+    used.extend(&quoted);
+    let (robots, robots_numbers) = robots(&used, &quoted, run);
+    let (crawlers, crawler_numbers) = crawlers(&counter, run.registry);
+    let present = counter.rows.crawlers();
+    let numbers =
+        Renumbering { inputs: input_numbers, crawlers: crawler_numbers, robots: robots_numbers };
+    let counts = counter.finish(inputs.len(), &numbers)?;
+    let header = Header {
+        program: env!("CARGO_PKG_NAME").to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        schema_version: SCHEMA_VERSION,
+        options: run.options.clone(),
+        registry: RegistrySummary {
+            digest: run.registry.digest(),
+            // The last row is not a crawler but the test of what looks automated.
+            crawlers: run.registry.iter().count() - 1,
+        },
+        days: run.day.into_iter().collect(),
+        inputs,
+        crawlers,
+        robots,
+        rulings,
+        identities: identity_sources(&present, run),
+        outages: run.judge.known_outages().map(|outages| OutageSummary {
+            hours: outages.hours,
+            origins: outages.origins,
+            hours_near_a_snapshot: outages.hours_passed_over,
+        }),
+        draft: run.draft.map(|(draft, _)| draft.clone()),
+    };
+    Ok(Tally { header, counts })
+}
+
+/// The crawlers that have rows, by name, and the number of each.
+fn crawlers(
+    counter: &Counter,
+    registry: &Registry,
+) -> (Vec<crate::crawlers::crawler::Crawler>, Vec<Option<CrawlerId>>) {
+    let mut present: Vec<CrawlerId> = counter.rows.crawlers().into_iter().collect();
+    present.sort_by(|left, right| registry.crawler(*left).name.cmp(&registry.crawler(*right).name));
+    let mut numbers = vec![None; registry.iter().count()];
+    for (crawler, number) in present.iter().zip(0..) {
+        numbers[crawler.index()] = Some(CrawlerId(number));
+    }
+    (present.into_iter().map(|id| registry.crawler(id).clone()).collect(), numbers)
+}
+
+/// The versions that were `used`, by digest, and the number of each. Of those that are `quoted` the
+/// bytes are kept.
+fn robots(
+    used: &BTreeSet<RobotsId>,
+    quoted: &BTreeSet<RobotsId>,
+    run: Run<'_>,
+) -> (Vec<RobotsVersion>, Vec<Option<RobotsId>>) {
+    let mut all: BTreeMap<_, (Option<RobotsId>, RobotsVersion)> = BTreeMap::new();
+    for &id in used {
+        let robots = run.judge.version(id);
+        all.insert(robots.digest, (Some(id), version(&robots, quoted.contains(&id))));
+    }
+    // The draft has a judge, and so numbers, of its own.
+    if let Some((_, draft)) = run.draft {
+        let known = all.entry(draft.digest).or_insert_with(|| (None, version(draft, true)));
+        known.1 = version(draft, true);
+    }
+    let len = used.iter().map(|id| id.index() + 1).max().unwrap_or(0);
+    let mut numbers = vec![None; len];
+    for (at, (id, _)) in all.values().enumerate() {
+        if let Some(id) = id {
+            numbers[id.index()] = Some(RobotsId::from_index(at));
+        }
+    }
+    (all.into_values().map(|(_, version)| version).collect(), numbers)
+}
+
+fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
+    let body = robots.body.as_ref().filter(|_| is_quoted);
+    let body = body.map(|body| ByteBuf::from(body.to_vec()));
+    let tokens = robots.text.groups.iter().flat_map(|group| &group.product_tokens);
+    let mut product_tokens: Vec<ByteBuf> = match is_quoted {
+        true => Vec::new(),
+        false => tokens.map(|token| ByteBuf::from(token.written.to_vec())).collect(),
+    };
+    product_tokens.sort_unstable();
+    product_tokens.dedup();
+    RobotsVersion {
+        digest: robots.digest,
+        size_bytes: robots.size_bytes as u64,
+        parsed_bytes: robots.parsed_bytes as u64,
+        is_foreign: robots.is_foreign,
+        body,
+        product_tokens,
+    }
+}
+
+/// Which robots.txt governed `places`, and the versions that are named by that.
+fn rulings(places: &[Place], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
+    let Run { judge, before_first, .. } = run;
+    let mut used = BTreeSet::new();
+    let mut rulings = Rulings {
+        is_single_file: judge.is_by_hand(),
+        is_archive: judge.is_dated(),
+        is_unknown_before_first: before_first == BeforeFirst::Unknown,
+        includes_unbound: judge.includes_unbound(),
+        ignored_names: judge.ignored_names().into_iter().collect(),
+        failures: judge.failures(),
+        ..Rulings::default()
+    };
+    let origins = places.iter().filter_map(|place| match place {
+        Place::Origin(origin) => Some(Some(origin)),
+        Place::Unnamed => Some(None),
+        Place::Invalid | Place::Others => None,
+    });
+    // The file that was given for the whole log counts also where nobody asked for anything.
+    for origin in origins.chain(judge.is_by_hand().then_some(None)) {
+        let Some(source) = judge.source(origin) else { continue };
+        match origin.filter(|_| judge.is_dated()) {
+            Some(origin) => add_history(origin, source, run, &mut rulings, &mut used),
+            None => {
+                if let Some(robots) = judge.looked_at(&source) {
+                    used.insert(robots.id);
+                    rulings.files.insert((source, robots.digest));
+                }
+            }
+        }
+    }
+    (rulings, used)
+}
+
+fn add_history(
+    origin: &Origin,
+    source: String,
+    run: Run<'_>,
+    rulings: &mut Rulings,
+    used: &mut BTreeSet<RobotsId>,
+) {
+    let Some(known) = run.judge.history(origin) else { return };
+    let snapshots = known.snapshots().map(|(snapshot, robots)| {
+        used.extend(robots.map(|robots| robots.id));
+        let summary = SnapshotSummary {
+            outcome: snapshot.outcome,
+            max_age_seconds: snapshot.max_age_seconds,
+            digest: robots.map(|robots| robots.digest),
+        };
+        (snapshot.fetched_at, summary)
+    });
+    let snapshots = snapshots.collect();
+    rulings.histories.insert(origin.to_string(), SnapshotHistory { source, snapshots });
+}
+
+fn identity_sources(crawlers: &BTreeSet<CrawlerId>, run: Run<'_>) -> IdentitySources {
+    let Identities { ranges, names } = run.identities;
+    IdentitySources {
+        ranges: ranges.as_ref().map(|ranges| range_sources(ranges, crawlers, run.registry)),
+        names: names.as_ref().map(|names| {
+            let Names { asked_at, looked_up, passed_over, unanswered, .. } = *names;
+            let failure = names.failure.clone();
+            NameSources { asked_at, looked_up, passed_over, unanswered, failure }
+        }),
+    }
+}
+
+fn range_sources(
+    ranges: &Ranges,
+    crawlers: &BTreeSet<CrawlerId>,
+    registry: &Registry,
+) -> RangeSources {
+    let mut sources = RangeSources { unused: ranges.unused().to_vec(), ..RangeSources::default() };
+    for &crawler in crawlers {
+        let mut urls = Vec::new();
+        for list in ranges.lists_of(crawler) {
+            urls.push(list.url.clone());
+            sources.lists.insert(
+                list.url.clone(),
+                RangeListSummary {
+                    file: list.file.clone(),
+                    created: list.created,
+                    fetched_at: list.fetched_at,
+                    fault: list.fault.clone(),
+                },
+            );
+        }
+        sources.of_crawlers.insert(registry.crawler(crawler).name.clone(), urls);
+    }
+    sources
+}

@@ -1,0 +1,164 @@
+//! What is counted while lines are read, or while tallies are added up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_bytes::ByteBuf;
+
+use crate::bounded::{Bounded, StableHash};
+use crate::error::Result;
+use crate::input::source::FileId;
+use crate::merge::Merge;
+
+use super::super::file::FileTally;
+use super::super::hours::{HOURS_MAX, Hours};
+use super::super::place::Place;
+use super::super::place::Standing;
+use super::counts::{Counts, Renumbering, TimesEnd};
+use super::rows::{OriginRows, RowLimits, Rows};
+use super::{Actor, UserAgentTally};
+
+/// User agents of unknown crawlers that are told apart; the rest is `(others)`.
+pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
+
+/// How much is told apart.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TallyLimits {
+    /// Origins, minutes and hours of rows.
+    pub rows: RowLimits,
+    /// Hours of the clock: the last ones.
+    pub hours_max: usize,
+    /// User agents of unknown crawlers.
+    pub unknown_crawlers_max: usize,
+}
+
+impl Default for TallyLimits {
+    fn default() -> TallyLimits {
+        TallyLimits {
+            rows: RowLimits::default(),
+            hours_max: HOURS_MAX,
+            unknown_crawlers_max: UNKNOWN_CRAWLERS_MAX,
+        }
+    }
+}
+
+/// Counts that grow.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// By input.
+    pub files: BTreeMap<FileId, FileTally>,
+    /// Requests of crawlers, by where they were addressed.
+    pub rows: Rows,
+    /// The same, by hour.
+    pub hours: Hours,
+    /// Requests of user agents that look automated and are no known crawler's.
+    pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
+}
+
+impl Counter {
+    /// Nothing was counted yet. `ranks` has the rank of each crawler's name.
+    pub fn new(limits: TallyLimits, ranks: Arc<[u16]>) -> Counter {
+        Counter {
+            files: BTreeMap::new(),
+            rows: Rows::new(limits.rows, ranks),
+            hours: Hours::new(limits.hours_max),
+            unknown_crawlers: Bounded::new(limits.unknown_crawlers_max),
+        }
+    }
+
+    /// Adds `counts`, whose numbers are `numbers` here.
+    ///
+    /// # Errors
+    /// Where the counts name what their tally does not have.
+    pub fn add(&mut self, counts: Counts, numbers: &Renumbering) -> Result<()> {
+        for (tally, input) in counts.inputs.into_iter().zip(0..) {
+            let input = numbers.input(FileId::from_index(input))?;
+            self.files.entry(input).or_default().absorb(tally);
+        }
+        let mut buckets: u64 = 0;
+        for OriginRows { place, is_stranger, rows } in counts.origins {
+            let standing = standing(&place, is_stranger);
+            let origin = self.rows.origin(&place, standing);
+            for ((crawler, identity), tally) in rows {
+                let mut tally = numbers.row(tally)?;
+                buckets += tally.time_buckets() as u64;
+                let actor = (numbers.crawler(crawler)?, identity);
+                self.rows.row(origin, actor).absorb(tally);
+            }
+        }
+        if let Some(TimesEnd { is_stranger, place, crawler, identity }) = counts.times_end {
+            let crawler = numbers.crawler(crawler)?;
+            let standing = standing(&place, is_stranger);
+            self.rows.end_times_at_row(standing, place, crawler, identity);
+        }
+        self.rows.bound_times(buckets.div_ceil(2));
+        self.hours.absorb(
+            counts
+                .hours
+                .renumbered(|(crawler, identity)| Ok((numbers.crawler(crawler)?, identity)))?,
+        );
+        for (user_agent, tally) in counts.unknown_crawlers {
+            self.unknown_crawlers.add(user_agent.as_slice(), tally);
+        }
+        if let Some(others) = counts.other_unknown_crawlers {
+            self.unknown_crawlers.add_to_others(others);
+        }
+        Ok(())
+    }
+
+    /// Everything in order, by the numbers that `numbers` gives. `inputs` is how many there are.
+    ///
+    /// # Errors
+    /// Where `numbers` lacks one: a mistake in this program.
+    pub fn finish(mut self, inputs: usize, numbers: &Renumbering) -> Result<Counts> {
+        let mut files = vec![FileTally::default(); inputs];
+        for (file, tally) in std::mem::take(&mut self.files) {
+            files[numbers.input(file)?.index()].absorb(tally);
+        }
+        let finished = self.rows.finish();
+        let origins = finished.origins.into_iter().map(|origin| {
+            let row = |((crawler, identity), tally)| {
+                Ok(((numbers.crawler(crawler)?, identity), numbers.row(tally)?))
+            };
+            let mut rows: Vec<_> = origin.rows.into_iter().map(row).collect::<Result<_>>()?;
+            rows.sort_unstable_by_key(|(actor, _)| *actor);
+            Ok(OriginRows { rows, ..origin })
+        });
+        let origins = origins.collect::<Result<_>>()?;
+        let times_end = finished.times_end.map(|(standing, place, crawler, identity)| {
+            let is_stranger = matches!(standing, Standing::Stranger(_));
+            Ok(TimesEnd { is_stranger, place, crawler: numbers.crawler(crawler)?, identity })
+        });
+        let times_end = times_end.transpose()?;
+        let of_actor = |(crawler, identity): Actor| Ok((numbers.crawler(crawler)?, identity));
+        let hours = self.hours.renumbered(of_actor)?;
+        let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
+        let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));
+        let mut unknown_crawlers: Vec<_> = unknown.collect();
+        unknown_crawlers.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(Counts {
+            inputs: files,
+            origins,
+            times_end,
+            hours,
+            unknown_crawlers,
+            other_unknown_crawlers,
+        })
+    }
+}
+
+impl Merge for Counter {
+    fn absorb(&mut self, other: Counter) {
+        self.files.absorb(other.files);
+        self.rows.absorb(other.rows);
+        self.hours.absorb(other.hours);
+        self.unknown_crawlers.absorb(other.unknown_crawlers);
+    }
+}
+
+fn standing(place: &Place, is_stranger: bool) -> Standing {
+    match is_stranger {
+        true => Standing::Stranger(place.stable_hash()),
+        false => Standing::Named,
+    }
+}

@@ -1,0 +1,116 @@
+//! The counts of a tally in order, by numbers that its header explains.
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::error::{Error, Result};
+use crate::input::source::FileId;
+use crate::judge::robots::RobotsId;
+
+use super::super::file::FileTally;
+use super::super::hours::Hours;
+use super::super::place::Place;
+use super::rows::OriginRows;
+use super::{CrawlerTally, RuleRef, UserAgentTally};
+
+/// The counts of a tally.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Counts {
+    /// By input.
+    pub inputs: Vec<FileTally>,
+    /// Requests of crawlers by origin, ascending; the rows of each by crawler and identity.
+    pub origins: Vec<OriginRows>,
+    /// The first row whose times are not kept.
+    pub times_end: Option<TimesEnd>,
+    /// Requests of crawlers by hour.
+    pub hours: Hours,
+    /// Ascending: user agents that look automated and are no known crawler's.
+    pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
+    /// What did not fit in `unknown_crawlers`.
+    pub other_unknown_crawlers: Option<UserAgentTally>,
+}
+
+/// The first row whose times are not kept, in the order in which they are given up.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct TimesEnd {
+    /// Whether its origin may be folded.
+    pub is_stranger: bool,
+    /// Its origin.
+    pub place: Place,
+    /// Its crawler.
+    pub crawler: CrawlerId,
+    /// Its identity.
+    pub identity: Identity,
+}
+
+/// What the numbers of one tally are in another: by number, `None` where it has no such thing.
+#[derive(Clone, Debug, Default)]
+pub struct Renumbering {
+    /// Of inputs.
+    pub inputs: Vec<Option<FileId>>,
+    /// Of crawlers.
+    pub crawlers: Vec<Option<CrawlerId>>,
+    /// Of versions of robots.txt.
+    pub robots: Vec<Option<RobotsId>>,
+}
+
+impl Renumbering {
+    /// The new number of `crawler`.
+    ///
+    /// # Errors
+    /// Where it has none: the tally is damaged.
+    pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
+        find(&self.crawlers, crawler.index(), "crawler")
+    }
+
+    /// The new number of `input`.
+    ///
+    /// # Errors
+    /// As [`Renumbering::crawler`].
+    pub fn input(&self, input: FileId) -> Result<FileId> {
+        find(&self.inputs, input.index(), "input")
+    }
+
+    fn rule(&self, rule: RuleRef) -> Result<RuleRef> {
+        Ok(RuleRef { robots: self.version(rule.robots)?, line: rule.line })
+    }
+
+    fn version(&self, robots: RobotsId) -> Result<RobotsId> {
+        find(&self.robots, robots.index(), "robots.txt")
+    }
+
+    /// `tally` by the new numbers.
+    ///
+    /// # Errors
+    /// As [`Renumbering::crawler`].
+    pub fn row(&self, mut tally: CrawlerTally) -> Result<CrawlerTally> {
+        let violations = std::mem::take(&mut tally.violations);
+        let violations = violations.into_iter().map(|(rule, mut violation)| {
+            violation.example.file = self.input(violation.example.file)?;
+            Ok((self.rule(rule)?, violation))
+        });
+        tally.violations = violations.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        let paces = std::mem::take(&mut tally.paces).into_iter();
+        let paces = paces.map(|(robots, pace)| Ok((self.version(robots)?, pace)));
+        tally.paces = paces.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        if let Some(simulated) = &mut tally.simulated {
+            let changes = std::mem::take(&mut simulated.changes).into_iter();
+            let changes = changes.map(|(mut key, mut change)| {
+                key.present = key.present.map(|rule| self.rule(rule)).transpose()?;
+                change.example.file = self.input(change.example.file)?;
+                Ok((key, change))
+            });
+            simulated.changes = changes.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        }
+        Ok(tally)
+    }
+}
+
+fn find<T: Copy>(numbers: &[Option<T>], number: usize, what: &str) -> Result<T> {
+    let found = numbers.get(number).copied().flatten();
+    found.ok_or_else(|| {
+        Error::inconsistent(format!("the tally is damaged: it has no {what} number {number}"))
+    })
+}

@@ -1,0 +1,164 @@
+//! A tally as a file: `report.tally`, the unit of state of a nightly job, what is merged.
+//!
+//! A line of text that says what it is, then two zstd frames with a checksum each: the header, and
+//! the counts, as MessagePack with the names of all fields. So the header can be read alone, a
+//! changed bit is found, and other programs can read it:
+//! `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
+
+use crate::error::{Error, Result};
+
+use super::Tally;
+use super::counts::Counts;
+use super::header::{Header, SCHEMA_VERSION};
+
+/// The file of a report that holds its tally.
+pub const TALLY: &str = "report.tally";
+
+/// What a tally begins with; the number is that of the form of the file.
+const MAGIC: &[u8] = b"botaudit tally 1\n";
+
+/// What every version begins with.
+const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
+
+/// The quickest level that still finds repeated field names: tallies are written at each run.
+const LEVEL: i32 = 1;
+
+/// The largest header or counts that are read, in bytes: far more than any log can make.
+const PART_BYTES_MAX: u64 = 8 << 30;
+
+/// The bytes of a tally, not yet unpacked but for its header.
+#[derive(Clone, Debug)]
+pub struct PackedTally {
+    /// What it says of itself.
+    pub header: Header,
+    /// The frame of its counts.
+    counts: Vec<u8>,
+    /// Of all its bytes: equal tallies have equal hashes.
+    pub hash: u128,
+}
+
+impl Tally {
+    /// The bytes of the file. Equal tallies give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(packed(&self.header));
+        bytes.extend(packed(&self.counts));
+        bytes
+    }
+
+    /// Reads what [`Tally::to_bytes`] wrote; `path` is where it stands.
+    ///
+    /// # Errors
+    /// Where it is not a tally, is damaged, or is of another version.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Tally> {
+        PackedTally::from_bytes(bytes, path)?.unpack(path)
+    }
+
+    /// Reads the tally at `path`, a file or a report directory.
+    ///
+    /// # Errors
+    /// As [`Tally::from_bytes`], or where it cannot be read.
+    pub fn read(path: &Path) -> Result<Tally> {
+        PackedTally::read(path)?.unpack(path)
+    }
+}
+
+impl PackedTally {
+    /// Reads the tally at `path`, a file or a report directory.
+    ///
+    /// # Errors
+    /// Where it cannot be read, is not a tally, is damaged, or is of another version.
+    pub fn read(path: &Path) -> Result<PackedTally> {
+        let file = match path.is_dir() {
+            true => path.join(TALLY),
+            false => path.to_owned(),
+        };
+        if path.is_dir() && !file.exists() {
+            let why = format!(
+                "has no {TALLY}; name a report that botaudit audit or botaudit nightly wrote, or \
+                 audit its logs again"
+            );
+            return Err(Error::invalid_file(path, why));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(&file)
+            .and_then(|mut opened| opened.read_to_end(&mut bytes))
+            .map_err(|err| Error::io("cannot read the tally", &file, err))?;
+        PackedTally::from_bytes(&bytes, &file)
+    }
+
+    /// Of the bytes of a file.
+    ///
+    /// # Errors
+    /// As [`PackedTally::read`].
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<PackedTally> {
+        let Some(frames) = bytes.strip_prefix(MAGIC) else {
+            return Err(Error::invalid_file(path, not_ours(bytes)));
+        };
+        let damaged = || Error::invalid_file(path, "is a damaged tally; write it again");
+        let length = find_frame_compressed_size(frames).map_err(|_| damaged())?;
+        let (header, counts) = frames.split_at_checked(length).ok_or_else(damaged)?;
+        if find_frame_compressed_size(counts).ok() != Some(counts.len()) {
+            return Err(damaged());
+        }
+        let header: Header = unpacked(header).ok_or_else(damaged)?;
+        if header.schema_version != SCHEMA_VERSION {
+            let why = format!(
+                "is a tally of botaudit {}, whose form this version ({}) does not read; merge it \
+                 with that version",
+                header.version,
+                env!("CARGO_PKG_VERSION")
+            );
+            return Err(Error::invalid_file(path, why));
+        }
+        let hash = xxhash_rust::xxh3::xxh3_128(bytes);
+        Ok(PackedTally { header, counts: counts.to_vec(), hash })
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn unpack(self, path: &Path) -> Result<Tally> {
+        let PackedTally { header, counts, .. } = self;
+        let counts = unpacked::<Counts>(&counts)
+            .filter(|counts| counts.inputs.len() == header.inputs.len())
+            .ok_or_else(|| Error::invalid_file(path, "is a damaged tally; write it again"))?;
+        Ok(Tally { header, counts })
+    }
+}
+
+/// Whether a file that begins so is a tally of any version.
+pub fn is_tally(head: &[u8]) -> bool {
+    head.starts_with(MAGIC_OF_ANY_VERSION)
+}
+
+fn not_ours(bytes: &[u8]) -> &'static str {
+    match bytes.starts_with(MAGIC_OF_ANY_VERSION) {
+        true => "is a tally of another version of botaudit; merge it with that version",
+        false => "is not a tally; name a report directory, or a file that botaudit wrote as .tally",
+    }
+}
+
+fn packed<T: Serialize>(value: &T) -> Vec<u8> {
+    let bytes = rmp_serde::to_vec_named(value).expect("tallies hold nothing that cannot be packed");
+    let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
+    packer.include_checksum(true).expect("zstd knows its own parameters");
+    packer.compress(&bytes).expect("the frame has room for the worst case")
+}
+
+fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
+    let size = get_frame_content_size(frame).ok()??;
+    if size > PART_BYTES_MAX {
+        return None;
+    }
+    let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
+    rmp_serde::from_slice(&bytes).ok()
+}

@@ -1,0 +1,244 @@
+//! Several tallies as one: what one audit of all their logs would have counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::input::source::FileId;
+use crate::judge::robots::RobotsId;
+use crate::merge::Merge;
+
+use super::Tally;
+use super::counter::{Counter, TallyLimits};
+use super::counts::Renumbering;
+use super::file::PackedTally;
+use super::header::{Header, InputSummary, RobotsVersion};
+
+/// Options that say where something lies or which part of the time was read; they may differ.
+const PLACES: [&str; 3] = ["robots", "crawlers", "ip_ranges"];
+
+/// The tally of all logs of the tallies at `paths`, files or report directories. A tally that is
+/// named twice, or of which there are two copies that are equal in every byte, counts once.
+///
+/// # Errors
+/// Where one cannot be read, two of them have an input of the same name, or they do not fit
+/// together: another version of the program, another registry, options that change a verdict.
+pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
+    let mut known = BTreeSet::new();
+    let mut packed: Vec<(&Path, PackedTally)> = Vec::new();
+    for path in paths {
+        let tally = PackedTally::read(path)?;
+        if known.insert(tally.hash) {
+            packed.push((path, tally));
+        }
+    }
+    refuse_repeated_inputs(&packed)?;
+    let named: Vec<(String, &Header)> =
+        packed.iter().map(|(path, tally)| (path.display().to_string(), &tally.header)).collect();
+    for (name, header) in named.iter().skip(1) {
+        check_same_run((&named[0].0, named[0].1), (name, header))?;
+    }
+    let header = merged_header(named.iter().map(|(_, header)| *header));
+    let mut counter = Counter::new(limits, ranks(&header));
+    for (path, tally) in packed {
+        let numbers = renumbering(&tally.header, &header);
+        counter.add(tally.unpack(path)?.counts, &numbers)?;
+    }
+    finish(counter, header)
+}
+
+/// `earlier` and `later`, tallies of the same job: lines that were read later are added to inputs
+/// of the same name.
+///
+/// # Errors
+/// Where one of them is damaged.
+pub fn continued(earlier: Tally, later: Tally, limits: TallyLimits) -> Result<Tally> {
+    let mut header = merged_header([&earlier.header, &later.header].into_iter());
+    header.version.clone_from(&later.header.version);
+    header.options.clone_from(&later.header.options);
+    header.registry.clone_from(&later.header.registry);
+    let mut counter = Counter::new(limits, ranks(&header));
+    for tally in [earlier, later] {
+        let numbers = renumbering(&tally.header, &header);
+        counter.add(tally.counts, &numbers)?;
+    }
+    finish(counter, header)
+}
+
+fn finish(counter: Counter, header: Header) -> Result<Tally> {
+    let counts = counter.finish(header.inputs.len(), &renumbering(&header, &header))?;
+    Ok(Tally { header, counts })
+}
+
+/// Names are in order, so that the place of a crawler is the rank of its name.
+fn ranks(header: &Header) -> std::sync::Arc<[u16]> {
+    (0..header.crawlers.len()).map(|at| u16::try_from(at).unwrap_or(u16::MAX)).collect()
+}
+
+/// Tallies of different days may hold lines of the same input.
+fn refuse_repeated_inputs(packed: &[(&Path, PackedTally)]) -> Result<()> {
+    let mut known: BTreeMap<&str, Vec<&(&Path, PackedTally)>> = BTreeMap::new();
+    for named in packed {
+        for input in &named.1.header.inputs {
+            let others = known.entry(&input.name).or_default();
+            let days = &named.1.header.days;
+            let is_apart = |other: &&(&Path, PackedTally)| {
+                let of_other = &other.1.header.days;
+                !days.is_empty() && !of_other.is_empty() && days.is_disjoint(of_other)
+            };
+            if let Some((other, _)) = others.iter().find(|other| !is_apart(other)) {
+                return Err(Error::usage(format!(
+                    "{} and {} both hold the input '{}', and are not copies of each other: its \
+                     lines would count twice; leave one out, or give their inputs different names \
+                     with audit --partial --name",
+                    other.display(),
+                    named.0.display(),
+                    input.name
+                )));
+            }
+            others.push(named);
+        }
+    }
+    Ok(())
+}
+
+/// Whether two tallies were made by the same program, registry and options.
+fn check_same_run(
+    (left_name, left): (&str, &Header),
+    (right_name, right): (&str, &Header),
+) -> Result<()> {
+    let differ = |what: &str, of_left: &str, of_right: &str| {
+        Err(Error::usage(format!(
+            "{left_name} and {right_name} do not fit together: {what} is {of_left} in the first \
+             and {of_right} in the second; audit the logs of one of them again as those of the other"
+        )))
+    };
+    if left.version != right.version {
+        return differ("the version of botaudit", &left.version, &right.version);
+    }
+    if left.registry != right.registry {
+        let short = |header: &Header| {
+            let digest = header.registry.digest.get(..12).unwrap_or(&header.registry.digest);
+            format!("{} ({} crawlers)", digest, header.registry.crawlers)
+        };
+        return differ("the registry of crawlers", &short(left), &short(right));
+    }
+    let names = left.options.0.iter().chain(&right.options.0).map(|(name, _)| name.as_str());
+    for name in names.filter(|name| !["since", "until"].contains(name) && !PLACES.contains(name)) {
+        let (of_left, of_right) = (left.options.get(name), right.options.get(name));
+        if of_left != of_right {
+            let what = format!("the option {name}");
+            return differ(&what, &of_left.to_string(), &of_right.to_string());
+        }
+    }
+    if left.draft != right.draft {
+        let digest = |header: &Header| {
+            header.draft.as_ref().map_or("none".to_owned(), |draft| draft.digest.to_string())
+        };
+        return differ("the draft of robots.txt", &digest(left), &digest(right));
+    }
+    if left.outages != right.outages {
+        let hours = |header: &Header| {
+            let outages = header.outages.unwrap_or_default();
+            format!("{} hours at {} origins", outages.hours, outages.origins)
+        };
+        let what = "what was inferred of outages (see audit --collect)";
+        return differ(what, &hours(left), &hours(right));
+    }
+    Ok(())
+}
+
+/// What the headers of several tallies of one run say together.
+fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
+    let mut inputs: BTreeMap<String, InputSummary> = BTreeMap::new();
+    let mut crawlers: BTreeMap<String, Crawler> = BTreeMap::new();
+    let mut robots: BTreeMap<Digest, RobotsVersion> = BTreeMap::new();
+    let mut merged: Option<Header> = None;
+    for header in headers {
+        for input in &header.inputs {
+            match inputs.get_mut(&input.name) {
+                Some(known) => known.absorb(input.clone()),
+                None => drop(inputs.insert(input.name.clone(), input.clone())),
+            }
+        }
+        for crawler in &header.crawlers {
+            crawlers.insert(crawler.name.clone(), crawler.clone());
+        }
+        for version in &header.robots {
+            match robots.get_mut(&version.digest) {
+                Some(known) => known.absorb(version.clone()),
+                None => drop(robots.insert(version.digest, version.clone())),
+            }
+        }
+        match &mut merged {
+            None => merged = Some(header.clone()),
+            Some(merged) => {
+                // Days are only told where all tallies are of days.
+                match merged.days.is_empty() || header.days.is_empty() {
+                    true => merged.days.clear(),
+                    false => merged.days.extend(&header.days),
+                }
+                merged.rulings.absorb(header.rulings.clone());
+                merged.identities.absorb(header.identities.clone());
+                merge_options(&mut merged.options.0, &header.options.0);
+            }
+        }
+    }
+    let mut merged = merged.expect("there is a tally to merge");
+    merged.inputs = inputs.into_values().collect();
+    merged.crawlers = crawlers.into_values().collect();
+    merged.robots = robots.into_values().collect();
+    merged
+}
+
+/// Of paths the first in order, of the window what covers both; all else is equal.
+fn merge_options(ours: &mut [(String, Value)], theirs: &[(String, Value)]) {
+    for (name, value) in ours {
+        let Some((_, other)) = theirs.iter().find(|(known, _)| known == name) else { continue };
+        let (left, right) = (value.as_str(), other.as_str());
+        let takes_other = match name.as_str() {
+            "since" => left.is_some() && right.is_none_or(|right| Some(right) < left),
+            "until" => left.is_some() && right.is_none_or(|right| Some(right) > left),
+            name if PLACES.contains(&name) => right < left,
+            _ => false,
+        };
+        if takes_other {
+            *value = other.clone();
+        }
+    }
+}
+
+impl Merge for InputSummary {
+    fn absorb(&mut self, other: InputSummary) {
+        self.size_bytes = self.size_bytes.saturating_add(other.size_bytes);
+        self.decompressed_bytes = self.decompressed_bytes.saturating_add(other.decompressed_bytes);
+        self.format = self.format.take().or(other.format);
+        self.lines_tried = self.lines_tried.max(other.lines_tried);
+        self.damage = other.damage.or(self.damage.take());
+    }
+}
+
+/// What the numbers of `from` are in `to`, which has all that `from` has.
+fn renumbering(from: &Header, to: &Header) -> Renumbering {
+    let input = |input: &InputSummary| {
+        let at = to.inputs.binary_search_by(|known| known.name.cmp(&input.name));
+        at.ok().map(FileId::from_index)
+    };
+    let crawler = |crawler: &Crawler| {
+        let at = to.crawlers.binary_search_by(|known| known.name.cmp(&crawler.name)).ok()?;
+        Some(CrawlerId(u16::try_from(at).ok()?))
+    };
+    let robots = |version: &RobotsVersion| {
+        let at = to.robots.binary_search_by_key(&version.digest, |known| known.digest);
+        at.ok().map(RobotsId::from_index)
+    };
+    Renumbering {
+        inputs: from.inputs.iter().map(input).collect(),
+        crawlers: from.crawlers.iter().map(crawler).collect(),
+        robots: from.robots.iter().map(robots).collect(),
+    }
+}

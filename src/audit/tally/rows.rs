@@ -1,0 +1,395 @@
+//! The rows of a tally while they are counted: what each crawler did at each origin.
+//!
+//! Origins, crawlers and identities are small numbers, and a row is found by one hash, or by none
+//! where it is the row of the request before. Nothing is in order; that is made once, at the end.
+//!
+//! Origins that the user named (`--origin`, files of a robots.txt directory) are always kept.
+//! Strangers come from Host headers, which anybody may write: of those the ones of smallest stable
+//! hash are kept, and the rest is added up as `(others)`. Which ones stay depends on their names
+//! alone, so two tables merge exactly: an origin that one of them had to fold has enough smaller
+//! ones before it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+
+use super::super::place::Place;
+use super::super::place::Standing;
+use super::super::sums::Span;
+use super::{Actor, CrawlerTally};
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::judge::robots::RobotsId;
+use crate::merge::Merge;
+
+/// Origins that the user did not name and that are told apart; the rest is `(others)`.
+pub const STRANGERS_MAX: usize = 10_000;
+
+/// Minutes and hours that are kept: 34 million, at two to four bytes each (and up to 256 bytes for
+/// each rule that a crawler broke). That is a year in which 60 crawlers each break a rule in every
+/// single minute.
+pub const TIME_BUCKETS_MAX: usize = 1 << 25;
+
+/// Buckets of time that one request can add.
+const TIME_BUCKETS_PER_REQUEST: usize = 2;
+
+/// An origin of one table.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct OriginId(u32);
+
+impl OriginId {
+    /// `(others)`.
+    pub const OTHERS: OriginId = OriginId(0);
+}
+
+/// The place of a row in the order in which minutes and hours are given up: named origins first,
+/// strangers in the order in which they are folded; then crawlers by the rank of their names.
+pub type TimesKey = (Standing, Place, u16, Identity);
+
+/// What may be kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RowLimits {
+    /// Origins that the user did not name.
+    pub strangers_max: usize,
+    /// Minutes and hours.
+    pub time_buckets_max: usize,
+}
+
+impl Default for RowLimits {
+    fn default() -> RowLimits {
+        RowLimits { strangers_max: STRANGERS_MAX, time_buckets_max: TIME_BUCKETS_MAX }
+    }
+}
+
+/// Rows by origin, crawler and identity.
+///
+/// Minutes and hours are kept for as many rows, in the order of [`TimesKey`], as fit in
+/// `time_buckets_max` together; the others go without. More requests can only make more buckets,
+/// so a row that goes without here also goes without where all requests are known: that merges
+/// exactly.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    limits: RowLimits,
+    /// By crawler: the rank of its name.
+    ranks: Arc<[u16]>,
+    /// By [`OriginId`].
+    origins: Vec<OriginEntry>,
+    ids: HashMap<Place, OriginId, RandomState>,
+    /// Strangers that are told apart.
+    strangers: usize,
+    /// The last stranger that is told apart, once others had to be folded.
+    last_stranger: Option<(u64, Place)>,
+    rows: Vec<Row>,
+    index: HashMap<RowKey, u32, RandomState>,
+    /// The row that was asked for last.
+    last: (RowKey, u32),
+    /// No fewer than there are.
+    time_buckets_at_most: usize,
+    /// The first that goes without times.
+    times_end: Option<TimesKey>,
+}
+
+#[derive(Clone, Debug)]
+struct OriginEntry {
+    place: Place,
+    standing: Standing,
+    /// Itself, or `(others)` once it is folded.
+    counted_as: OriginId,
+}
+
+type RowKey = (OriginId, CrawlerId, Identity);
+
+/// No registry has so many crawlers.
+const NO_ROW: (RowKey, u32) =
+    ((OriginId::OTHERS, CrawlerId(u16::MAX), Identity::Unverified), u32::MAX);
+
+#[derive(Clone, Debug)]
+struct Row {
+    key: RowKey,
+    tally: CrawlerTally,
+}
+
+/// The rows of one origin.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct OriginRows {
+    /// Where requests were addressed.
+    pub place: Place,
+    /// Whether it may be folded.
+    pub is_stranger: bool,
+    /// By crawler and identity.
+    pub rows: Vec<(Actor, CrawlerTally)>,
+}
+
+impl OriginRows {
+    /// From the first request to the last; `None` where there was none.
+    pub fn span(&self) -> Option<Span> {
+        let mut span: Option<Span> = None;
+        self.rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
+        span
+    }
+}
+
+/// What a table comes to.
+#[derive(Clone, Debug, Default)]
+pub struct FinishedRows {
+    /// Ascending; `(others)` among them, if there had to be any. Their rows are in no order.
+    pub origins: Vec<OriginRows>,
+    /// The first row that goes without times.
+    pub times_end: Option<(Standing, Place, CrawlerId, Identity)>,
+}
+
+impl Rows {
+    /// An empty table. `ranks` has the rank of each crawler's name.
+    pub fn new(limits: RowLimits, ranks: Arc<[u16]>) -> Rows {
+        let others = OriginEntry {
+            place: Place::Others,
+            standing: Standing::Named,
+            counted_as: OriginId::OTHERS,
+        };
+        Rows {
+            limits,
+            ranks,
+            origins: vec![others],
+            ids: HashMap::default(),
+            strangers: 0,
+            last_stranger: None,
+            rows: Vec::new(),
+            index: HashMap::default(),
+            last: NO_ROW,
+            time_buckets_at_most: 0,
+            times_end: None,
+        }
+    }
+
+    /// The id of `place`; it is remembered, also where it never gets a row. Stays good for as long
+    /// as the table does.
+    pub fn origin(&mut self, place: &Place, standing: Standing) -> OriginId {
+        if let Some(&id) = self.ids.get(place) {
+            return id;
+        }
+        if *place == Place::Others {
+            return OriginId::OTHERS;
+        }
+        if let Standing::Stranger(hash) = standing {
+            let last = self.last_stranger.as_ref();
+            if last.is_some_and(|(last, last_place)| (hash, place) > (*last, last_place)) {
+                return OriginId::OTHERS;
+            }
+            self.strangers += 1;
+        }
+        let id = OriginId(u32::try_from(self.origins.len()).expect("strangers are bounded"));
+        self.origins.push(OriginEntry { place: place.clone(), standing, counted_as: id });
+        self.ids.insert(place.clone(), id);
+        // Sorting takes time, so that some more are let in before it is done again.
+        if self.strangers > self.limits.strangers_max + self.limits.strangers_max / 4 {
+            self.fold_strangers();
+        }
+        id
+    }
+
+    /// The row of `crawler` and `identity` at `origin`, to be added to.
+    #[inline]
+    pub fn row(&mut self, origin: OriginId, (crawler, identity): Actor) -> &mut CrawlerTally {
+        let origin = self.origins[origin.0 as usize].counted_as;
+        let key = (origin, crawler, identity);
+        if self.last.0 != key {
+            let next = self.rows.len();
+            let at = *self
+                .index
+                .entry(key)
+                .or_insert_with(|| u32::try_from(next).expect("origins and crawlers are bounded"));
+            if at as usize == next {
+                self.rows.push(Row { key, tally: CrawlerTally::default() });
+            }
+            self.last = (key, at);
+        }
+        &mut self.rows[self.last.1 as usize].tally
+    }
+
+    /// The origins that are told apart, in no order.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        let told_apart = self.origins.iter().enumerate().skip(1);
+        told_apart
+            .filter(|(at, entry)| entry.counted_as.0 as usize == *at)
+            .map(|(_, entry)| &entry.place)
+    }
+
+    /// The crawlers that have rows, ascending, each once.
+    pub fn crawlers(&self) -> BTreeSet<CrawlerId> {
+        self.rows.iter().map(|row| row.key.1).collect()
+    }
+
+    /// The versions of robots.txt of which rows name lines.
+    pub fn quoted_robots(&self) -> BTreeSet<RobotsId> {
+        let of_row = |row: &Row| {
+            let violations = row.tally.violations.iter().map(|(rule, _)| rule.robots);
+            let delays = row.tally.paces.iter().map(|(robots, _)| *robots);
+            let changes = row.tally.simulated.iter().flat_map(|simulated| &simulated.changes);
+            let changes = changes.filter_map(|(key, _)| Some(key.present?.robots));
+            violations.chain(delays).chain(changes).collect::<Vec<_>>()
+        };
+        self.rows.iter().flat_map(of_row).collect()
+    }
+
+    /// Keeps memory in bounds after `requests` more were added.
+    pub fn bound_times(&mut self, requests: u64) {
+        let added = usize::try_from(requests).unwrap_or(usize::MAX);
+        let added = added.saturating_mul(TIME_BUCKETS_PER_REQUEST);
+        self.time_buckets_at_most = self.time_buckets_at_most.saturating_add(added);
+        // Counting takes time, so that some more are let in before it is done again.
+        let max = self.limits.time_buckets_max;
+        if self.time_buckets_at_most > max + max / 4 {
+            self.give_up_times();
+        }
+    }
+
+    /// Takes over at which row another table had to give up times.
+    pub fn end_times_at_row(
+        &mut self,
+        standing: Standing,
+        place: Place,
+        crawler: CrawlerId,
+        identity: Identity,
+    ) {
+        let rank = self.ranks[crawler.index()];
+        self.end_times_at(Some((standing, place, rank, identity)));
+    }
+
+    fn end_times_at(&mut self, times_end: Option<TimesKey>) {
+        self.times_end = match (self.times_end.take(), times_end) {
+            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+    }
+
+    /// Everything in order.
+    pub fn finish(mut self) -> FinishedRows {
+        self.fold_strangers();
+        self.give_up_times();
+        let mut by_origin: Vec<Vec<(Actor, CrawlerTally)>> = vec![Vec::new(); self.origins.len()];
+        for Row { key: (origin, crawler, identity), tally } in self.rows {
+            by_origin[origin.0 as usize].push(((crawler, identity), tally));
+        }
+        let mut origins: Vec<OriginRows> = Vec::with_capacity(self.origins.len());
+        for (at, (entry, rows)) in self.origins.into_iter().zip(by_origin).enumerate() {
+            let is_told_apart = entry.counted_as.0 as usize == at;
+            if is_told_apart && (at > 0 || !rows.is_empty()) {
+                let is_stranger = entry.standing != Standing::Named;
+                origins.push(OriginRows { place: entry.place, is_stranger, rows });
+            }
+        }
+        origins.sort_by(|left, right| left.place.cmp(&right.place));
+        let crawler_of = |rank: u16| {
+            let at = self.ranks.iter().position(|known| *known == rank);
+            CrawlerId(at.and_then(|at| u16::try_from(at).ok()).expect("ranks are of crawlers"))
+        };
+        let times_end = self
+            .times_end
+            .map(|(standing, place, rank, identity)| (standing, place, crawler_of(rank), identity));
+        FinishedRows { origins, times_end }
+    }
+
+    /// Folds the strangers of largest hash into `(others)`, if there are too many.
+    fn fold_strangers(&mut self) {
+        if self.strangers <= self.limits.strangers_max {
+            return;
+        }
+        let mut strangers: Vec<(u64, &Place, usize)> = Vec::with_capacity(self.strangers);
+        for (at, entry) in self.origins.iter().enumerate() {
+            match entry.standing {
+                Standing::Stranger(hash) if entry.counted_as.0 as usize == at => {
+                    strangers.push((hash, &entry.place, at));
+                }
+                _ => {}
+            }
+        }
+        strangers.sort_unstable();
+        let kept = self.limits.strangers_max;
+        // With room for none, no key is small enough.
+        let last = kept.checked_sub(1).map_or((0, Place::Unnamed), |last| {
+            let (hash, place, _) = strangers[last];
+            (hash, place.clone())
+        });
+        let folded: Vec<usize> = strangers[kept..].iter().map(|(_, _, at)| *at).collect();
+        self.last_stranger = Some(last);
+        self.strangers = kept;
+        for at in folded {
+            self.origins[at].counted_as = OriginId::OTHERS;
+            self.ids.remove(&self.origins[at].place);
+        }
+        self.fold_rows();
+    }
+
+    /// Adds the rows of folded origins up.
+    fn fold_rows(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        self.index.clear();
+        self.last = NO_ROW;
+        for Row { key: (origin, crawler, identity), tally } in rows {
+            self.row(origin, (crawler, identity)).absorb(tally);
+        }
+    }
+
+    /// Gives up the times of the rows that must go without; never any are kept of `(others)`.
+    fn give_up_times(&mut self) {
+        let Rows { limits, ranks, origins, rows, times_end, .. } = self;
+        let max = limits.time_buckets_max;
+        let (others, told_apart): (Vec<&mut Row>, Vec<&mut Row>) =
+            rows.iter_mut().partition(|row| row.key.0 == OriginId::OTHERS);
+        others.into_iter().for_each(|row| row.tally.give_up_times());
+        if self.time_buckets_at_most <= max && times_end.is_none() {
+            return;
+        }
+        let key_of = |row: &Row| {
+            let (origin, crawler, identity) = row.key;
+            let OriginEntry { place, standing, .. } = &origins[origin.0 as usize];
+            (*standing, place, ranks[crawler.index()], identity)
+        };
+        let mut in_order: Vec<_> = told_apart.into_iter().map(|row| (key_of(row), row)).collect();
+        in_order.sort_unstable_by_key(|(key, _)| *key);
+        let mut buckets = 0;
+        for (key @ (standing, place, rank, identity), row) in in_order {
+            let is_past = times_end
+                .as_ref()
+                .is_some_and(|(end, place, rank, identity)| key >= (*end, place, *rank, *identity));
+            let more = if is_past { 0 } else { row.tally.time_buckets() };
+            if !is_past && buckets + more <= max {
+                buckets += more;
+                continue;
+            }
+            if !is_past {
+                *times_end = Some((standing, place.clone(), rank, identity));
+            }
+            row.tally.give_up_times();
+        }
+        self.time_buckets_at_most = buckets;
+    }
+}
+
+impl Merge for Rows {
+    fn absorb(&mut self, other: Rows) {
+        let Rows { origins, rows, time_buckets_at_most, times_end, last_stranger, .. } = other;
+        // The other keeps as many as may be kept, all of which are no larger than its last.
+        self.last_stranger = match (self.last_stranger.take(), last_stranger) {
+            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
+            (ours, theirs) => ours.or(theirs),
+        };
+        let ids: Vec<OriginId> = origins
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| match entry.counted_as.0 as usize == at && at > 0 {
+                true => self.origin(&entry.place, entry.standing),
+                false => OriginId::OTHERS,
+            })
+            .collect();
+        for Row { key: (origin, crawler, identity), tally } in rows {
+            self.row(ids[origin.0 as usize], (crawler, identity)).absorb(tally);
+        }
+        self.time_buckets_at_most = self.time_buckets_at_most.saturating_add(time_buckets_at_most);
+        self.end_times_at(times_end);
+        self.bound_times(0);
+    }
+}

@@ -1,0 +1,66 @@
+//! Which robots.txt governed which origin, and when: what a report says of it without the archive.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::judge::snapshot_history::SnapshotHistory;
+use crate::judge::timeline::BeforeFirst;
+use crate::merge::Merge;
+
+/// The robots.txt files by which the requests of a tally were judged.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Rulings {
+    /// Whether one robots.txt was given for the whole log.
+    pub is_single_file: bool,
+    /// Whether an archive was given.
+    pub is_archive: bool,
+    /// Whether requests from before the first snapshot count as unknown.
+    pub is_unknown_before_first: bool,
+    /// Whether the rules counted for all crawlers, also for those that they do not bind.
+    pub includes_unbound: bool,
+    /// Files by name, with their digests.
+    pub files: BTreeSet<(String, Digest)>,
+    /// Files that could not be read, by name, and why.
+    pub failures: BTreeMap<String, String>,
+    /// Entries of a directory whose names are no host names.
+    pub ignored_names: BTreeSet<String>,
+    /// Of an archive, by origin.
+    pub histories: BTreeMap<String, SnapshotHistory>,
+}
+
+impl Rulings {
+    /// What was made of requests from before the first snapshot of a robots.txt.
+    pub fn before_first(&self) -> BeforeFirst {
+        match self.is_unknown_before_first {
+            true => BeforeFirst::Unknown,
+            false => BeforeFirst::AsFirst,
+        }
+    }
+}
+
+impl Merge for Rulings {
+    fn absorb(&mut self, other: Rulings) {
+        self.is_single_file |= other.is_single_file;
+        self.is_archive |= other.is_archive;
+        self.is_unknown_before_first |= other.is_unknown_before_first;
+        self.includes_unbound |= other.includes_unbound;
+        self.files.extend(other.files);
+        self.ignored_names.extend(other.ignored_names);
+        for (source, why) in other.failures {
+            // Of several failures of one file one is reported, and always the same.
+            let ours = self.failures.entry(source).or_insert_with(|| why.clone());
+            if why < *ours {
+                *ours = why;
+            }
+        }
+        for (origin, history) in other.histories {
+            let ours = self.histories.entry(origin).or_default();
+            if ours.source.is_empty() || history.source < ours.source {
+                ours.source = history.source;
+            }
+            ours.snapshots.extend(history.snapshots);
+        }
+    }
+}

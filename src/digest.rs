@@ -1,0 +1,77 @@
+//! The name of a version of a robots.txt: a hash of its bytes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 of a robots.txt, before any cut.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of `body`.
+    pub fn of(body: &[u8]) -> Digest {
+        Digest(Sha256::digest(body).into())
+    }
+
+    /// Reads `sha256:` and 64 hexadecimal digits; the digits alone, too.
+    pub fn parse(text: &str) -> Option<Digest> {
+        let text = text.strip_prefix("sha256:").unwrap_or(text);
+        let digits =
+            (0..64).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok());
+        let bytes: Vec<u8> = digits.collect::<Option<_>>()?;
+        (text.len() == 64).then_some(())?;
+        Some(Digest(<[u8; 32]>::try_from(bytes).ok()?))
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> String {
+        digest.to_string()
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Digest, &'static str> {
+        Digest::parse(&text).ok_or("not a SHA-256 digest")
+    }
+}
+
+impl From<[u8; 32]> for Digest {
+    fn from(bytes: [u8; 32]) -> Digest {
+        Digest(bytes)
+    }
+}
+
+/// `sha256:` and 64 hexadecimal digits.
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_names_the_function_that_made_it_and_is_read_as_it_is_written() {
+        let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(Digest::of(b"").to_string(), empty);
+        assert_eq!(Digest::parse(empty), Some(Digest::of(b"")));
+        let long = format!("{empty}0");
+        for wrong in ["", "sha256:", "sha256:0g", &"0".repeat(63), &long, &"é".repeat(64)] {
+            assert_eq!(Digest::parse(wrong), None, "{wrong}");
+        }
+    }
+}

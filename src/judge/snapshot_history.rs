@@ -1,0 +1,104 @@
+//! What an archive had of one origin, kept where the archive is not at hand.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::snapshot::SnapshotOutcome;
+use crate::digest::Digest;
+use crate::time::UtcTime;
+
+use super::timeline::{BeforeFirst, Ruling, Sighting, Timeline, Version};
+
+/// What an archive has of one origin.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct SnapshotHistory {
+    /// The name of the archive, and the origin in it.
+    pub source: String,
+    /// By the time when each was fetched.
+    pub snapshots: BTreeMap<UtcTime, SnapshotSummary>,
+}
+
+/// One snapshot.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SnapshotSummary {
+    /// What came of fetching it.
+    #[serde(with = "as_text")]
+    pub outcome: SnapshotOutcome,
+    /// `Cache-Control: max-age`, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// Of its body, where it has one.
+    pub digest: Option<Digest>,
+}
+
+/// A snapshot that decided requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SnapshotInForce {
+    /// When it was fetched.
+    pub fetched_at: UtcTime,
+    /// What came of it.
+    pub outcome: SnapshotOutcome,
+    /// Of the robots.txt whose rules it put in force, if it did.
+    pub digest: Option<Digest>,
+}
+
+impl SnapshotHistory {
+    /// The snapshots that decide at any time from `first` to `last`, the earliest first.
+    pub fn between(
+        &self,
+        first: UtcTime,
+        last: UtcTime,
+        before: BeforeFirst,
+    ) -> Vec<SnapshotInForce> {
+        let mut versions: Vec<Digest> = Vec::new();
+        let sightings: Vec<Sighting> = self
+            .snapshots
+            .iter()
+            .map(|(&at, snapshot)| Sighting {
+                at,
+                outcome: snapshot.outcome,
+                max_age_seconds: snapshot.max_age_seconds,
+                version: snapshot.digest.map(|digest| version_of(&mut versions, digest)),
+            })
+            .collect();
+        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.at).collect();
+        let deciding = Timeline::new(&sightings).between(&times, first, last, before);
+        let of = |(at, ruling): (usize, Ruling)| {
+            let digest = match ruling {
+                Ruling::Rules(Version(at)) => Some(versions[at as usize]),
+                Ruling::AllowAll(_) | Ruling::Unreachable => None,
+            };
+            SnapshotInForce { fetched_at: sightings[at].at, outcome: sightings[at].outcome, digest }
+        };
+        deciding.into_iter().map(of).collect()
+    }
+}
+
+fn version_of(versions: &mut Vec<Digest>, digest: Digest) -> Version {
+    let at = versions.iter().position(|known| *known == digest).unwrap_or_else(|| {
+        versions.push(digest);
+        versions.len() - 1
+    });
+    Version(u32::try_from(at).expect("no origin has four thousand million versions"))
+}
+
+/// An outcome as reports write it.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::archive::snapshot::SnapshotOutcome;
+
+    pub fn serialize<S: Serializer>(
+        outcome: &SnapshotOutcome,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(outcome)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<SnapshotOutcome, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        SnapshotOutcome::parse(&text).ok_or_else(|| D::Error::custom("an outcome of no fetch"))
+    }
+}

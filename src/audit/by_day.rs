@@ -142,6 +142,7 @@ impl Worker<'_> {
                     edge.last = Some(day);
                     let known = self.by_day.days.remove(&day);
                     self.counter = known.unwrap_or_else(|| self.context.counter());
+                    self.origins.forget();
                 }
                 Some(Ok(_)) | None => {}
             }
@@ -162,6 +163,7 @@ impl Worker<'_> {
     fn put(&mut self, edge: &mut Edge, tally: &mut FileTally, file: FileId) {
         let tally = std::mem::take(tally);
         let mut sums = std::mem::replace(&mut self.counter, self.context.counter());
+        self.origins.forget();
         sums.rows.bound_times(tally.crawler);
         let has_lines = tally.lines() > 0;
         if has_lines {

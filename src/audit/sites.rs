@@ -1,8 +1,10 @@
 //! From the host that a record names to its place in the report and the
 //! robots.txt that governs it. Asked once for each distinct host, then remembered.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 
 use crate::judge::origin_history::OriginHistory;
 use crate::judge::{HostSource, Judge};
@@ -14,7 +16,7 @@ use super::place::Place;
 use super::place::Standing;
 use crate::bounded::StableHash;
 
-/// Hosts that a worker remembers; past it, it forgets all and starts anew.
+/// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.
 const REMEMBERED_MAX: usize = 1 << 14;
 
 /// Host names longer than this are asked for anew each time.
@@ -33,6 +35,29 @@ pub struct Site {
     pub host_source: HostSource,
 }
 
+/// A site in one worker's memory. Good until that forgets, which [`Sites::generation`] tells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SiteId(u32);
+
+impl SiteId {
+    /// Of records that name no host.
+    const DEFAULT: SiteId = SiteId(0);
+
+    /// Into the list of sites.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The host of one record.
+#[derive(Debug)]
+struct LastHost {
+    host: Vec<u8>,
+    port: Option<u16>,
+    scheme: Option<Scheme>,
+    site: SiteId,
+}
+
 /// One worker's memory of hosts.
 #[derive(Debug)]
 pub struct Sites<'a> {
@@ -41,34 +66,47 @@ pub struct Sites<'a> {
     naming: &'a Naming,
     /// What the name of the file says from which lines come now.
     from_path: Option<Captured>,
-    default_site: Site,
-    own: HashMap<Box<[u8]>, Site>,
-    foreign: HashMap<Box<[u8]>, Site>,
+    /// By [`SiteId`].
+    sites: Vec<Site>,
+    own: HashMap<Box<[u8]>, SiteId, RandomState>,
+    foreign: HashMap<Box<[u8]>, SiteId, RandomState>,
     key: Vec<u8>,
+    /// The host of the record before, its port and scheme.
+    last: Option<LastHost>,
+    /// How often all was forgotten.
+    pub generation: u64,
 }
 
 impl<'a> Sites<'a> {
     /// Of a judge's origins, under the names that the user gives them.
     pub fn new(judge: &'a Judge, naming: &'a Naming) -> Sites<'a> {
-        let default_site = Site {
-            place: Arc::new(Place::Unnamed),
-            standing: Standing::Named,
-            known: judge.unnamed_known(),
-            host_source: HostSource::Own,
-        };
         let mut sites = Sites {
             judge,
             naming,
             from_path: None,
-            default_site,
-            own: HashMap::new(),
-            foreign: HashMap::new(),
+            sites: Vec::new(),
+            own: HashMap::default(),
+            foreign: HashMap::default(),
             key: Vec::new(),
+            last: None,
+            generation: 0,
         };
-        if let Some(origin) = &naming.origin {
-            sites.default_site = sites.site(Some(origin.clone()), HostSource::Own);
-        }
+        let default_site = match &naming.origin {
+            Some(origin) => sites.site(Some(origin.clone()), HostSource::Own),
+            None => Site {
+                place: Arc::new(Place::Unnamed),
+                standing: Standing::Named,
+                known: judge.unnamed_known(),
+                host_source: HostSource::Own,
+            },
+        };
+        sites.sites.push(default_site);
         sites
+    }
+
+    /// The site of an id that was given out since the last time all was forgotten.
+    pub fn get(&self, id: SiteId) -> &Site {
+        &self.sites[id.index()]
     }
 
     /// Goes on to lines of a file whose name says so much. What `--origin` says wins over it.
@@ -76,27 +114,50 @@ impl<'a> Sites<'a> {
         if self.from_path.as_ref() != from_path {
             self.from_path = from_path.cloned();
         }
+        // The one place where forgetting is safe: nobody holds an id between two chunks.
+        if self.sites.len() > REMEMBERED_MAX {
+            self.sites.truncate(1);
+            self.own.clear();
+            self.foreign.clear();
+            self.last = None;
+            self.generation += 1;
+        }
     }
 
     /// Where a record was addressed, by its own fields; where these name no host, by what the
     /// user says.
-    pub fn own(&mut self, host: Option<&[u8]>, port: Option<u16>, scheme: Option<Scheme>) -> Site {
+    pub fn own(
+        &mut self,
+        host: Option<&[u8]>,
+        port: Option<u16>,
+        scheme: Option<Scheme>,
+    ) -> SiteId {
         match (host, &self.from_path) {
-            (Some(host), _) => self.named(host, port, scheme.map(Scheme::as_str)),
+            (Some(host), _) => {
+                if let Some(last) = &self.last
+                    && last.host == host
+                    && (last.port, last.scheme) == (port, scheme)
+                {
+                    return last.site;
+                }
+                let site = self.named(host, port, scheme.map(Scheme::as_str));
+                self.last = Some(LastHost { host: host.to_vec(), port, scheme, site });
+                site
+            }
             (None, Some(captured)) if self.naming.origin.is_none() => {
                 let Captured { host, port, scheme: named } = captured.clone();
                 let scheme = named.as_deref().or(scheme.map(Scheme::as_str));
                 self.named(host.as_bytes(), port, scheme)
             }
-            (None, _) => self.default_site.clone(),
+            (None, _) => SiteId::DEFAULT,
         }
     }
 
-    fn named(&mut self, host: &[u8], port: Option<u16>, scheme: Option<&str>) -> Site {
+    fn named(&mut self, host: &[u8], port: Option<u16>, scheme: Option<&str>) -> SiteId {
         let scheme = scheme.unwrap_or_default();
         self.set_key(&[host, &port.unwrap_or(0).to_le_bytes(), scheme.as_bytes()]);
         if let Some(known) = self.own.get(self.key.as_slice()) {
-            return known.clone();
+            return *known;
         }
         let origin = match scheme {
             "" => self.origin_of_any_scheme(host, port),
@@ -106,17 +167,18 @@ impl<'a> Sites<'a> {
                 Origin::new(scheme.as_bytes(), host, port)
             }
         };
-        let site = self.site(origin, HostSource::Own);
-        remember(&mut self.own, &self.key, &site);
+        let site = self.add(origin, HostSource::Own);
+        remember(&mut self.own, &self.key, site);
         site
     }
 
     /// Where a record was addressed whose target names its own origin; `own` is what else it says.
-    pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: &Site) -> Site {
-        let own_host = own.place.host();
+    pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: SiteId) -> SiteId {
+        let own_place = Arc::clone(&self.get(own).place);
+        let own_host = own_place.host();
         self.set_key(&[scheme, b"://", authority, b"\0", own_host.unwrap_or("").as_bytes()]);
         if let Some(known) = self.foreign.get(self.key.as_slice()) {
-            return known.clone();
+            return *known;
         }
         let origin = Origin::from_authority(scheme, authority);
         let is_ours = origin.as_ref().is_some_and(|origin| {
@@ -124,9 +186,15 @@ impl<'a> Sites<'a> {
             let is_named = name.is_some() || Some(origin) == self.naming.origin.as_ref();
             is_named || Some(origin.host()) == own_host
         });
-        let site = self.site(origin, if is_ours { HostSource::Own } else { HostSource::Foreign });
-        remember(&mut self.foreign, &self.key, &site);
+        let site = self.add(origin, if is_ours { HostSource::Own } else { HostSource::Foreign });
+        remember(&mut self.foreign, &self.key, site);
         site
+    }
+
+    fn add(&mut self, origin: Option<Origin>, host_source: HostSource) -> SiteId {
+        let id = u32::try_from(self.sites.len()).expect("a chunk names fewer hosts");
+        self.sites.push(self.site(origin, host_source));
+        SiteId(id)
     }
 
     fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
@@ -171,14 +239,10 @@ impl<'a> Sites<'a> {
     }
 }
 
-fn remember(known: &mut HashMap<Box<[u8]>, Site>, key: &[u8], site: &Site) {
-    if key.len() > REMEMBERED_BYTES_MAX {
-        return;
+fn remember(known: &mut HashMap<Box<[u8]>, SiteId, RandomState>, key: &[u8], site: SiteId) {
+    if key.len() <= REMEMBERED_BYTES_MAX {
+        known.insert(key.into(), site);
     }
-    if known.len() >= REMEMBERED_MAX {
-        known.clear();
-    }
-    known.insert(key.into(), site.clone());
 }
 
 #[cfg(test)]
@@ -210,7 +274,7 @@ mod tests {
             .split_once(':')
             .map_or((host_port, None), |(host, port)| (host, port.parse().ok()));
         let site = sites.own(Some(host.as_bytes()), port, None);
-        assert_eq!(site.place.to_string(), expected, "{host_port}");
+        assert_eq!(sites.get(site).place.to_string(), expected, "{host_port}");
     }
 
     #[test]
@@ -234,15 +298,20 @@ mod tests {
         naming.aliases.add("old.example.com=www.example.com").unwrap();
         let sites = &mut Sites::new(&judge, &naming);
         let own = sites.own(Some(b"www.example.com"), Some(443), None);
-        assert!(own.known.is_some());
-        assert!(sites.absolute(b"http", b"www.example.com:80", &own).known.is_some());
-        assert!(sites.absolute(b"https", b"example.com", &own).known.is_some());
-        assert!(sites.absolute(b"http", b"proxy.test", &own).known.is_none());
-        let site = sites.absolute(b"http", b"old.example.com", &own);
+        assert!(sites.get(own).known.is_some());
+        let is_known = |sites: &mut Sites<'_>, scheme: &str, authority: &str, own| {
+            let site = sites.absolute(scheme.as_bytes(), authority.as_bytes(), own);
+            sites.get(site).known.is_some()
+        };
+        assert!(is_known(sites, "http", "www.example.com:80", own));
+        assert!(is_known(sites, "https", "example.com", own));
+        assert!(!is_known(sites, "http", "proxy.test", own));
+        let site = sites.absolute(b"http", b"old.example.com", own);
+        let site = sites.get(site);
         assert!(site.known.is_some() && site.place.to_string() == "http://www.example.com");
         let unnamed = sites.own(None, None, None);
-        assert_eq!(unnamed.place.to_string(), "https://example.com");
-        assert!(sites.absolute(b"http", b"proxy.test", &unnamed).known.is_none());
+        assert_eq!(sites.get(unnamed).place.to_string(), "https://example.com");
+        assert!(!is_known(sites, "http", "proxy.test", unnamed));
     }
 
     #[test]
@@ -252,7 +321,8 @@ mod tests {
         let nothing = Naming::default();
         let mut sites = Sites::new(&judge, &nothing);
         let place = |sites: &mut Sites<'_>, host: Option<&str>, port, scheme| {
-            sites.own(host.map(str::as_bytes), port, scheme).place.to_string()
+            let site = sites.own(host.map(str::as_bytes), port, scheme);
+            sites.get(site).place.to_string()
         };
         assert_eq!(place(&mut sites, None, None, None), "-");
         sites.turn_to(Some(&captured));

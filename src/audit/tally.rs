@@ -13,6 +13,7 @@ pub mod merge;
 pub mod rows;
 pub mod rulings;
 pub mod short_map;
+pub mod user_agents;
 
 use serde::{Deserialize, Serialize};
 

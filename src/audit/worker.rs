@@ -39,10 +39,10 @@ use super::identities::Identities;
 use super::naming::Captured;
 use super::prepass::Collected;
 use super::simulate::{Compared, Draft};
-use super::sites::{Site, Sites};
+use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
-use super::tally::UserAgentTally;
 use super::tally::counter::{Counter, TallyLimits};
+use super::tally::rows::{OriginId, Rows};
 use crate::merge::Merge;
 
 use judged::{add_violation, example};
@@ -147,6 +147,8 @@ pub enum Pass {
 pub struct Worker<'a> {
     pub(super) context: &'a Context<'a>,
     sites: Sites<'a>,
+    /// What the counter calls each site.
+    pub(super) origins: OriginIds,
     user_agents: UserAgentCache,
     pub(super) scratch: Scratch,
     path_scratch: Vec<u8>,
@@ -170,6 +172,7 @@ impl<'a> Worker<'a> {
         Worker {
             context,
             sites,
+            origins: OriginIds::default(),
             user_agents: UserAgentCache::default(),
             scratch: Scratch::default(),
             path_scratch: Vec::new(),
@@ -264,10 +267,12 @@ impl<'a> Worker<'a> {
         match fields.record(scratch) {
             Ok(record) => {
                 let (target, site) = self.address(&record);
-                let generic = self.context.registry.generic();
                 // Its robots.txt was looked at, which the tally says.
-                self.counter.rows.origin(&site.place, site.standing);
-                let (dated, _) = self.judge(generic, target, record.time, &site, None);
+                self.origins.of(site, &self.sites, &mut self.counter.rows);
+                let (generic, scratch) = (self.context.registry.generic(), &mut self.path_scratch);
+                let site = self.sites.get(site);
+                let (dated, _) =
+                    judged(self.context, generic, target, record.time, site, None, scratch);
                 let time = Some(record.time);
                 self.add_unknown_crawler(record.user_agent, dated.verdict, record.bytes, time);
             }
@@ -285,10 +290,10 @@ impl<'a> Worker<'a> {
         bytes: u64,
         time: Option<UtcTime>,
     ) {
-        let mut tally = UserAgentTally { span: time.map(Span::at), ..UserAgentTally::default() };
-        tally.sums.count(verdict, bytes);
         let key = &user_agent[..user_agent.len().min(UNKNOWN_USER_AGENT_BYTES_MAX)];
-        self.counter.unknown_crawlers.add(key, tally);
+        let tally = self.counter.unknown_crawlers.entry(key);
+        tally.sums.count(verdict, bytes);
+        tally.span.absorb(time.map(Span::at));
     }
 
     fn count(
@@ -299,16 +304,16 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
-        let draft = self.context.draft;
-        let (dated, compared) = self.judge(crawler, target, record.time, &site, draft);
-        let verdict = dated.verdict;
         let identity = self.identity(crawler, record);
-        let hour = self.context.zone.hour_of(record.time);
+        let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
+        let (context, site) = (self.context, self.sites.get(site));
+        let (draft, scratch) = (context.draft, &mut self.path_scratch);
+        let (dated, compared) = judged(context, crawler, target, record.time, site, draft, scratch);
+        let verdict = dated.verdict;
+        let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
-        let origin = self.counter.rows.origin(&site.place, site.standing);
         let tally = self.counter.rows.row(origin, (crawler, identity));
-        let day = self.context.zone.day_of(record.time);
-        tally.days.entry(day).count(verdict, record.bytes);
+        tally.days.entry(hour.day).count(verdict, record.bytes);
         tally.span.absorb(Some(Span::at(record.time)));
         match verdict {
             Verdict::RobotsTxt => {
@@ -352,36 +357,67 @@ impl<'a> Worker<'a> {
     }
 
     /// What was asked for, and of whom.
-    fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, Site) {
+    fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, SiteId) {
         let target = Target::of(record.method, record.target.unwrap_or_default());
         let own = self.sites.own(record.host, record.port, record.scheme);
         match target {
             Target::Absolute { scheme, authority, .. } => {
-                (target, self.sites.absolute(scheme, authority, &own))
+                (target, self.sites.absolute(scheme, authority, own))
             }
             _ => (target, own),
         }
     }
+}
 
-    /// The verdict on a request, and what a `draft` would do to it.
-    fn judge<'s>(
-        &mut self,
-        crawler: CrawlerId,
-        target: Target<'_>,
-        time: UtcTime,
-        site: &'s Site,
-        draft: Option<&Draft>,
-    ) -> (DatedVerdict<'s>, Option<Compared>) {
-        let Context { judge, before_first, .. } = *self.context;
-        let (dialect, scratch) = (judge.dialect(), &mut self.path_scratch);
-        let path = target.path().map(|path| prepare(path, dialect, scratch));
-        let at = JudgedAt::Time(time, before_first);
-        let dated = judge.verdict(site.known.as_deref(), crawler, path, at);
-        let compared = draft
-            .zip(path)
-            .and_then(|(draft, path)| draft.compare(&site.place, crawler, path, dated.verdict));
-        (dated, compared)
+/// What a counter calls sites: looked up once for each site and counter.
+#[derive(Debug, Default)]
+pub(super) struct OriginIds {
+    ids: Vec<Option<OriginId>>,
+    generation: u64,
+}
+
+impl OriginIds {
+    /// What `rows` calls `site`.
+    #[inline]
+    fn of(&mut self, site: SiteId, sites: &Sites<'_>, rows: &mut Rows) -> OriginId {
+        if self.generation != sites.generation {
+            self.forget();
+            self.generation = sites.generation;
+        }
+        if let Some(Some(id)) = self.ids.get(site.index()) {
+            return *id;
+        }
+        let Site { place, standing, .. } = sites.get(site);
+        let id = rows.origin(place, *standing);
+        self.ids.resize(self.ids.len().max(site.index() + 1), None);
+        self.ids[site.index()] = Some(id);
+        id
     }
+
+    /// Goes on with another counter.
+    pub fn forget(&mut self) {
+        self.ids.clear();
+    }
+}
+
+/// The verdict on a request, and what a `draft` would do to it.
+fn judged<'s>(
+    context: &Context<'_>,
+    crawler: CrawlerId,
+    target: Target<'_>,
+    time: UtcTime,
+    site: &'s Site,
+    draft: Option<&Draft>,
+    scratch: &mut Vec<u8>,
+) -> (DatedVerdict<'s>, Option<Compared>) {
+    let Context { judge, before_first, .. } = *context;
+    let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
+    let at = JudgedAt::Time(time, before_first);
+    let dated = judge.verdict(site.known.as_deref(), crawler, path, at);
+    let compared = draft
+        .zip(path)
+        .and_then(|(draft, path)| draft.compare(&site.place, crawler, path, dated.verdict));
+    (dated, compared)
 }
 
 /// Asked of every line that has fields, whoever sent it, so that what is skipped does not depend on

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_bytes::ByteBuf;
 
-use crate::bounded::{Bounded, StableHash};
+use crate::bounded::StableHash;
 use crate::error::Result;
 use crate::input::source::FileId;
 use crate::merge::Merge;
@@ -14,9 +14,10 @@ use super::super::file::FileTally;
 use super::super::hours::{HOURS_MAX, Hours};
 use super::super::place::Place;
 use super::super::place::Standing;
+use super::Actor;
 use super::counts::{Counts, Renumbering, TimesEnd};
 use super::rows::{OriginRows, RowLimits, Rows};
-use super::{Actor, UserAgentTally};
+use super::user_agents::UserAgents;
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
@@ -52,7 +53,7 @@ pub struct Counter {
     /// The same, by hour.
     pub hours: Hours,
     /// Requests of user agents that look automated and are no known crawler's.
-    pub unknown_crawlers: Bounded<Vec<u8>, UserAgentTally>,
+    pub unknown_crawlers: UserAgents,
 }
 
 impl Counter {
@@ -62,7 +63,7 @@ impl Counter {
             files: BTreeMap::new(),
             rows: Rows::new(limits.rows, ranks),
             hours: Hours::new(limits.hours_max),
-            unknown_crawlers: Bounded::new(limits.unknown_crawlers_max),
+            unknown_crawlers: UserAgents::new(limits.unknown_crawlers_max),
         }
     }
 
@@ -98,7 +99,7 @@ impl Counter {
                 .renumbered(|(crawler, identity)| Ok((numbers.crawler(crawler)?, identity)))?,
         );
         for (user_agent, tally) in counts.unknown_crawlers {
-            self.unknown_crawlers.add(user_agent.as_slice(), tally);
+            self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
         if let Some(others) = counts.other_unknown_crawlers {
             self.unknown_crawlers.add_to_others(others);
@@ -133,9 +134,9 @@ impl Counter {
         let of_actor = |(crawler, identity): Actor| Ok((numbers.crawler(crawler)?, identity));
         let hours = self.hours.renumbered(of_actor)?;
         let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
+        let unknown = unknown.into_iter();
         let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));
-        let mut unknown_crawlers: Vec<_> = unknown.collect();
-        unknown_crawlers.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        let unknown_crawlers = unknown.collect();
         Ok(Counts {
             inputs: files,
             origins,

@@ -37,12 +37,13 @@ impl Worker<'_> {
         }
         let Ok(record) = fields.record(scratch) else { return };
         let (target, site) = self.address(&record);
+        let site = self.sites.get(site);
         let (Target::Path(path) | Target::Absolute { path, .. }) = target else { return };
         let path = prepare(path, self.context.judge.dialect(), &mut self.path_scratch);
         if record.method == b"GET" && path.is_robots_txt() && site.host_source == HostSource::Own {
             let name = client(&record, self.context.trusted_proxies);
             let client = self.context.client_key.hash_one(address(name).ok_or(name));
-            self.collected.witness.count(&site, record.time, record.status, client);
+            self.collected.witness.count(site, record.time, record.status, client);
         }
     }
 }

@@ -1,0 +1,64 @@
+//! Requests by user agent that looks automated and is not a known crawler's.
+//!
+//! Which user agents are told apart depends on a cryptographic hash of each. It is made once for
+//! those that were seen lately, not for each request.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use crate::bounded::Bounded;
+use crate::merge::Merge;
+
+use super::UserAgentTally;
+
+/// User agents that are counted before they are hashed.
+const RECENT_MAX: usize = 1024;
+
+/// Sums by user agent, bounded.
+#[derive(Clone, Debug)]
+pub struct UserAgents {
+    recent: HashMap<Vec<u8>, UserAgentTally, RandomState>,
+    bounded: Bounded<Vec<u8>, UserAgentTally>,
+}
+
+impl UserAgents {
+    /// Tells at most `user_agents_max` apart.
+    pub fn new(user_agents_max: usize) -> UserAgents {
+        UserAgents { recent: HashMap::default(), bounded: Bounded::new(user_agents_max) }
+    }
+
+    /// The sums of `user_agent`, to be added to.
+    pub fn entry(&mut self, user_agent: &[u8]) -> &mut UserAgentTally {
+        if self.recent.len() > RECENT_MAX {
+            self.settle();
+        }
+        self.recent.entry_ref(user_agent).or_default()
+    }
+
+    /// Adds to the sums of all that are not told apart.
+    pub fn add_to_others(&mut self, tally: UserAgentTally) {
+        self.bounded.add_to_others(tally);
+    }
+
+    /// Those that are told apart in the order of their names, and the sum of the others.
+    pub fn into_parts(mut self) -> (Vec<(Vec<u8>, UserAgentTally)>, Option<UserAgentTally>) {
+        self.settle();
+        let (kept, others) = self.bounded.into_parts();
+        let mut kept: Vec<_> = kept.collect();
+        kept.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        (kept, others)
+    }
+
+    fn settle(&mut self) {
+        for (user_agent, tally) in self.recent.drain() {
+            self.bounded.add(user_agent.as_slice(), tally);
+        }
+    }
+}
+
+impl Merge for UserAgents {
+    fn absorb(&mut self, mut other: UserAgents) {
+        other.settle();
+        self.bounded.absorb(other.bounded);
+    }
+}

@@ -1,0 +1,123 @@
+//! What `docs/` says of the tree is so: files and functions that it names exist, and layers are those
+//! that `tests/layers.rs` checks.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most files that a line is handed on through, from its log to its row.
+const STEPS_MAX: usize = 25;
+
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).unwrap()
+}
+
+/// What stands in backquotes, outside of blocks of code.
+fn quoted(text: &str) -> Vec<&str> {
+    let prose = text.split("\n```").step_by(2);
+    prose.flat_map(|prose| prose.split('`').skip(1).step_by(2)).collect()
+}
+
+/// Whether a quotation is a path of the tree: not a URL path, a command or a type.
+fn is_path(quoted: &str) -> bool {
+    let is_file = quoted.ends_with(".rs") || quoted.ends_with(".md");
+    (is_file || quoted.contains('/')) && !quoted.starts_with('/') && !quoted.contains(' ')
+}
+
+/// The cells of the rows of the table under `heading`, without its head.
+fn table<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+    rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn the_check_sees_paths() {
+    let text =
+        "`src/lib.rs` is `a::b`\n```\n`x/y`\n```\n`/robots.txt`, `cargo doc -p a/b`, `src/cli/`";
+    let paths: Vec<&str> = quoted(text).into_iter().filter(|word| is_path(word)).collect();
+    assert_eq!(paths, ["src/lib.rs", "src/cli/"]);
+}
+
+#[test]
+fn every_path_in_the_architecture_exists() {
+    let text = read("docs/architecture.md");
+    let paths: Vec<&str> = quoted(&text).into_iter().filter(|word| is_path(word)).collect();
+    assert!(paths.len() > 30, "{paths:?}");
+    let missing: Vec<&&str> =
+        paths.iter().filter(|path| !repository().join(path).exists()).collect();
+    assert!(missing.is_empty(), "docs/architecture.md names files that are gone: {missing:?}");
+}
+
+#[test]
+fn every_step_of_a_line_is_a_function_of_its_file() {
+    let text = read("docs/architecture.md");
+    let steps = table(&text, "One line, from the file to a row of violations.csv");
+    let mut files = BTreeSet::new();
+    for (at, step) in steps.iter().enumerate() {
+        let [number, file, function, _] = step[..] else { panic!("{step:?}") };
+        assert_eq!(number, (at + 1).to_string());
+        let (file, function) = (file.trim_matches('`'), function.trim_matches('`'));
+        let source = read(file);
+        let name = function.rsplit("::").next().unwrap();
+        let is_there = ["(", "<"].iter().any(|end| source.contains(&format!("fn {name}{end}")));
+        assert!(is_there, "{file} has no function {function}");
+        if let Some((owner, _)) = function.rsplit_once("::") {
+            let starts = [format!("impl {owner}"), format!("for {owner}")];
+            let is_impl = |line: &str| {
+                line.starts_with("impl") && starts.iter().any(|start| line.contains(start))
+            };
+            let is_generic =
+                |line: &str| line.starts_with("impl<") && line.contains(&format!(" {owner}"));
+            assert!(
+                source.lines().any(|line| is_impl(line) || is_generic(line)),
+                "{file}: {function}"
+            );
+        }
+        assert!(files.insert(file), "{file} stands twice");
+    }
+    assert!((20..=STEPS_MAX).contains(&files.len()), "{} files", files.len());
+}
+
+#[test]
+fn the_layers_are_those_that_are_checked() {
+    let layers = read("tests/layers.rs");
+    let (_, floors) = layers.split_once("const FLOORS: &[&[&str]] = &[").unwrap();
+    let (floors, _) = floors.split_once("\n];").unwrap();
+    let names = |text: &str, quote| -> BTreeSet<String> {
+        text.split(quote).skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let checked: Vec<BTreeSet<String>> = floors
+        .split("],")
+        .map(|floor| names(floor, '"'))
+        .filter(|floor| !floor.is_empty())
+        .collect();
+    let text = read("docs/architecture.md");
+    let mut described: Vec<BTreeSet<String>> =
+        table(&text, "Layers").iter().map(|row| names(row[1], '`')).collect();
+    described.reverse();
+    assert_eq!(described, checked, "docs/architecture.md and tests/layers.rs name other layers");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in ["README.md", "docs/architecture.md", "docs/benchmarks.md"] {
+        let text = read(page);
+        let folder = repository().join(page).parent().map(Path::to_owned).unwrap();
+        let targets = text.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap());
+        for target in targets.filter(|target| !target.is_empty() && !target.contains("://")) {
+            assert!(folder.join(target).exists(), "{page} links to {target}");
+        }
+    }
+    for page in fs::read_dir(repository().join("docs")).unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        assert!(read("README.md").contains(&format!("](docs/{name})")), "README.md: docs/{name}");
+    }
+}

@@ -1,9 +1,9 @@
 //! `botaudit` joins access logs with robots.txt: which crawler broke which
 //! rule in force, how often and when.
 //!
-//! As a library it judges without a log, too: parse a robots.txt, select what binds a crawler,
-//! compile that once, and ask as often as you like. A verdict allocates nothing, and all of it
-//! may be shared by threads.
+//! As a library it also judges without a log: parse a robots.txt, select the rules that bind a
+//! crawler, compile them once, and decide any number of paths. A decision allocates nothing, and
+//! threads can share all of it.
 //!
 //! ```
 //! use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select::{Star, select}};
@@ -26,11 +26,12 @@
 //! }
 //! ```
 //!
-//! [`judge::Judge`] does this for many origins and all known crawlers, [`crawlers::registry::Registry`]
-//! tells crawlers by their user agents, and [`lint::lint`] says what is odd in a robots.txt.
+//! [`judge::Judge`] gives the [`judge::verdict::Verdict`] for many origins and all known crawlers,
+//! [`crawlers::registry::Registry`] identifies crawlers by their user agents, [`audit::run`] counts
+//! logs into an [`audit::tally::Tally`], and [`lint::lint`] finds mistakes in a robots.txt.
 //!
-//! The modules stand in reading order, from the ground up. A room uses only
-//! rooms of lower floors; `tests/layers.rs` holds that.
+//! The modules stand in reading order, from the lowest layer to the highest. A module uses only
+//! modules of lower layers, which `tests/layers.rs` checks; `docs/architecture.md` describes them.
 
 pub mod bounded;
 pub mod bytes;

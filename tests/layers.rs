@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["bytes", "digest", "error", "merge", "time"],
     &["bounded", "staged", "url"],
-    &["config"],
+    &["config", "pipeline"],
     &["robots", "crawlers", "logs", "input", "net"],
     &["matcher", "archive"],
     &["judge"],
@@ -27,7 +27,8 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
-    ("rayon", &["audit", "classify"]),
+    ("crossbeam_channel", &["audit", "classify", "pipeline"]),
+    ("rayon", &["audit", "classify", "pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "archive", "classify"]),

@@ -43,6 +43,7 @@ pub mod time;
 pub mod url;
 
 pub mod config;
+pub mod pipeline;
 
 pub mod crawlers;
 pub mod input;

@@ -1,0 +1,366 @@
+//! Threads that share the work on queued items, none of which waits while there is something to do.
+//!
+//! Some of them read sources and queue what they read. A reader that finds the queue full works on
+//! the item that has waited longest, so that a single source is read as fast as its items are worked
+//! on. Once all sources are read, it is a worker like the others.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
+
+use super::buffers::Buffers;
+
+/// How much is under way at once.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// Threads that read and work.
+    pub threads: usize,
+    /// Items that wait.
+    pub waiting_max: usize,
+    /// Buffers of items. Where readers or workers may lose one, no limit must be set.
+    pub buffers_max: usize,
+}
+
+/// One thread's share of the work.
+pub trait QueueWorker {
+    /// What is queued.
+    type Item: Send;
+    /// What an item is read into.
+    type Buffer: Default + Send;
+    /// What a worker leaves behind.
+    type Output: Send;
+
+    /// Works on an item, and gives back its buffer if nobody else does later.
+    ///
+    /// # Errors
+    /// Where nothing more is to be read.
+    fn work(&mut self, item: Self::Item) -> Result<Option<Self::Buffer>>;
+
+    /// Called once nothing more comes.
+    fn finish(self) -> Self::Output;
+}
+
+/// Reads `sources`, each on one thread, and gives what each worker and each source left behind;
+/// the sources in their order.
+///
+/// # Errors
+/// The first one of a reader or a worker: nothing more is read then, and what waits is worked on.
+pub fn run<S: Sync, W: QueueWorker, E: Send>(
+    limits: QueueLimits,
+    sources: &[S],
+    worker: impl Fn() -> W + Sync,
+    read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync,
+) -> Result<(Vec<W::Output>, Vec<E>)> {
+    WorkQueue::new(limits, sources.len())?.run(sources, worker, read)
+}
+
+/// Where items wait.
+pub(super) struct WorkQueue<W: QueueWorker> {
+    pool: ThreadPool,
+    items: Receiver<W::Item>,
+    /// One for each reader; once all are dropped, nothing more comes.
+    senders: Mutex<Vec<Sender<W::Item>>>,
+    pub(super) buffers: Buffers<W::Buffer>,
+    first_error: Mutex<Option<Error>>,
+}
+
+/// Where a reader puts items.
+pub struct InputQueue<'a, W: QueueWorker> {
+    queue: &'a WorkQueue<W>,
+    sender: Sender<W::Item>,
+    worker: &'a mut W,
+}
+
+impl<W: QueueWorker> WorkQueue<W> {
+    pub(super) fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
+        let QueueLimits { threads, waiting_max, buffers_max } = limits;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|err| {
+            Error::usage(format!("cannot start {threads} threads: {err}; try --threads 1"))
+        })?;
+        let (sender, items) = bounded(waiting_max.max(1));
+        let readers = sources.min(pool.current_num_threads());
+        Ok(WorkQueue {
+            pool,
+            items,
+            senders: Mutex::new(vec![sender; readers]),
+            buffers: Buffers::new(buffers_max),
+            first_error: Mutex::default(),
+        })
+    }
+
+    pub(super) fn run<S: Sync, E: Send>(
+        &self,
+        sources: &[S],
+        worker: impl Fn() -> W + Sync,
+        read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync,
+    ) -> Result<(Vec<W::Output>, Vec<E>)> {
+        let next = AtomicUsize::new(0);
+        let ends = Mutex::new(sources.iter().map(|_| None).collect::<Vec<_>>());
+        let outputs = self.pool.broadcast(|_| {
+            let _stop = StopOnPanic(self);
+            // Before anything that can panic: nobody finishes while a sender is left.
+            let sender = self.senders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut worker = worker();
+            if let Some(sender) = sender {
+                let mut input = InputQueue { queue: self, sender, worker: &mut worker };
+                while !input.is_stopped() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(source) = sources.get(index) else { break };
+                    let end = read(source, &mut input).map_err(|err| self.fail(err)).ok();
+                    ends.lock().unwrap_or_else(PoisonError::into_inner)[index] = end;
+                }
+            }
+            while let Ok(item) = self.items.recv() {
+                self.work(&mut worker, item);
+            }
+            worker.finish()
+        });
+        if let Some(err) = self.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(err);
+        }
+        let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        Ok((outputs, ends.map(|end| end.expect("only an error ends reading early")).collect()))
+    }
+
+    /// Ends reading.
+    pub(super) fn fail(&self, err: Error) {
+        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(err);
+        self.buffers.close();
+    }
+
+    fn work(&self, worker: &mut W, item: W::Item) {
+        match worker.work(item) {
+            Ok(buffer) => buffer.into_iter().for_each(|buffer| self.buffers.give_back(buffer)),
+            Err(err) => self.fail(err),
+        }
+    }
+}
+
+impl<W: QueueWorker> InputQueue<'_, W> {
+    /// A buffer for the next item; `None` where nothing more is to be read. Until one is free,
+    /// works on what waits.
+    pub fn buffer(&mut self) -> Option<W::Buffer> {
+        loop {
+            if let Some(buffer) = self.queue.buffers.try_take() {
+                return Some(buffer);
+            }
+            if self.is_stopped() || !self.work_on_next() {
+                // Others have all of them, and return them.
+                return self.queue.buffers.take();
+            }
+        }
+    }
+
+    /// Queues `item`. As long as the queue is full, works on what has waited longest.
+    pub fn push(&mut self, mut item: W::Item) {
+        if self.queue.pool.current_num_threads() == 1 {
+            // Nobody else will: what was read of a slow pipe is not to wait for more.
+            return self.queue.work(self.worker, item);
+        }
+        while let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) =
+            self.sender.try_send(item)
+        {
+            item = back;
+            self.work_on_next();
+        }
+    }
+
+    /// Whether nothing more is to be read.
+    pub fn is_stopped(&self) -> bool {
+        self.queue.buffers.is_closed()
+    }
+
+    /// Whether anything waited.
+    fn work_on_next(&mut self) -> bool {
+        self.queue.items.try_recv().map(|item| self.queue.work(self.worker, item)).is_ok()
+    }
+}
+
+/// Ends reading where a thread panics, so that nobody waits for what it had.
+pub(super) struct StopOnPanic<'a, W: QueueWorker>(pub &'a WorkQueue<W>);
+
+impl<W: QueueWorker> Drop for StopOnPanic<'_, W> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.buffers.close();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    const THREADS: [usize; 3] = [1, 2, 7];
+
+    type Work<'a> = &'a (dyn Fn(usize) -> Result<()> + Sync);
+
+    struct TestWorker<'a> {
+        work: Work<'a>,
+        done: Vec<usize>,
+    }
+
+    impl QueueWorker for TestWorker<'_> {
+        type Item = (usize, Vec<u8>);
+        type Buffer = Vec<u8>;
+        type Output = Vec<usize>;
+
+        fn work(&mut self, (number, buffer): (usize, Vec<u8>)) -> Result<Option<Vec<u8>>> {
+            (self.work)(number)?;
+            self.done.push(number);
+            Ok(Some(buffer))
+        }
+
+        fn finish(self) -> Vec<usize> {
+            self.done
+        }
+    }
+
+    fn limits(threads: usize) -> QueueLimits {
+        QueueLimits { threads, waiting_max: 2, buffers_max: 3 }
+    }
+
+    /// Each source is the numbers of its items; a source ends with how many were queued.
+    fn run_with(
+        limits: QueueLimits,
+        sources: &[std::ops::Range<usize>],
+        work: Work<'_>,
+    ) -> Result<(Vec<Vec<usize>>, Vec<usize>)> {
+        let worker = || TestWorker { work, done: Vec::new() };
+        run(limits, sources, worker, |source, queue| {
+            let mut count = 0;
+            for number in source.clone() {
+                let Some(buffer) = queue.buffer() else { break };
+                queue.push((number, buffer));
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
+    /// Fails instead of hanging.
+    fn in_time<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || sender.send(job()));
+        receiver.recv_timeout(Duration::from_secs(60)).expect("the pipeline ends")
+    }
+
+    #[test]
+    fn every_item_is_worked_on_once() {
+        for threads in THREADS {
+            for sources in [&[][..], &[0..100], &[0..40, 40..40, 40..41, 41..90, 90..100]] {
+                let sources = sources.to_vec();
+                let (done, ends) = in_time(move || {
+                    let result = run_with(limits(threads), &sources, &|_| Ok(()));
+                    let lengths: Vec<usize> = sources.iter().map(ExactSizeIterator::len).collect();
+                    let (done, ends) = result.unwrap();
+                    assert_eq!(done.len(), threads);
+                    assert_eq!(ends, lengths);
+                    (done, ends)
+                });
+                let mut done = done.concat();
+                done.sort_unstable();
+                assert!(done.iter().copied().eq(0..ends.iter().sum()), "{threads}: {done:?}");
+            }
+        }
+    }
+
+    /// With more buffers than the queue holds, a full queue is what makes a reader help; with
+    /// fewer, that no buffer is left.
+    #[test]
+    fn a_reader_works_on_the_item_that_has_waited_longest() {
+        for buffers_max in [2, 3, usize::MAX] {
+            let limits = QueueLimits { threads: 2, waiting_max: 2, buffers_max };
+            let done = in_time(move || {
+                let is_over = AtomicU32::new(0);
+                let reader = Mutex::new(None);
+                let work = |number| {
+                    let is_reader = *reader.lock().unwrap() == Some(thread::current().id());
+                    // The other thread is stuck with its first item until the last one is done.
+                    while !is_reader && number != 99 && is_over.load(Ordering::SeqCst) == 0 {
+                        thread::yield_now();
+                    }
+                    is_over.fetch_max(u32::from(number == 99), Ordering::SeqCst);
+                    Ok(())
+                };
+                let worker = || TestWorker { work: &work, done: Vec::new() };
+                let read = |source: &std::ops::Range<usize>, queue: &mut InputQueue<'_, _>| {
+                    *reader.lock().unwrap() = Some(thread::current().id());
+                    for number in source.clone() {
+                        let buffer = queue.buffer().expect("nothing fails");
+                        queue.push((number, buffer));
+                    }
+                    Ok(())
+                };
+                run(limits, &[0..100], worker, read).unwrap().0
+            });
+            assert!(done.iter().all(|done| done.is_sorted()), "{done:?}");
+            assert_eq!(done.iter().map(Vec::len).sum::<usize>(), 100);
+            let helped = done.iter().map(Vec::len).max();
+            assert!(helped >= Some(99), "{buffers_max}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_ends_reading_and_is_returned() {
+        for threads in THREADS {
+            let err = in_time(move || {
+                let fails = |number| match number {
+                    50 => Err(Error::usage("fifty")),
+                    _ => Ok(()),
+                };
+                run_with(limits(threads), &[0..usize::MAX, 0..usize::MAX], &fails).unwrap_err()
+            });
+            assert_eq!(err.to_string(), "fifty", "{threads}");
+            let err = in_time(move || {
+                let worker = || TestWorker { work: &|_| Ok(()), done: Vec::new() };
+                let ends = AtomicUsize::new(0);
+                let read = |fails: &bool, queue: &mut InputQueue<'_, TestWorker<'_>>| {
+                    while let Some(buffer) = (!fails).then(|| queue.buffer()).flatten() {
+                        queue.push((0, buffer));
+                        if threads == 1 {
+                            break;
+                        }
+                    }
+                    ends.fetch_add(1, Ordering::SeqCst);
+                    if *fails { Err(Error::usage("unreadable")) } else { Ok(()) }
+                };
+                let sources = [false, true, false, false];
+                let err = run(limits(threads), &sources, worker, read).unwrap_err();
+                let ends = ends.into_inner();
+                assert!(ends <= threads.max(2), "{threads}: {ends} sources were begun");
+                err
+            });
+            assert_eq!(err.to_string(), "unreadable", "{threads}");
+        }
+    }
+
+    #[test]
+    fn a_panic_does_not_hang() {
+        for threads in THREADS {
+            for sources in [1, 3] {
+                let result = in_time(move || {
+                    thread::spawn(move || {
+                        let sources = vec![0..usize::MAX; sources];
+                        run_with(limits(threads), &sources, &|number| {
+                            assert!(number != 20, "twenty");
+                            Ok(())
+                        })
+                    })
+                    .join()
+                });
+                let panic = result.unwrap_err();
+                assert!(panic.downcast_ref::<String>().is_none_or(|why| why.contains("twenty")));
+            }
+        }
+    }
+}

@@ -2,58 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use memchr::memrchr;
-
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::input::checkpoint::{Checkpoint, Prefix};
-use crate::input::chunks::Chunk;
-use crate::input::source::{FileId, Source};
+use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::logs::format::Format;
 use crate::time::Day;
 
 use super::by_day::FileDays;
+use super::extent::{Extent, Reading, ReadingEnd};
 use super::identities::Identities;
-use super::input_end::InputEnd;
 use super::suspects::Suspects;
 use super::tally::counter::Counter;
 use super::worker::{Pass, Split};
 use super::{Options, Progress, add_up, context};
-
-/// A log to be read.
-#[derive(Clone, Debug)]
-pub struct Reading {
-    /// Its place among all sources.
-    pub file: FileId,
-    /// How much of it.
-    pub extent: Extent,
-}
-
-/// How much of a log is read.
-#[derive(Clone, Debug)]
-pub enum Extent {
-    /// All.
-    Whole,
-    /// Whole lines, from where it was read so far; all of them if it was not.
-    Rest {
-        /// How far it was read.
-        reached: Option<Checkpoint>,
-        /// The day of the last line with a time before that.
-        last_day: Option<Day>,
-    },
-}
-
-/// How a log ended, as its reader saw it.
-#[derive(Clone, Debug)]
-pub struct ReadingEnd {
-    /// Which log.
-    pub file: FileId,
-    /// What is to be told of it.
-    pub input: InputEnd,
-    /// How far it is read by now; `None` where it is not what it was when that was asked last.
-    pub reached: Option<Checkpoint>,
-}
 
 /// What was added to some logs.
 #[derive(Debug)]
@@ -119,66 +80,4 @@ pub fn suspects_of(
     let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
     let (counted, _) = add_up(sources, readings, options, &context, progress, None)?;
     Ok(Suspects::new(counted.collected.suspects))
-}
-
-impl ReadingEnd {
-    /// Of a log that could not be opened.
-    pub fn unopened(file: FileId, err: &Error) -> ReadingEnd {
-        ReadingEnd { file, input: InputEnd::unopened(err), reached: None }
-    }
-}
-
-/// What is known of a log while its rest is read.
-pub(super) struct Following {
-    from: Option<Checkpoint>,
-    prefix: Prefix,
-    is_changed: bool,
-}
-
-/// What is left of a chunk.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Narrowed {
-    /// Lines to be read.
-    Read,
-    /// Nothing: it was read before, or no line in it is whole.
-    ReadBefore,
-    /// Nothing: the log is not the one that was read before.
-    Changed,
-}
-
-impl Following {
-    /// `None` where a log is read whole.
-    pub fn new(extent: &Extent) -> Option<Following> {
-        let Extent::Rest { reached, .. } = extent else { return None };
-        Some(Following { from: reached.clone(), prefix: Prefix::new(), is_changed: false })
-    }
-
-    /// Takes from `chunk`, the next one, what was read before and a line that has no end yet.
-    pub fn narrow(&mut self, chunk: &mut Chunk, format: &mut Format) -> Narrowed {
-        chunk.bytes.truncate(memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1));
-        if let Some(from) = self.from.as_ref().filter(|from| self.prefix.bytes() < from.bytes) {
-            let missing = usize::try_from(from.bytes - self.prefix.bytes()).unwrap_or(usize::MAX);
-            let known = missing.min(chunk.bytes.len());
-            self.prefix.absorb(&chunk.bytes[..known]);
-            format.advance(&chunk.bytes[..known]);
-            if self.prefix.bytes() == from.bytes && self.prefix.hash() != from.hash {
-                self.is_changed = true;
-                return Narrowed::Changed;
-            }
-            chunk.bytes.drain(..known);
-            chunk.first_line = self.prefix.lines() + 1;
-        }
-        if chunk.bytes.is_empty() {
-            return Narrowed::ReadBefore;
-        }
-        self.prefix.absorb(&chunk.bytes);
-        Narrowed::Read
-    }
-
-    /// How far it was read; `None` where it is not what was read before.
-    pub fn reached(self) -> Option<Checkpoint> {
-        let reached = self.prefix.reached();
-        let is_short = self.from.is_some_and(|from| reached.bytes < from.bytes);
-        (!self.is_changed && !is_short).then_some(reached)
-    }
 }

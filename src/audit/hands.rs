@@ -19,7 +19,7 @@ use crate::logs::detect::detect;
 use crate::logs::format::Format;
 
 use super::evidence::{Evidence, EvidenceSink};
-use super::follow::{Following, Narrowed, Reading, ReadingEnd};
+use super::extent::{Following, Narrowed, Reading, ReadingEnd};
 use super::input_end::InputEnd;
 use super::worker::{Split, Worker, WorkerCounts};
 use super::{Options, Progress};

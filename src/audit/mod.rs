@@ -10,6 +10,7 @@ pub mod by_day;
 pub mod client;
 pub mod evidence;
 pub mod examine;
+pub mod extent;
 pub mod file;
 pub mod finish;
 pub mod follow;
@@ -55,7 +56,7 @@ use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
 use evidence::EvidenceSink;
-use follow::{Extent, Reading, ReadingEnd};
+use extent::{Extent, Reading, ReadingEnd};
 use hands::{Desk, Hand, Readings};
 use identities::Identities;
 use naming::Naming;

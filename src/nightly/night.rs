@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::by_day::FileDays;
-use crate::audit::follow::{Followed, Reading, ReadingEnd, follow};
+use crate::audit::extent::{Reading, ReadingEnd};
+use crate::audit::follow::{Followed, follow};
 use crate::audit::identities::Identities;
 use crate::audit::parse_rate::falls_short;
 use crate::audit::tally::Tally;

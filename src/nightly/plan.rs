@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::follow::{Extent, Reading};
+use crate::audit::extent::{Extent, Reading};
 use crate::error::Result;
 use crate::input::checkpoint::Checkpoint;
 use crate::input::source::{FileId, Location, Source};

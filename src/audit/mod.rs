@@ -7,6 +7,7 @@
 
 pub mod awareness;
 pub mod by_day;
+mod chunk_queue;
 pub mod client;
 pub mod evidence;
 pub mod examine;
@@ -14,7 +15,6 @@ pub mod extent;
 pub mod file;
 pub mod finish;
 pub mod follow;
-mod hands;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
@@ -47,17 +47,19 @@ use std::sync::atomic::AtomicU64;
 use ipnet::IpNet;
 
 use crate::crawlers::registry::Registry;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::input::open::open;
 use crate::input::source::{FileId, Source};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::detect::Hints;
+use crate::pipeline::queue::WorkQueue;
 use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
+use chunk_queue::{ChunkWorker, LogReader};
 use evidence::EvidenceSink;
 use extent::{Extent, Reading, ReadingEnd};
-use hands::{Desk, Hand, Readings};
 use identities::Identities;
 use naming::Naming;
 use simulate::Draft;
@@ -232,23 +234,19 @@ fn add_up(
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<(WorkerCounts, Vec<ReadingEnd>)> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = pool.map_err(|err| {
-        Error::usage(format!("cannot start {} threads: {err}; try --threads 1", options.threads))
-    })?;
-    let readings = Readings::new(sources, readings, options, progress, evidence);
-    let (desk, places) = Desk::new(pool.current_num_threads(), readings.len());
-    let counted = pool.broadcast(|_| {
+    let limits = chunk_queue::limits(options.threads, readings.len());
+    let worker = || {
         let sites = Sites::new(context.judge, &options.naming);
-        let mut hand = Hand::new(Worker::new(context, sites), &desk, &readings);
-        if let Some(place) = places.take() {
-            hand.read(place)?;
-        }
-        hand.work()
-    });
+        ChunkWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence }
+    };
+    let Options { chunk_bytes, ref hints, .. } = *options;
+    let reader = LogReader { chunk_bytes, hints, evidence };
+    let queue = WorkQueue::new(limits, readings.len())?;
+    let (counted, ends) = queue.run(readings, worker, |reading, queue| {
+        let opened = open(&sources[reading.file.index()], &progress.bytes_read);
+        reader.read(reading, opened, queue)
+    })?;
     let mut sums = WorkerCounts::new(context);
-    for counted in counted {
-        sums.absorb(counted?);
-    }
-    Ok((sums, readings.into_ends()?))
+    counted.into_iter().for_each(|counted| sums.absorb(counted));
+    Ok((sums, ends))
 }

@@ -20,7 +20,7 @@ impl<R> ResultSender<R> {
     }
 }
 
-/// As [`run`](super::queue::run()). On the caller's thread, `take` gets the result of an item as soon
+/// As [`WorkQueue::run`]. On the caller's thread, `take` gets the result of an item as soon
 /// as those of all items before it are taken, and gives the buffer back. Results wait in memory, as
 /// many as there are buffers.
 ///

@@ -45,22 +45,8 @@ pub trait QueueWorker {
     fn finish(self) -> Self::Output;
 }
 
-/// Reads `sources`, each on one thread, and gives what each worker and each source left behind;
-/// the sources in their order.
-///
-/// # Errors
-/// The first one of a reader or a worker: nothing more is read then, and what waits is worked on.
-pub fn run<S: Sync, W: QueueWorker, E: Send>(
-    limits: QueueLimits,
-    sources: &[S],
-    worker: impl Fn() -> W + Sync,
-    read: impl Fn(&S, &mut InputQueue<'_, W>) -> Result<E> + Sync,
-) -> Result<(Vec<W::Output>, Vec<E>)> {
-    WorkQueue::new(limits, sources.len())?.run(sources, worker, read)
-}
-
 /// Where items wait.
-pub(super) struct WorkQueue<W: QueueWorker> {
+pub struct WorkQueue<W: QueueWorker> {
     pool: ThreadPool,
     items: Receiver<W::Item>,
     /// One for each reader; once all are dropped, nothing more comes.
@@ -77,7 +63,11 @@ pub struct InputQueue<'a, W: QueueWorker> {
 }
 
 impl<W: QueueWorker> WorkQueue<W> {
-    pub(super) fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
+    /// An empty queue for so many sources.
+    ///
+    /// # Errors
+    /// Where threads cannot be started.
+    pub fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
         let QueueLimits { threads, waiting_max, buffers_max } = limits;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|err| {
             Error::usage(format!("cannot start {threads} threads: {err}; try --threads 1"))
@@ -93,7 +83,13 @@ impl<W: QueueWorker> WorkQueue<W> {
         })
     }
 
-    pub(super) fn run<S: Sync, E: Send>(
+    /// Reads `sources`, each on one thread, and gives what each worker and each source left behind;
+    /// the sources in their order.
+    ///
+    /// # Errors
+    /// The first one of a reader or a worker: nothing more is read then, and what waits is worked
+    /// on.
+    pub fn run<S: Sync, E: Send>(
         &self,
         sources: &[S],
         worker: impl Fn() -> W + Sync,
@@ -236,7 +232,7 @@ mod tests {
         work: Work<'_>,
     ) -> Result<(Vec<Vec<usize>>, Vec<usize>)> {
         let worker = || TestWorker { work, done: Vec::new() };
-        run(limits, sources, worker, |source, queue| {
+        WorkQueue::new(limits, sources.len())?.run(sources, worker, |source, queue| {
             let mut count = 0;
             for number in source.clone() {
                 let Some(buffer) = queue.buffer() else { break };
@@ -257,7 +253,8 @@ mod tests {
     #[test]
     fn every_item_is_worked_on_once() {
         for threads in THREADS {
-            for sources in [&[][..], &[0..100], &[0..40, 40..40, 40..41, 41..90, 90..100]] {
+            for sources in [&[][..], &[0..100, 100..100], &[0..40, 40..40, 40..41, 41..90, 90..100]]
+            {
                 let sources = sources.to_vec();
                 let (done, ends) = in_time(move || {
                     let result = run_with(limits(threads), &sources, &|_| Ok(()));
@@ -293,15 +290,15 @@ mod tests {
                     Ok(())
                 };
                 let worker = || TestWorker { work: &work, done: Vec::new() };
-                let read = |source: &std::ops::Range<usize>, queue: &mut InputQueue<'_, _>| {
+                let read = |count: &usize, queue: &mut InputQueue<'_, _>| {
                     *reader.lock().unwrap() = Some(thread::current().id());
-                    for number in source.clone() {
+                    for number in 0..*count {
                         let buffer = queue.buffer().expect("nothing fails");
                         queue.push((number, buffer));
                     }
                     Ok(())
                 };
-                run(limits, &[0..100], worker, read).unwrap().0
+                WorkQueue::new(limits, 1).unwrap().run(&[100], worker, read).unwrap().0
             });
             assert!(done.iter().all(|done| done.is_sorted()), "{done:?}");
             assert_eq!(done.iter().map(Vec::len).sum::<usize>(), 100);
@@ -335,7 +332,8 @@ mod tests {
                     if *fails { Err(Error::usage("unreadable")) } else { Ok(()) }
                 };
                 let sources = [false, true, false, false];
-                let err = run(limits(threads), &sources, worker, read).unwrap_err();
+                let queue = WorkQueue::new(limits(threads), sources.len()).unwrap();
+                let err = queue.run(&sources, worker, read).unwrap_err();
                 let ends = ends.into_inner();
                 assert!(ends <= threads.max(2), "{threads}: {ends} sources were begun");
                 err

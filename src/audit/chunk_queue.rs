@@ -1,0 +1,124 @@
+//! The way of a log through the pipeline: one thread reads it, whoever is free audits its chunks.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Result;
+use crate::input::chunks::{Chunk, Chunks};
+use crate::input::lines::lines;
+use crate::input::open::Opened;
+use crate::input::source::FileId;
+use crate::logs::detect::{Hints, detect};
+use crate::logs::format::Format;
+use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
+
+use super::evidence::{Evidence, EvidenceSink};
+use super::extent::{Following, Narrowed, Reading, ReadingEnd};
+use super::input_end::InputEnd;
+use super::worker::{Split, Worker, WorkerCounts};
+
+/// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
+/// enough that memory stays small.
+const CHUNKS_WAITING_PER_WORKER: usize = 2;
+
+/// How many chunks are under way. Buffers need no limit of their own: each thread has two at most.
+pub fn limits(threads: usize, readings: usize) -> QueueLimits {
+    let workers = threads.saturating_sub(readings);
+    let waiting_max = workers * CHUNKS_WAITING_PER_WORKER;
+    QueueLimits { threads, waiting_max, buffers_max: usize::MAX }
+}
+
+/// A chunk, and the format as it stands at its first line.
+pub struct FormattedChunk {
+    chunk: Chunk,
+    format: Format,
+}
+
+/// Audits chunks.
+pub struct ChunkWorker<'a> {
+    pub worker: Worker<'a>,
+    /// Lines of all workers.
+    pub lines: &'a AtomicU64,
+    pub evidence: Option<&'a EvidenceSink<'a>>,
+}
+
+impl QueueWorker for ChunkWorker<'_> {
+    type Item = FormattedChunk;
+    type Buffer = Vec<u8>;
+    type Output = WorkerCounts;
+
+    fn work(
+        &mut self,
+        FormattedChunk { chunk, format }: FormattedChunk,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut requests = self.evidence.map(|_| Vec::new());
+        let lines = match self.worker.context.split {
+            Split::Whole => self.worker.audit(&chunk, &format, requests.as_mut()),
+            Split::ByDay => self.worker.audit_by_day(&chunk, &format),
+        };
+        self.lines.fetch_add(lines, Ordering::Relaxed);
+        let Chunk { file, sequence, bytes, .. } = chunk;
+        if let Some((evidence, requests)) = self.evidence.zip(requests) {
+            evidence(Evidence::Chunk { input: file, sequence, requests })?;
+        }
+        // As it is: a buffer that keeps its length need not be filled again.
+        Ok(Some(bytes))
+    }
+
+    fn finish(self) -> WorkerCounts {
+        self.worker.into_counted()
+    }
+}
+
+/// Reads logs into chunks.
+pub struct LogReader<'a> {
+    pub chunk_bytes: usize,
+    pub hints: &'a Hints,
+    pub evidence: Option<&'a EvidenceSink<'a>>,
+}
+
+impl LogReader<'_> {
+    /// Queues the chunks of a log, if it could be `opened`.
+    ///
+    /// # Errors
+    /// Where evidence cannot be written.
+    pub fn read(
+        &self,
+        reading: &Reading,
+        opened: Result<Opened>,
+        queue: &mut InputQueue<'_, ChunkWorker<'_>>,
+    ) -> Result<ReadingEnd> {
+        let file = reading.file;
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(err) => {
+                self.end(file, 0)?;
+                return Ok(ReadingEnd::unopened(file, &err));
+            }
+        };
+        let mut chunks = Chunks::new(file, opened, self.chunk_bytes);
+        let detected = detect(lines(chunks.head()), self.hints);
+        let mut format = detected.format.clone().unwrap_or_else(Format::combined);
+        let mut following = Following::new(&reading.extent);
+        let mut count = 0;
+        while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
+            count += 1;
+            if let Some(following) = &mut following {
+                match following.narrow(&mut chunk, &mut format) {
+                    Narrowed::Read => {}
+                    Narrowed::ReadBefore => continue,
+                    Narrowed::Changed => break,
+                }
+            }
+            let at_chunk = format.clone();
+            format.advance(&chunk.bytes);
+            queue.push(FormattedChunk { chunk, format: at_chunk });
+        }
+        self.end(file, count)?;
+        let input = InputEnd::new(&detected, &chunks);
+        Ok(ReadingEnd { file, input, reached: following.and_then(Following::reached) })
+    }
+
+    fn end(&self, input: FileId, chunks: u64) -> Result<()> {
+        self.evidence.map_or(Ok(()), |evidence| evidence(Evidence::End { input, chunks }))
+    }
+}

@@ -27,8 +27,8 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
-    ("crossbeam_channel", &["classify", "pipeline"]),
-    ("rayon", &["classify", "pipeline"]),
+    ("crossbeam_channel", &["pipeline"]),
+    ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),
     ("simple_dns", &["net"]),
     ("csv", &["report", "crawlers", "archive", "classify"]),
@@ -41,7 +41,6 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
 /// a circle leaves the list.
 const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "audit",
-    "classify",
     "cli",
     "input",
     "judge",

@@ -1,8 +1,10 @@
 //! What form a list has, and where in a row the URL, the crawler and the time stand.
 
+use std::path::Path;
+
 use crate::error::{Error, Result};
 
-use super::rows::record_reader;
+use super::record_boundary::record_reader;
 
 /// The form of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -166,6 +168,19 @@ fn place(column: &str, header: &[String], name: &str) -> Result<usize> {
     by_name.or_else(by_number).ok_or_else(|| {
         Error::usage(format!("{name} has no column '{column}'; it has {}", header.join(", ")))
     })
+}
+
+/// How a name is usually written.
+pub fn writing_of(name: &str) -> ListSyntax {
+    let name = name.to_ascii_lowercase();
+    let compressions = [".gz", ".zst", ".bz2", ".xz"];
+    let name = compressions.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    match Path::new(name).extension().and_then(|end| end.to_str()) {
+        Some("csv") => ListSyntax::Csv,
+        Some("tsv" | "tab") => ListSyntax::Tsv,
+        Some("jsonl" | "ndjson" | "json") => ListSyntax::JsonLines,
+        _ => ListSyntax::Lines,
+    }
 }
 
 #[cfg(test)]

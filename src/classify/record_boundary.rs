@@ -25,6 +25,15 @@ pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
     end
 }
 
+/// How records are read everywhere: `"` around a cell, doubled inside it; rows of any length.
+pub fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text)
+}
+
 #[derive(Clone, Copy)]
 enum State {
     CellStart,
@@ -65,7 +74,7 @@ mod tests {
             let text = [b"x", &text[..]].concat();
             let end = whole_records(b',', &text);
             let read = |text: &[u8]| {
-                let mut reader = super::super::rows::record_reader(b',', text);
+                let mut reader = record_reader(b',', text);
                 let records = reader.byte_records().map(|record| record.unwrap());
                 records
                     .map(|record| record.iter().map(<[u8]>::to_vec).collect::<Vec<_>>())

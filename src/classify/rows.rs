@@ -10,6 +10,7 @@ use crate::input::lines::lines;
 
 use super::input_format::{InputFormat, WantedColumns};
 use super::json_fields::members;
+use super::record_boundary::record_reader;
 
 /// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
 #[derive(Debug, Default)]
@@ -186,15 +187,6 @@ fn is_simple(chunk: &[u8]) -> bool {
 fn simple_text(raw: &str) -> Option<&str> {
     let text = raw.strip_prefix('"')?.strip_suffix('"')?;
     memchr(b'\\', text.as_bytes()).is_none().then_some(text)
-}
-
-/// How records are read everywhere: `"` around a cell, doubled inside it; rows of any length.
-pub fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
-    csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(text)
 }
 
 fn range(start: usize, len: usize) -> Range<u32> {

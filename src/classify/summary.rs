@@ -7,7 +7,6 @@ use crate::merge::Merge;
 
 use super::answer::VerdictWord;
 use super::asker::Askers;
-use super::batch::JudgedBatch;
 use super::outcome::{Outcome, Outcomes};
 
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
@@ -82,15 +81,15 @@ pub struct CountedUrls {
 }
 
 impl CountedUrls {
-    /// VerdictCounts `judged`.
-    pub fn of(judged: &JudgedBatch, askers: &Askers<'_>) -> CountedUrls {
+    /// Counts what became of a batch.
+    pub fn of(outcomes: &Outcomes, askers: &Askers<'_>) -> CountedUrls {
         let mut counted = CountedUrls::default();
-        for outcome in judged.outcomes.iter() {
+        for outcome in outcomes.iter() {
             let mut counts = VerdictCounts::default();
             counts.add(outcome.word, outcome.times);
             counted.askers.entry(outcome.asker).or_default().absorb(counts);
             let Some(key) = origin_key(outcome, askers) else { continue };
-            if let Some(rule) = rule_key(&judged.outcomes, outcome, &key) {
+            if let Some(rule) = rule_key(outcomes, outcome, &key) {
                 let hash = rule.stable_hash();
                 counted.rules.push((rule, hash, counts));
             }

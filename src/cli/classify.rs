@@ -10,12 +10,15 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 
 use crate::archive::Store;
+use crate::classify;
 use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
 use crate::classify::batch::BatchContext;
-use crate::classify::input_format::{AskerColumn, InputFormat, ListSyntax, WantedColumns};
+use crate::classify::input_format::{
+    AskerColumn, InputFormat, ListSyntax, WantedColumns, writing_of,
+};
+use crate::classify::options::{Classified, ClassifyOptions, ClassifyProgress, Render};
 use crate::classify::outcome::Detail;
-use crate::classify::{self, Classified, ClassifyOptions, ClassifyProgress, writing_of};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -243,7 +246,7 @@ impl ClassifyArgs {
             || progress.bytes_read.load(Ordering::Relaxed),
             || so_far(&progress, begun),
             || {
-                let render = classify::Render { begin: &begin, write: &write };
+                let render = Render { begin: &begin, write: &write };
                 classify::run(sources, &options, context, &progress, &render, output)
             },
         )

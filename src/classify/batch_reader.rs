@@ -1,0 +1,147 @@
+//! Lists to batches of whole records.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::input::chunks::{Chunk, Chunks};
+use crate::input::open::open;
+use crate::input::source::{FileId, Source};
+use crate::pipeline::queue::InputQueue;
+
+use super::batch_worker::{Batch, BatchBuffers, BatchWorker};
+use super::input_format::{InputFormat, ListSyntax, writing_of};
+use super::options::{BeginRows, ClassifyOptions, ClassifyProgress};
+use super::record_boundary::{record_reader, whole_records};
+
+/// A record over this is not waited for: its end is taken where its bytes end.
+const RECORD_BYTES_MAX: usize = 1 << 20;
+
+/// What opens, inflates and cuts.
+pub struct BatchReader<'a> {
+    pub options: &'a ClassifyOptions,
+    pub progress: &'a ClassifyProgress,
+    /// Until the first list is open.
+    pub begin: Option<BeginRows<'a>>,
+    /// What that gave, until it is queued.
+    pub head: Vec<u8>,
+    pub sequence: u64,
+}
+
+type Queue<'q, 'w> = InputQueue<'q, BatchWorker<'w>>;
+
+impl BatchReader<'_> {
+    /// Queues all batches of `sources`, and gives what could not be read, each in a sentence.
+    ///
+    /// # Errors
+    /// Where a list lacks a column.
+    pub fn read_all(
+        mut self,
+        sources: &[Source],
+        queue: &mut Queue<'_, '_>,
+    ) -> Result<Vec<String>> {
+        let mut damages = Vec::new();
+        for (index, source) in sources.iter().enumerate() {
+            let opened = match open(source, &self.progress.bytes_read) {
+                Ok(opened) => opened,
+                Err(err) => {
+                    damages.push(err.to_string());
+                    continue;
+                }
+            };
+            let file = FileId::from_index(index);
+            let mut chunks = Chunks::new(file, opened, self.options.batch_bytes);
+            let writing = self.options.writing.unwrap_or_else(|| writing_of(&source.name));
+            let head = chunks.head();
+            // An empty list has no header, and no rows that would need one.
+            let has_rows = !head.is_empty();
+            let writing = if has_rows { writing } else { ListSyntax::Lines };
+            let form = InputFormat::new(writing, &self.options.wanted, &source.name, head)?;
+            let skip = preamble_bytes(&form, head);
+            let form = Arc::new(form);
+            if has_rows {
+                self.begin(&form)?;
+            }
+            self.read(&mut chunks, &form, skip, queue)?;
+            if queue.is_stopped() {
+                return Ok(damages);
+            }
+            if let Some(damage) = chunks.ending().damage {
+                damages.push(format!("{}: {damage}", source.name));
+            }
+        }
+        // Lists without rows have a header, too.
+        self.begin(&InputFormat::Lines)?;
+        let form = Arc::new(InputFormat::Lines);
+        if let Some(buffers) = queue.buffer() {
+            // Whoever had them last left them as they were.
+            self.push(&form, BatchBuffers { text: Vec::new(), ..buffers }, queue)?;
+        }
+        Ok(damages)
+    }
+
+    /// Once, for the first list that has rows.
+    fn begin(&mut self, form: &InputFormat) -> Result<()> {
+        if let Some(begin) = self.begin.take() {
+            self.head = begin(form)?;
+        }
+        Ok(())
+    }
+
+    /// Queues the whole records of `chunks`, but for the first `skip` bytes.
+    fn read(
+        &mut self,
+        chunks: &mut Chunks,
+        form: &Arc<InputFormat>,
+        mut skip: usize,
+        queue: &mut Queue<'_, '_>,
+    ) -> Result<()> {
+        let mut carry = Vec::new();
+        while let Some(mut buffers) = queue.buffer() {
+            let Some(Chunk { bytes, .. }) = chunks.next_chunk(std::mem::take(&mut buffers.text))
+            else {
+                buffers.text = carry;
+                return self.push(form, buffers, queue);
+            };
+            buffers.text = bytes;
+            // What is skipped may be more than a small first batch.
+            let skipped = skip.min(buffers.text.len());
+            skip -= skipped;
+            buffers.text.drain(..skipped);
+            if let InputFormat::Delimited { delimiter, .. } = **form {
+                buffers.text.splice(..0, carry.drain(..));
+                let end = match whole_records(delimiter, &buffers.text) {
+                    end if buffers.text.len() - end > RECORD_BYTES_MAX => buffers.text.len(),
+                    end => end,
+                };
+                carry.extend_from_slice(&buffers.text[end..]);
+                buffers.text.truncate(end);
+            }
+            self.push(form, buffers, queue)?;
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        form: &Arc<InputFormat>,
+        mut buffers: BatchBuffers,
+        queue: &mut Queue<'_, '_>,
+    ) -> Result<()> {
+        if !buffers.text.is_empty() {
+            self.begin(form)?;
+        }
+        buffers.out.append(&mut self.head);
+        queue.push(Batch { sequence: self.sequence, form: Arc::clone(form), buffers });
+        self.sequence += 1;
+        Ok(())
+    }
+}
+
+/// A byte-order mark and a header.
+fn preamble_bytes(form: &InputFormat, head: &[u8]) -> usize {
+    let mark = if head.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    let InputFormat::Delimited { delimiter, .. } = form else { return mark };
+    let mut reader = record_reader(*delimiter, &head[mark..]);
+    reader.read_byte_record(&mut csv::ByteRecord::new()).expect("bytes in memory are always read");
+    mark + usize::try_from(reader.position().byte()).expect("a header is no longer than its file")
+}

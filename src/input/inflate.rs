@@ -8,6 +8,7 @@ use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::gzip::Gzip;
 use crate::input::intake::Intake;
 use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::step::{Next, Step};
 use crate::input::xz::Xz;
 use crate::input::zstd::Zstd;
 
@@ -36,26 +37,6 @@ enum State {
     End,
     /// Given once the bytes inflated before it are.
     Damaged(ReadError),
-}
-
-/// What one call to a decoder did.
-pub struct Step {
-    /// Bytes of the input that are used up.
-    pub consumed: usize,
-    /// Bytes that were put out.
-    pub produced: usize,
-    /// How to go on.
-    pub next: Next,
-}
-
-/// How to go on after a [`Step`].
-pub enum Next {
-    /// With more input, or more room.
-    More,
-    /// The member's body ends here, and all of it was put out.
-    End,
-    /// Not at all.
-    Damaged(ReadErrorCause),
 }
 
 impl Inflate {
@@ -165,11 +146,6 @@ impl Inflate {
         self.state = State::Damaged(damage);
         Ok(())
     }
-}
-
-/// Decoders count in `u64` what is limited by the slices they are given.
-pub fn slice_len(count: u64) -> usize {
-    usize::try_from(count).expect("no more than the slices that were given")
 }
 
 /// Tapes and some copiers pad with zeros, xz does itself; the tools tolerate it.

@@ -15,6 +15,7 @@ mod bzip2;
 mod gzip;
 mod inflate;
 mod intake;
+mod step;
 mod xz;
 mod zstd;
 

@@ -3,8 +3,8 @@
 use liblzma::stream::{Action, Error, Status, Stream};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
-use crate::input::inflate::{Next, Step, slice_len};
 use crate::input::read_error::ReadErrorCause;
+use crate::input::step::{Next, Step, slice_len};
 
 /// Takes what the stream's dictionary asks for, up to a limit.
 pub struct Xz(Option<Stream>);

@@ -8,8 +8,8 @@
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
-use crate::input::inflate::{Next, Step};
 use crate::input::read_error::ReadErrorCause;
+use crate::input::step::{Next, Step};
 
 /// What the decoder wants to see before it knows what it wants.
 const START_BYTES: usize = 5;

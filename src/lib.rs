@@ -38,6 +38,7 @@ pub mod bytes;
 pub mod digest;
 pub mod error;
 pub mod merge;
+mod named_enum;
 pub mod staged;
 pub mod time;
 pub mod url;

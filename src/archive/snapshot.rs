@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::named_enum::named_enum;
 use crate::time::UtcTime;
 
 /// Bytes of a file that are read: what counts (512,000) is less, but the digest
@@ -24,48 +25,24 @@ pub enum SnapshotOutcome {
     Unfollowed,
 }
 
-/// Why there was no answer.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Failure {
-    /// No address for the host.
-    Dns,
-    /// No connection.
-    Connect,
-    /// No trust: a handshake that failed, a wrong certificate.
-    Tls,
-    /// Too slow, at any stage.
-    Timeout,
-    /// Reset or closed before the end.
-    Interrupted,
-    /// What was said is no valid response, or is coded wrongly.
-    InvalidResponse,
-    /// Unreachable, for a reason that was not recorded.
-    Network,
-}
-
-impl Failure {
-    /// All of them.
-    pub const ALL: [Failure; 7] = [
-        Failure::Dns,
-        Failure::Connect,
-        Failure::Tls,
-        Failure::Timeout,
-        Failure::Interrupted,
-        Failure::InvalidResponse,
-        Failure::Network,
-    ];
-
-    /// As manifests and tables write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Failure::Dns => "dns",
-            Failure::Connect => "connect",
-            Failure::Tls => "tls",
-            Failure::Timeout => "timeout",
-            Failure::Interrupted => "interrupted",
-            Failure::InvalidResponse => "invalid-response",
-            Failure::Network => "network",
-        }
+named_enum! {
+    /// Why there was no answer.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum Failure {
+        /// No address for the host.
+        Dns = "dns",
+        /// No connection.
+        Connect = "connect",
+        /// No trust: a handshake that failed, a wrong certificate.
+        Tls = "tls",
+        /// Too slow, at any stage.
+        Timeout = "timeout",
+        /// Reset or closed before the end.
+        Interrupted = "interrupted",
+        /// What was said is no valid response, or is coded wrongly.
+        InvalidResponse = "invalid-response",
+        /// Unreachable, for a reason that was not recorded.
+        Network = "network",
     }
 }
 

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::named_enum::named_enum;
+
 /// The place of a crawler in its registry's matching order, from 0.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct CrawlerId(pub u16);
@@ -143,18 +145,20 @@ pub enum StarGroups {
     Ignored,
 }
 
-/// What is known of a crawler and the robots exclusion protocol.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepApplies {
-    /// It follows it.
-    Yes,
-    /// It follows it in some circumstances.
-    Partial,
-    /// It does not.
-    No,
-    /// Nobody says.
-    Unknown,
+named_enum! {
+    /// What is known of a crawler and the robots exclusion protocol.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RepApplies {
+        /// It follows it.
+        Yes = "yes",
+        /// It follows it in some circumstances.
+        Partial = "partial",
+        /// It does not.
+        No = "no",
+        /// Nobody says.
+        Unknown = "unknown",
+    }
 }
 
 /// What makes a crawler send a request.
@@ -178,110 +182,60 @@ pub enum Visibility {
     NoUserAgent,
 }
 
-/// Whether a crawler is documented to honour `Crawl-delay`.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CrawlDelaySupport {
-    /// It is.
-    Honoured,
-    /// It is documented not to.
-    Ignored,
-    /// Nobody says.
-    Unknown,
-}
-
-/// Who says what a row of the registry says.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InformationSource {
-    /// The operator's own words.
-    OperatorDocumentation,
-    /// A maintained third-party list.
-    Registry,
-    /// Nobody who could be asked.
-    Unverified,
-}
-
-/// Whether breaking a rule counts against a crawler; if not, why not.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Obligation {
-    /// Rules bind it.
-    Bound,
-    /// A person asked for the page.
-    UserTriggered,
-    /// Its operator says that it does not follow the protocol.
-    Declined,
-    /// Others say that it does not follow the protocol.
-    ReportedNotFollowing,
-}
-
-/// What a crawler's operator says of following robots.txt.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum StatedPolicy {
-    /// It follows the protocol.
-    Follows,
-    /// It follows it in some circumstances.
-    Partly,
-    /// It does not follow it.
-    DoesNotFollow,
-    /// Nothing that is known.
-    Unknown,
-}
-
-impl RepApplies {
-    /// The word in the registry and in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RepApplies::Yes => "yes",
-            RepApplies::Partial => "partial",
-            RepApplies::No => "no",
-            RepApplies::Unknown => "unknown",
-        }
+named_enum! {
+    /// Whether a crawler is documented to honour `Crawl-delay`.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum CrawlDelaySupport {
+        /// It is.
+        Honoured = "honoured",
+        /// It is documented not to.
+        Ignored = "ignored",
+        /// Nobody says.
+        Unknown = "unknown",
     }
 }
 
-impl CrawlDelaySupport {
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CrawlDelaySupport::Honoured => "honoured",
-            CrawlDelaySupport::Ignored => "ignored",
-            CrawlDelaySupport::Unknown => "unknown",
-        }
+named_enum! {
+    /// Who says what a row of the registry says.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum InformationSource {
+        /// The operator's own words.
+        OperatorDocumentation = "operator-doc",
+        /// A maintained third-party list.
+        Registry = "registry",
+        /// Nobody who could be asked.
+        Unverified = "unverified",
     }
 }
 
-impl InformationSource {
-    /// The word in the registry and in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InformationSource::OperatorDocumentation => "operator-doc",
-            InformationSource::Registry => "registry",
-            InformationSource::Unverified => "unverified",
-        }
+named_enum! {
+    /// Whether breaking a rule counts against a crawler; if not, why not.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum Obligation {
+        /// Rules bind it.
+        Bound = "bound",
+        /// A person asked for the page.
+        UserTriggered = "user-triggered",
+        /// Its operator says that it does not follow the protocol.
+        Declined = "declined",
+        /// Others say that it does not follow the protocol.
+        ReportedNotFollowing = "reported-not-following",
     }
 }
 
-impl Obligation {
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Obligation::Bound => "bound",
-            Obligation::UserTriggered => "user-triggered",
-            Obligation::Declined => "declined",
-            Obligation::ReportedNotFollowing => "reported-not-following",
-        }
-    }
-}
-
-impl StatedPolicy {
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            StatedPolicy::Follows => "follows",
-            StatedPolicy::Partly => "partly",
-            StatedPolicy::DoesNotFollow => "does-not-follow",
-            StatedPolicy::Unknown => "unknown",
-        }
+named_enum! {
+    /// What a crawler's operator says of following robots.txt.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum StatedPolicy {
+        /// It follows the protocol.
+        Follows = "follows",
+        /// It follows it in some circumstances.
+        Partly = "partly",
+        /// It does not follow it.
+        DoesNotFollow = "does-not-follow",
+        /// Nothing that is known.
+        Unknown = "unknown",
     }
 }

@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
-/// How a file is compressed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Compression {
-    /// RFC 1952.
-    Gzip,
-    /// RFC 8878, also in the dress of seekable and parallel tools.
-    Zstd,
-    /// As bzip2 1.0 writes it.
-    Bzip2,
-    /// The `.xz` file format 1.2, not the older `.lzma`.
-    Xz,
+use crate::named_enum::named_enum;
+
+named_enum! {
+    /// How a file is compressed.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Compression {
+        /// RFC 1952.
+        Gzip = "gzip",
+        /// RFC 8878, also in the dress of seekable and parallel tools.
+        Zstd = "zstd",
+        /// As bzip2 1.0 writes it.
+        Bzip2 = "bzip2",
+        /// The `.xz` file format 1.2, not the older `.lzma`.
+        Xz = "xz",
+    }
 }
 
 /// So many bytes tell any compression.
@@ -48,16 +52,6 @@ impl Compression {
         }
     }
 
-    /// The name of the format.
-    pub fn name(self) -> &'static str {
-        match self {
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-            Compression::Bzip2 => "bzip2",
-            Compression::Xz => "xz",
-        }
-    }
-
     /// How names of such files usually end.
     pub fn suffix(self) -> &'static str {
         match self {
@@ -70,63 +64,4 @@ impl Compression {
 }
 
 #[cfg(test)]
-#[expect(missing_docs, reason = "for the tests of this room")]
-pub mod tests {
-    use std::io::Write;
-
-    use super::*;
-
-    /// Every compression, each of which is put to the same tests.
-    pub const ALL: [Compression; 4] =
-        [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
-
-    /// `text` as one member, with a checksum.
-    pub fn member(kind: Compression, text: &[u8]) -> Vec<u8> {
-        fn written<W: Write>(mut encoder: W, text: &[u8]) -> W {
-            encoder.write_all(text).unwrap();
-            encoder
-        }
-        match kind {
-            Compression::Gzip => {
-                let level = flate2::Compression::default();
-                let encoder = flate2::write::GzEncoder::new(Vec::new(), level);
-                written(encoder, text).finish().unwrap()
-            }
-            Compression::Zstd => {
-                let mut compressor = zstd::bulk::Compressor::default();
-                compressor.include_checksum(true).unwrap();
-                compressor.compress(text).unwrap()
-            }
-            Compression::Bzip2 => {
-                let encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-                written(encoder, text).finish().unwrap()
-            }
-            Compression::Xz => {
-                let encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
-                written(encoder, text).finish().unwrap()
-            }
-        }
-    }
-
-    #[test]
-    fn names_claim_in_any_case() {
-        let check = |path: &str, expected| {
-            assert_eq!(Compression::claimed_by(Path::new(path)), expected, "{path}");
-        };
-        check("/var/log/access.log.2.gz", Some(Compression::Gzip));
-        check("ACCESS.LOG.GZ", Some(Compression::Gzip));
-        check("access.log-20260101.zst", Some(Compression::Zstd));
-        check("access.log.bz2", Some(Compression::Bzip2));
-        check("access.xz", Some(Compression::Xz));
-        check("gz", None);
-        check("access.log", None);
-    }
-
-    #[test]
-    fn lines_of_logs_are_not_compressed() {
-        for start in [&b""[..], b"\x1f", b"BZh0", b"BZ", b"127.0.0.1 - -", b"{\"ts\":1", b"(\xb5/"]
-        {
-            assert_eq!(Compression::of(start), None);
-        }
-    }
-}
+pub mod tests;

@@ -46,22 +46,22 @@ impl fmt::Display for ReadErrorCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReadErrorCause::NotAsNamed(kind) => {
-                write!(f, "named {} but is not {}", kind.suffix(), kind.name())
+                write!(f, "named {} but is not {}", kind.suffix(), kind.as_str())
             }
             ReadErrorCause::BadHeader => f.write_str("invalid gzip header"),
             ReadErrorCause::WrongHeaderChecksum => f.write_str("wrong checksum of a gzip header"),
-            ReadErrorCause::BadStream(kind) => write!(f, "corrupt {} stream", kind.name()),
+            ReadErrorCause::BadStream(kind) => write!(f, "corrupt {} stream", kind.as_str()),
             ReadErrorCause::TooLarge(kind) => write!(
                 f,
                 "{} stream that needs more than {} MiB of memory; decompress it first",
-                kind.name(),
+                kind.as_str(),
                 MEMORY_BYTES_MAX >> 20
             ),
-            ReadErrorCause::Truncated(kind) => write!(f, "truncated {} stream", kind.name()),
+            ReadErrorCause::Truncated(kind) => write!(f, "truncated {} stream", kind.as_str()),
             ReadErrorCause::WrongChecksum => f.write_str("wrong checksum of a gzip member"),
             ReadErrorCause::WrongLength => f.write_str("wrong length of a gzip member"),
             ReadErrorCause::TrailingGarbage(kind) => {
-                write!(f, "trailing garbage after a {} stream", kind.name())
+                write!(f, "trailing garbage after a {} stream", kind.as_str())
             }
             ReadErrorCause::Shrunk => f.write_str("file shrank while it was read"),
             ReadErrorCause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),

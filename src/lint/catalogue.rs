@@ -4,28 +4,18 @@
 //! effect it was written for. A warning is probably a mistake, or read
 //! differently by different parsers. An info is good to know, and may be fine.
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Severity {
-    /// Certainly wrong.
-    Error,
-    /// Probably wrong, or not the same for every crawler.
-    Warning,
-    /// Good to know.
-    Info,
-}
+use crate::named_enum::named_enum;
 
-impl Severity {
-    /// All of them, the worst first.
-    pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Info];
-
-    /// The word in outputs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        }
+named_enum! {
+    /// How bad it is.
+    #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub enum Severity {
+        /// Certainly wrong.
+        Error = "error",
+        /// Probably wrong, or not the same for every crawler.
+        Warning = "warning",
+        /// Good to know.
+        Info = "info",
     }
 }
 

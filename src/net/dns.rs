@@ -14,6 +14,7 @@ use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, RCODE, TYPE};
 
 use crate::error::{Error, Result};
+use crate::named_enum::named_enum;
 
 /// Where systems name their servers.
 const RESOLV_CONF: &str = "/etc/resolv.conf";
@@ -27,30 +28,20 @@ const TRIES: u32 = 2;
 /// Aliases of aliases that are followed within one answer.
 const ALIASES_MAX: usize = 16;
 
-/// What a record holds.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum RecordKind {
-    /// The name of an address.
-    Ptr,
-    /// An IPv4 address of a name.
-    A,
-    /// An IPv6 address of a name.
-    Aaaa,
+named_enum! {
+    /// What a record holds.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum RecordKind {
+        /// The name of an address.
+        Ptr = "PTR",
+        /// An IPv4 address of a name.
+        A = "A",
+        /// An IPv6 address of a name.
+        Aaaa = "AAAA",
+    }
 }
 
 impl RecordKind {
-    /// All of them.
-    pub const ALL: [RecordKind; 3] = [RecordKind::Ptr, RecordKind::A, RecordKind::Aaaa];
-
-    /// As DNS writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RecordKind::Ptr => "PTR",
-            RecordKind::A => "A",
-            RecordKind::Aaaa => "AAAA",
-        }
-    }
-
     fn wire(self) -> TYPE {
         match self {
             RecordKind::Ptr => TYPE::PTR,

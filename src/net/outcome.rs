@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::named_enum::named_enum;
+
 /// What came of asking for a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FetchOutcome {
@@ -30,40 +32,26 @@ impl fmt::Display for FetchOutcome {
     }
 }
 
-/// Why there was no answer.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum FailureKind {
-    /// No address for the host.
-    Dns,
-    /// No connection.
-    Connect,
-    /// A handshake that failed, or a certificate that proves nothing.
-    Tls,
-    /// Too slow: to be found, to be reached, between two bytes, or in all.
-    Timeout,
-    /// Reset, or closed before the end.
-    Interrupted,
-    /// What was said is no response of the protocol, or is far too long for one.
-    InvalidResponse,
-    /// The body's chunks are malformed.
-    BadChunking,
-    /// The body is not in the coding that its header names, or in one that was not offered.
-    BadEncoding,
-}
-
-impl FailureKind {
-    /// As tables and messages write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FailureKind::Dns => "dns",
-            FailureKind::Connect => "connect",
-            FailureKind::Tls => "tls",
-            FailureKind::Timeout => "timeout",
-            FailureKind::Interrupted => "interrupted",
-            FailureKind::InvalidResponse => "invalid response",
-            FailureKind::BadChunking => "bad chunking",
-            FailureKind::BadEncoding => "bad encoding",
-        }
+named_enum! {
+    /// Why there was no answer.
+    #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+    pub enum FailureKind {
+        /// No address for the host.
+        Dns = "dns",
+        /// No connection.
+        Connect = "connect",
+        /// A handshake that failed, or a certificate that proves nothing.
+        Tls = "tls",
+        /// Too slow: to be found, to be reached, between two bytes, or in all.
+        Timeout = "timeout",
+        /// Reset, or closed before the end.
+        Interrupted = "interrupted",
+        /// What was said is no response of the protocol, or is far too long for one.
+        InvalidResponse = "invalid response",
+        /// The body's chunks are malformed.
+        BadChunking = "bad chunking",
+        /// The body is not in the coding that its header names, or in one that was not offered.
+        BadEncoding = "bad encoding",
     }
 }
 

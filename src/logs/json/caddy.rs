@@ -12,17 +12,17 @@ use crate::logs::reject::Skip;
 /// Where the parts stand. `remote_addr` is that of versions before 2.5, `client_ip` (the client
 /// behind trusted proxies) of 2.7 and later.
 pub const PATHS: &[Paths] = &[
-    (LogField::Time, &["ts", "time", "timestamp"]),
-    (LogField::Client, &["request.client_ip", "request.remote_ip", "request.remote_addr"]),
-    (LogField::ForwardedFor, &["request.headers.X-Forwarded-For"]),
-    (LogField::Host, &["request.host"]),
-    (LogField::Scheme, &["request.tls.version", "request.headers.X-Forwarded-Proto"]),
-    (LogField::Method, &["request.method"]),
-    (LogField::Target, &["request.uri"]),
-    (LogField::Status, &["status"]),
-    (LogField::Bytes, &["size"]),
-    (LogField::UserAgent, &["request.headers.User-Agent"]),
-    (LogField::Source, &["logger"]),
+    (LogField::Time, "ts time timestamp"),
+    (LogField::Client, "request.client_ip request.remote_ip request.remote_addr"),
+    (LogField::ForwardedFor, "request.headers.X-Forwarded-For"),
+    (LogField::Host, "request.host"),
+    (LogField::Scheme, "request.tls.version request.headers.X-Forwarded-Proto"),
+    (LogField::Method, "request.method"),
+    (LogField::Target, "request.uri"),
+    (LogField::Status, "status"),
+    (LogField::Bytes, "size"),
+    (LogField::UserAgent, "request.headers.User-Agent"),
+    (LogField::Source, "logger"),
 ];
 
 /// From the version of TLS, which is a number, or the header; without both it was not encrypted.

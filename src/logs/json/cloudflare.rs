@@ -11,18 +11,18 @@ use crate::logs::reject::Skip;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
-    (LogField::Time, &["EdgeStartTimestamp", "EdgeEndTimestamp"]),
-    (LogField::Client, &["ClientIP"]),
-    (LogField::ForwardedFor, &["RequestHeaders.x-forwarded-for"]),
-    (LogField::Host, &["ClientRequestHost"]),
-    (LogField::Scheme, &["ClientRequestScheme"]),
-    (LogField::Method, &["ClientRequestMethod"]),
-    (LogField::Target, &["ClientRequestURI"]),
-    (LogField::Path, &["ClientRequestPath"]),
-    (LogField::Status, &["EdgeResponseStatus"]),
-    (LogField::Bytes, &["EdgeResponseBytes"]),
-    (LogField::UserAgent, &["ClientRequestUserAgent"]),
-    (LogField::Source, &["ClientRequestSource"]),
+    (LogField::Time, "EdgeStartTimestamp EdgeEndTimestamp"),
+    (LogField::Client, "ClientIP"),
+    (LogField::ForwardedFor, "RequestHeaders.x-forwarded-for"),
+    (LogField::Host, "ClientRequestHost"),
+    (LogField::Scheme, "ClientRequestScheme"),
+    (LogField::Method, "ClientRequestMethod"),
+    (LogField::Target, "ClientRequestURI"),
+    (LogField::Path, "ClientRequestPath"),
+    (LogField::Status, "EdgeResponseStatus"),
+    (LogField::Bytes, "EdgeResponseBytes"),
+    (LogField::UserAgent, "ClientRequestUserAgent"),
+    (LogField::Source, "ClientRequestSource"),
 ];
 
 /// Requests that Cloudflare made itself: fetches of Workers, health checks, purges. Visitors'

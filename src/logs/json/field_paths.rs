@@ -2,5 +2,5 @@
 
 use crate::logs::field_kind::LogField;
 
-/// The paths to one part, the best first.
-pub type Paths = (LogField, &'static [&'static str]);
+/// The paths to one field, the best first, with spaces between.
+pub type Paths = (LogField, &'static str);

@@ -9,14 +9,14 @@ use crate::logs::reject::Skip;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
-    (LogField::Time, &["timestamp", "receiveTimestamp"]),
-    (LogField::Client, &["httpRequest.remoteIp"]),
-    (LogField::Method, &["httpRequest.requestMethod"]),
-    (LogField::Url, &["httpRequest.requestUrl"]),
-    (LogField::Status, &["httpRequest.status"]),
-    (LogField::Bytes, &["httpRequest.responseSize"]),
-    (LogField::UserAgent, &["httpRequest.userAgent"]),
-    (LogField::Source, &["logName"]),
+    (LogField::Time, "timestamp receiveTimestamp"),
+    (LogField::Client, "httpRequest.remoteIp"),
+    (LogField::Method, "httpRequest.requestMethod"),
+    (LogField::Url, "httpRequest.requestUrl"),
+    (LogField::Status, "httpRequest.status"),
+    (LogField::Bytes, "httpRequest.responseSize"),
+    (LogField::UserAgent, "httpRequest.userAgent"),
+    (LogField::Source, "logName"),
 ];
 
 /// Entries of other services have no request.

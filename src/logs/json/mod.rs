@@ -163,7 +163,7 @@ fn paths(dialect: JsonDialect, own: Option<&OwnNames>) -> Vec<(LogField, String)
     let mut paths: Vec<(LogField, String)> = own.map(OwnNames::paths).unwrap_or_default().to_vec();
     for &(part, known) in known {
         if !own.is_some_and(|own| own.replaces(part)) {
-            paths.extend(known.iter().map(|&path| (part, path.to_owned())));
+            paths.extend(known.split(' ').map(|path| (part, path.to_owned())));
         }
     }
     paths

@@ -10,17 +10,17 @@ use crate::logs::reject::Skip;
 
 /// Where the parts stand.
 pub const PATHS: &[Paths] = &[
-    (LogField::Time, &["StartUTC", "StartLocal", "time"]),
-    (LogField::Client, &["ClientHost", "ClientAddr"]),
-    (LogField::ForwardedFor, &["request_X-Forwarded-For"]),
-    (LogField::Host, &["RequestAddr", "RequestHost"]),
-    (LogField::Scheme, &["RequestScheme"]),
-    (LogField::Method, &["RequestMethod"]),
-    (LogField::Target, &["RequestPath"]),
-    (LogField::Status, &["DownstreamStatus", "OriginStatus"]),
-    (LogField::Bytes, &["DownstreamContentSize", "OriginContentSize"]),
-    (LogField::UserAgent, &["request_User-Agent"]),
-    (LogField::Source, &["msg", "message"]),
+    (LogField::Time, "StartUTC StartLocal time"),
+    (LogField::Client, "ClientHost ClientAddr"),
+    (LogField::ForwardedFor, "request_X-Forwarded-For"),
+    (LogField::Host, "RequestAddr RequestHost"),
+    (LogField::Scheme, "RequestScheme"),
+    (LogField::Method, "RequestMethod"),
+    (LogField::Target, "RequestPath"),
+    (LogField::Status, "DownstreamStatus OriginStatus"),
+    (LogField::Bytes, "DownstreamContentSize OriginContentSize"),
+    (LogField::UserAgent, "request_User-Agent"),
+    (LogField::Source, "msg message"),
 ];
 
 /// Traefik's own log goes to the same stream by default; its lines have a message.

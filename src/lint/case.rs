@@ -6,7 +6,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quote, say},
 };
 use crate::robots::model::{Directive, Rule};
 
@@ -63,7 +63,7 @@ fn diagnose_allow(
             &quote(disallow.rule.written()),
             format!(" on line {}: they differ in case", disallow.rule.line).as_bytes(),
         ]);
-        DiagnosticText::new(message, "Write both as the site's URLs are written.")
+        (message, "Write both as the site's URLs are written.")
     });
 }
 

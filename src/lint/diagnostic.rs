@@ -53,18 +53,19 @@ impl Diagnostics {
         of.map(|lint| self.count(lint.code)).sum()
     }
 
-    /// Adds one. Message and advice are only made if it is kept.
-    pub(super) fn add(&mut self, line: u32, code: Code, words: impl FnOnce() -> DiagnosticText) {
+    /// Adds one. Message and advice, text or bytes, are only made if it is kept.
+    pub(super) fn add<M: Into<Vec<u8>>, A: Into<Vec<u8>>>(
+        &mut self,
+        line: u32,
+        code: Code,
+        words: impl FnOnce() -> (M, A),
+    ) {
         let count = &mut self.counts[code.index()];
         *count += 1;
         if *count <= KEPT_MAX {
-            let DiagnosticText { message, advice } = words();
-            self.kept.push(Diagnostic {
-                line,
-                code,
-                message: message.into(),
-                advice: advice.into(),
-            });
+            let (message, advice) = words();
+            let (message, advice) = (message.into().into(), advice.into().into());
+            self.kept.push(Diagnostic { line, code, message, advice });
         }
     }
 
@@ -74,23 +75,14 @@ impl Diagnostics {
     }
 }
 
-/// The text of a diagnostic.
-#[derive(Clone, Debug)]
-pub(super) struct DiagnosticText {
-    pub message: Vec<u8>,
-    pub advice: Vec<u8>,
-}
-
-impl DiagnosticText {
-    /// `message` and `advice` as given, from text or bytes.
-    pub fn new(message: impl Into<Vec<u8>>, advice: impl Into<Vec<u8>>) -> DiagnosticText {
-        DiagnosticText { message: message.into(), advice: advice.into() }
-    }
-}
-
 /// Puts sentences together of our text and strangers' bytes.
 pub(super) fn say(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
+}
+
+/// As much of `value` as an advice repeats.
+pub(super) fn short(value: &[u8]) -> &[u8] {
+    &value[..value.len().min(200)]
 }
 
 /// `text` in quotes, cut to a length that can be read; never inside a character of UTF-8.
@@ -128,7 +120,7 @@ mod tests {
     fn more_than_can_be_kept_is_counted() {
         let mut diagnostics = Diagnostics::default();
         for line in (1..=5000).rev() {
-            diagnostics.add(line, Code::UnreadLine, || DiagnosticText::new("a", "b"));
+            diagnostics.add(line, Code::UnreadLine, || ("a", "b"));
         }
         diagnostics.sort();
         assert_eq!(diagnostics.kept().len(), KEPT_MAX);

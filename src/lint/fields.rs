@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quote, say},
     distance::distance,
 };
 use crate::robots::{field::Field, lines::RobotsTxtLine};
@@ -51,13 +51,13 @@ pub(super) fn diagnose_unused(
             let message = say(&[b"no crawler reads ", &quote(field.key), b" in robots.txt"]);
             let advice = "Say it in a robots meta tag or an X-Robots-Tag header, and do not \
                           disallow the page: crawlers must fetch it to see that.";
-            DiagnosticText::new(message, advice)
+            (message, advice)
         });
     }
     let known = SUPPORTED_ELSEWHERE.iter().find(|(name, _)| is_key(field.key, name));
     diagnostics.add(line.number, Code::UnsupportedField, || {
         let message = say(&[&quote(field.key), b" changes nothing in what crawlers may request"]);
-        DiagnosticText::new(message, known.map_or("", |(_, advice)| advice))
+        (message, known.map_or("", |(_, advice)| advice))
     });
 }
 
@@ -80,7 +80,7 @@ pub(super) fn diagnose_unknown(
             Some((name, _)) => format!("The field that some crawlers read is spelt {name}."),
             None => "It has no effect. If it is text for people, put a # in front of it.".into(),
         };
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }
 
@@ -101,17 +101,14 @@ pub(super) fn diagnose_sitemap(
                 [] => b"a Sitemap line without a URL".to_vec(),
                 _ => say(&[&quote(value), b" is no whole URL"]),
             };
-            DiagnosticText::new(
-                message,
-                "Write it with scheme and host: 'Sitemap: https://example.com/sitemap.xml'.",
-            )
+            (message, "Write it with scheme and host: 'Sitemap: https://example.com/sitemap.xml'.")
         });
     }
     let mut words = value.split(|byte| b" \t,".contains(byte)).skip(1);
     if words.any(|word| word.starts_with(b"http://") || word.starts_with(b"https://")) {
         diagnostics.add(line.number, Code::SeveralSitemaps, || {
             let message = "several URLs on one Sitemap line are read as one";
-            DiagnosticText::new(message, "Give each sitemap a line of its own.")
+            (message, "Give each sitemap a line of its own.")
         });
     }
 }

@@ -3,7 +3,7 @@
 use crate::crawlers::crawler::CrawlDelaySupport;
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, few, quote, say},
+    diagnostic::{Diagnostics, few, quote, say},
     known_tokens::KnownTokens,
 };
 use crate::robots::{
@@ -55,7 +55,7 @@ fn diagnose_merged(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
                     );
                     let advice = "Put the rules for one crawler together, for readers and for \
                         simple parsers.";
-                    DiagnosticText::new(say(&[&written, first.as_bytes()]), advice)
+                    (say(&[&written, first.as_bytes()]), advice)
                 });
             }
         }
@@ -95,7 +95,7 @@ fn diagnose_empty(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
             ]);
             let advice = "Repeat the rules that should bind it, or remove the line. Write \
                           'Disallow:' below it if everything is meant to be allowed.";
-            DiagnosticText::new(message, advice)
+            (message, advice)
         });
     }
 }
@@ -108,7 +108,7 @@ fn diagnose_empty_disallow(group: &Group, diagnostics: &mut Diagnostics) {
     if let Some(rule) = empty.filter(|_| group.rules.iter().any(forbids)) {
         diagnostics.add(rule.line, Code::EmptyDisallow, || {
             let message = "an empty Disallow has no effect beside other rules";
-            DiagnosticText::new(message, "Remove it, or write the path that is missing.")
+            (message, "Remove it, or write the path that is missing.")
         });
     }
 }
@@ -150,7 +150,7 @@ fn diagnose_crawl_delay(
                 let rest = b" documented not to read Crawl-delay";
                 let message = say(&[&few(&named), verb.as_bytes(), rest]);
                 let advice = "Remove it. Some operators let you set a rate in their own tools.";
-                DiagnosticText::new(message, advice)
+                (message, advice)
             }),
             Readers::Some if told == Reported::No => {
                 told = Reported::Yes;
@@ -161,11 +161,11 @@ fn diagnose_crawl_delay(
     }
 }
 
-fn crawl_delay(names: &KnownTokens<'_>) -> DiagnosticText {
+fn crawl_delay(names: &KnownTokens<'_>) -> (&'static str, String) {
     let honour = names.that_honour_crawl_delay();
     let message = "only some crawlers read Crawl-delay; Google's do not";
     let advice = format!("It is documented for {}.", honour.join(", "));
-    DiagnosticText::new(message, advice)
+    (message, advice)
 }
 
 fn readers(group: &Group, names: &KnownTokens<'_>) -> Readers {

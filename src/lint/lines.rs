@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quote, say, short},
     distance::distance,
     fields, patterns,
 };
@@ -70,15 +70,12 @@ fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
             let bytes = line.length_bytes;
             let message =
                 format!("the line has {bytes} bytes; those past {LINE_BYTES_MAX} are dropped");
-            DiagnosticText::new(
-                message,
-                "Check that the line endings are right, and give each rule its own line.",
-            )
+            (message, "Check that the line endings are right, and give each rule its own line.")
         });
     }
     if line.has_nul {
         diagnostics.add(line.number, Code::NulByte, || {
-            DiagnosticText::new("a NUL byte hides the rest of the line", "Remove the byte 0x00.")
+            ("a NUL byte hides the rest of the line", "Remove the byte 0x00.")
         });
     }
 }
@@ -102,10 +99,7 @@ fn diagnose_place(
         (FieldKind::Allow | FieldKind::Disallow, None) => {
             diagnostics.add(line.number, Code::RuleBeforeGroup, || {
                 let message = "a rule before any User-agent line binds nobody";
-                DiagnosticText::new(
-                    message,
-                    "Put a line 'User-agent: *' above it, if it is meant for all crawlers.",
-                )
+                (message, "Put a line 'User-agent: *' above it, if it is meant for all crawlers.")
             });
         }
         (_, Some((_, after))) if *after == After::Nothing => {
@@ -115,7 +109,7 @@ fn diagnose_place(
     }
 }
 
-fn group_continues(before: u32, other: u32, key: &[u8]) -> DiagnosticText {
+fn group_continues(before: u32, other: u32, key: &[u8]) -> (Vec<u8>, String) {
     let message = say(&[
         format!("this line goes on with the group of line {before}: ").as_bytes(),
         &quote(key),
@@ -125,7 +119,7 @@ fn group_continues(before: u32, other: u32, key: &[u8]) -> DiagnosticText {
         "If line {before} should have a group of its own, give it a rule; 'Disallow:' allows \
          everything."
     );
-    DiagnosticText::new(message, advice)
+    (message, advice)
 }
 
 fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
@@ -145,14 +139,14 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
         diagnostics.add(line.number, Code::UnreadRule, || {
             let message = say(&[b"no parser reads ", &quote(text), b": the colon is missing"]);
             let value = field::strip(rest);
-            let advice = say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]);
-            DiagnosticText::new(message, advice)
+            let advice = instead(name, value);
+            (message, advice)
         });
     } else if text.starts_with(b"/") {
         diagnostics.add(line.number, Code::UnreadRule, || {
             let message =
                 say(&[b"no parser reads ", &quote(text), b": it is a path without a field"]);
-            DiagnosticText::new(
+            (
                 message,
                 say(&[b"Write 'Disallow: ", short(text), b"' or 'Allow: ", short(text), b"'."]),
             )
@@ -165,10 +159,7 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
 fn unread_line(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.add(line.number, Code::UnreadLine, || {
         let message = say(&[b"no parser reads ", &quote(code(line))]);
-        DiagnosticText::new(
-            message,
-            "If it is text for people, put a # in front of it; else remove it.",
-        )
+        (message, "If it is text for people, put a # in front of it; else remove it.")
     });
 }
 
@@ -184,19 +175,13 @@ fn diagnose_unknown(
     {
         return diagnostics.add(line.number, Code::MisplacedByteOrderMark, || {
             let message = say(&[b"a byte-order mark hides ", &quote(after), b" from every parser"]);
-            DiagnosticText::new(
-                message,
-                "Remove the invisible character in front of the line, or type the line anew.",
-            )
+            (message, "Remove the invisible character in front of the line, or type the line anew.")
         });
     }
     if let Some(name) = intended(key).or_else(|| kind_of_sitemap(key, value)) {
         return diagnostics.add(line.number, Code::UnreadTypo, || {
             let message = say(&[&quote(key), b" is no field that a parser reads"]);
-            DiagnosticText::new(
-                message,
-                say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]),
-            )
+            (message, instead(name, value))
         });
     }
     let is_url = value.starts_with(b"//") && field.separator == Separator::Colon;
@@ -205,10 +190,7 @@ fn diagnose_unknown(
             let url = code(line);
             let message =
                 say(&[b"no parser reads ", &quote(url), b": it is a URL without a field"]);
-            DiagnosticText::new(
-                message,
-                say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]),
-            )
+            (message, say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]))
         });
     }
     let is_prose = field.separator == Separator::Whitespace
@@ -248,7 +230,7 @@ fn diagnose_spelling(
     name: &str,
     diagnostics: &mut Diagnostics,
 ) {
-    let instead = || say(&[b"Write '", name.as_bytes(), b": ", short(field.value), b"'."]);
+    let instead = || instead(name, field.value);
     if field.separator == Separator::Whitespace {
         diagnostics.add(line.number, Code::MissingColon, || {
             let message = say(&[
@@ -256,7 +238,7 @@ fn diagnose_spelling(
                 &quote(field.key),
                 b" is missing; not every parser forgives that",
             ]);
-            DiagnosticText::new(message, instead())
+            (message, instead())
         });
     }
     if field.spelling == Spelling::AcceptedTypo {
@@ -265,7 +247,7 @@ fn diagnose_spelling(
                 &quote(field.key),
                 b" is a misspelling that Google accepts and many others do not",
             ]);
-            DiagnosticText::new(message, instead())
+            (message, instead())
         });
     } else if !field.key.eq_ignore_ascii_case(name.as_bytes()) {
         diagnostics.add(line.number, Code::LooseName, || {
@@ -275,12 +257,12 @@ fn diagnose_spelling(
                 name.as_bytes(),
                 b" by Google, and not at all by most others",
             ]);
-            DiagnosticText::new(message, instead())
+            (message, instead())
         });
     }
 }
 
-fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> DiagnosticText {
+fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> (Vec<u8>, Vec<u8>) {
     let text = code(line);
     let message = say(&[
         b"the colon after ",
@@ -289,7 +271,12 @@ fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> Diagn
         &quote(field.value),
     ]);
     let value = field::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
-    DiagnosticText::new(message, say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."]))
+    (message, instead(name, value))
+}
+
+/// What to write: the field `name` with `value`.
+fn instead(name: &str, value: &[u8]) -> Vec<u8> {
+    say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."])
 }
 
 /// A `#` right behind a value, and something right behind the `#`: meant as a part of it.
@@ -312,7 +299,7 @@ fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut 
         ]);
         let advice = "If it is a comment, put a space before it. If the URL has a # itself, write \
                       %23; a fragment cannot be told by rules.";
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }
 
@@ -359,9 +346,4 @@ fn kind_of_sitemap(key: &[u8], value: &[u8]) -> Option<&'static str> {
 fn code<'a>(line: &RobotsTxtLine<'a>) -> &'a [u8] {
     let end = memchr::memchr(b'#', line.text).unwrap_or(line.text.len());
     field::strip(&line.text[..end])
-}
-
-/// As much of a value as an example of it needs.
-fn short(value: &[u8]) -> &[u8] {
-    &value[..value.len().min(200)]
 }

@@ -30,7 +30,7 @@ use crate::robots::{
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;
-use diagnostic::{DiagnosticText, Diagnostics, quote, say};
+use diagnostic::{Diagnostics, quote, say};
 use known_tokens::KnownTokens;
 use whole_file::FileContent;
 
@@ -80,10 +80,7 @@ fn diagnose_encoding(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
         diagnostics.add(rule.line, Code::NotUtf8, || {
             let message = say(&[&quote(rule.written()), b" is not UTF-8, as URLs are"]);
-            DiagnosticText::new(
-                message,
-                "Save the file as UTF-8, or write the path as the server logs it, with %XX.",
-            )
+            (message, "Save the file as UTF-8, or write the path as the server logs it, with %XX.")
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quote, say, short},
 };
 use crate::matcher::pattern;
 use crate::robots::{
@@ -28,7 +28,7 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
         if directive == Directive::Allow {
             diagnostics.add(line, Code::EmptyAllow, || {
                 let advice = "Write 'Allow: /' to allow everything, or remove the line.";
-                DiagnosticText::new("an Allow without a path has no effect", advice)
+                ("an Allow without a path has no effect", advice)
             });
         }
     } else if !matches!(value[0], b'/' | b'*') {
@@ -42,7 +42,7 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
             ]);
             let advice = "Write %20 for a space in a URL, put a # before a comment, and give each \
                 path its own line.";
-            DiagnosticText::new(message, advice)
+            (message, advice)
         });
     } else {
         diagnose_reading(&Rule::new(directive, value, line), diagnostics);
@@ -62,12 +62,12 @@ fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
                 b"', if it is a URL of this site. Rules for another host belong in the robots.txt \
                  of that host.",
             ]);
-            DiagnosticText::new(message, advice)
+            (message, advice)
         });
     }
     diagnostics.add(line, Code::NeverMatches, || {
         let message = say(&[&quote(value), b" starts with neither / nor *, so it matches nothing"]);
-        let short = &value[..value.len().min(200)];
+        let short = short(value);
         let advice = match value[0] {
             b'?' | b'&' | b'=' | b';' => say(&[b"Write '/*", short, b"' to match it anywhere."]),
             b'.' => say(&[b"Write '/*", short, b"' for all files of that kind."]),
@@ -79,7 +79,7 @@ fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
                 .into(),
             _ => say(&[b"Write '/", short, b"', if it is a path from the top of the site."]),
         };
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }
 
@@ -90,7 +90,7 @@ fn path_of_url(value: &[u8]) -> Option<Vec<u8>> {
     let is_url = is_start(b"http://") || is_start(b"https://");
     is_url.then(|| {
         let path = path::of_url(value);
-        path[..path.len().min(200)].to_vec()
+        short(&path).to_vec()
     })
 }
 
@@ -107,10 +107,7 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
                 &quote(value),
                 b" is a plain $: it is not the last character",
             ]);
-            DiagnosticText::new(
-                message,
-                "Remove what follows the $, if it marks the end of the URL.",
-            )
+            (message, "Remove what follows the $, if it marks the end of the URL.")
         });
     }
     if REGEX_SIGNS.iter().any(|sign| memmem::find(value, sign).is_some()) {
@@ -119,18 +116,12 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
                 &quote(value),
                 b" looks like a regular expression; only * and a last $ are special",
             ]);
-            DiagnosticText::new(
-                message,
-                "Write * for any characters, and all else as it stands in URLs.",
-            )
+            (message, "Write * for any characters, and all else as it stands in URLs.")
         });
     }
     if rule.directive == Directive::Disallow && matches!(value, b"/robots.txt" | b"/robots.txt$") {
         diagnostics.add(line, Code::RobotsTxtRule, || {
-            DiagnosticText::new(
-                "robots.txt itself may always be requested",
-                "Remove the rule; it has no effect.",
-            )
+            ("robots.txt itself may always be requested", "Remove the rule; it has no effect.")
         });
     }
     if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
@@ -138,12 +129,9 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
         diagnostics.add(line, Code::DirectoryIndex, || {
             let message =
                 say(&[b"Google also reads this as an Allow of ", &quote(directory), b" itself"]);
-            let advice = say(&[
-                b"Add 'Allow: ",
-                &index[..index.len().min(200)],
-                b"' if that is meant for all crawlers.",
-            ]);
-            DiagnosticText::new(message, advice)
+            let advice =
+                say(&[b"Add 'Allow: ", short(&index), b"' if that is meant for all crawlers."]);
+            (message, advice)
         });
     }
 }
@@ -161,10 +149,7 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
                 &quote(value),
                 b" spells plain characters as %XX, which Google does not decode",
             ]);
-            DiagnosticText::new(
-                message,
-                say(&[b"Write '", &decoded[..decoded.len().min(200)], b"'."]),
-            )
+            (message, say(&[b"Write '", short(&decoded), b"'."]))
         });
     }
     if [&b"%2A"[..], b"%24"].iter().any(|special| memmem::find(&rule.pattern, special).is_some()) {
@@ -176,13 +161,13 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
             ]);
             let advice = "If your URLs hold the plain character, rules cannot tell it for all \
                 crawlers; * matches it too.";
-            DiagnosticText::new(message, advice)
+            (message, advice)
         });
     }
     if memchr::memchr_iter(b'%', value).any(|at| is_bad_percent(&value[at + 1..])) {
         diagnostics.add(line, Code::BadPercent, || {
             let message = say(&[b"a % in ", &quote(value), b" does not start a percent-encoding"]);
-            DiagnosticText::new(message, "Write %25 for a plain % in a URL.")
+            (message, "Write %25 for a plain % in a URL.")
         });
     }
 }

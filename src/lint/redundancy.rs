@@ -10,7 +10,7 @@
 use crate::lint::{
     case,
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quote, say},
     groups::identity,
 };
 use crate::matcher::pattern;
@@ -108,7 +108,7 @@ fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> 
                     &quote(rule.written()),
                     format!(" stands on line {line} already").as_bytes(),
                 ]);
-                DiagnosticText::new(message, "Remove one of the two.")
+                (message, "Remove one of the two.")
             });
         }
     }
@@ -280,12 +280,12 @@ fn diagnose_entry(
             let line = format!(" on line {}", cover.rule.line);
             let message =
                 say(&[&quote(rule.written()), b" is covered by ", &covering, line.as_bytes()]);
-            DiagnosticText::new(message, "It can be removed, unless it is kept for readers.")
+            (message, "It can be removed, unless it is kept for readers.")
         });
     }
 }
 
-fn overridden(rule: &Rule, line: u32, how: &str) -> DiagnosticText {
+fn overridden(rule: &Rule, line: u32, how: &str) -> (Vec<u8>, &'static str) {
     let message = say(&[
         &quote(rule.written()),
         format!(" never decides: it {how} on line {line}").as_bytes(),
@@ -294,7 +294,7 @@ fn overridden(rule: &Rule, line: u32, how: &str) -> DiagnosticText {
         Directive::Disallow => "Remove one of the two: as they stand, the paths are allowed.",
         Directive::Allow => "Remove one of the two: as they stand, the paths are disallowed.",
     };
-    DiagnosticText::new(message, advice)
+    (message, advice)
 }
 
 fn diagnose_allow_only(rules: &[&Rule], diagnostics: &mut Diagnostics) {
@@ -306,6 +306,6 @@ fn diagnose_allow_only(rules: &[&Rule], diagnostics: &mut Diagnostics) {
     diagnostics.add(first.line, Code::AllowOnly, || {
         let message = "the group disallows nothing, so the crawlers it names may fetch everything";
         let advice = "If only these paths are to be fetched, add 'Disallow: /'.";
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }

@@ -3,7 +3,7 @@
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, counted, few, quote, say},
+    diagnostic::{Diagnostics, counted, few, quote, say, short},
     known_tokens::KnownTokens,
 };
 use crate::robots::{
@@ -27,7 +27,7 @@ pub(super) fn diagnose(robots: &RobotsTxt, names: &KnownTokens<'_>, diagnostics:
         } else if token.written.is_empty() {
             diagnostics.add(token.line, Code::EmptyToken, || {
                 let advice = "Write 'User-agent: *' for all crawlers, or the name of one.";
-                DiagnosticText::new("a User-agent line without a name binds nobody", advice)
+                ("a User-agent line without a name binds nobody", advice)
             });
         } else if seen.insert(token.written.to_ascii_lowercase())
             && diagnose_name(token, names, diagnostics) == Known::No
@@ -57,7 +57,7 @@ fn diagnose_star(token: &ProductToken, diagnostics: &mut Diagnostics) {
         diagnostics.add(token.line, Code::StarWithText, || {
             let message =
                 say(&[&quote(&token.written), b" is * for Google, and no known name for others"]);
-            DiagnosticText::new(message, "Write 'User-agent: *', and put a # before a comment.")
+            (message, "Write 'User-agent: *', and put a # before a comment.")
         });
     }
 }
@@ -86,7 +86,7 @@ fn diagnose_name(
     if let Some(second) = second_name(&written[name.len()..], known, names) {
         diagnostics.add(token.line, Code::SeveralTokens, || {
             let message = say(&[b"only ", &quote(name), b" is read, ", &quote(second), b" is not"]);
-            DiagnosticText::new(message, "Write one User-agent line for each name.")
+            (message, "Write one User-agent line for each name.")
         });
     } else if let Some(known) = known.filter(|known| known.len() < written.len()) {
         diagnostics.add(token.line, Code::TokenTail, || token_tail(written, known));
@@ -99,31 +99,24 @@ fn diagnose_name(
     Known::Yes
 }
 
-fn star_in_token(written: &[u8]) -> DiagnosticText {
+fn star_in_token(written: &[u8]) -> (Vec<u8>, &'static str) {
     if written[1] >= 0x80 {
         let message = "an invisible character follows the *, so the line names nobody";
-        return DiagnosticText::new(message, "Delete the value and type 'User-agent: *' anew.");
+        return (message.into(), "Delete the value and type 'User-agent: *' anew.");
     }
     let message = say(&[&quote(written), b" names nobody: wildcards have no meaning in names"]);
-    DiagnosticText::new(
-        message,
-        "Write 'User-agent: *' for all crawlers, or one line for each name.",
-    )
+    (message, "Write 'User-agent: *' for all crawlers, or one line for each name.")
 }
 
-fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> DiagnosticText {
+fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> (&'static str, String) {
     let message = "a whole User-Agent header is read as 'Mozilla', which no crawler answers to";
     let crawler = names.by_user_agent(written).and_then(|crawler| crawler.product_tokens.first());
-    match crawler {
-        Some(token) => DiagnosticText::new(message, format!("Write 'User-agent: {token}'.")),
-        None => DiagnosticText::new(
-            message,
-            "Write the short name of the crawler, as its operator's documentation gives it.",
-        ),
-    }
+    let none = "Write the short name of the crawler, as its operator's documentation gives it.";
+    let advice = crawler.map_or(none.to_owned(), |token| format!("Write 'User-agent: {token}'."));
+    (message, advice)
 }
 
-fn token_tail(written: &[u8], name: &[u8]) -> DiagnosticText {
+fn token_tail(written: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let message = say(&[
         b"only ",
         &quote(name),
@@ -131,10 +124,7 @@ fn token_tail(written: &[u8], name: &[u8]) -> DiagnosticText {
         &quote(written),
         b" is a name; parsers that compare the whole value find nobody",
     ]);
-    DiagnosticText::new(
-        message,
-        say(&[b"Write 'User-agent: ", &name[..name.len().min(200)], b"'."]),
-    )
+    (message, say(&[b"Write 'User-agent: ", short(name), b"'."]))
 }
 
 /// Remarks on a name that crawlers answer to.
@@ -149,7 +139,7 @@ fn diagnose_crawlers(
         diagnostics.add(token.line, Code::TokenCut, || {
             let read = if google.is_empty() { b"nothing".to_vec() } else { quote(google) };
             let message = say(&[b"Google's parser reads ", &read, b" of ", &quote(name)]);
-            DiagnosticText::new(message, "Leave it: the crawler of that name looks for all of it.")
+            (message, "Leave it: the crawler of that name looks for all of it.")
         });
     }
     let crawlers = names.crawlers(name);
@@ -162,23 +152,20 @@ fn diagnose_crawlers(
                 operator,
                 b"; no request carries this name",
             ]);
-            DiagnosticText::new(
-                message,
-                "Leave it, if it is meant; only do not look for it in logs.",
-            )
+            (message, "Leave it, if it is meant; only do not look for it in logs.")
         });
     } else if crawlers.iter().all(|crawler| crawler.rep_applies == RepApplies::No) {
         diagnostics.add(token.line, Code::NotObeyed, || not_obeyed(name, crawlers[0]));
     }
 }
 
-fn not_obeyed(name: &[u8], crawler: &Crawler) -> DiagnosticText {
+fn not_obeyed(name: &[u8], crawler: &Crawler) -> (Vec<u8>, &'static str) {
     let who = match crawler.evidence {
         InformationSource::OperatorDocumentation => "by its operator's documentation",
         InformationSource::Registry | InformationSource::Unverified => "as others report",
     };
     let message = say(&[&quote(name), b" does not follow robots.txt, ", who.as_bytes()]);
-    DiagnosticText::new(message, "To keep it out, refuse its requests at the server.")
+    (message, "To keep it out, refuse its requests at the server.")
 }
 
 /// A second name on the line: behind a comma or the like, or a known one behind a known one.
@@ -216,7 +203,7 @@ fn is_misspelt(
             close.as_bytes(),
             b"'",
         ]);
-        DiagnosticText::new(message, format!("Write 'User-agent: {close}', if that one is meant."))
+        (message, format!("Write 'User-agent: {close}', if that one is meant."))
     });
     true
 }
@@ -234,10 +221,7 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
             b" not known here: ",
             &few(&written),
         ]);
-        DiagnosticText::new(
-            message,
-            "Look up how their operators spell them, if the rules for them matter.",
-        )
+        (message, "Look up how their operators spell them, if the rules for them matter.")
     });
 }
 

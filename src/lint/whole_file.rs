@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{DiagnosticText, Diagnostics, counted},
+    diagnostic::{Diagnostics, counted},
 };
 use crate::robots::{
     field::{self, Content, FieldKind},
@@ -31,8 +31,7 @@ pub(super) enum FileContent {
 pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileContent {
     diagnose_size(body, diagnostics);
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| body.starts_with(magic)) {
-        diagnostics
-            .add(1, Code::NotText, || DiagnosticText::new(format!("the file is {what}"), *advice));
+        diagnostics.add(1, Code::NotText, || (format!("the file is {what}"), *advice));
         return FileContent::Foreign;
     }
     let mark = lines::byte_order_mark_bytes(body);
@@ -44,7 +43,7 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
         diagnostics.add(1, Code::ByteOrderMark, || {
             let advice =
                 "Save the file as UTF-8 without a byte-order mark, or leave the first line blank.";
-            DiagnosticText::new("the file starts with a byte-order mark", advice)
+            ("the file starts with a byte-order mark", advice)
         });
     }
     FileContent::Text
@@ -71,7 +70,7 @@ fn diagnose_html(text: &[u8], diagnostics: &mut Diagnostics) {
         let message = format!("the file is an HTML page; {found} be read as robots.txt");
         let advice =
             "Serve a plain text file as /robots.txt. A site without rules may answer 404 instead.";
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }
 
@@ -99,7 +98,7 @@ fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
         );
         let advice =
             "Join rules with wildcards or shorter paths, and drop rules that others cover.";
-        DiagnosticText::new(message, advice)
+        (message, advice)
     });
 }
 

@@ -100,13 +100,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
         true => take_back(path).and_then(|()| open()),
         false => Err(err),
     });
-    let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
-    match marks {
-        (APPLICATION_ID, version, _) => known_version(path, version)?,
-        _ => return Err(foreign(path)),
-    }
-    known_schema(path, &connection)?;
-    Ok(connection)
+    known(path, opened)
 }
 
 /// Opens the archive at `path` to add to it; makes one where there is none.
@@ -137,13 +131,7 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
         let marks = make_if_empty(&mut connection)?;
         Ok((connection, marks))
     });
-    let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
-    match marks {
-        (APPLICATION_ID, version, _) => known_version(path, version)?,
-        _ => return Err(foreign(path)),
-    }
-    known_schema(path, &connection)?;
-    Ok(connection)
+    known(path, opened)
 }
 
 /// Whether a writer was killed in the middle of a batch, which whoever only reads must not take back.
@@ -197,8 +185,11 @@ fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -cache_kib)
 }
 
+/// Application id, schema version and count of tables.
+type Marks = (i32, i32, i64);
+
 /// Application, version, and how many tables there are.
-fn marks(connection: &Connection) -> rusqlite::Result<(i32, i32, i64)> {
+fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     let tables = "SELECT count(*) FROM sqlite_schema";
     let tables = connection.query_row(tables, [], |row| row.get(0))?;
@@ -206,7 +197,7 @@ fn marks(connection: &Connection) -> rusqlite::Result<(i32, i32, i64)> {
 }
 
 /// Two processes may be here at once: the second finds what the first has made.
-fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<(i32, i32, i64)> {
+fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<Marks> {
     let before = marks(connection)?;
     if before != (0, 0, 0) {
         return Ok(before);
@@ -221,6 +212,20 @@ fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<(i32, i32, i64
     let after = marks(&transaction)?;
     transaction.commit()?;
     Ok(after)
+}
+
+/// What was opened, if it is an archive that this version reads.
+fn known(path: &Path, opened: rusqlite::Result<(Connection, Marks)>) -> Result<Connection> {
+    let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
+    match marks {
+        (APPLICATION_ID, version, _) => known_version(path, version)?,
+        _ => {
+            let why = "is an SQLite file of another program, no archive; name another file";
+            return Err(Error::invalid_file(path, why));
+        }
+    }
+    known_schema(path, &connection)?;
+    Ok(connection)
 }
 
 fn known_version(path: &Path, version: i32) -> Result<()> {
@@ -255,11 +260,6 @@ fn known_schema(path: &Path, connection: &Connection) -> Result<()> {
         && expected.iter().all(|sql| found.iter().any(|found| found == sql));
     let why = "has other tables than an archive has, or more; restore it, or import it anew";
     if is_known { Ok(()) } else { Err(Error::invalid_file(path, why)) }
-}
-
-fn foreign(path: &Path) -> Error {
-    let why = "is an SQLite file of another program, no archive; name another file";
-    Error::invalid_file(path, why)
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@ use crate::url::origin::Origin;
 use super::Import;
 use super::manifest::import_manifest;
 use super::name::{origins, time};
-use crate::archive::snapshot::{Fetch, SnapshotOutcome, read_body};
-use crate::archive::writer::NewSnapshot;
+use crate::archive::snapshot::read_body;
 
 /// When files were fetched whose names do not say it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,25 +36,11 @@ pub fn import_file(
     import: &mut Import<'_>,
 ) -> Result<()> {
     let read = fetched_at(path, at).and_then(|fetched_at| Ok((fetched_at, read_body(path)?)));
-    let (fetched_at, body) = match read {
-        Ok(read) => read,
-        Err(problem) => {
-            import.problem(problem);
-            return Ok(());
-        }
-    };
+    let Some((fetched_at, body)) = import.read(read) else { return Ok(()) };
     let read = body.len() as u64;
     import.progress.bytes_read.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
-    let outcome = SnapshotOutcome::Status(200);
-    let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: Vec::new() };
-    origins.iter().try_for_each(|origin| {
-        import.push(NewSnapshot {
-            origin: origin.clone(),
-            fetch: fetch.clone(),
-            source: path.display().to_string(),
-            body: body.clone().into(),
-        })
-    })
+    let source = path.display().to_string();
+    import.push_for_each(origins, fetched_at, 200, &source, &body)
 }
 
 /// Imports a directory: by its `manifest.csv`, if it has one, else by the names of its files. `example.com`, `example.com.txt`, `https_example.com_8443.txt`
@@ -111,20 +96,14 @@ fn entries(path: &Path, import: &mut Import<'_>) -> Option<Vec<PathBuf>> {
     let listed = fs::read_dir(path).and_then(|entries| {
         entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()
     });
-    match listed {
-        Ok(mut entries) => {
-            let is_hidden = |path: &PathBuf| {
-                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-            };
-            entries.retain(|path| !is_hidden(path));
-            entries.sort();
-            Some(entries)
-        }
-        Err(err) => {
-            import.problem(Error::io("cannot list", path, err));
-            None
-        }
-    }
+    let listed = listed.map_err(|err| Error::io("cannot list", path, err));
+    let mut entries = import.read(listed)?;
+    let is_hidden = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    entries.retain(|path| !is_hidden(path));
+    entries.sort();
+    Some(entries)
 }
 
 fn stem(path: &Path) -> &str {

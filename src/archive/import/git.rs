@@ -10,8 +10,6 @@ use std::ffi::OsStr;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use crate::archive::snapshot::{Fetch, SnapshotOutcome};
-use crate::archive::writer::NewSnapshot;
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
@@ -31,41 +29,14 @@ const ID_BYTES_MAX: u64 = 256;
 /// # Errors
 /// Where the archive cannot be written. Where git cannot say, that is a problem.
 pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> Result<()> {
-    let mut history = match History::open(path) {
-        Ok(history) => history,
-        Err(problem) => {
-            import.problem(problem);
-            return Ok(());
-        }
-    };
-    loop {
-        let version = match history.next() {
-            Ok(Some(Ok(version))) => version,
-            Ok(Some(Err(problem))) => {
-                import.problem(problem);
-                continue;
-            }
-            Ok(None) => return Ok(()),
-            Err(problem) => {
-                import.problem(problem);
-                return Ok(());
-            }
-        };
-        let fetch = Fetch {
-            fetched_at: version.time,
-            outcome: SnapshotOutcome::Status(if version.body.is_some() { 200 } else { 404 }),
-            max_age_seconds: None,
-            chain: Vec::new(),
-        };
-        for origin in origins {
-            import.push(NewSnapshot {
-                origin: origin.clone(),
-                fetch: fetch.clone(),
-                source: format!("{} in git", path.display()),
-                body: version.body.clone().unwrap_or_default().into(),
-            })?;
-        }
+    let Some(mut history) = import.read(History::open(path)) else { return Ok(()) };
+    let source = format!("{} in git", path.display());
+    while let Some(Some(version)) = import.read(history.next()) {
+        let Some(Version { time, body }) = import.read(version) else { continue };
+        let status = if body.is_some() { 200 } else { 404 };
+        import.push_for_each(origins, time, status, &source, &body.unwrap_or_default())?;
     }
+    Ok(())
 }
 
 /// The file as a commit left it.

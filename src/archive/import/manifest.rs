@@ -42,26 +42,13 @@ pub fn is_header(start: &[u8]) -> bool {
 /// # Errors
 /// Where the archive cannot be written. Rows that cannot be read are problems, each with its line.
 pub fn import_manifest(path: &Path, import: &mut Import<'_>) -> Result<()> {
-    let opened = match open(path, &import.progress.bytes_read) {
-        Ok(opened) => opened,
-        Err(problem) => {
-            import.problem(problem);
-            return Ok(());
-        }
-    };
+    let opened = open(path, &import.progress.bytes_read);
+    let Some(opened) = import.read(opened) else { return Ok(()) };
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).from_reader(Stream { opened, line_bytes: 0 });
-    let columns = match reader
-        .headers()
-        .map_err(|err| broken(path, &err))
-        .and_then(|header| columns(path, header))
-    {
-        Ok(columns) => columns,
-        Err(problem) => {
-            import.problem(problem);
-            return Ok(());
-        }
-    };
+    let header = reader.headers().map_err(|err| broken(path, &err));
+    let columns = header.and_then(|header| columns(path, header));
+    let Some(columns) = import.read(columns) else { return Ok(()) };
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut record = StringRecord::new();
     loop {

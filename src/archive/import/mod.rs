@@ -27,7 +27,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::input::open::Opened;
 use crate::time::UtcTime;
+use crate::url::origin::Origin;
 
+use super::snapshot::{Fetch, SnapshotOutcome};
 use super::writer::{NewSnapshot, Writer};
 
 /// An import on its way: where snapshots go, and who is told of problems.
@@ -60,8 +62,31 @@ impl Import<'_> {
         self.writer.push(snapshot)
     }
 
+    /// Adds what a file held at a time: the same for each of `origins`.
+    fn push_for_each(
+        &mut self,
+        origins: &[Origin],
+        fetched_at: UtcTime,
+        status: u16,
+        source: &str,
+        body: &[u8],
+    ) -> Result<()> {
+        let outcome = SnapshotOutcome::Status(status);
+        let fetch = Fetch { fetched_at, outcome, max_age_seconds: None, chain: Vec::new() };
+        origins.iter().try_for_each(|origin| {
+            let (origin, fetch) = (origin.clone(), fetch.clone());
+            let (source, body) = (source.to_owned(), body.to_vec().into());
+            self.push(NewSnapshot { origin, fetch, source, body })
+        })
+    }
+
     fn problem(&mut self, problem: Error) {
         (self.problems)(problem);
+    }
+
+    /// What was read; `None` where that is a problem, which is reported.
+    fn read<T>(&mut self, read: Result<T>) -> Option<T> {
+        read.map_err(|problem| self.problem(problem)).ok()
     }
 }
 

@@ -42,13 +42,8 @@ struct Source {
 /// # Errors
 /// Where the archive cannot be written. What is wrong with the file is a problem.
 pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
-    let mut stream = match Stream::open(path, &import.progress.bytes_read) {
-        Ok(stream) => stream,
-        Err(problem) => {
-            import.problem(problem);
-            return Ok(());
-        }
-    };
+    let opened = Stream::open(path, &import.progress.bytes_read);
+    let Some(mut stream) = import.read(opened) else { return Ok(()) };
     // A record counts once what follows it was looked at: a checksum may stand between.
     let mut last = None;
     loop {

@@ -14,7 +14,7 @@ use botaudit::input::lines::lines;
 use botaudit::input::open::Opened;
 use botaudit::input::source::FileId;
 use botaudit::logs::LineContent;
-use botaudit::logs::detect::{Hints, detect};
+use botaudit::logs::detect::{Hints, detect, named};
 use botaudit::logs::format::Format;
 use botaudit::logs::limitation::Limitation;
 use botaudit::logs::record::Scratch;
@@ -26,7 +26,7 @@ const RUNS: usize = 7;
 const CHUNK_BYTES: usize = 1 << 20;
 
 fn main() {
-    let format = |name| Format::named(name, &Hints::default()).expect("it is built in");
+    let format = |name| named(name, &Hints::default()).expect("it is built in");
     let (combined, vhost_combined) = (format("combined"), format("vhost_combined"));
     let text = log(&combined);
     let vhost = log(&vhost_combined);

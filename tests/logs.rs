@@ -13,7 +13,7 @@ use std::path::Path;
 
 use botaudit::input;
 use botaudit::input::lines::lines;
-use botaudit::logs::detect::{Hints, detect};
+use botaudit::logs::detect::{Hints, detect, named};
 use botaudit::logs::format::{Format, Reader};
 use botaudit::logs::haproxy::Captures;
 use botaudit::logs::json::own_names::OwnNames;
@@ -77,7 +77,7 @@ fn log(name: &str) -> String {
 /// The format as it is told from the lines of its own file.
 fn format(entry: &BuiltinFormat) -> Format {
     let hints = Hints::default();
-    let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+    let hints = Hints { format: named(entry.name, &hints), ..hints };
     assert!(hints.format.is_some(), "{}", entry.name);
     detect(lines(log(entry.name).as_bytes()), &hints).format.unwrap()
 }
@@ -233,7 +233,7 @@ fn a_file_that_names_its_columns_is_known_though_no_line_keeps_to_them() {
 fn a_format_that_was_asked_for_is_taken_however_little_it_reads() {
     for entry in ENTRIES {
         let hints = Hints::default();
-        let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+        let hints = Hints { format: named(entry.name, &hints), ..hints };
         let detection = detect([&b"\0\xff"[..]], &hints);
         assert_eq!(detection.format.unwrap().name(), entry.name);
         assert_eq!((detection.lines_tried, detection.lines_parsed), (1, 0));
@@ -317,7 +317,7 @@ fn every_format_is_read_in_every_wrapper() {
             let text: String =
                 cases(entry.name).iter().map(|case| wrapped(wrapper, &case.line)).collect();
             let hints = Hints::default();
-            let hints = Hints { format: Format::named(entry.name, &hints), ..hints };
+            let hints = Hints { format: named(entry.name, &hints), ..hints };
             let format = detect(lines(text.as_bytes()), &hints).format.unwrap();
             assert_eq!(format.name(), name);
             let mut reader = format.reader();

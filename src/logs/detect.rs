@@ -7,7 +7,7 @@ use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
 use crate::logs::limitation::Limitation;
 use crate::logs::record::Scratch;
-use crate::logs::registry::ENTRIES;
+use crate::logs::registry::{BuiltinFormat, ENTRIES};
 use crate::time::Zone;
 
 /// Lines that are tried.
@@ -53,6 +53,19 @@ pub struct Detection {
     pub lines_parsed: usize,
     /// How the format was chosen, in words.
     pub why: String,
+}
+
+/// The built-in format of that name, as far as it can be told without seeing a file.
+pub fn named(name: &str, hints: &Hints) -> Option<Format> {
+    let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
+    builtin(entry, &[], hints)
+}
+
+/// The format of `entry`, if a file that begins with `head` may have it.
+fn builtin(entry: &BuiltinFormat, head: &[&[u8]], hints: &Hints) -> Option<Format> {
+    let parser = (entry.parser)(head, hints.haproxy_captures, hints.json_fields.as_ref())?;
+    let format = Format::new(entry.name, parser, hints.zone.clone());
+    Some(format.with_limitations(entry.limitations))
 }
 
 /// Tries all formats on the first of `lines` and takes the one that reads most
@@ -136,9 +149,7 @@ fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     let wanted = hints.format.as_ref();
     let entries =
         ENTRIES.iter().filter(|entry| wanted.is_none_or(|wanted| wanted.name() == entry.name));
-    let told: Vec<Format> = entries
-        .filter_map(|entry| Some(Format::of_entry(entry, (entry.parser)(head, hints)?, hints)))
-        .collect();
+    let told: Vec<Format> = entries.filter_map(|entry| builtin(entry, head, hints)).collect();
     match wanted {
         Some(wanted) if told.is_empty() => vec![wanted.clone()],
         _ => told,

@@ -9,13 +9,11 @@ use std::sync::Arc;
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::logs::detect::Hints;
 use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::escape::Escaping;
 use crate::logs::header_line::HeaderLine;
 use crate::logs::limitation::Limitation;
 use crate::logs::parser::LineParser;
-use crate::logs::registry::{BuiltinFormat, ENTRIES};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
 use crate::time::Zone;
@@ -36,27 +34,16 @@ pub struct Format {
 type Pieces = [bool; 2];
 
 impl Format {
-    /// The built-in format of that name, as far as it can be told without seeing a file.
-    pub fn named(name: &str, hints: &Hints) -> Option<Format> {
-        let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
-        let parser = (entry.parser)(&[], hints)?;
-        Some(Format::of_entry(entry, parser, hints))
-    }
-
     /// What a file is read as that no format explains.
     pub fn combined() -> Format {
-        Format::own("combined", LineParser::Combined, &Hints::default())
+        Format::new("combined", LineParser::Combined, Zone::UTC)
     }
 
-    /// A format that is in no registry.
-    pub fn own(name: &str, parser: LineParser, hints: &Hints) -> Format {
+    /// The format under `name` of lines that `parser` reads; times without a zone are of `zone`.
+    pub fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
         let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
-        let (name, zone) = (name.into(), hints.zone.clone());
-        Format { name, limitations, envelopes, parser, pieces: Pieces::default(), zone }
-    }
-
-    pub(super) fn of_entry(entry: &BuiltinFormat, parser: LineParser, hints: &Hints) -> Format {
-        Format::own(entry.name, parser, hints).with_limitations(entry.limitations)
+        let (name, pieces) = (name.into(), Pieces::default());
+        Format { name, limitations, envelopes, parser, pieces, zone }
     }
 
     /// The same, with more that it cannot tell.

@@ -1,7 +1,7 @@
 //! The format that a user names, or writes as a server's configuration does.
 
 use crate::error::{Error, Result};
-use crate::logs::detect::Hints;
+use crate::logs::detect::{Hints, named};
 use crate::logs::escape::Escaping;
 use crate::logs::format::Format;
 use crate::logs::parser::LineParser;
@@ -15,7 +15,7 @@ use crate::logs::{apache_format, nginx_format};
 /// Where there is no such name, or the format cannot be read or says too little.
 pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
     let text = text.trim();
-    if let Some(format) = Format::named(text, hints) {
+    if let Some(format) = named(text, hints) {
         return Ok(format);
     }
     let is_nginx = text.starts_with("log_format") || has_variable(text);
@@ -32,7 +32,7 @@ pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
         )));
     };
     let template = compile(pieces, escaping)?;
-    Ok(Format::own("own format", LineParser::Template(template.into()), hints))
+    Ok(Format::new("own format", LineParser::Template(template.into()), hints.zone.clone()))
 }
 
 /// `$name` or `${name}`.

@@ -5,7 +5,7 @@
 
 use botaudit::input::lines::lines;
 use botaudit::logs::LineContent;
-use botaudit::logs::detect::{Hints, detect};
+use botaudit::logs::detect::{Hints, detect, named};
 use botaudit::logs::format::Format;
 use botaudit::logs::record::{Fields, Record, Scratch};
 use botaudit::logs::registry::ENTRIES;
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let mut scratch = Scratch::default();
     for line in lines(data).take(32) {
         for entry in ENTRIES {
-            if let Some(format) = Format::named(entry.name, &Hints::default()) {
+            if let Some(format) = named(entry.name, &Hints::default()) {
                 check_line(&format, line, &mut scratch);
             }
         }

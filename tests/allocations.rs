@@ -16,7 +16,7 @@ use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
 use botaudit::judge::origin_history::OriginHistory;
 use botaudit::judge::verdict::{JudgedAt, Verdict};
-use botaudit::judge::{CrawlerProfile, Judge};
+use botaudit::judge::{Judge, profile::CrawlerProfile};
 use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::Decision;
 use botaudit::matcher::limits::Limits;

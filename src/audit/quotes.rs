@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::judge::CrawlerProfile;
 use crate::judge::crawl_delay::AskedDelay;
+use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
 
 use crate::robots::model::{Directive, RobotsTxt};

@@ -22,7 +22,7 @@ use crate::classify::outcome::Detail;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::judge::{CrawlerProfile, Judge};
+use crate::judge::{Judge, profile::CrawlerProfile};
 use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs};

@@ -3,13 +3,11 @@
 
 use std::sync::OnceLock;
 
-use crate::crawlers::crawler::CrawlerId;
 use crate::digest::Digest;
-use crate::matcher::select::{GroupChoice, Star};
+use crate::matcher::select::GroupChoice;
 use crate::robots::model::{CrawlDelay, ProductToken, RobotsTxt};
 
-use super::robots::Robots;
-use super::{CrawlerProfile, Judge};
+use super::profile::CrawlerProfile;
 
 /// By crawler; made when somebody first asks, which most files never see.
 pub(super) type CrawlDelays = OnceLock<Box<[OnceLock<DelayAndBound>]>>;
@@ -18,13 +16,13 @@ pub(super) type CrawlDelays = OnceLock<Box<[OnceLock<DelayAndBound>]>>;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayAndBound {
     /// An index into the file's delays.
-    crawl_delay: Option<usize>,
-    bound: Bound,
+    pub crawl_delay: Option<usize>,
+    pub bound: Bound,
 }
 
 /// Whether a file binds a crawler.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Bound {
+pub(super) enum Bound {
     Yes,
     /// It names the crawler nowhere, and the crawler ignores `*`.
     No,
@@ -45,32 +43,10 @@ pub struct AskedDelay {
     pub group: Box<[u8]>,
 }
 
-impl Judge {
-    /// Whether `robots` asks `crawler` for a Crawl-delay, be it a number or not.
-    pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        !robots.text.crawl_delays.is_empty()
-            && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
-    }
-
-    /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
-    /// nowhere.
-    pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        let ignores_star = self.profiles[crawler.index()].star == Star::Ignored;
-        ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
-    }
-
-    fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
-        let new = || self.profiles.iter().map(|_| OnceLock::new()).collect();
-        let crawl_delays = robots.crawl_delays.get_or_init(new);
-        *crawl_delays[crawler.index()]
-            .get_or_init(|| DelayAndBound::new(robots, &self.profiles[crawler.index()]))
-    }
-}
-
 impl DelayAndBound {
-    fn new(robots: &Robots, profile: &CrawlerProfile) -> DelayAndBound {
-        let bound_by = profile.bound_by(&robots.text);
-        let crawl_delay = shortest(&robots.text, profile, bound_by);
+    pub fn new(text: &RobotsTxt, profile: &CrawlerProfile) -> DelayAndBound {
+        let bound_by = profile.bound_by(text);
+        let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
         DelayAndBound { crawl_delay, bound }
     }
@@ -117,6 +93,7 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::path::prepare;
 
+    use super::super::Judge;
     use super::*;
 
     fn judge(text: &str) -> Judge {

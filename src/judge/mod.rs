@@ -8,9 +8,11 @@
 pub mod crawl_delay;
 pub mod explained;
 pub mod history;
+mod known;
 mod memory_budget;
 pub mod origin_history;
 pub mod outages;
+pub mod profile;
 pub mod robots;
 pub mod snapshot_history;
 pub mod timeline;
@@ -21,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::archive::Store;
 use crate::archive::snapshot::Snapshot;
-use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
+use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
@@ -31,7 +33,6 @@ use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
-use crate::robots::model::RobotsTxt;
 use crate::robots::parse::{cut, is_foreign, parse_body};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -40,6 +41,7 @@ use crate::url::path::PathQuery;
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
+use profile::CrawlerProfile;
 use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
 
 /// Files whose failure is remembered, where not everything is.
@@ -103,14 +105,6 @@ pub struct Judge {
     known_outages: Option<KnownOutages>,
     /// Whether all crawlers are held to the rules.
     includes_unbound: bool,
-}
-
-/// What a crawler answers to.
-#[derive(Clone, Debug)]
-pub struct CrawlerProfile {
-    product_tokens: Vec<String>,
-    star: select::Star,
-    obligation: Obligation,
 }
 
 /// What was read from the store so far.
@@ -228,12 +222,6 @@ impl Judge {
         self.by_hand.clone()
     }
 
-    /// What [`Judge::unnamed`] says, at all times.
-    pub fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
-        let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
-        self.with_outages(None, known)
-    }
-
     /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
     /// once a request. A file given by hand never governs a foreign host.
     pub fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
@@ -281,16 +269,6 @@ impl Judge {
     /// The version with this number.
     pub fn version(&self, robots: RobotsId) -> Arc<Robots> {
         Arc::clone(&self.loaded().versions[robots.index()])
-    }
-
-    /// The robots.txt files that were looked at, by name.
-    pub fn sources(&self) -> Vec<(String, Arc<Robots>)> {
-        let loaded = self.loaded();
-        let read = loaded
-            .sources
-            .iter()
-            .filter_map(|(source, robots)| Some((source.clone(), Arc::clone(robots.as_ref()?))));
-        read.collect()
     }
 
     /// Entries of a directory of robots.txt files whose names are no hosts.
@@ -475,56 +453,6 @@ impl Loaded {
         if why < *told {
             *told = why;
         }
-    }
-}
-
-impl CrawlerProfile {
-    /// A known crawler.
-    pub fn new(crawler: &Crawler) -> CrawlerProfile {
-        let star = match crawler.star {
-            StarGroups::Honoured => select::Star::Honoured,
-            StarGroups::Ignored => select::Star::Ignored,
-        };
-        let obligation = crawler.binding();
-        CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
-    }
-
-    /// The same, for a judge who holds everybody to the rules, also to those for `*`.
-    pub fn unbound(self) -> CrawlerProfile {
-        CrawlerProfile { star: select::Star::Honoured, ..self.bound() }
-    }
-
-    /// What of `text` binds it.
-    pub(super) fn bound_by(&self, text: &RobotsTxt) -> GroupChoice {
-        select::select(text, &self.product_tokens, self.star).bound_by
-    }
-
-    /// The product token that `bound_by` names, or `*`.
-    pub(super) fn group(&self, bound_by: GroupChoice) -> &[u8] {
-        match bound_by {
-            GroupChoice::Token(at) => self.product_tokens[at].as_bytes(),
-            GroupChoice::Star | GroupChoice::Nothing => b"*",
-        }
-    }
-
-    /// The product token by which rules of `text` bind it, or `*`.
-    pub fn group_in(&self, text: &RobotsTxt) -> &[u8] {
-        self.group(self.bound_by(text))
-    }
-
-    /// A crawler that no registry knows: it answers to `token` and obeys `*`.
-    pub fn of_token(token: String) -> CrawlerProfile {
-        CrawlerProfile::of_tokens(vec![token])
-    }
-
-    fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
-        let (star, obligation) = (select::Star::Honoured, Obligation::Bound);
-        CrawlerProfile { product_tokens, star, obligation }
-    }
-
-    /// The same, held to the rules whatever is documented of it.
-    fn bound(self) -> CrawlerProfile {
-        CrawlerProfile { obligation: Obligation::Bound, ..self }
     }
 }
 

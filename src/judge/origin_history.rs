@@ -2,17 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::archive::{Store, reader::Archive, snapshot::SnapshotOutcome};
-use crate::error::Result;
+use crate::archive::snapshot::SnapshotOutcome;
 use crate::time::UtcTime;
-use crate::url::origin::Origin;
 
-use super::history::History;
 use super::outages::{OutageEffect, Outages};
 use super::robots::Robots;
 use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Timeline, Version};
-use super::verdict::JudgedAt;
-use super::{HostSource, Judge};
 
 /// All that is known of one origin over time.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +42,7 @@ impl OriginHistory {
         OriginHistory::new(Timeline::always(Version(0)), [robots].into(), Box::default())
     }
 
-    fn new(
+    pub(super) fn new(
         timeline: Timeline,
         versions: Box<[Arc<Robots>]>,
         seen: Box<[SnapshotRef]>,
@@ -67,12 +62,14 @@ impl OriginHistory {
         self.seen.len()
     }
 
-    /// By what a request is judged; `None` where nothing is known.
-    pub(super) fn in_force(&self, at: JudgedAt) -> Option<RulingInForce> {
-        match at {
-            JudgedAt::Time(time, before) => self.at(time, before),
-            JudgedAt::Newest => self.newest,
-        }
+    /// What is in force since the newest snapshot; `None` where nothing is known.
+    pub(super) fn newest(&self) -> Option<RulingInForce> {
+        self.newest
+    }
+
+    /// The same, with what logs show besides.
+    pub(super) fn with_outages(self, outages: Arc<Outages>) -> OriginHistory {
+        OriginHistory { outages: Some(outages), ..self }
     }
 
     /// Other rulings that a crawler may have held at `time`, at which `standing` was in force.
@@ -122,116 +119,16 @@ impl OriginHistory {
     }
 }
 
-impl Judge {
-    /// What is known of `origin` over time, shared by all who ask; `None` where nothing is. To be
-    /// asked once an origin, not once a request. What cannot be read is among the
-    /// [failures](Judge::failures).
-    pub fn known(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<OriginHistory>> {
-        let known = self.known_of_store(origin, host_source);
-        match host_source {
-            HostSource::Own => self.with_outages(Some(origin), known),
-            // What our log shows of a foreign host is what we answered in its place.
-            HostSource::Foreign => known,
-        }
-    }
-
-    /// `known` of `origin`, or of a log that names no host, with what logs show besides.
-    pub(super) fn with_outages(
-        &self,
-        origin: Option<&Origin>,
-        known: Option<Arc<OriginHistory>>,
-    ) -> Option<Arc<OriginHistory>> {
-        let Some(outages) =
-            self.known_outages().and_then(|known_outages| known_outages.outages(origin))
-        else {
-            return known;
-        };
-        let known = known.map_or_else(OriginHistory::default, |known| (*known).clone());
-        Some(Arc::new(OriginHistory { outages: Some(Arc::clone(outages)), ..known }))
-    }
-
-    fn known_of_store(
-        &self,
-        origin: &Origin,
-        host_source: HostSource,
-    ) -> Option<Arc<OriginHistory>> {
-        let Store::Archive(archive) = &self.store else {
-            return self
-                .site(origin, host_source)
-                .map(|robots| Arc::new(OriginHistory::always(robots)));
-        };
-        if let Some(known) = self.loaded().dated.get(origin) {
-            return Some(Arc::clone(known));
-        }
-        match self.archived(archive, origin) {
-            // Anybody can make up origins of which nothing is known; they are not remembered.
-            Ok(None) => None,
-            Ok(Some(dated)) => {
-                let mut loaded = self.loaded();
-                let known = loaded.dated.entry(origin.clone());
-                Some(Arc::clone(known.or_insert_with(|| Arc::new(dated))))
-            }
-            Err(err) => {
-                self.loaded().fail(archive.path().display().to_string(), err.to_string());
-                None
-            }
-        }
-    }
-
-    /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
-    /// nothing, or robots.txt files have no history.
-    pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
-        self.loaded().dated.get(origin).cloned()
-    }
-
-    /// What [`Judge::known`] says, read anew.
-    ///
-    /// # Errors
-    /// Where the archive cannot be read.
-    pub fn dated(&self, origin: &Origin, host_source: HostSource) -> Result<Option<OriginHistory>> {
-        match &self.store {
-            Store::File(_) | Store::Directory(_) => {
-                Ok(self.site(origin, host_source).map(OriginHistory::always))
-            }
-            Store::Archive(archive) => self.archived(archive, origin),
-        }
-    }
-
-    fn archived(&self, archive: &Archive, origin: &Origin) -> Result<Option<OriginHistory>> {
-        let entries = archive.history(origin)?;
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        let History { timeline, bodies, versions: of_entries } = History::new(&entries);
-        let versions = bodies
-            .iter()
-            .map(|key| {
-                if let Some(known) = self.loaded().by_digest.get(&key.digest) {
-                    return Ok(Arc::clone(known));
-                }
-                let body = archive.body(*key)?;
-                let robots = self.version_of(key.digest, &body);
-                self.keep(0);
-                Ok(robots)
-            })
-            .collect::<Result<_>>()?;
-        let seen = entries.iter().zip(of_entries).map(|(entry, version)| SnapshotRef {
-            fetched_at: entry.fetch.fetched_at,
-            outcome: entry.fetch.outcome,
-            max_age_seconds: entry.fetch.max_age_seconds,
-            version,
-        });
-        Ok(Some(OriginHistory::new(timeline, versions, seen.collect())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::archive::snapshot::{Failure, Fetch};
     use crate::archive::writer::NewSnapshot;
+    use crate::archive::{Store, reader::Archive};
     use crate::crawlers::registry::Registry;
+    use crate::judge::{HostSource, Judge};
     use crate::url::dialect::Dialect;
+    use crate::url::origin::Origin;
 
     const HOUR: i64 = 3600;
     const OPEN: &str = "User-agent: *\nDisallow: /closed\n";

@@ -6,11 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::archive::Store;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::Judge;
 use super::timeline::UNREACHABLE_SECONDS_MAX;
 
 /// Seconds of an hour, the unit in which logs are looked at.
@@ -42,8 +40,8 @@ pub enum OutageEffect {
 /// What a judge counts of what logs show.
 #[derive(Clone, Debug, Default)]
 pub struct KnownOutages {
-    by_origin: HashMap<Origin, Arc<Outages>>,
-    unnamed: Option<Arc<Outages>>,
+    pub(super) by_origin: HashMap<Origin, Arc<Outages>>,
+    pub(super) unnamed: Option<Arc<Outages>>,
     /// Hours in which robots.txt of some origin could not be got.
     pub hours: u64,
     /// Those origins.
@@ -54,7 +52,7 @@ pub struct KnownOutages {
 
 impl Outages {
     /// Of `hours` since 1970 in order, but for those near `snapshots`, which are in order too.
-    fn new(hours: &[i64], snapshots: &[UtcTime]) -> Outages {
+    pub(super) fn new(hours: &[i64], snapshots: &[UtcTime]) -> Outages {
         let mut stretches: Vec<(i64, i64)> = Vec::new();
         for hour in hours {
             let (from, until) = (hour * HOUR_SECONDS, (hour + 1) * HOUR_SECONDS);
@@ -83,7 +81,7 @@ impl Outages {
         }
     }
 
-    fn hours(&self) -> u64 {
+    pub(super) fn hours(&self) -> u64 {
         let seconds: i64 = self.stretches.iter().map(|(from, until)| until - from).sum();
         u64::try_from(seconds / HOUR_SECONDS).unwrap_or_default()
     }
@@ -101,46 +99,6 @@ impl KnownOutages {
         match origin {
             Some(origin) => self.by_origin.get(origin),
             None => self.unnamed.as_ref(),
-        }
-    }
-}
-
-impl Judge {
-    /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin
-    /// of ours. An archive wins that has a snapshot within a day of such an hour.
-    pub fn heed(&mut self, hours: OutageHours) {
-        let mut known_outages = KnownOutages::default();
-        for (origin, hours) in hours {
-            // What is known of it cannot be read, and its requests will count as unknown.
-            let Some(snapshots) = self.snapshot_times(origin.as_ref()) else { continue };
-            let outages = Outages::new(&hours, &snapshots);
-            let heeded_hours = outages.hours();
-            known_outages.hours_passed_over += hours.len() as u64 - heeded_hours;
-            if heeded_hours == 0 {
-                continue;
-            }
-            known_outages.hours += heeded_hours;
-            known_outages.origins += 1;
-            match origin {
-                Some(origin) => drop(known_outages.by_origin.insert(origin, Arc::new(outages))),
-                None => known_outages.unnamed = Some(Arc::new(outages)),
-            }
-        }
-        self.known_outages = Some(known_outages);
-    }
-
-    /// What counts of what logs show; `None` where nobody asked for it.
-    pub fn known_outages(&self) -> Option<&KnownOutages> {
-        self.known_outages.as_ref()
-    }
-
-    fn snapshot_times(&self, origin: Option<&Origin>) -> Option<Vec<UtcTime>> {
-        match (&self.store, origin) {
-            (Store::Archive(archive), Some(origin)) => {
-                let history = archive.history(origin).ok()?;
-                Some(history.iter().map(|entry| entry.fetch.fetched_at).collect())
-            }
-            _ => Some(Vec::new()),
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
 use crate::robots::model::{Directive, Group, RobotsTxt};
 
-use super::CrawlerProfile;
 use super::crawl_delay::CrawlDelays;
+use super::profile::CrawlerProfile;
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

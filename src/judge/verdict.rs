@@ -4,17 +4,19 @@
 //! a target without a path; `/robots.txt`, which may always be requested; an origin or a time of
 //! which nothing is known; what the ruling in force says; and last whether that binds the crawler.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::matcher::decision::Decision;
+use crate::matcher::select::Star;
 use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
 use crate::url::path::PathQuery;
 
 use super::Judge;
+use super::crawl_delay::{Bound, DelayAndBound};
 use super::origin_history::OriginHistory;
 use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
@@ -182,7 +184,11 @@ impl Judge {
             (verdict, _) => return DatedVerdict::undated(verdict.unwrap_or(Verdict::NoPath)),
         };
         let Some(known) = known else { return unknown };
-        let Some(standing) = known.in_force(at) else {
+        let in_force = match at {
+            JudgedAt::Time(time, before) => known.at(time, before),
+            JudgedAt::Newest => known.newest(),
+        };
+        let Some(standing) = in_force else {
             return DatedVerdict { is_before_first: true, ..unknown };
         };
         let robots = known.rules(standing.ruling);
@@ -211,6 +217,26 @@ impl Judge {
             is_before_first: standing.age_seconds.is_some_and(|age| age < 0),
             is_by_logs: standing.is_by_logs(),
         }
+    }
+
+    /// Whether `robots` asks `crawler` for a Crawl-delay, be it a number or not.
+    pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        !robots.text.crawl_delays.is_empty()
+            && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
+    }
+
+    /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
+    /// nowhere.
+    pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
+        let ignores_star = self.profiles[crawler.index()].star == Star::Ignored;
+        ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
+    }
+
+    fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
+        let new = || self.profiles.iter().map(|_| OnceLock::new()).collect();
+        let crawl_delays = robots.crawl_delays.get_or_init(new);
+        *crawl_delays[crawler.index()]
+            .get_or_init(|| DelayAndBound::new(&robots.text, &self.profiles[crawler.index()]))
     }
 }
 

@@ -1,0 +1,63 @@
+//! What is asked of a robots.txt on behalf of a crawler.
+
+use crate::crawlers::crawler::{Crawler, Obligation, StarGroups};
+use crate::matcher::select::{GroupChoice, Star, select};
+use crate::robots::model::RobotsTxt;
+
+/// What a crawler answers to.
+#[derive(Clone, Debug)]
+pub struct CrawlerProfile {
+    pub(super) product_tokens: Vec<String>,
+    pub(super) star: Star,
+    pub(super) obligation: Obligation,
+}
+
+impl CrawlerProfile {
+    /// A known crawler.
+    pub fn new(crawler: &Crawler) -> CrawlerProfile {
+        let star = match crawler.star {
+            StarGroups::Honoured => Star::Honoured,
+            StarGroups::Ignored => Star::Ignored,
+        };
+        let obligation = crawler.binding();
+        CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
+    }
+
+    /// The same, for a judge who holds everybody to the rules, also to those for `*`.
+    pub fn unbound(self) -> CrawlerProfile {
+        CrawlerProfile { star: Star::Honoured, ..self.bound() }
+    }
+
+    /// What of `text` binds it.
+    pub(super) fn bound_by(&self, text: &RobotsTxt) -> GroupChoice {
+        select(text, &self.product_tokens, self.star).bound_by
+    }
+
+    /// The product token that `bound_by` names, or `*`.
+    pub(super) fn group(&self, bound_by: GroupChoice) -> &[u8] {
+        match bound_by {
+            GroupChoice::Token(at) => self.product_tokens[at].as_bytes(),
+            GroupChoice::Star | GroupChoice::Nothing => b"*",
+        }
+    }
+
+    /// The product token by which rules of `text` bind it, or `*`.
+    pub fn group_in(&self, text: &RobotsTxt) -> &[u8] {
+        self.group(self.bound_by(text))
+    }
+
+    /// A crawler that no registry knows: it answers to `token` and obeys `*`.
+    pub fn of_token(token: String) -> CrawlerProfile {
+        CrawlerProfile::of_tokens(vec![token])
+    }
+
+    pub(super) fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
+        let (star, obligation) = (Star::Honoured, Obligation::Bound);
+        CrawlerProfile { product_tokens, star, obligation }
+    }
+
+    /// The same, held to the rules whatever is documented of it.
+    pub(super) fn bound(self) -> CrawlerProfile {
+        CrawlerProfile { obligation: Obligation::Bound, ..self }
+    }
+}

@@ -26,6 +26,15 @@ struct Way {
     target: PathBuf,
 }
 
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Readers {
+    /// Whoever might read what stood there, or else may read new files.
+    AsUsual,
+    /// The user who runs the program.
+    OwnerOnly,
+}
+
 /// Removed when dropped.
 #[derive(Debug)]
 struct Hidden(PathBuf);
@@ -37,6 +46,10 @@ impl StagedFile {
     /// # Errors
     /// Where its directory cannot be written to, or it is a directory itself.
     pub fn create(path: &Path) -> io::Result<StagedFile> {
+        StagedFile::create_for(path, Readers::AsUsual)
+    }
+
+    fn create_for(path: &Path, readers: Readers) -> io::Result<StagedFile> {
         let standing = fs::metadata(path).ok();
         let resolved = fs::canonicalize(path).ok();
         if standing.as_ref().is_some_and(|standing| !standing.is_file() || resolved.is_none()) {
@@ -47,8 +60,15 @@ impl StagedFile {
         let target = resolved.unwrap_or_else(|| path.to_owned());
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let hidden = Hidden(target.with_file_name(hidden_name(name)));
-        let file = File::create(&hidden.0)?;
-        if let Some(standing) = standing {
+        let file = match readers {
+            Readers::AsUsual => File::create(&hidden.0)?,
+            Readers::OwnerOnly => {
+                // What a killed run left there may have other rights.
+                let _ = fs::remove_file(&hidden.0);
+                create_private(&hidden.0)?
+            }
+        };
+        if let Some(standing) = standing.filter(|_| readers == Readers::AsUsual) {
             file.set_permissions(standing.permissions())?;
         }
         Ok(StagedFile { file, way: Some(Way { hidden, target }) })
@@ -93,7 +113,20 @@ impl Drop for Hidden {
 /// # Errors
 /// Where that is refused.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let replaced = StagedFile::create(path).and_then(|mut file| {
+    replace_for(path, bytes, Readers::AsUsual)
+}
+
+/// As [`replace`]; where the system knows rights of files, nobody but the owner may read it, whoever
+/// might read what stands there.
+///
+/// # Errors
+/// Where that is refused.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_for(path, bytes, Readers::OwnerOnly)
+}
+
+fn replace_for(path: &Path, bytes: &[u8], readers: Readers) -> Result<()> {
+    let replaced = StagedFile::create_for(path, readers).and_then(|mut file| {
         file.write_all(bytes)?;
         file.commit()
     });
@@ -116,6 +149,15 @@ pub fn clear_leftovers(directory: &Path, target: &str) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// A new file that only its owner may read or write.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn hidden_name(name: &OsStr) -> OsString {
@@ -179,6 +221,22 @@ mod tests {
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
         assert_eq!(reader.join().unwrap(), b"rows");
         assert_eq!(names(dir.path()), ["pipe"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_private_is_the_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        replace_private(&path, b"new").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        replace_private(&path, b"newer").unwrap();
+        assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o600, b"newer".to_vec()));
+        assert_eq!(names(dir.path()), ["file"]);
     }
 
     #[cfg(unix)]

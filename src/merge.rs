@@ -12,6 +12,10 @@ pub trait Merge {
     fn absorb(&mut self, other: Self);
 }
 
+impl Merge for () {
+    fn absorb(&mut self, (): ()) {}
+}
+
 impl<V: Merge> Merge for Option<V> {
     fn absorb(&mut self, other: Option<V>) {
         match (self.as_mut(), other) {

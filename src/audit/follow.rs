@@ -11,7 +11,6 @@ use crate::time::Day;
 use super::by_day::FileDays;
 use super::extent::{Extent, Reading, ReadingEnd};
 use super::identities::Identities;
-use super::suspects::Suspects;
 use super::tally::counter::Counter;
 use super::worker::{Pass, Split};
 use super::{Options, Progress, add_up, context};
@@ -63,21 +62,4 @@ pub fn follow(
         Ok((end, of_file))
     });
     Ok(Followed { ends: ends.collect::<Result<_>>()?, days })
-}
-
-/// As [`suspects`](super::suspects()), of what `readings` ask for.
-///
-/// # Errors
-/// Where threads cannot be started.
-pub fn suspects_of(
-    sources: &[Source],
-    readings: &[Reading],
-    options: &Options,
-    (judge, registry): (&Judge, &Registry),
-    identities: &Identities,
-    progress: &Progress,
-) -> Result<Suspects> {
-    let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
-    let (counted, _) = add_up(sources, readings, options, &context, progress, None)?;
-    Ok(Suspects::new(counted.collected.suspects))
 }

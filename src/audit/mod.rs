@@ -9,6 +9,8 @@ pub mod awareness;
 pub mod by_day;
 mod chunk_queue;
 pub mod client;
+pub mod client_key;
+pub mod collected_file;
 pub mod evidence;
 pub mod examine;
 pub mod extent;
@@ -22,6 +24,7 @@ pub mod input_end;
 pub mod naming;
 mod nothing_judged;
 pub mod pace;
+mod packed;
 pub mod parse_rate;
 pub mod place;
 pub mod prepass;
@@ -40,7 +43,6 @@ mod warnings;
 pub mod witness;
 pub mod worker;
 
-use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -61,14 +63,14 @@ use chunk_queue::{ChunkWorker, LogReader};
 use evidence::EvidenceSink;
 use extent::{Extent, Reading, ReadingEnd};
 use identities::Identities;
+use input_end::InputEnd;
 use naming::Naming;
+use prepass::{Collected, FirstPass};
 use simulate::Draft;
 use sites::Sites;
-use suspects::Suspects;
 use tally::build::{self, Run};
 use tally::counter::TallyLimits;
 use tally::{Tally, header};
-use witness::Silent;
 use worker::{Context, Pass, Split, Worker, WorkerCounts};
 
 /// Bytes of lines that a worker takes at once, where nothing else is asked for.
@@ -154,42 +156,36 @@ pub fn run(
     build::tally(counted.counter, sources, ends, run)
 }
 
-/// Whose names are to be looked up before [`run`], as far as lists of addresses do not say
-/// already who they are. Reads all of `sources`.
+/// What must be known of `sources` before [`run`], as far as `first` wants it, and how each of them
+/// ended. Reads all of them, once.
 ///
 /// # Errors
 /// Where threads cannot be started.
-pub fn suspects(
+pub fn collect(
     sources: &[Source],
     options: &Options,
-    judge: &Judge,
-    registry: &Registry,
-    identities: &Identities,
+    first: &FirstPass<'_>,
     progress: &Progress,
-) -> Result<Suspects> {
-    let context = context(sources, options, judge, registry, identities, Pass::CollectSuspects);
-    let readings = whole(sources);
-    let (counted, _) = add_up(sources, &readings, options, &context, progress, None)?;
-    Ok(Suspects::new(counted.collected.suspects))
+) -> Result<(Collected, Vec<InputEnd>)> {
+    collect_of(sources, &whole(sources), options, first, progress)
 }
 
-/// The hours in which nobody got the robots.txt of an origin of ours, as `sources` show, to be
-/// [heeded](Judge::heed) before [`run`]. Reads all of `sources`.
+/// As [`collect`], of what `readings` ask for.
 ///
 /// # Errors
 /// Where threads cannot be started.
-pub fn silent_hours(
+pub fn collect_of(
     sources: &[Source],
+    readings: &[Reading],
     options: &Options,
-    judge: &Judge,
-    registry: &Registry,
+    first: &FirstPass<'_>,
     progress: &Progress,
-) -> Result<Silent> {
-    let nobody = Identities::default();
-    let context = context(sources, options, judge, registry, &nobody, Pass::CollectWitness);
-    let readings = whole(sources);
-    let (counted, _) = add_up(sources, &readings, options, &context, progress, None)?;
-    Ok(counted.collected.witness.into_silent())
+) -> Result<(Collected, Vec<InputEnd>)> {
+    let FirstPass { judge, registry, identities, wanted, client_key } = *first;
+    let mut context = context(sources, options, judge, registry, identities, Pass::Collect(wanted));
+    context.client_key = Some(client_key);
+    let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
+    Ok((counted.collected, ends.into_iter().map(|end| end.input).collect()))
 }
 
 fn context<'a>(
@@ -216,7 +212,7 @@ fn context<'a>(
         pass,
         limits: options.limits,
         ranks: registry.ranks().into(),
-        client_key: RandomState::new(),
+        client_key: None,
     }
 }
 

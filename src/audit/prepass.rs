@@ -1,29 +1,153 @@
 //! What must be known of the logs before anything is judged: one common first pass.
 
-use crate::bounded::Bounded;
-use crate::merge::Merge;
+use std::collections::BTreeSet;
 
+use crate::bounded::Bounded;
+use crate::crawlers::registry::Registry;
+use crate::judge::Judge;
+use crate::merge::Merge;
+use crate::url::origin::Origin;
+
+use super::client_key::ClientKey;
+use super::identities::Identities;
+use super::place::{Place, Standing};
 use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
 use super::witness::Witness;
 
-/// What the first pass collects.
-#[derive(Clone, Debug)]
-pub struct Collected {
-    /// Addresses to be looked up.
-    pub suspects: Bounded<Suspect, Requests>,
-    /// How requests for robots.txt were answered.
-    pub witness: Witness,
+/// What the first pass is to collect.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Wanted {
+    /// Addresses to be looked up (`--verify-dns`).
+    pub addresses: bool,
+    /// How requests for robots.txt were answered (`--infer-outages`), and by which hosts.
+    pub outages: Option<OutageHosts>,
+    /// Origins that crawlers asked (`--fetch`).
+    pub origins: bool,
 }
 
-impl Default for Collected {
-    fn default() -> Collected {
-        Collected { suspects: Bounded::new(SUSPECTS_MAX), witness: Witness::default() }
+/// Whose answers to requests for robots.txt are collected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OutageHosts {
+    /// Those of hosts that the user named or of which a robots.txt is known.
+    Ours,
+    /// Those of all hosts that logs name: which are ours is decided by a later judge.
+    All,
+}
+
+impl Wanted {
+    /// Whether a first pass is needed.
+    pub fn is_any(self) -> bool {
+        self != Wanted::default()
+    }
+}
+
+/// By what the first pass goes.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstPass<'a> {
+    /// Which origins are the user's.
+    pub judge: &'a Judge,
+    /// Who is a crawler.
+    pub registry: &'a Registry,
+    /// Whose addresses need not be looked up.
+    pub identities: &'a Identities,
+    /// What is collected.
+    pub wanted: Wanted,
+    /// By what clients are told apart.
+    pub client_key: &'a ClientKey,
+}
+
+/// What the first pass collected; `None` where it was not wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Collected {
+    /// Addresses to be looked up.
+    pub addresses: Option<Bounded<Suspect, Requests>>,
+    /// How requests for robots.txt were answered.
+    pub answers: Option<Witness>,
+    /// Origins that crawlers asked.
+    pub origins: Option<AskedOrigins>,
+}
+
+/// Origins that crawlers asked. Those that the user named are all kept; of strangers those of
+/// smallest hash, as many as a tally tells apart.
+#[derive(Clone, Debug)]
+pub struct AskedOrigins {
+    pub(super) named: BTreeSet<Origin>,
+    pub(super) strangers: Bounded<Origin, ()>,
+}
+
+impl Collected {
+    /// Nothing yet of what is `wanted`; at most `strangers_max` origins that the user did not name.
+    pub fn new(wanted: Wanted, strangers_max: usize) -> Collected {
+        Collected {
+            addresses: wanted.addresses.then(|| Bounded::new(SUSPECTS_MAX)),
+            answers: wanted.outages.map(|_| Witness::default()),
+            origins: wanted.origins.then(|| AskedOrigins::new(strangers_max)),
+        }
     }
 }
 
 impl Merge for Collected {
     fn absorb(&mut self, other: Collected) {
-        self.suspects.absorb(other.suspects);
-        self.witness.absorb(other.witness);
+        self.addresses.absorb(other.addresses);
+        self.answers.absorb(other.answers);
+        self.origins.absorb(other.origins);
+    }
+}
+
+impl AskedOrigins {
+    /// None yet.
+    pub fn new(strangers_max: usize) -> AskedOrigins {
+        AskedOrigins { named: BTreeSet::new(), strangers: Bounded::new(strangers_max) }
+    }
+
+    /// Adds the origin of `place`, if it is one.
+    pub(super) fn add(&mut self, place: &Place, standing: Standing) {
+        let Place::Origin(origin) = place else { return };
+        match standing {
+            Standing::Stranger(hash) => self.strangers.add_hashed(hash, origin.clone(), ()),
+            Standing::Named if !self.named.contains(origin) => {
+                self.named.insert(origin.clone());
+            }
+            Standing::Named => {}
+        }
+    }
+
+    /// All of them.
+    pub fn into_set(self) -> BTreeSet<Origin> {
+        let (strangers, _) = self.strangers.into_parts();
+        strangers.map(|(origin, ())| origin).chain(self.named).collect()
+    }
+}
+
+impl Merge for AskedOrigins {
+    fn absorb(&mut self, other: AskedOrigins) {
+        self.named.extend(other.named);
+        self.strangers.absorb(other.strangers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounded::StableHash;
+
+    #[test]
+    fn strangers_push_out_no_origin_that_the_user_named() {
+        let place = |host: String| Place::Origin(Origin::parse(host.as_bytes()).unwrap());
+        let mut forwards = AskedOrigins::new(3);
+        let mut backwards = AskedOrigins::new(3);
+        let named = place("https://named.example".to_owned());
+        forwards.add(&named, Standing::Named);
+        for number in 0..9 {
+            for (origins, number) in [(&mut forwards, number), (&mut backwards, 8 - number)] {
+                let stranger = place(format!("https://{number}.example"));
+                origins.add(&stranger, Standing::Stranger(stranger.stable_hash()));
+            }
+        }
+        backwards.add(&named, Standing::Named);
+        let (forwards, backwards) = (forwards.into_set(), backwards.into_set());
+        assert_eq!(forwards, backwards);
+        assert_eq!(forwards.len(), 4);
+        assert!(forwards.iter().any(|origin| origin.host() == "named.example"));
     }
 }

@@ -197,6 +197,15 @@ impl<'a> Sites<'a> {
         SiteId(id)
     }
 
+    /// What is known of a place of ours.
+    pub fn of_place(&self, place: &Place) -> Site {
+        match place {
+            Place::Unnamed => Site { place: Arc::new(Place::Unnamed), ..self.sites[0].clone() },
+            Place::Origin(origin) => self.site(Some(origin.clone()), HostSource::Own),
+            Place::Invalid | Place::Others => self.site(None, HostSource::Own),
+        }
+    }
+
     fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
         let Some(origin) = origin else {
             return Site {

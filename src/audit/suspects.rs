@@ -35,7 +35,7 @@ pub struct Requests(pub u64);
 
 impl Merge for Requests {
     fn absorb(&mut self, other: Requests) {
-        self.0 += other.0;
+        self.0 = self.0.saturating_add(other.0);
     }
 }
 

@@ -9,6 +9,7 @@ pub mod counts;
 pub mod file;
 pub mod header;
 pub mod identity_sources;
+pub mod made_by;
 pub mod merge;
 pub mod rows;
 pub mod rulings;

@@ -6,15 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::bounded::{Bounded, StableHash};
+use crate::judge::Judge;
 use crate::judge::outages::{HOUR_SECONDS, OutageHours};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
 use super::finish::Audit;
+use super::naming::Naming;
 use super::place::Place;
 use super::place::Standing;
-use super::sites::Site;
+use super::prepass::OutageHosts;
+use super::sites::{Site, Sites};
 use super::tally::header::OutageSummary;
 
 /// So many clients must have asked within an hour, all in vain.
@@ -24,6 +29,8 @@ pub const CLIENTS_MIN: usize = 3;
 pub const DAYS_MAX: usize = 1 << 18;
 
 const HOURS_OF_DAY: i64 = 24;
+
+const DAY_SECONDS: i64 = HOURS_OF_DAY * HOUR_SECONDS;
 
 /// How requests for robots.txt were answered.
 #[derive(Clone, Debug)]
@@ -61,8 +68,23 @@ struct PlaceDay {
     day: i64,
 }
 
+/// The answers of one day at a place, as they are written to a file.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct AnswersOfDay {
+    /// Who was asked for its robots.txt.
+    pub place: Place,
+    /// Whether the user named it.
+    pub is_named: bool,
+    /// Since 1970, in UTC.
+    pub day: i64,
+    /// A bit for each hour in which somebody got another answer than 429 or 5xx.
+    pub answered_hours: u32,
+    /// Of the other hours: hashes of who asked, the smallest.
+    pub in_vain: BTreeMap<u8, BTreeSet<u64>>,
+}
+
 /// The answers of one day.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Answers {
     /// Hours in which somebody got another answer than 429 or 5xx; a bit each.
     answered: u32,
@@ -107,46 +129,117 @@ impl Default for Witness {
 
 impl Witness {
     /// Counts that `client` asked for the robots.txt of `site`, and was answered `status`.
-    pub(super) fn count(&mut self, site: &Site, time: UtcTime, status: u16, client: u64) {
-        let is_ours = site.standing == Standing::Named || site.known.is_some();
+    pub(super) fn count(
+        &mut self,
+        site: &Site,
+        hosts: OutageHosts,
+        time: UtcTime,
+        status: u16,
+        client: u64,
+    ) {
+        let is_ours = hosts == OutageHosts::All || is_ours(site);
         if !is_ours || matches!(*site.place, Place::Invalid | Place::Others) {
             return;
         }
         let hour = time.unix_seconds().div_euclid(HOUR_SECONDS);
         let day = hour.div_euclid(HOURS_OF_DAY);
         let key = PlaceDay { place: Place::clone(&site.place), day };
-        // Hosts that the user named are never pushed out by those that anybody can make up.
-        let hash = match site.standing {
-            Standing::Named => key.stable_hash() >> 1,
-            Standing::Stranger(_) => key.stable_hash() >> 1 | 1 << 63,
-        };
+        let hash = key.hash_of(site.standing == Standing::Named);
         let hour_of_day = u8::try_from(hour.rem_euclid(HOURS_OF_DAY)).expect("a day has 24 hours");
         self.days.entry(hash, &key).count(hour_of_day, status, client);
     }
 
-    /// What all answers together show.
-    pub fn into_silent(self) -> Silent {
+    /// What all answers together show of the origins that are the user's, as `judge` and `naming`
+    /// have it.
+    pub fn into_silent(self, judge: &Judge, naming: &Naming) -> Silent {
+        let sites = Sites::new(judge, naming);
         let (days, others) = self.days.into_parts();
+        // A host may have been a stranger to one machine and named on another.
+        let mut by_place: BTreeMap<PlaceDay, Answers> = BTreeMap::new();
+        for (key, answers) in days {
+            by_place.absorb(BTreeMap::from([(key, answers)]));
+        }
         let mut hours = OutageHours::new();
-        for (PlaceDay { place, day }, answers) in days {
+        for (PlaceDay { place, day }, answers) in by_place {
+            let silent: Vec<i64> = answers.silent().collect();
+            if silent.is_empty() || !is_ours(&sites.of_place(&place)) {
+                continue;
+            }
             let origin = match place {
                 Place::Origin(origin) => Some(origin),
                 _ => None,
             };
-            let silent: Vec<i64> = answers.silent().collect();
-            if !silent.is_empty() {
-                let of_origin = hours.entry(origin).or_default();
-                of_origin.extend(silent.iter().map(|hour| day * HOURS_OF_DAY + hour));
-            }
+            let of_origin = hours.entry(origin).or_default();
+            of_origin.extend(silent.iter().map(|hour| day * HOURS_OF_DAY + hour));
         }
         hours.values_mut().for_each(|hours| hours.sort_unstable());
         Silent { hours, is_cut: others.is_some() }
     }
+
+    /// What was collected, in the order of places and days, and whether some days had to be left
+    /// out.
+    pub(super) fn into_days(self) -> (Vec<AnswersOfDay>, bool) {
+        let mut witness = self;
+        let days = witness.days.kept_mut().map(|(hash, key, answers)| AnswersOfDay {
+            place: key.place.clone(),
+            is_named: hash >> 63 == 0,
+            day: key.day,
+            answered_hours: answers.answered,
+            in_vain: std::mem::take(&mut answers.in_vain),
+        });
+        let mut days: Vec<AnswersOfDay> = days.collect();
+        days.sort_by(|left, right| {
+            (&left.place, left.day, left.is_named).cmp(&(&right.place, right.day, right.is_named))
+        });
+        let is_cut = witness.days.others_mut().is_some();
+        (days, is_cut)
+    }
+
+    /// Of what [`Witness::into_days`] gave; `None` where it cannot have.
+    pub(super) fn of_days(days: Vec<AnswersOfDay>, is_cut: bool) -> Option<Witness> {
+        let mut witness = Witness::default();
+        if days.len() > DAYS_MAX {
+            return None;
+        }
+        for AnswersOfDay { place, is_named, day, answered_hours: answered, in_vain } in days {
+            let is_time = UtcTime::from_unix_seconds(day.checked_mul(DAY_SECONDS)?).is_some();
+            let is_hours = answered >> HOURS_OF_DAY == 0
+                && in_vain.iter().all(|(&hour, clients)| {
+                    i64::from(hour) < HOURS_OF_DAY
+                        && answered >> hour & 1 == 0
+                        && (1..=CLIENTS_MIN).contains(&clients.len())
+                });
+            if !is_time || !is_hours || matches!(place, Place::Invalid | Place::Others) {
+                return None;
+            }
+            let key = PlaceDay { place, day };
+            witness.days.add_hashed(key.hash_of(is_named), key, Answers { answered, in_vain });
+        }
+        if is_cut {
+            witness.days.add_to_others(Answers::default());
+        }
+        Some(witness)
+    }
+}
+
+/// Whether what a host answers counts.
+fn is_ours(site: &Site) -> bool {
+    site.standing == Standing::Named || site.known.is_some()
 }
 
 impl Merge for Witness {
     fn absorb(&mut self, other: Witness) {
         self.days.absorb(other.days);
+    }
+}
+
+impl PlaceDay {
+    /// Hosts that the user named are never pushed out by those that anybody can make up.
+    fn hash_of(&self, is_named: bool) -> u64 {
+        match is_named {
+            true => self.stable_hash() >> 1,
+            false => self.stable_hash() >> 1 | 1 << 63,
+        }
     }
 }
 
@@ -190,9 +283,11 @@ impl Merge for Answers {
     }
 }
 
+/// The smallest stay, so that neither the order of lines nor of machines shows.
 fn insert(clients: &mut BTreeSet<u64>, client: u64) {
-    if clients.len() < CLIENTS_MIN {
-        clients.insert(client);
+    clients.insert(client);
+    if clients.len() > CLIENTS_MIN {
+        clients.pop_last();
     }
 }
 
@@ -201,12 +296,24 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::archive::Store;
+    use crate::archive::directory::Directory;
+    use crate::crawlers::registry::Registry;
     use crate::judge::HostSource;
+    use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
     fn site(host: &str, standing: Standing) -> Site {
         let place = Arc::new(Place::Origin(Origin::parse(host.as_bytes()).unwrap()));
         Site { place, standing, known: None, host_source: HostSource::Own }
+    }
+
+    /// Where the user named `https://a.example` and nothing is known of any host.
+    fn silent(witness: Witness) -> Silent {
+        let store = Store::Directory(Directory::default());
+        let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
+        let origin = Origin::parse(b"https://a.example");
+        witness.into_silent(&judge, &Naming { origin, ..Naming::default() })
     }
 
     /// `(minute, status, client)`, in any order and however split between workers.
@@ -217,7 +324,7 @@ mod tests {
             let mut witness = Witness::default();
             for &(minute, status, client) in asked {
                 let time = UtcTime::from_unix_seconds(minute * 60).unwrap();
-                witness.count(&site, time, status, client);
+                witness.count(&site, OutageHosts::Ours, time, status, client);
             }
             witness
         };
@@ -226,7 +333,9 @@ mod tests {
             for cut in 0..=asked.len() {
                 let mut whole = witness(&asked[..cut]);
                 whole.absorb(witness(&asked[cut..]));
-                let found = whole.into_silent().hours.into_values().next().unwrap_or_default();
+                let (days, is_cut) = whole.into_days();
+                let whole = Witness::of_days(days, is_cut).unwrap();
+                let found = silent(whole).hours.into_values().next().unwrap_or_default();
                 assert_eq!(found, expected, "{asked:?} cut at {cut}");
             }
         }
@@ -248,12 +357,79 @@ mod tests {
 
     #[test]
     fn strangers_of_whom_nothing_is_known_show_nothing() {
-        let mut witness = Witness::default();
-        let stranger = site("https://b.example", Standing::Stranger(1));
-        for client in 0..9 {
-            let time = UtcTime::from_unix_seconds(0).unwrap();
-            witness.count(&stranger, time, 503, client);
+        for hosts in [OutageHosts::Ours, OutageHosts::All] {
+            let mut witness = Witness::default();
+            let stranger = site("https://b.example", Standing::Stranger(1));
+            for client in 0..9 {
+                let time = UtcTime::from_unix_seconds(0).unwrap();
+                witness.count(&stranger, hosts, time, 503, client);
+            }
+            // It may become known before it is asked what they show.
+            assert_eq!(witness.clone().into_days().0.len(), usize::from(hosts == OutageHosts::All));
+            assert!(silent(witness).hours.is_empty());
         }
-        assert!(witness.into_silent().hours.is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_of_clients_depends_neither_on_their_order_nor_on_how_they_are_split() {
+        let site = site("https://a.example", Standing::Named);
+        let witness = |clients: &[u64]| {
+            let mut witness = Witness::default();
+            for &client in clients {
+                let time = UtcTime::from_unix_seconds(0).unwrap();
+                witness.count(&site, OutageHosts::Ours, time, 503, client);
+            }
+            witness
+        };
+        let expected = witness(&[1, 2, 3, 4, 5]).into_days();
+        for (left, right) in
+            [(&[5, 4, 3][..], &[2, 1][..]), (&[3, 5], &[1, 4, 2]), (&[], &[4, 2, 5, 3, 1])]
+        {
+            let mut whole = witness(left);
+            whole.absorb(witness(right));
+            assert_eq!(whole.into_days(), expected);
+        }
+    }
+
+    /// One machine may know of a host what the other does not.
+    #[test]
+    fn a_host_that_is_named_here_and_not_there_is_one_host() {
+        let count = |standing, status| {
+            let mut witness = Witness::default();
+            for client in 0..3 {
+                let time = UtcTime::from_unix_seconds(0).unwrap();
+                let site = site("https://a.example", standing);
+                witness.count(&site, OutageHosts::All, time, status, client);
+            }
+            witness
+        };
+        let mut whole = count(Standing::Named, 503);
+        whole.absorb(count(Standing::Stranger(7), 200));
+        assert!(silent(whole).hours.is_empty());
+    }
+
+    #[test]
+    fn days_that_cannot_have_been_collected_are_refused() {
+        let fits = |change: fn(&mut AnswersOfDay)| {
+            let mut day = AnswersOfDay {
+                place: Place::Unnamed,
+                is_named: true,
+                day: 20_000,
+                answered_hours: 1,
+                in_vain: BTreeMap::from([(1, BTreeSet::from([7]))]),
+            };
+            change(&mut day);
+            Witness::of_days(vec![day], false).is_some()
+        };
+        assert!(fits(|_| {}));
+        assert!(!fits(|day| day.place = Place::Others));
+        assert!(!fits(|day| day.day = i64::MAX));
+        assert!(!fits(|day| day.day = 1 << 50));
+        assert!(!fits(|day| day.answered_hours = 1 << 24));
+        assert!(!fits(|day| day.answered_hours = 2));
+        assert!(!fits(|day| day.in_vain = BTreeMap::from([(24, BTreeSet::from([7]))])));
+        assert!(!fits(|day| day.in_vain = BTreeMap::from([(200, BTreeSet::from([7]))])));
+        assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, BTreeSet::new())])));
+        assert!(!fits(|day| day.in_vain = BTreeMap::from([(3, (0..4).collect())])));
     }
 }

@@ -6,7 +6,6 @@
 mod collect;
 mod judged;
 
-use std::hash::RandomState;
 use std::sync::Arc;
 
 use ipnet::IpNet;
@@ -33,11 +32,13 @@ use crate::url::target::Target;
 
 use super::by_day::ByDay;
 use super::client::{client, client_address};
+use super::client_key::ClientKey;
 use super::evidence::ViolatingRequest;
 use super::file::FileTally;
 use super::identities::Identities;
 use super::naming::Captured;
-use super::prepass::Collected;
+use super::place::Place;
+use super::prepass::{Collected, Wanted};
 use super::simulate::{Compared, Draft};
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
@@ -76,8 +77,8 @@ pub struct Context<'a> {
     pub draft: Option<&'a Draft>,
     /// What to do with the requests of crawlers.
     pub pass: Pass,
-    /// Makes of clients what is kept of them while logs are read: nobody can tell them from it.
-    pub client_key: RandomState,
+    /// Makes of clients what is kept of them; `None` where nothing of the kind is collected.
+    pub client_key: Option<&'a ClientKey>,
     /// What is added up together.
     pub split: Split,
     /// How much is told apart.
@@ -102,7 +103,7 @@ impl WorkerCounts {
     pub fn new(context: &Context<'_>) -> WorkerCounts {
         WorkerCounts {
             counter: context.counter(),
-            collected: Collected::default(),
+            collected: context.collected(),
             by_day: ByDay::default(),
         }
     }
@@ -121,6 +122,14 @@ impl Context<'_> {
     pub fn counter(&self) -> Counter {
         Counter::new(self.limits, Arc::clone(&self.ranks))
     }
+
+    /// What has collected nothing.
+    fn collected(&self) -> Collected {
+        match self.pass {
+            Pass::Judge => Collected::default(),
+            Pass::Collect(wanted) => Collected::new(wanted, self.limits.rows.strangers_max),
+        }
+    }
 }
 
 /// What is added up together.
@@ -132,15 +141,13 @@ pub enum Split {
     ByDay,
 }
 
-/// What is done with the requests of crawlers.
+/// What is done with lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pass {
-    /// They are judged.
+    /// The requests of crawlers are judged.
     Judge,
-    /// Their addresses are collected, to be looked up before anything is judged.
-    CollectSuspects,
-    /// How requests for robots.txt were answered is collected, whoever made them.
-    CollectWitness,
+    /// This is collected of them, before anything is judged.
+    Collect(Wanted),
 }
 
 /// One thread's share of an audit.
@@ -156,6 +163,8 @@ pub struct Worker<'a> {
     robots_txt: Finder<'static>,
     pub(super) counter: Counter,
     collected: Collected,
+    /// Where the crawler asked whose line was collected last.
+    last_asked: Option<Arc<Place>>,
     pub(super) by_day: ByDay,
 }
 
@@ -178,7 +187,8 @@ impl<'a> Worker<'a> {
             path_scratch: Vec::new(),
             robots_txt: Finder::new(b"robots.txt"),
             counter: context.counter(),
-            collected: Collected::default(),
+            collected: context.collected(),
+            last_asked: None,
             by_day: ByDay::default(),
         }
     }
@@ -235,30 +245,36 @@ impl<'a> Worker<'a> {
             LineContent::Fields(fields) if is_outside(fields, context.window) => {
                 tally.skip(Skip::OutsideTime);
             }
-            LineContent::Fields(fields) if context.pass == Pass::CollectWitness => {
+            LineContent::Fields(fields) => match context.pass {
+                Pass::Judge => self.judge_line(line, fields, scratch, position, tally, evidence),
+                Pass::Collect(wanted) => self.collect(wanted, line, fields, scratch),
+            },
+        }
+    }
+
+    fn judge_line(
+        &mut self,
+        line: &[u8],
+        fields: &Fields<'_>,
+        scratch: &mut Scratch,
+        position: Position,
+        tally: &mut FileTally,
+        evidence: Option<&mut Vec<ViolatingRequest>>,
+    ) {
+        let user_agent = fields.user_agent(scratch);
+        match identify_cached(self.context.registry, user_agent, &mut self.user_agents) {
+            Identified::Generic => {
                 tally.other += 1;
-                self.collect_witness(line, fields, scratch);
+                self.count_unknown_crawler(fields, scratch);
             }
-            LineContent::Fields(fields) => {
-                let user_agent = fields.user_agent(scratch);
-                match identify_cached(context.registry, user_agent, &mut self.user_agents) {
-                    Identified::Generic if context.pass == Pass::Judge => {
-                        tally.other += 1;
-                        self.count_unknown_crawler(fields, scratch);
-                    }
-                    Identified::Other | Identified::Generic => tally.other += 1,
-                    Identified::Crawler(crawler) => match fields.record(scratch) {
-                        Err(reason) => tally.reject(reason, position.line, line),
-                        Ok(record) if context.pass == Pass::CollectSuspects => {
-                            self.collect_suspect(crawler, &record);
-                        }
-                        Ok(record) => {
-                            tally.crawler += 1;
-                            self.count(crawler, &record, position, evidence);
-                        }
-                    },
+            Identified::Other => tally.other += 1,
+            Identified::Crawler(crawler) => match fields.record(scratch) {
+                Err(reason) => tally.reject(reason, position.line, line),
+                Ok(record) => {
+                    tally.crawler += 1;
+                    self.count(crawler, &record, position, evidence);
                 }
-            }
+            },
         }
     }
 

@@ -4,7 +4,7 @@ pub mod files;
 pub mod run;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 
 use super::Outcome;
+use super::collect::{CollectArgs, CollectedInput};
 use super::configured::{ConfiguredArgs, ConfiguredSite};
 use super::fetch_first::FetchFirstArgs;
 use super::formats::HintArgs;
@@ -45,6 +46,11 @@ Examples:
 
   One machine's share of a large audit; merge and report put the shares together:
     botaudit audit --robots robots/ --partial part-7.tally --name s3://logs/7.gz - < 7.gz
+
+  The same where outages are inferred: first what all machines must know, then their shares:
+    botaudit audit --robots robots/ --infer-outages --collect 7.collected --client-key \"$KEY\" 7.gz
+    botaudit merge *.collected -o all.collected
+    botaudit audit --robots robots/ --infer-outages --collected all.collected --partial 7.tally 7.gz
 
 Exit codes:
   0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
@@ -109,6 +115,9 @@ pub struct AuditArgs {
     /// What reports call the one input, for instance its URL in object storage.
     #[arg(help_heading = "Parts of a large audit", long, value_name = "NAME")]
     name: Option<String>,
+
+    #[command(flatten)]
+    collect: CollectArgs,
 
     /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
@@ -187,10 +196,13 @@ impl AuditArgs {
     pub fn run(self) -> Result<Outcome> {
         let site = self.configured.site()?;
         let logs = self.logs.clone();
-        let destination = match &self.partial {
-            Some(path) => Destination::Tally(path.clone()),
-            None => Destination::Report(self.output.clone()),
+        let destination = match (&self.partial, self.collect.output()) {
+            (Some(path), _) => Destination::Tally(path.clone()),
+            (None, Some(path)) => Destination::Collected(path.to_owned()),
+            (None, None) => Destination::Report(self.output.clone()),
         };
+        let client_key = self.collect.key()?;
+        let collected = self.collect.input().map(Path::to_owned);
         let name = self.name.clone();
         let overwrite = self.force.overwrite();
         let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
@@ -205,13 +217,16 @@ impl AuditArgs {
             _ => logs,
         };
         let sources = named(expand(&logs), name)?;
-        check_outputs(&config.clone().with_defaults(), &sources, &destination, overwrite)?;
+        let collected = collected.as_deref();
+        let defaults = config.clone().with_defaults();
+        check_outputs(&defaults, &sources, collected, &destination, overwrite)?;
         let setup = Setup::new(config, &[], show);
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),
         })?;
-        AuditRun { setup, sources, destination }.run()
+        let collected = collected.map(CollectedInput::read).transpose()?;
+        AuditRun { setup, sources, destination, collected, client_key }.run()
     }
 
     /// The configuration that the flags are.

@@ -1,6 +1,7 @@
 //! `audit --fetch`: first the robots.txt files of the origins that the logs name, into an archive.
 
-use std::sync::atomic::Ordering;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,7 +9,10 @@ use clap::Args;
 use crate::archive::Store;
 use crate::archive::directory::Directory;
 use crate::archive::reader::Archive;
-use crate::audit::{Options, Progress};
+use crate::archive::writer::Writer;
+use crate::audit::Options;
+use crate::audit::naming::Naming;
+use crate::audit::prepass::Wanted;
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -17,10 +21,11 @@ use crate::judge::Judge;
 use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
 use crate::url::dialect::Dialect;
+use crate::url::origin::Origin;
 
 use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};
-use super::identity::check_can_be_read_twice;
-use super::progress::{Show, follow};
+use super::first_pass::check_can_be_read_twice;
+use super::progress::Show;
 use super::shared::{complain, print};
 
 /// The flags.
@@ -52,19 +57,59 @@ impl FetchFirstArgs {
     }
 }
 
-/// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
-pub fn fetch_first(
-    config: &AuditConfig,
-    sources: &[Source],
-    options: &Options,
-    registry: &Registry,
-    show: Show,
-) -> Result<()> {
-    let path = match &config.robots {
-        Some(path) if config.fetch == Some(true) => path,
-        _ => return Ok(()),
-    };
-    check_can_be_read_twice("--fetch", sources)?;
+/// What is fetched before an audit, with the archive that it goes to.
+pub struct FetchFirst {
+    /// Where it goes.
+    pub writer: Writer,
+    /// What is known before that.
+    pub known: Store,
+}
+
+impl FetchFirst {
+    /// Opens the archive that `config` names, if fetching is wanted.
+    pub fn prepare(config: &AuditConfig) -> Result<Option<FetchFirst>> {
+        let path = match &config.robots {
+            Some(path) if config.fetch == Some(true) => path,
+            _ => return Ok(None),
+        };
+        let known = known_store(path)?;
+        Ok(Some(FetchFirst { writer: Archive::writer(path)?, known }))
+    }
+
+    /// Fetches the robots.txt of the `logged` origins, which crawlers asked, and of those that the
+    /// user names.
+    pub fn fetch(
+        writer: Writer,
+        config: &AuditConfig,
+        naming: &Naming,
+        logged: BTreeSet<Origin>,
+        show: Show,
+    ) -> Result<()> {
+        let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
+        origins.named.retain(is_fetchable);
+        origins.logged.retain(|origin| is_fetchable(origin) && !origins.named.contains(origin));
+        if origins.named.is_empty() && origins.logged.is_empty() {
+            complain(
+                "warning: nothing was fetched: the logs name no host that a crawler asked; say \
+                 whose log it is with --origin https://example.com",
+            );
+            return Ok(());
+        }
+        let reach = match config.allow_private_addresses {
+            Some(true) => Reach::AsAsked,
+            _ => Reach::Public,
+        };
+        let rate_limit = RateLimit::new(Duration::ZERO);
+        let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+        match show {
+            Show::Nothing => Ok(()),
+            Show::OnTerminal => print(&(told.text() + "\n")),
+        }
+    }
+}
+
+/// What is known before anything is fetched into the archive at `path`, which may not be there yet.
+pub fn known_store(path: &Path) -> Result<Store> {
     let known = match path.exists() {
         true => Store::open(path)?,
         false => Store::Directory(Directory::default()),
@@ -75,33 +120,23 @@ pub fn fetch_first(
             "--fetch adds to an archive, and {path} is none; name another with --robots"
         )));
     }
-    let writer = Archive::writer(path)?;
-    let judge = Judge::new(known, registry, Dialect::Google)?;
-    let progress = Progress::default();
-    let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
-    let (logged, _) = follow(
-        show,
-        bytes_total,
-        || progress.bytes_read.load(Ordering::Relaxed),
-        || progress.lines.load(Ordering::Relaxed),
-        || origins_asked(sources, options, &judge, registry, &progress),
+    Ok(known)
+}
+
+/// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
+pub fn fetch_first(
+    config: &AuditConfig,
+    sources: &[Source],
+    options: &Options,
+    registry: &Registry,
+    show: Show,
+) -> Result<()> {
+    check_can_be_read_twice(
+        Wanted { origins: config.fetch == Some(true), ..Wanted::default() },
+        sources,
     )?;
-    let mut origins = Origins { named: options.naming.origin.iter().cloned().collect(), logged };
-    origins.named.retain(is_fetchable);
-    origins.logged.retain(|origin| !origins.named.contains(origin));
-    if origins.named.is_empty() && origins.logged.is_empty() {
-        complain(
-            "warning: nothing was fetched: the logs name no host that a crawler asked; say whose \
-             log it is with --origin https://example.com",
-        );
-        return Ok(());
-    }
-    let reach =
-        if config.allow_private_addresses == Some(true) { Reach::AsAsked } else { Reach::Public };
-    let rate_limit = RateLimit::new(Duration::ZERO);
-    let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-    match show {
-        Show::Nothing => Ok(()),
-        Show::OnTerminal => print(&(told.text() + "\n")),
-    }
+    let Some(FetchFirst { writer, known }) = FetchFirst::prepare(config)? else { return Ok(()) };
+    let judge = Judge::new(known, registry, Dialect::Google)?;
+    let (logged, _) = origins_asked(sources, options, &judge, registry, show)?;
+    FetchFirst::fetch(writer, config, &options.naming, logged, show)
 }

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::archive::fetched::snapshot_of;
 use crate::archive::writer::Writer;
-use crate::audit::{self, identities::Identities, tally};
+use crate::audit;
+use crate::audit::client_key::ClientKey;
+use crate::audit::identities::Identities;
+use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::Source;
@@ -19,6 +22,7 @@ use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
 use crate::url::origin::Origin;
 
+use super::first_pass::first_pass;
 use super::progress::{Show, follow_items};
 use super::shared::complain;
 use super::signals;
@@ -54,18 +58,18 @@ pub fn origins_asked(
     options: &audit::Options,
     judge: &Judge,
     registry: &Registry,
-    progress: &audit::Progress,
+    show: Show,
 ) -> Result<(BTreeSet<Origin>, Vec<String>)> {
-    let nobody = Identities::default();
-    let record = tally::header::ReportedOptions::default();
-    let tally = audit::run(sources, options, &record, judge, registry, &nobody, progress, None)?;
-    let damages = tally.header.inputs.iter().filter_map(|input| {
-        let damage = input.damage.as_ref()?;
-        Some(format!("{}: {damage}", input.name))
+    let wanted = Wanted { origins: true, ..Wanted::default() };
+    let (identities, client_key) = (&Identities::default(), &ClientKey::random()?);
+    let first = FirstPass { judge, registry, identities, wanted, client_key };
+    let (collected, ends) = first_pass(sources, options, &first, show)?;
+    let damages = sources.iter().zip(ends).filter_map(|(source, end)| {
+        let damage = end.failure?;
+        Some(format!("{}: {damage}", source.name))
     });
-    let asked = tally.counts.origins.iter().filter(|origin| !origin.rows.is_empty());
-    let origins = asked.filter_map(|origin| Origin::parse(origin.place.to_string().as_bytes()));
-    Ok((origins.filter(is_fetchable).collect(), damages.collect()))
+    let origins = collected.origins.map(AskedOrigins::into_set).unwrap_or_default();
+    Ok((origins, damages.collect()))
 }
 
 /// Whether an origin can have a robots.txt.

@@ -2,21 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use clap::Args;
 
 use crate::audit::identities::{Identities, Names};
 use crate::audit::suspects::Suspects;
-use crate::audit::{self, Options, Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::config::setting::Timeout;
 use crate::crawlers::ranges::Ranges;
 use crate::crawlers::registry::Registry;
-use crate::error::{Error, Result};
-use crate::input::source::{Location, Source};
-use crate::judge::Judge;
+use crate::error::Result;
 use crate::net::dns::Resolver;
 use crate::net::dns_cache::DnsCache;
 use crate::time::UtcTime;
@@ -35,7 +30,8 @@ pub struct IdentityArgs {
     /// Ask name servers whether addresses are those of the crawlers that they say they are.
     ///
     /// An address is verified if its name is in a domain of the operator and has that address.
-    /// The logs are read twice: once for the addresses, once to judge.
+    /// The logs are read twice: once for the addresses, once to judge; see --collect where they lie
+    /// on several machines.
     #[arg(long)]
     verify_dns: bool,
 
@@ -71,25 +67,6 @@ impl IdentityArgs {
     }
 }
 
-/// By what identities are told in the audit of `sources`, which is read for it where names are to be
-/// looked up. `bytes_read` counts what is.
-pub fn identities(
-    config: &AuditConfig,
-    sources: &[Source],
-    options: &Options,
-    judge: &Judge,
-    registry: &Registry,
-    bytes_read: &Arc<AtomicU64>,
-) -> Result<Identities> {
-    if config.verify_dns == Some(true) {
-        check_can_be_read_twice("--verify-dns", sources)?;
-    }
-    let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
-    identities_of(config, registry, |identities| {
-        audit::suspects(sources, options, judge, registry, identities, &progress)
-    })
-}
-
 /// By what identities are told, as far as nobody has to be asked.
 pub fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
     let open = |directory: &PathBuf| Ranges::open(directory, registry);
@@ -97,45 +74,62 @@ pub fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
     Ok(Identities { ranges, names: None })
 }
 
-/// By what identities are told; `find` says whose names are to be looked up, if any are.
-pub fn identities_of(
-    config: &AuditConfig,
-    registry: &Registry,
-    find: impl FnOnce(&Identities) -> Result<Suspects>,
-) -> Result<Identities> {
-    let mut identities = ranges(config, registry)?;
-    let Some(dns_max) = config.dns_max.filter(|_| config.verify_dns == Some(true)) else {
-        return Ok(identities);
-    };
-    let now = UtcTime::from(jiff::Timestamp::now());
-    let timeout = config.dns_timeout.unwrap_or_default().get();
-    let resolver = match config.dns_server {
-        Some(server) => Resolver::new(server, timeout),
-        None => Resolver::of_system(timeout)?,
-    };
-    let open = |path: &PathBuf| DnsCache::open(path, now);
-    let mut cache = config.dns_cache.as_ref().map(open).transpose()?.unwrap_or_default();
-    let suspects = find(&identities)?;
-    let names = Names::look_up(&suspects, registry, &resolver, dns_max, now, &mut cache);
-    if let Some(path) = &config.dns_cache {
-        cache.save(path)?;
-    }
-    identities.names = Some(names);
-    Ok(identities)
+/// By what identities are told, before anybody is asked.
+pub struct Verification {
+    /// As far as nobody has to be asked.
+    pub ranges: Identities,
+    lookups: Option<Lookups>,
 }
 
-/// What comes through a pipe cannot be read twice, as `flag` asks.
-pub fn check_can_be_read_twice(flag: &str, sources: &[Source]) -> Result<()> {
-    let is_stream = |source: &&Source| match &source.place {
-        Location::Stdin => true,
-        Location::File(path) => path.exists() && !path.is_file(),
-        Location::Nowhere(_) => false,
-    };
-    match sources.iter().find(is_stream) {
-        None => Ok(()),
-        Some(source) => Err(Error::usage(format!(
-            "{flag} reads the logs twice, and '{}' can be read once; save it to a file first",
-            source.name
-        ))),
+/// Who is asked, and how often.
+struct Lookups {
+    resolver: Resolver,
+    lookups_max: usize,
+    now: UtcTime,
+    cache: DnsCache,
+}
+
+impl Verification {
+    /// Opens what `config` names.
+    pub fn new(config: &AuditConfig, registry: &Registry) -> Result<Verification> {
+        let ranges = ranges(config, registry)?;
+        let lookups_max = config.dns_max.filter(|_| config.verify_dns == Some(true));
+        let lookups =
+            lookups_max.map(|lookups_max| Lookups::new(config, lookups_max)).transpose()?;
+        Ok(Verification { ranges, lookups })
+    }
+
+    /// By what identities are told; `find` says whose names are to be looked up, if any are.
+    pub fn identities(
+        self,
+        config: &AuditConfig,
+        registry: &Registry,
+        find: impl FnOnce(&Identities) -> Result<Suspects>,
+    ) -> Result<Identities> {
+        let Verification { ranges: mut identities, lookups } = self;
+        let Some(Lookups { resolver, lookups_max, now, mut cache }) = lookups else {
+            return Ok(identities);
+        };
+        let suspects = find(&identities)?;
+        let names = Names::look_up(&suspects, registry, &resolver, lookups_max, now, &mut cache);
+        if let Some(path) = &config.dns_cache {
+            cache.save(path)?;
+        }
+        identities.names = Some(names);
+        Ok(identities)
+    }
+}
+
+impl Lookups {
+    fn new(config: &AuditConfig, lookups_max: usize) -> Result<Lookups> {
+        let now = UtcTime::from(jiff::Timestamp::now());
+        let timeout = config.dns_timeout.unwrap_or_default().get();
+        let resolver = match config.dns_server {
+            Some(server) => Resolver::new(server, timeout),
+            None => Resolver::of_system(timeout)?,
+        };
+        let open = |path: &PathBuf| DnsCache::open(path, now);
+        let cache = config.dns_cache.as_ref().map(open).transpose()?.unwrap_or_default();
+        Ok(Lookups { resolver, lookups_max, now, cache })
     }
 }

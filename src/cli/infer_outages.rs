@@ -1,19 +1,12 @@
 //! `audit --infer-outages`: first what the logs themselves show of robots.txt.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-
 use clap::Args;
 
-use crate::audit::witness::{DAYS_MAX, Silent};
-use crate::audit::{Options, Progress, silent_hours};
+use crate::audit::naming::Naming;
+use crate::audit::witness::{DAYS_MAX, Silent, Witness};
 use crate::config::audit_config::AuditConfig;
-use crate::crawlers::registry::Registry;
-use crate::error::Result;
-use crate::input::source::Source;
 use crate::judge::Judge;
 
-use super::identity::check_can_be_read_twice;
 use super::shared::complain;
 
 /// The flag.
@@ -23,7 +16,8 @@ pub struct InferOutagesArgs {
     ///
     /// That is an hour of UTC in which at least three clients asked for the robots.txt of an origin
     /// and every one got 429 or 5xx, unless an archive has a snapshot of that origin from less than
-    /// a day before or after. The logs are read twice: once for the answers, once to judge.
+    /// a day before or after. The logs are read twice: once for the answers, once to judge; see
+    /// --collect where they lie on several machines.
     #[arg(help_heading = "Detecting outages from logs", long)]
     infer_outages: bool,
 }
@@ -35,21 +29,9 @@ impl InferOutagesArgs {
     }
 }
 
-/// Lets `judge` heed what `sources` show, if that is wanted. `bytes_read` counts what is read.
-pub fn heed_outages(
-    config: &AuditConfig,
-    sources: &[Source],
-    options: &Options,
-    judge: &mut Judge,
-    registry: &Registry,
-    bytes_read: &Arc<AtomicU64>,
-) -> Result<()> {
-    if config.infer_outages != Some(true) {
-        return Ok(());
-    }
-    check_can_be_read_twice("--infer-outages", sources)?;
-    let progress = Progress { bytes_read: Arc::clone(bytes_read), lines: AtomicU64::new(0) };
-    let Silent { hours, is_cut } = silent_hours(sources, options, judge, registry, &progress)?;
+/// Lets `judge` heed what the `answers` to requests for robots.txt show.
+pub fn heed_outages(answers: Witness, judge: &mut Judge, naming: &Naming) {
+    let Silent { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {
         complain(&format!(
             "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
@@ -57,5 +39,4 @@ pub fn heed_outages(
         ));
     }
     judge.heed(hours);
-    Ok(())
 }

@@ -1,17 +1,23 @@
 //! `botaudit merge`: tallies of parts of the logs to one tally.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::audit::collected_file::{is_collected, merge_collected};
 use crate::audit::tally::counter::TallyLimits;
 use crate::audit::tally::merge::merge_files;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
-use crate::staged::replace;
+use crate::staged::{replace, replace_private};
 
 use super::Outcome;
 use super::shared::ForceArg;
+
+/// Bytes of a file by which its kind is recognised.
+const HEAD_BYTES: u64 = 64;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,18 +30,23 @@ Examples:
     botaudit merge part-1*.tally -o 1.tally
     botaudit merge 0.tally 1.tally -o all.tally
 
+  What several machines must know before they judge:
+    botaudit merge part-*.collected -o all.collected
+    botaudit audit --robots robots/ --infer-outages --collected all.collected --partial 7.tally 7.gz
+
 Tallies fit together if the same version of botaudit made them, with the same registry of crawlers
 and the same options. An input that stands in two tallies is an error, unless the two are copies of
-each other, which count once.
+each other, which count once. The same holds of files that audit --collect wrote; those of
+--infer-outages must have been collected with the same --client-key.
 
 Exit codes:
   0 done   2 could not run, nothing written";
 
-/// Add up tallies that `audit --partial` wrote; any order and grouping gives the same.
+/// Add up what `audit --partial` or `audit --collect` wrote; any order and grouping gives the same.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit merge --help")]
 pub struct MergeArgs {
-    /// Tallies, or directories of reports, which hold one each.
+    /// Tallies, or directories of reports, which hold one each; or files of audit --collect.
     #[arg(required = true, value_name = "TALLY")]
     tallies: Vec<PathBuf>,
 
@@ -57,9 +68,41 @@ impl MergeArgs {
                 false => outputs.reads("a tally", path),
             }
         }
-        outputs.file("-o", &self.output, OutputContent::Tally)?;
-        let tally = merge_files(&self.tallies, TallyLimits::default())?;
-        replace(&self.output, &tally.to_bytes())?;
+        if self.are_collected()? {
+            outputs.file("-o", &self.output, OutputContent::Collected)?;
+            replace_private(&self.output, &merge_collected(&self.tallies)?.to_bytes())?;
+        } else {
+            outputs.file("-o", &self.output, OutputContent::Tally)?;
+            let tally = merge_files(&self.tallies, TallyLimits::default())?;
+            replace(&self.output, &tally.to_bytes())?;
+        }
         Ok(Outcome::Done)
     }
+
+    /// Whether the files hold what first passes found; else they should be tallies.
+    fn are_collected(&self) -> Result<bool> {
+        let kinds = self.tallies.iter().map(|path| is_collected_file(path));
+        let kinds: Vec<bool> = kinds.collect::<Result<_>>()?;
+        let first = |is_collected| {
+            let at = kinds.iter().position(|kind| *kind == is_collected)?;
+            Some(self.tallies[at].display())
+        };
+        match (first(true), first(false)) {
+            (Some(collected), Some(tally)) => Err(Error::usage(format!(
+                "{collected} was written by audit --collect and {tally} was not; merge tallies with \
+                 tallies, and collected files with collected files"
+            ))),
+            (collected, _) => Ok(collected.is_some()),
+        }
+    }
+}
+
+/// By the beginning of the file. What cannot be read is refused by whoever merges it.
+fn is_collected_file(path: &Path) -> Result<bool> {
+    let mut head = Vec::new();
+    if path.is_file() {
+        let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+        read.map_err(|err| Error::io("cannot read", path, err))?;
+    }
+    Ok(is_collected(&head))
 }

@@ -5,11 +5,13 @@
 mod audit;
 mod check;
 mod classify;
+mod collect;
 mod configured;
 mod crawlers;
 mod fetch_first;
 mod fetch_ranges;
 mod fetching;
+mod first_pass;
 mod formats;
 mod identity;
 mod infer_outages;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::archive::directory::Directory;
+use crate::audit::collected_file::is_collected;
 use crate::audit::tally::file::is_tally;
 use crate::classify::answer::VerdictWord;
 use crate::error::{Error, Result};
@@ -40,6 +41,8 @@ pub enum OutputContent<'a> {
     Verdicts(Option<&'a [String]>),
     /// A tally, by its first line.
     Tally,
+    /// What a first pass found, by its first line.
+    Collected,
     /// The night as plain text, by its first word.
     Night,
     /// `trend.csv`, by its header.
@@ -251,6 +254,7 @@ impl OutputContent<'_> {
                     || is_object(head, columns)
             }
             OutputContent::Tally => is_tally(head),
+            OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
             OutputContent::Manual => memmem::find(head, b".TH botaudit").is_some(),
             OutputContent::Foreign => false,

@@ -1,16 +1,19 @@
 //! What nobody sets on the command line: the size of the chunks that logs are cut into, which never
 //! shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::sync::Arc;
 
 use botaudit::archive::Store;
+use botaudit::audit::client_key::ClientKey;
+use botaudit::audit::collected_file::{CollectedFile, CollectedHeader};
 use botaudit::audit::evidence::{Evidence, EvidenceSink};
 use botaudit::audit::finish::Audit;
 use botaudit::audit::identities::Identities;
 use botaudit::audit::naming::Naming;
+use botaudit::audit::prepass::{FirstPass, OutageHosts, Wanted};
 use botaudit::audit::simulate::{Draft, Governs};
 use botaudit::audit::{self, Options, Progress, tally};
 use botaudit::crawlers::registry::Registry;
@@ -57,9 +60,27 @@ fn report(
     let options = Options { chunk_bytes, naming, draft, ..Options::new(threads) };
     let mut judge = judge_by(Store::open(&sandbox.path(setting.robots)).unwrap());
     let (progress, nobody) = (Progress::default(), Identities::default());
-    if setting.infer_outages {
-        let silent = audit::silent_hours(&sources, &options, &judge, &registry, &progress);
-        judge.heed(silent.unwrap().hours);
+    let wanted = Wanted {
+        addresses: true,
+        outages: setting.infer_outages.then_some(OutageHosts::Ours),
+        origins: true,
+    };
+    let client_key = ClientKey::of_text("sixteen letters!").unwrap();
+    let first = FirstPass {
+        judge: &judge,
+        registry: &registry,
+        identities: &nobody,
+        wanted,
+        client_key: &client_key,
+    };
+    let (collected, _) = audit::collect(&sources, &options, &first, &progress).unwrap();
+    let inputs = BTreeSet::from(["access.log".to_owned()]);
+    let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
+    let record = tally::header::ReportedOptions::default();
+    let header = CollectedHeader::new(record, &registry, inputs, fingerprint);
+    let file = CollectedFile { header, collected: collected.clone() };
+    if let Some(answers) = collected.answers {
+        judge.heed(answers.into_silent(&judge, &options.naming).hours);
     }
     let evidence = sandbox.path("evidence.csv");
     let privacy = Privacy { addresses: Addresses::Full, queries: Queries::Keep };
@@ -70,12 +91,11 @@ fn report(
     let tally =
         audit::run(&sources, &options, &record, &judge, &registry, &nobody, &progress, take);
     let audit = Audit::new(tally.unwrap()).unwrap();
-    let suspects = audit::suspects(&sources, &options, &judge, &registry, &nobody, &progress);
     requests.commit().unwrap();
 
     let mut said = BTreeMap::from([
         ("evidence".to_owned(), fs::read(evidence).unwrap()),
-        ("suspects".to_owned(), format!("{:?}", suspects.unwrap()).into_bytes()),
+        ("collected".to_owned(), file.to_bytes()),
     ]);
     for (table, write) in tables_of(&audit) {
         let mut text = Vec::new();

@@ -172,20 +172,20 @@ fn a_log_of_a_proxy_is_suspected() {
 
 /// A name server on loopback. `zone` has a line for each question: its name, then the records,
 /// `REFUSED`, or `SILENCE`; other names do not exist. Counts questions.
-struct NameServer {
-    address: SocketAddr,
+pub struct NameServer {
+    pub address: SocketAddr,
     asked: Arc<AtomicUsize>,
 }
 
 /// What goes over UDP is cut short, so that it must be asked for over TCP.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Udp {
+pub enum Udp {
     Whole,
     CutShort,
 }
 
 impl NameServer {
-    fn start(zone: &str, udp: Udp) -> NameServer {
+    pub fn start(zone: &str, udp: Udp) -> NameServer {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         let listener = TcpListener::bind(address).unwrap();
@@ -272,7 +272,7 @@ fn reply(zone: &str, query: &[u8]) -> Option<Vec<u8>> {
     Some(reply.build_bytes_vec().unwrap())
 }
 
-const ZONE: &str = "\
+pub const ZONE: &str = "\
     1.113.0.203.in-addr.arpa crawl-203-0-113-1.googlebot.com\n\
     crawl-203-0-113-1.googlebot.com 203.0.113.1\n\
     2.113.0.203.in-addr.arpa crawl-203-0-113-1.googlebot.com\n\
@@ -283,7 +283,7 @@ const ZONE: &str = "\
     1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa six.search.msn.com\n\
     six.search.msn.com 2001:db8::1\n";
 
-fn log_of_names() -> Vec<String> {
+pub fn log_of_names() -> Vec<String> {
     vec![
         request("203.0.113.1", GOOGLEBOT),
         request("203.0.113.2", GOOGLEBOT),

@@ -20,7 +20,7 @@ fn line(text: &str) -> String {
 
 /// In the hour from 10 three clients ask in vain, in the one from 12 two do, in the one from 14 a
 /// fourth is answered; a request is made in each.
-const DAY: &[&str] = &[
+pub const DAY: &[&str] = &[
     "05 09:59 9 200 /x",
     "05 10:00 1 503 /robots.txt",
     "05 10:10 9 200 /x",
@@ -41,7 +41,7 @@ const DAY: &[&str] = &[
 
 const VERDICTS: &str = "allowed violations grace unreachable unknown robots_txt_requests";
 
-fn log(lines: &[&str]) -> String {
+pub fn log(lines: &[&str]) -> String {
     lines.iter().fold(String::new(), |mut log, text| {
         write!(log, "{}", line(text)).unwrap();
         log

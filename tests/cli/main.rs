@@ -8,6 +8,7 @@
 //! - `formats`: the log formats, and which of them a log has.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `chunks`: the size of chunks, which no flag sets and no report shows.
+//! - `collect`: what must be known before logs are judged, collected on several machines.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
 //! - `configured`: an audit with the settings of a site of a configuration file.
 //! - `crawlers`: the registry, shown and checked.
@@ -41,6 +42,7 @@ mod check;
 mod chunks;
 mod classify;
 mod classify_files;
+mod collect;
 mod conduct;
 mod configured;
 mod crawlers;

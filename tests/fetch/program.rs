@@ -145,6 +145,43 @@ fn an_audit_fetches_what_it_needs_first() {
     assert!(stderr.contains("--fetch reads the logs twice"), "{stderr}");
 }
 
+/// The host is a stranger in the first pass, and known when its answers are looked at.
+#[test]
+fn outages_of_hosts_that_are_fetched_first_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::saying(response("200 OK", "", b"User-agent: *\nDisallow: /x\n"));
+    let line = |host: &str, client: u8, target: &str, status: u16| {
+        format!(
+            "{host} 192.0.2.{client} - - [01/Mar/2026:00:00:0{client} +0000] \"GET {target} HTTP/1.1\" {status} 1 \"-\" \"GPTBot/1.2\"\n"
+        )
+    };
+    let host = format!("127.0.0.1:{}", server.port);
+    let mut log = line(&host, 4, "/x", 200);
+    for client in 1..=3 {
+        log += &line(&host, client, "/robots.txt", 503);
+        log += &line("a b:80", client, "/robots.txt", 503);
+    }
+    std::fs::write(dir.path().join("access.log"), log).unwrap();
+    let audit = |arguments: &[&str]| {
+        let all = ["audit", "--fetch", "--allow-private-addresses", "--infer-outages"];
+        said(&run_words(dir.path(), &[&all, arguments, &["access.log"]].concat(), ""))
+    };
+    let (code, stdout, stderr) = audit(&["-o", "once"]);
+    assert_eq!((code, server.requests.lock().unwrap().len()), (0, 1), "{stdout}{stderr}");
+    let told = "nobody got robots.txt: 1 (origins: 1); requests of crawlers unreachable by that: 1";
+    assert!(stdout.contains(told), "{stdout}{stderr}");
+
+    let (code, stdout, stderr) = audit(&["--collect", "a.collected", "--robots", "new.db"]);
+    assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+    // Whoever collects asks nobody, and makes no archive.
+    assert_eq!(server.requests.lock().unwrap().len(), 1);
+    assert!(!dir.path().join("new.db").exists());
+    let (code, stdout, stderr) =
+        audit(&["--collected", "a.collected", "--robots", "new.db", "-o", "twice"]);
+    assert_eq!((code, server.requests.lock().unwrap().len()), (0, 2), "{stdout}{stderr}");
+    assert!(stdout.contains(told), "{stdout}{stderr}");
+}
+
 #[test]
 fn what_cannot_be_meant_is_said_before_anything_is_asked() {
     let dir = tempfile::tempdir().unwrap();

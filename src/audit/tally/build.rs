@@ -106,11 +106,7 @@ pub fn in_order(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         schema_version: SCHEMA_VERSION,
         options: run.options.clone(),
-        registry: RegistrySummary {
-            digest: run.registry.digest(),
-            // The last row is not a crawler but the test of what looks automated.
-            crawlers: run.registry.iter().count() - 1,
-        },
+        registry: RegistrySummary::of(run.registry),
         days: run.day.into_iter().collect(),
         inputs,
         crawlers,

@@ -1,19 +1,12 @@
 //! A tally as a file: `report.tally`, the unit of state of a nightly job, what is merged.
 //!
-//! A line of text that says what it is, then two zstd frames with a checksum each: the header, and
-//! the counts, as MessagePack with the names of all fields. So the header can be read alone, a
-//! changed bit is found, and other programs can read it:
-//! `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
+//! Its header says who counted what, its body holds the counts.
 
-use std::io::Read;
 use std::path::Path;
-
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Error, Result};
 
+use super::super::packed;
 use super::Tally;
 use super::counts::Counts;
 use super::header::{Header, SCHEMA_VERSION};
@@ -26,12 +19,6 @@ const MAGIC: &[u8] = b"botaudit tally 1\n";
 
 /// What every version begins with.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
-
-/// The quickest level that still finds repeated field names: tallies are written at each run.
-const LEVEL: i32 = 1;
-
-/// The largest header or counts that are read, in bytes: far more than any log can make.
-const PART_BYTES_MAX: u64 = 8 << 30;
 
 /// The bytes of a tally, not yet unpacked but for its header.
 #[derive(Clone, Debug)]
@@ -47,10 +34,7 @@ pub struct PackedTally {
 impl Tally {
     /// The bytes of the file. Equal tallies give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(packed(&self.header));
-        bytes.extend(packed(&self.counts));
-        bytes
+        packed::file_bytes(MAGIC, &self.header, &self.counts)
     }
 
     /// Reads what [`Tally::to_bytes`] wrote; `path` is where it stands.
@@ -87,11 +71,7 @@ impl PackedTally {
             );
             return Err(Error::invalid_file(path, why));
         }
-        let mut bytes = Vec::new();
-        std::fs::File::open(&file)
-            .and_then(|mut opened| opened.read_to_end(&mut bytes))
-            .map_err(|err| Error::io("cannot read the tally", &file, err))?;
-        PackedTally::from_bytes(&bytes, &file)
+        PackedTally::from_bytes(&packed::read_file("the tally", &file)?, &file)
     }
 
     /// Of the bytes of a file.
@@ -103,12 +83,8 @@ impl PackedTally {
             return Err(Error::invalid_file(path, not_ours(bytes)));
         };
         let damaged = || Error::invalid_file(path, "is a damaged tally; write it again");
-        let length = find_frame_compressed_size(frames).map_err(|_| damaged())?;
-        let (header, counts) = frames.split_at_checked(length).ok_or_else(damaged)?;
-        if find_frame_compressed_size(counts).ok() != Some(counts.len()) {
-            return Err(damaged());
-        }
-        let header: Header = unpacked(header).ok_or_else(damaged)?;
+        let (header, counts) = packed::frames(frames).ok_or_else(damaged)?;
+        let header: Header = packed::unpacked(header).ok_or_else(damaged)?;
         if header.schema_version != SCHEMA_VERSION {
             let why = format!(
                 "is a tally of botaudit {}, whose form this version ({}) does not read; merge it \
@@ -128,7 +104,7 @@ impl PackedTally {
     /// Where it is damaged.
     pub fn unpack(self, path: &Path) -> Result<Tally> {
         let PackedTally { header, counts, .. } = self;
-        let counts = unpacked::<Counts>(&counts)
+        let counts = packed::unpacked::<Counts>(&counts)
             .filter(|counts| counts.inputs.len() == header.inputs.len())
             .ok_or_else(|| Error::invalid_file(path, "is a damaged tally; write it again"))?;
         Ok(Tally { header, counts })
@@ -145,20 +121,4 @@ fn not_ours(bytes: &[u8]) -> &'static str {
         true => "is a tally of another version of botaudit; merge it with that version",
         false => "is not a tally; name a report directory, or a file that botaudit wrote as .tally",
     }
-}
-
-fn packed<T: Serialize>(value: &T) -> Vec<u8> {
-    let bytes = rmp_serde::to_vec_named(value).expect("tallies hold nothing that cannot be packed");
-    let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
-    packer.include_checksum(true).expect("zstd knows its own parameters");
-    packer.compress(&bytes).expect("the frame has room for the worst case")
-}
-
-fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
-    let size = get_frame_content_size(frame).ok()??;
-    if size > PART_BYTES_MAX {
-        return None;
-    }
-    let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
-    rmp_serde::from_slice(&bytes).ok()
 }

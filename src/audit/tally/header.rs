@@ -8,6 +8,7 @@ use serde_bytes::ByteBuf;
 use serde_json::Value;
 
 use crate::crawlers::crawler::Crawler;
+use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::logs::limitation::Limitation;
 use crate::time::Day;
@@ -137,6 +138,17 @@ pub enum DraftScope {
     Origins(Vec<String>),
     /// Those of the only origin of the logs of which a robots.txt is known.
     OnlyOrigin,
+}
+
+impl RegistrySummary {
+    /// Of `registry`.
+    pub fn of(registry: &Registry) -> RegistrySummary {
+        RegistrySummary {
+            digest: registry.digest(),
+            // The last row is not a crawler but the test of what looks automated.
+            crawlers: registry.iter().count() - 1,
+        }
+    }
 }
 
 impl InputSummary {

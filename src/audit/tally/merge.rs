@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -17,9 +15,13 @@ use super::counter::{Counter, TallyLimits};
 use super::counts::Renumbering;
 use super::file::PackedTally;
 use super::header::{Header, InputSummary, RobotsVersion};
+use super::made_by::{MadeBy, merge_options};
 
-/// Options that say where something lies or which part of the time was read; they may differ.
-const PLACES: [&str; 3] = ["robots", "crawlers", "ip_ranges"];
+/// Options that say which part of the time was read; they may differ.
+const TIMES: [&str; 2] = ["since", "until"];
+
+/// What to do with tallies that do not fit together.
+const ADVICE: &str = "audit the logs of one of them again as those of the other";
 
 /// The tally of all logs of the tallies at `paths`, files or report directories. A tally that is
 /// named twice, or of which there are two copies that are equal in every byte, counts once.
@@ -111,30 +113,11 @@ fn check_same_run(
     (left_name, left): (&str, &Header),
     (right_name, right): (&str, &Header),
 ) -> Result<()> {
+    let (left_by, right_by) = (made_by(left_name, left), made_by(right_name, right));
+    left_by.check_same(&right_by, &TIMES, ADVICE)?;
     let differ = |what: &str, of_left: &str, of_right: &str| {
-        Err(Error::usage(format!(
-            "{left_name} and {right_name} do not fit together: {what} is {of_left} in the first \
-             and {of_right} in the second; audit the logs of one of them again as those of the other"
-        )))
+        Err(left_by.differs(&right_by, what, of_left, of_right, ADVICE))
     };
-    if left.version != right.version {
-        return differ("the version of botaudit", &left.version, &right.version);
-    }
-    if left.registry != right.registry {
-        let short = |header: &Header| {
-            let digest = header.registry.digest.get(..12).unwrap_or(&header.registry.digest);
-            format!("{} ({} crawlers)", digest, header.registry.crawlers)
-        };
-        return differ("the registry of crawlers", &short(left), &short(right));
-    }
-    let names = left.options.0.iter().chain(&right.options.0).map(|(name, _)| name.as_str());
-    for name in names.filter(|name| !["since", "until"].contains(name) && !PLACES.contains(name)) {
-        let (of_left, of_right) = (left.options.get(name), right.options.get(name));
-        if of_left != of_right {
-            let what = format!("the option {name}");
-            return differ(&what, &of_left.to_string(), &of_right.to_string());
-        }
-    }
     if left.draft != right.draft {
         let digest = |header: &Header| {
             header.draft.as_ref().map_or("none".to_owned(), |draft| draft.digest.to_string())
@@ -150,6 +133,11 @@ fn check_same_run(
         return differ(what, &hours(left), &hours(right));
     }
     Ok(())
+}
+
+fn made_by<'a>(name: &'a str, header: &'a Header) -> MadeBy<'a> {
+    let Header { version, registry, options, .. } = header;
+    MadeBy { name, version, registry, options }
 }
 
 /// What the headers of several tallies of one run say together.
@@ -184,7 +172,7 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
                 }
                 merged.rulings.absorb(header.rulings.clone());
                 merged.identities.absorb(header.identities.clone());
-                merge_options(&mut merged.options.0, &header.options.0);
+                merge_options(&mut merged.options, &header.options);
             }
         }
     }
@@ -193,23 +181,6 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
     merged.crawlers = crawlers.into_values().collect();
     merged.robots = robots.into_values().collect();
     merged
-}
-
-/// Of paths the first in order, of the window what covers both; all else is equal.
-fn merge_options(ours: &mut [(String, Value)], theirs: &[(String, Value)]) {
-    for (name, value) in ours {
-        let Some((_, other)) = theirs.iter().find(|(known, _)| known == name) else { continue };
-        let (left, right) = (value.as_str(), other.as_str());
-        let takes_other = match name.as_str() {
-            "since" => left.is_some() && right.is_none_or(|right| Some(right) < left),
-            "until" => left.is_some() && right.is_none_or(|right| Some(right) > left),
-            name if PLACES.contains(&name) => right < left,
-            _ => false,
-        };
-        if takes_other {
-            *value = other.clone();
-        }
-    }
 }
 
 impl Merge for InputSummary {

@@ -1,49 +1,104 @@
 //! What is collected of lines before anything is judged.
 
-use std::hash::BuildHasher;
+use std::sync::Arc;
 
+use crate::crawlers::cache::identify_cached;
 use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identify::Identified;
 use crate::judge::HostSource;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
-use super::super::client::{address, client, client_address};
+use super::super::client::{client, client_address};
+use super::super::prepass::Wanted;
+use super::super::sites::Site;
 use super::super::suspects::{Requests, Suspect};
 use super::Worker;
 
 impl Worker<'_> {
-    /// Whose name is to be looked up.
-    pub(super) fn collect_suspect(&mut self, crawler: CrawlerId, record: &Record<'_>) {
-        let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
-        if let Some(address) =
-            client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
-            && self.context.identities.is_suspect(crawler, address)
-        {
-            self.collected.suspects.add(&Suspect { crawler, address }, Requests(1));
-        }
-    }
-
-    /// Of the line's request for robots.txt, if it is one of our own.
-    pub(super) fn collect_witness(
+    /// Of a line, what is `wanted`. A line that is no record shows nothing.
+    pub(super) fn collect(
         &mut self,
+        wanted: Wanted,
         line: &[u8],
         fields: &Fields<'_>,
         scratch: &mut Scratch,
     ) {
         // Cheaper than to read the rest of a line, and most lines are about something else.
-        if self.robots_txt.find(line).is_none() {
+        let may_be_fetch = wanted.outages.is_some() && self.robots_txt.find(line).is_some();
+        let crawler = match wanted.addresses || wanted.origins {
+            true => self.crawler(fields, scratch),
+            false => None,
+        };
+        if !may_be_fetch && crawler.is_none() {
             return;
         }
         let Ok(record) = fields.record(scratch) else { return };
+        if let Some(crawler) = crawler.filter(|_| wanted.addresses) {
+            self.collect_suspect(crawler, &record);
+        }
+        if !may_be_fetch && !wanted.origins {
+            return;
+        }
         let (target, site) = self.address(&record);
-        let site = self.sites.get(site);
+        let site = self.sites.get(site).clone();
+        if crawler.is_some() {
+            self.collect_origin(&site);
+        }
+        if may_be_fetch {
+            self.collect_answer(wanted, target, &site, &record);
+        }
+    }
+
+    fn crawler(&mut self, fields: &Fields<'_>, scratch: &mut Scratch) -> Option<CrawlerId> {
+        let user_agent = fields.user_agent(scratch);
+        match identify_cached(self.context.registry, user_agent, &mut self.user_agents) {
+            Identified::Crawler(crawler) => Some(crawler),
+            Identified::Generic | Identified::Other => None,
+        }
+    }
+
+    /// Whose name is to be looked up.
+    fn collect_suspect(&mut self, crawler: CrawlerId, record: &Record<'_>) {
+        let Some(addresses) = &mut self.collected.addresses else { return };
+        let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
+        if let Some(address) =
+            client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
+            && self.context.identities.is_suspect(crawler, address)
+        {
+            addresses.add(&Suspect { crawler, address }, Requests(1));
+        }
+    }
+
+    fn collect_origin(&mut self, site: &Site) {
+        let Some(origins) = &mut self.collected.origins else { return };
+        if !self.last_asked.as_ref().is_some_and(|last| Arc::ptr_eq(last, &site.place)) {
+            origins.add(&site.place, site.standing);
+            self.last_asked = Some(Arc::clone(&site.place));
+        }
+    }
+
+    /// How the request for robots.txt was answered, if it is one and of our own.
+    fn collect_answer(
+        &mut self,
+        wanted: Wanted,
+        target: Target<'_>,
+        site: &Site,
+        record: &Record<'_>,
+    ) {
+        let (Some(answers), Some(hosts)) = (&mut self.collected.answers, wanted.outages) else {
+            return;
+        };
         let (Target::Path(path) | Target::Absolute { path, .. }) = target else { return };
         let path = prepare(path, self.context.judge.dialect(), &mut self.path_scratch);
-        if record.method == b"GET" && path.is_robots_txt() && site.host_source == HostSource::Own {
-            let name = client(&record, self.context.trusted_proxies);
-            let client = self.context.client_key.hash_one(address(name).ok_or(name));
-            self.collected.witness.count(site, record.time, record.status, client);
+        if record.method == b"GET"
+            && path.is_robots_txt()
+            && site.host_source == HostSource::Own
+            && let Some(key) = self.context.client_key
+        {
+            let client = key.hash(client(record, self.context.trusted_proxies));
+            answers.count(site, hosts, record.time, record.status, client);
         }
     }
 }

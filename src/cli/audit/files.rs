@@ -1,5 +1,7 @@
 //! The files that an audit reads and writes, checked before the first is read.
 
+use std::path::Path;
+
 use crate::config::audit_config::AuditConfig;
 use crate::error::Result;
 use crate::input::source::Source;
@@ -11,14 +13,19 @@ use super::run::Destination;
 pub fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
+    collected: Option<&Path>,
     destination: &Destination,
     overwrite: Overwrite,
 ) -> Result<()> {
     let mut outputs = Outputs::new(overwrite);
     check_files(config, sources, &mut outputs)?;
+    collected.into_iter().for_each(|path| outputs.reads("--collected", path));
     match destination {
         Destination::Report(output) => outputs.directory("-o", output)?,
         Destination::Tally(path) => outputs.file("--partial", path, OutputContent::Tally)?,
+        Destination::Collected(path) => {
+            outputs.file("--collect", path, OutputContent::Collected)?
+        }
     }
     let evidence = config.evidence.as_deref();
     evidence.map_or(Ok(()), |path| outputs.file("--evidence", path, OutputContent::Evidence))

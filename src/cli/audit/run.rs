@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::audit::client_key::ClientKey;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::finish::{Audit, Input, inputs_of};
+use crate::audit::identities::Identities;
 use crate::audit::parse_rate::not_understood;
+use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
+use crate::audit::suspects::Suspects;
 use crate::audit::tally::file::TALLY;
 use crate::audit::tally::{Tally, header};
 use crate::audit::{self, Progress};
@@ -24,8 +28,10 @@ use crate::report::tables::TABLES;
 use crate::staged::replace;
 
 use super::super::Outcome;
-use super::super::fetch_first::fetch_first;
-use super::super::identity::identities;
+use super::super::collect::{CollectedInput, write_collected};
+use super::super::fetch_first::FetchFirst;
+use super::super::first_pass::{check_can_be_read_twice, first_pass, wanted};
+use super::super::identity::Verification;
 use super::super::infer_outages::heed_outages;
 use super::super::progress::{Show, follow};
 use super::super::setup::Setup;
@@ -43,6 +49,10 @@ pub struct AuditRun {
     pub sources: Vec<Source>,
     /// Where the result goes.
     pub destination: Destination,
+    /// What a first pass found, where that was read from a file.
+    pub collected: Option<CollectedInput>,
+    /// By what a first pass tells clients apart.
+    pub client_key: ClientKey,
 }
 
 /// Where the result of an audit goes.
@@ -52,6 +62,14 @@ pub enum Destination {
     Report(PathBuf),
     /// The tally alone, to this file.
     Tally(PathBuf),
+    /// What the first pass collects, to this file.
+    Collected(PathBuf),
+}
+
+/// By what requests are judged.
+struct Judged {
+    judge: Judge,
+    identities: Identities,
 }
 
 /// What an audit came to.
@@ -73,24 +91,72 @@ impl AuditRun {
         let judge_draft = |store| self.setup.judge_by(store);
         let draft = draft(config, &options.naming, is_one_file, judge_draft)?;
         self.setup.options.draft = draft.map(Arc::new);
+        let collected = match self.collected.take() {
+            Some(input) => Some(input.take(&self.setup, &self.sources)?),
+            None => None,
+        };
         match &self.destination {
-            Destination::Report(output) => self.write_report(output, judge),
-            Destination::Tally(path) => self.write_tally(path, judge),
+            Destination::Report(output) => self.write_report(output, judge, collected),
+            Destination::Tally(path) => self.write_tally(path, judge, collected),
+            Destination::Collected(path) => {
+                signals::begin();
+                write_collected(path, &self.setup, &self.sources, judge, &self.client_key)
+            }
         }
     }
 
-    /// Fetches what is to be judged by, if that is wanted, and gives the judge.
-    fn fetched_judge(&self, judge: Option<Judge>) -> Result<Judge> {
-        let Setup { config, options, registry, show, .. } = &self.setup;
-        fetch_first(config, &self.sources, options, registry, *show)?;
-        judge.map_or_else(|| self.setup.judge(), Ok)
+    /// Finds out what must be known before anything is judged: from what was `collected` before, or
+    /// by a first pass over the logs, if one is needed. `judge` is missing where robots.txt files are
+    /// to be fetched, which happens here.
+    fn judged(&self, judge: Option<Judge>, collected: Option<Collected>) -> Result<Judged> {
+        let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
+        let wanted = wanted(config);
+        if collected.is_none() {
+            check_can_be_read_twice(wanted, sources)?;
+        }
+        let verification = Verification::new(config, registry)?;
+        let (writer, before) = match FetchFirst::prepare(config)? {
+            None => (None, judge.map_or_else(|| self.setup.judge(), Ok)?),
+            Some(FetchFirst { writer, known }) => (Some(writer), self.setup.judge_by(known)?),
+        };
+        let collected = match collected {
+            Some(collected) => collected,
+            None if !wanted.is_any() => Collected::default(),
+            None => {
+                let (judge, identities) = (&before, &verification.ranges);
+                let client_key = &self.client_key;
+                let first = FirstPass { judge, registry, identities, wanted, client_key };
+                first_pass(sources, options, &first, *show)?.0
+            }
+        };
+        let Collected { addresses, answers, origins } = collected;
+        let mut judge = match writer {
+            None => before,
+            Some(writer) => {
+                drop(before);
+                let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
+                FetchFirst::fetch(writer, config, &options.naming, logged, *show)?;
+                self.setup.judge()?
+            }
+        };
+        if let Some(answers) = answers.filter(|_| wanted.outages.is_some()) {
+            heed_outages(answers, &mut judge, &options.naming);
+        }
+        let suspects = addresses.map(Suspects::new).unwrap_or_default();
+        let identities = verification.identities(config, registry, |_| Ok(suspects))?;
+        Ok(Judged { judge, identities })
     }
 
-    fn write_report(&self, output: &Path, judge: Option<Judge>) -> Result<Outcome> {
+    fn write_report(
+        &self,
+        output: &Path,
+        judge: Option<Judge>,
+        collected: Option<Collected>,
+    ) -> Result<Outcome> {
         let staging = Arc::new(Staging::open(output)?);
         discard_when_stopped(&staging);
-        let judge = self.fetched_judge(judge);
-        let audit = judge.and_then(|mut judge| self.report(&staging, output, &mut judge));
+        let judged = self.judged(judge, collected);
+        let audit = judged.and_then(|judged| self.report(&staging, output, &judged));
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let (audit, model) = audit.inspect_err(|_| {
             staging.discard();
@@ -98,12 +164,17 @@ impl AuditRun {
         conclude(&audit, &model, output, &self.setup).map(|concluded| concluded.outcome)
     }
 
-    fn write_tally(&self, path: &Path, judge: Option<Judge>) -> Result<Outcome> {
+    fn write_tally(
+        &self,
+        path: &Path,
+        judge: Option<Judge>,
+        collected: Option<Collected>,
+    ) -> Result<Outcome> {
         signals::begin();
-        let mut judge = self.fetched_judge(judge)?;
+        let judged = self.judged(judge, collected)?;
         let evidence = self.setup.config.evidence.clone();
         let requests = self.evidence_file(evidence)?;
-        let tally = self.tally(&mut judge, requests.as_ref())?;
+        let tally = self.tally(&judged, requests.as_ref())?;
         replace(path, &tally.to_bytes())?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = inputs_of(&tally);
@@ -130,8 +201,8 @@ impl AuditRun {
     }
 
     /// The tally of the logs, without what may not leave.
-    fn tally(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let mut tally = self.audit(judge, requests)?;
+    fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
+        let mut tally = self.audit(judged, requests)?;
         if let Some(err) = nothing_read(&tally) {
             return Err(err);
         }
@@ -147,7 +218,7 @@ impl AuditRun {
         &self,
         staging: &Arc<Staging>,
         output: &Path,
-        judge: &mut Judge,
+        judged: &Judged,
     ) -> Result<(Audit, PageModel)> {
         let config = &self.setup.config;
         let evidence = evidence_within(config, staging)?;
@@ -156,33 +227,26 @@ impl AuditRun {
             .map(|name| staging.staged(name.as_ref()))
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
-        let tally = self.tally(judge, requests.as_ref())?;
+        let tally = self.tally(judged, requests.as_ref())?;
         let written = write_report(staging, output, tally, evidence.as_deref())?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
         Ok(written)
     }
 
-    fn audit(&self, judge: &mut Judge, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
-        let progress = Progress::default();
-        let record = header::ReportedOptions::of(&self.setup.reported_config(options.window));
-        let extra = [config.verify_dns, config.infer_outages];
-        let passes = 1 + extra.iter().filter(|pass| **pass == Some(true)).count() as u64;
-        let bytes_total = sources.iter().map(Source::size_bytes).sum::<Option<u64>>();
+    fn audit(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
+        let AuditRun { setup: Setup { options, registry, show, .. }, sources, .. } = self;
+        let Judged { judge, identities } = judged;
+        let progress = &Progress::default();
+        let record = &header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         follow(
             *show,
-            bytes_total.map(|bytes| bytes * passes),
+            sources.iter().map(Source::size_bytes).sum(),
             || progress.bytes_read.load(Ordering::Relaxed),
             || progress.lines.load(Ordering::Relaxed),
             || {
-                let bytes_read = &progress.bytes_read;
-                heed_outages(config, sources, options, judge, registry, bytes_read)?;
-                let identities =
-                    &identities(config, sources, options, judge, registry, bytes_read)?;
                 let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
-                let (record, progress) = (&record, &progress);
                 audit::run(sources, options, record, judge, registry, identities, progress, take)
             },
         )

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::audit::Progress;
+use crate::audit::client_key::ClientKey;
 use crate::audit::finish::Audit;
-use crate::audit::follow::suspects_of;
 use crate::audit::identities::{Identities, Names};
+use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::sums::Sums;
+use crate::audit::suspects::Suspects;
 use crate::audit::tally::{Tally, header};
+use crate::audit::{Progress, collect_of};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
 use crate::config::file::{ConfigFile, Mistake, SiteConfig};
@@ -35,7 +37,7 @@ use super::super::Outcome;
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::run::conclude;
 use super::super::fetch_first::fetch_first;
-use super::super::identity::identities_of;
+use super::super::identity::Verification;
 use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};
 use super::super::shared::{complain, print};
@@ -224,9 +226,14 @@ impl<'a> Job<'a> {
         let night = self.night(setup, &judge, &options_of);
         let progress = Progress::default();
         night.take_in(state, plan, &progress, |sources, readings| {
-            let identities = identities_of(config, registry, |identities| {
-                let judged = (&judge, &setup.registry);
-                suspects_of(sources, readings, &setup.options, judged, identities, &progress)
+            let verification = Verification::new(config, registry)?;
+            let identities = verification.identities(config, registry, |identities| {
+                let wanted = Wanted { addresses: true, ..Wanted::default() };
+                let (judge, client_key) = (&judge, &ClientKey::random()?);
+                let first = FirstPass { judge, registry, identities, wanted, client_key };
+                let (collected, _) =
+                    collect_of(sources, readings, &setup.options, &first, &progress)?;
+                Ok(collected.addresses.map(Suspects::new).unwrap_or_default())
             })?;
             self.tell_of_names(&identities);
             Ok(identities)

@@ -165,12 +165,11 @@ impl Asked {
         let judge = Judge::new(nothing, &registry, Dialect::Google)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = audit::Options::new(threads);
-        let progress = audit::Progress::default();
         let (origins, damages) =
-            origins_asked(&expand(logs), &options, &judge, &registry, &progress)?;
+            origins_asked(&expand(logs), &options, &judge, &registry, Show::Nothing)?;
         damages.iter().for_each(|damage| self.problem(damage));
         self.logged = origins;
-        self.logged.retain(|origin| !self.named.contains(origin));
+        self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
         if self.logged.is_empty() {
             let why = "the logs name no host that a crawler asked; name the origins instead, \
                        as https://example.com";

@@ -1,0 +1,134 @@
+//! What clients are told apart by where their addresses may not be kept: a keyed hash.
+//!
+//! Several machines can tell the same clients apart only if they have the same key, which the user
+//! gives them as a text. What is written to a file are hashes, and a fingerprint that shows
+//! whether two keys are the same, but not what they are.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+use super::client::address;
+
+/// Characters that the text of a key must have: shorter ones can be found by trying all of them.
+pub const KEY_CHARACTERS_MIN: usize = 16;
+
+/// Bytes of a hash by which a key is recognised.
+const FINGERPRINT_BYTES: usize = 16;
+
+/// What makes a key of a text; no other hash of the same text is that key.
+const KEY_CONTEXT: &[u8] = b"botaudit client key 1\0";
+
+/// What a key of 32 bytes is followed by, so that a fingerprint is never the hash of a client.
+const CLIENT_CONTEXT: u8 = 1;
+const FINGERPRINT_CONTEXT: u8 = 2;
+
+/// A secret that makes hashes of clients. It does not show itself.
+#[derive(Clone, Eq, PartialEq)]
+pub struct ClientKey([u8; 32]);
+
+/// By what equal keys are recognised; nobody can make hashes by it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct KeyFingerprint(String);
+
+impl ClientKey {
+    /// A key that no other run has.
+    ///
+    /// # Errors
+    /// Where the system has no random numbers.
+    pub fn random() -> Result<ClientKey> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)
+            .map_err(|err| Error::usage(format!("the system gives no random numbers: {err}")))?;
+        Ok(ClientKey(key))
+    }
+
+    /// The key of `text`.
+    ///
+    /// # Errors
+    /// Where it has fewer than [`KEY_CHARACTERS_MIN`] characters.
+    pub fn of_text(text: &str) -> std::result::Result<ClientKey, String> {
+        let characters = text.chars().count();
+        if characters < KEY_CHARACTERS_MIN {
+            return Err(format!(
+                "has {characters} characters, and a key must have {KEY_CHARACTERS_MIN}, or the \
+                 clients can be found by trying keys"
+            ));
+        }
+        Ok(ClientKey(Sha256::new().chain_update(KEY_CONTEXT).chain_update(text).finalize().into()))
+    }
+
+    /// What is kept of the client that a log calls `name`: equal for all ways to write an address.
+    pub fn hash(&self, name: &[u8]) -> u64 {
+        let hasher = Sha256::new().chain_update(self.0).chain_update([CLIENT_CONTEXT]);
+        let hasher = match address(name) {
+            Some(IpAddr::V4(address)) => hasher.chain_update([4]).chain_update(address.octets()),
+            Some(IpAddr::V6(address)) => hasher.chain_update([6]).chain_update(address.octets()),
+            None => hasher.chain_update([0]).chain_update(name),
+        };
+        let digest = hasher.finalize();
+        u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
+    }
+
+    /// By what it is recognised.
+    pub fn fingerprint(&self) -> KeyFingerprint {
+        let hasher = Sha256::new().chain_update(self.0).chain_update([FINGERPRINT_CONTEXT]);
+        let digest = hasher.finalize();
+        KeyFingerprint(
+            digest[..FINGERPRINT_BYTES].iter().map(|byte| format!("{byte:02x}")).collect(),
+        )
+    }
+}
+
+impl fmt::Debug for ClientKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientKey")
+    }
+}
+
+impl fmt::Display for KeyFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "sixteen letters!";
+
+    #[test]
+    fn equal_texts_make_equal_hashes_and_no_others_do() {
+        let key = ClientKey::of_text(TEXT).unwrap();
+        let same = ClientKey::of_text(TEXT).unwrap();
+        let other = ClientKey::of_text("sixteen letters?").unwrap();
+        assert_eq!(key.hash(b"192.0.2.1"), same.hash(b"192.0.2.1"));
+        assert_eq!(key.fingerprint(), same.fingerprint());
+        assert_ne!(key.hash(b"192.0.2.1"), other.hash(b"192.0.2.1"));
+        assert_ne!(key.fingerprint(), other.fingerprint());
+        let random = ClientKey::random().unwrap();
+        assert_ne!(random.hash(b"192.0.2.1"), ClientKey::random().unwrap().hash(b"192.0.2.1"));
+    }
+
+    #[test]
+    fn a_client_is_one_however_its_address_is_written() {
+        let key = ClientKey::of_text(TEXT).unwrap();
+        assert_eq!(key.hash(b"192.0.2.1"), key.hash(b"::ffff:192.0.2.1"));
+        assert_eq!(key.hash(b"2001:db8::1"), key.hash(b"[2001:DB8:0::1]:443"));
+        assert_ne!(key.hash(b"192.0.2.1"), key.hash(b"192.0.2.2"));
+        assert_ne!(key.hash(b"a.example"), key.hash(b"b.example"));
+    }
+
+    #[test]
+    fn short_texts_are_refused_and_keys_are_not_shown() {
+        assert!(ClientKey::of_text(&TEXT[1..]).is_err());
+        assert!(ClientKey::of_text("ää ää ää ää ää ").is_err());
+        assert_eq!(format!("{:?}", ClientKey::of_text(TEXT).unwrap()), "ClientKey");
+    }
+}

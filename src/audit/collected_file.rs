@@ -1,0 +1,354 @@
+//! What the first pass found, as a file: collected from the logs of one machine, merged with those
+//! of others, and used by the audits of all of them.
+//!
+//! Addresses to be looked up stand in it as they are; of clients that asked for robots.txt it holds
+//! keyed hashes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounded::{Bounded, StableHash};
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::merge::Merge;
+
+use super::client_key::KeyFingerprint;
+use super::packed;
+use super::place::{Place, Standing};
+use super::prepass::{AskedOrigins, Collected};
+use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
+use super::tally::header::{RegistrySummary, ReportedOptions};
+use super::tally::made_by::{MadeBy, merge_options};
+use super::tally::rows::STRANGERS_MAX;
+use super::witness::{AnswersOfDay, Witness};
+
+/// Grows by one when such a file changes its meaning.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What such a file begins with; the number is that of the form of the file.
+const MAGIC: &[u8] = b"botaudit collected 1\n";
+
+/// What every version begins with.
+const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
+
+/// Options that do not change what is collected.
+const NEUTRAL: [&str; 8] = [
+    "what_if",
+    "what_if_for",
+    "dns_max",
+    "min_parse_rate",
+    "ip",
+    "strip_query",
+    "include_unbound",
+    "unknown_before_first_snapshot",
+];
+
+/// Options that say what is collected: a file may hold more than an audit needs.
+const WANTED: [&str; 3] = ["verify_dns", "infer_outages", "fetch"];
+
+const DAMAGED: &str = "is damaged; write it again with audit --collect";
+
+/// What such a file says besides what was found.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct CollectedHeader {
+    /// `botaudit`.
+    pub program: String,
+    /// The version of the program that collected.
+    pub version: String,
+    /// Of this form.
+    pub schema_version: u32,
+    /// What the user asked for.
+    pub options: ReportedOptions,
+    /// Who was a crawler.
+    pub registry: RegistrySummary,
+    /// Their names, by their numbers.
+    pub crawlers: Vec<String>,
+    /// Names of the logs.
+    pub inputs: BTreeSet<String>,
+    /// By which key clients were told apart; `None` where none were.
+    pub client_key: Option<KeyFingerprint>,
+}
+
+/// A file of what the first pass found.
+#[derive(Clone, Debug)]
+pub struct CollectedFile {
+    /// What it says of itself.
+    pub header: CollectedHeader,
+    /// What was found.
+    pub collected: Collected,
+}
+
+/// What was found, as it is written.
+#[derive(Debug, Deserialize, Serialize)]
+struct Body {
+    addresses: Option<Addresses>,
+    answers: Option<Answered>,
+    origins: Option<Asked>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Addresses {
+    kept: Vec<AddressEntry>,
+    /// Requests of addresses that were not kept.
+    requests_of_others: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+struct AddressEntry {
+    crawler: CrawlerId,
+    address: IpAddr,
+    requests: u64,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Answered {
+    days: Vec<AnswersOfDay>,
+    is_cut: bool,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Asked {
+    named: BTreeSet<Place>,
+    strangers: BTreeSet<Place>,
+    has_others: bool,
+}
+
+impl CollectedHeader {
+    /// Of what this program collected of `inputs` with `options` and `registry`.
+    pub fn new(
+        options: ReportedOptions,
+        registry: &Registry,
+        inputs: BTreeSet<String>,
+        client_key: Option<KeyFingerprint>,
+    ) -> CollectedHeader {
+        CollectedHeader {
+            program: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            schema_version: SCHEMA_VERSION,
+            options,
+            registry: RegistrySummary::of(registry),
+            crawlers: registry.iter().map(|(_, crawler)| crawler.name.clone()).collect(),
+            inputs,
+            client_key,
+        }
+    }
+
+    fn made_by<'a>(&'a self, name: &'a str) -> MadeBy<'a> {
+        let CollectedHeader { version, registry, options, .. } = self;
+        MadeBy { name, version, registry, options }
+    }
+
+    /// That an audit by `audit` may use what was collected as this says, in the file `name`.
+    ///
+    /// # Errors
+    /// Where another version, another registry or other options made it, or it lacks an input.
+    pub fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
+        let exempt = [&NEUTRAL[..], &WANTED].concat();
+        let advice = "collect again as the audit is to be made, or audit as was collected";
+        self.made_by(name).check_same(&audit.made_by("this audit"), &exempt, advice)?;
+        if self.crawlers != audit.crawlers {
+            return Err(Error::invalid_file(Path::new(name), DAMAGED));
+        }
+        match audit.inputs.difference(&self.inputs).next() {
+            None => Ok(()),
+            Some(input) => Err(Error::usage(format!(
+                "{name} holds nothing of the input '{input}'; collect from it too and merge, or \
+                 give it with --name the name that it had"
+            ))),
+        }
+    }
+}
+
+impl CollectedFile {
+    /// The bytes of the file. Equal findings give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        packed::file_bytes(MAGIC, &self.header, &Body::of(self.collected.clone()))
+    }
+
+    /// Reads what [`CollectedFile::to_bytes`] wrote; `path` is where it stands.
+    ///
+    /// # Errors
+    /// Where it is no such file, is damaged, or is of another version.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<CollectedFile> {
+        let Some(frames) = bytes.strip_prefix(MAGIC) else {
+            let why = match is_collected(bytes) {
+                true => "was collected by another version of botaudit; collect again",
+                false => "is not a file that audit --collect wrote",
+            };
+            return Err(Error::invalid_file(path, why));
+        };
+        let damaged = || Error::invalid_file(path, DAMAGED);
+        let (header, body) = packed::frames(frames).ok_or_else(damaged)?;
+        let header: CollectedHeader = packed::unpacked(header).ok_or_else(damaged)?;
+        if header.schema_version != SCHEMA_VERSION {
+            let why = format!(
+                "was collected by botaudit {}, whose form this version ({}) does not read; collect \
+                 again",
+                header.version,
+                env!("CARGO_PKG_VERSION")
+            );
+            return Err(Error::invalid_file(path, why));
+        }
+        let body: Body = packed::unpacked(body).ok_or_else(damaged)?;
+        let has_answers = body.answers.is_some();
+        let collected = body.into_collected(header.crawlers.len()).ok_or_else(damaged)?;
+        if has_answers != header.client_key.is_some() {
+            return Err(damaged());
+        }
+        Ok(CollectedFile { header, collected })
+    }
+
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// As [`CollectedFile::from_bytes`], or where it cannot be read.
+    pub fn read(path: &Path) -> Result<CollectedFile> {
+        CollectedFile::from_bytes(&packed::read_file("what was collected", path)?, path)
+    }
+}
+
+/// Whether a file that begins so holds what a first pass found, in any version.
+pub fn is_collected(head: &[u8]) -> bool {
+    head.starts_with(MAGIC_OF_ANY_VERSION)
+}
+
+/// What the first pass over all logs of the files at `paths` would have found. A file that is named
+/// twice, or of which there are two copies that are equal in every byte, counts once.
+///
+/// # Errors
+/// Where one cannot be read, two of them have an input of the same name, or they do not fit
+/// together: another version, registry, key or option.
+pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
+    let mut known = BTreeSet::new();
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    let mut sum: Option<(String, CollectedFile)> = None;
+    for path in paths {
+        let bytes = packed::read_file("what was collected", path)?;
+        if !known.insert(xxhash_rust::xxh3::xxh3_128(&bytes)) {
+            continue;
+        }
+        let file = CollectedFile::from_bytes(&bytes, path)?;
+        let name = path.display().to_string();
+        for input in &file.header.inputs {
+            if let Some(other) = owners.insert(input.clone(), name.clone()) {
+                return Err(Error::usage(format!(
+                    "{other} and {name} both hold the input '{input}', and are not copies of each \
+                     other: its lines would count twice; leave one out, or give their inputs \
+                     different names with audit --collect --name"
+                )));
+            }
+        }
+        match &mut sum {
+            None => sum = Some((name, file)),
+            Some((first, sum)) => {
+                check_same_run((first, &sum.header), (&name, &file.header))?;
+                sum.header.inputs.extend(file.header.inputs);
+                merge_options(&mut sum.header.options, &file.header.options);
+                sum.collected.absorb(file.collected);
+            }
+        }
+    }
+    sum.map(|(_, sum)| sum).ok_or_else(|| Error::usage("there is no file to merge"))
+}
+
+fn check_same_run(
+    (left_name, left): (&str, &CollectedHeader),
+    (right_name, right): (&str, &CollectedHeader),
+) -> Result<()> {
+    let (left_by, right_by) = (left.made_by(left_name), right.made_by(right_name));
+    let advice = "collect from the logs of one of them again as from those of the other";
+    left_by.check_same(&right_by, &NEUTRAL, advice)?;
+    if left.client_key != right.client_key {
+        return Err(Error::usage(format!(
+            "{left_name} and {right_name} do not fit together: they tell clients apart by different \
+             keys, so that the clients of one cannot be told from those of the other; collect both \
+             again with the same --client-key"
+        )));
+    }
+    Ok(())
+}
+
+impl Body {
+    fn of(collected: Collected) -> Body {
+        let Collected { addresses, answers, origins } = collected;
+        Body {
+            addresses: addresses.map(|addresses| {
+                let (kept, others) = addresses.into_parts();
+                let entry = |(Suspect { crawler, address }, Requests(requests))| AddressEntry {
+                    crawler,
+                    address,
+                    requests,
+                };
+                let mut kept: Vec<AddressEntry> = kept.map(entry).collect();
+                kept.sort();
+                Addresses { kept, requests_of_others: others.map(|Requests(requests)| requests) }
+            }),
+            answers: answers.map(|answers| {
+                let (days, is_cut) = answers.into_days();
+                Answered { days, is_cut }
+            }),
+            origins: origins.map(|AskedOrigins { named, strangers }| {
+                let (strangers, others) = strangers.into_parts();
+                Asked {
+                    named: named.into_iter().map(Place::Origin).collect(),
+                    strangers: strangers.map(|(origin, ())| Place::Origin(origin)).collect(),
+                    has_others: others.is_some(),
+                }
+            }),
+        }
+    }
+
+    /// `None` where [`Body::of`] cannot have made it, of so many crawlers.
+    fn into_collected(self, crawlers: usize) -> Option<Collected> {
+        let Body { addresses, answers, origins } = self;
+        let mut collected = Collected::default();
+        if let Some(addresses) = addresses {
+            collected.addresses = Some(addresses.into_bounded(crawlers)?);
+        }
+        if let Some(Answered { days, is_cut }) = answers {
+            collected.answers = Some(Witness::of_days(days, is_cut)?);
+        }
+        if let Some(origins) = origins {
+            collected.origins = Some(origins.into_origins()?);
+        }
+        Some(collected)
+    }
+}
+
+impl Addresses {
+    fn into_bounded(self, crawlers: usize) -> Option<Bounded<Suspect, Requests>> {
+        let mut addresses = Bounded::new(SUSPECTS_MAX);
+        for AddressEntry { crawler, address, requests } in self.kept {
+            if crawler.index() >= crawlers || address != address.to_canonical() {
+                return None;
+            }
+            addresses.add(&Suspect { crawler, address }, Requests(requests));
+        }
+        if let Some(requests) = self.requests_of_others {
+            addresses.add_to_others(Requests(requests));
+        }
+        Some(addresses)
+    }
+}
+
+impl Asked {
+    fn into_origins(self) -> Option<AskedOrigins> {
+        let mut origins = AskedOrigins::new(STRANGERS_MAX);
+        for place in &self.named {
+            matches!(place, Place::Origin(_)).then_some(())?;
+            origins.add(place, Standing::Named);
+        }
+        for place in &self.strangers {
+            matches!(place, Place::Origin(_)).then_some(())?;
+            origins.add(place, Standing::Stranger(place.stable_hash()));
+        }
+        if self.has_others {
+            origins.strangers.add_to_others(());
+        }
+        Some(origins)
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether two files were made alike: by the same program, registry of crawlers and options.
+
+use crate::error::{Error, Result};
+
+use super::header::{RegistrySummary, ReportedOptions};
+
+/// Options that say where something lies; they may differ.
+const PLACES: [&str; 3] = ["robots", "crawlers", "ip_ranges"];
+
+/// By what a file was made.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeBy<'a> {
+    /// The file, as the user knows it.
+    pub name: &'a str,
+    /// The version of the program.
+    pub version: &'a str,
+    /// Who was a crawler.
+    pub registry: &'a RegistrySummary,
+    /// What the user asked for.
+    pub options: &'a ReportedOptions,
+}
+
+impl MadeBy<'_> {
+    /// That `other` was made alike, but for the options `exempt`; `advice` is what to do otherwise.
+    ///
+    /// # Errors
+    /// Where it was not: both names, and what differs.
+    pub fn check_same(&self, other: &MadeBy<'_>, exempt: &[&str], advice: &str) -> Result<()> {
+        if self.version != other.version {
+            let what = "the version of botaudit";
+            return Err(self.differs(other, what, self.version, other.version, advice));
+        }
+        if self.registry != other.registry {
+            let short = |registry: &RegistrySummary| {
+                let digest = registry.digest.get(..12).unwrap_or(&registry.digest);
+                format!("{} ({} crawlers)", digest, registry.crawlers)
+            };
+            let (ours, theirs) = (short(self.registry), short(other.registry));
+            return Err(self.differs(other, "the registry of crawlers", &ours, &theirs, advice));
+        }
+        let names = self.options.0.iter().chain(&other.options.0).map(|(name, _)| name.as_str());
+        for name in names.filter(|name| !exempt.contains(name) && !PLACES.contains(name)) {
+            let (ours, theirs) = (self.options.get(name), other.options.get(name));
+            if ours != theirs {
+                let (ours, theirs) = (ours.to_string(), theirs.to_string());
+                let what = format!("the option {name}");
+                return Err(self.differs(other, &what, &ours, &theirs, advice));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error that `what` is `ours` here and `theirs` in `other`.
+    pub fn differs(
+        &self,
+        other: &MadeBy<'_>,
+        what: &str,
+        ours: &str,
+        theirs: &str,
+        advice: &str,
+    ) -> Error {
+        Error::usage(format!(
+            "{} and {} do not fit together: {what} is {ours} in the first and {theirs} in the \
+             second; {advice}",
+            self.name, other.name
+        ))
+    }
+}
+
+/// Of paths the first in order, of the window what covers both; all else is equal.
+pub fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
+    for (name, value) in &mut ours.0 {
+        let Some((_, other)) = theirs.0.iter().find(|(known, _)| known == name) else { continue };
+        let (left, right) = (value.as_str(), other.as_str());
+        let takes_other = match name.as_str() {
+            "since" => left.is_some() && right.is_none_or(|right| Some(right) < left),
+            "until" => left.is_some() && right.is_none_or(|right| Some(right) > left),
+            name if PLACES.contains(&name) => right < left,
+            _ => false,
+        };
+        if takes_other {
+            *value = other.clone();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `audit --collect` and `audit --collected`: the first pass of an audit, spread over machines.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::audit::client_key::{ClientKey, KeyFingerprint};
+use crate::audit::collected_file::{CollectedFile, CollectedHeader};
+use crate::audit::input_end::InputEnd;
+use crate::audit::prepass::{Collected, FirstPass, OutageHosts, Wanted};
+use crate::audit::tally::header::{InputSummary, ReportedOptions};
+use crate::error::{Error, Result};
+use crate::input::source::Source;
+use crate::judge::Judge;
+use crate::staged::replace_private;
+
+use super::Outcome;
+use super::fetch_first::known_store;
+use super::first_pass::{first_pass, wanted};
+use super::identity::ranges;
+use super::setup::Setup;
+use super::shared::complain;
+
+/// The flags.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Parts of a large audit")]
+pub struct CollectArgs {
+    /// Write what --verify-dns, --infer-outages and --fetch need to know of these logs to FILE.
+    ///
+    /// Nothing is judged. `botaudit merge` adds such files of several machines up, and --collected
+    /// uses the sum. With --verify-dns, FILE holds addresses of clients: only its owner may read
+    /// it, and it should be deleted after use. Give the same --robots as in the audit.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["output", "partial", "collected", "evidence", "fail_on", "fail_on_violations"]
+    )]
+    collect: Option<PathBuf>,
+
+    /// Take what --verify-dns, --infer-outages and --fetch need to know from FILE.
+    ///
+    /// The logs are then read once, and may come from a pipe. FILE must have been collected from
+    /// these logs, among others, by the same version, registry of crawlers and options.
+    #[arg(long, value_name = "FILE")]
+    collected: Option<PathBuf>,
+
+    /// The secret by which --collect tells clients apart, 16 characters or more [default: random]
+    ///
+    /// Files of several machines can be merged only if all had the same. For --infer-outages FILE
+    /// holds hashes of clients by it, not their addresses, and not TEXT.
+    #[arg(long, value_name = "TEXT", value_parser = ClientKey::of_text, requires = "collect")]
+    client_key: Option<ClientKey>,
+}
+
+/// What the first pass found, where it was read from a file.
+#[derive(Clone, Debug)]
+pub struct CollectedInput {
+    name: String,
+    file: CollectedFile,
+}
+
+impl CollectArgs {
+    /// Where to write what is collected, where that is asked for.
+    pub fn output(&self) -> Option<&Path> {
+        self.collect.as_deref()
+    }
+
+    /// The file to use in place of a first pass.
+    pub fn input(&self) -> Option<&Path> {
+        self.collected.as_deref()
+    }
+
+    /// By what clients are told apart.
+    pub fn key(&self) -> Result<ClientKey> {
+        self.client_key.clone().map_or_else(ClientKey::random, Ok)
+    }
+}
+
+impl CollectedInput {
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<CollectedInput> {
+        let name = path.display().to_string();
+        Ok(CollectedInput { name, file: CollectedFile::read(path)? })
+    }
+
+    /// What it holds for an audit of `sources` by `setup`.
+    ///
+    /// # Errors
+    /// Where it was collected otherwise, or lacks something.
+    pub fn take(self, setup: &Setup, sources: &[Source]) -> Result<Collected> {
+        let CollectedInput { name, file: CollectedFile { header, collected } } = self;
+        header.check_fits(&name, &header_of(setup, sources, None))?;
+        let Wanted { addresses, outages, origins } = wanted(&setup.config);
+        let wanted = [
+            ("--verify-dns", addresses, collected.addresses.is_some()),
+            ("--infer-outages", outages.is_some(), collected.answers.is_some()),
+            ("--fetch", origins, collected.origins.is_some()),
+        ];
+        match wanted.into_iter().find(|(_, is_wanted, is_there)| *is_wanted && !is_there) {
+            None => Ok(collected),
+            Some((flag, ..)) => Err(Error::usage(format!(
+                "{name} was collected without {flag}; collect again with it, or audit without it"
+            ))),
+        }
+    }
+}
+
+/// Collects from `sources` what an audit by `setup` must know first, and writes it to `path`.
+/// `judge` is missing where robots.txt files are still to be fetched.
+pub fn write_collected(
+    path: &Path,
+    setup: &Setup,
+    sources: &[Source],
+    judge: Option<Judge>,
+    client_key: &ClientKey,
+) -> Result<Outcome> {
+    let Setup { config, options, registry, show, .. } = setup;
+    let mut wanted = wanted(config);
+    // Which hosts are ours is decided where they are judged.
+    wanted.outages = wanted.outages.map(|_| OutageHosts::All);
+    if !wanted.is_any() {
+        return Err(Error::usage(
+            "--collect has nothing to collect; say for what with --infer-outages, --verify-dns or \
+             --fetch",
+        ));
+    }
+    let identities = &ranges(config, registry)?;
+    let judge = match judge {
+        Some(judge) => judge,
+        None => setup.judge_by(known_store(setup.robots())?)?,
+    };
+    let first = FirstPass { judge: &judge, registry, identities, wanted, client_key };
+    let (collected, ends) = first_pass(sources, options, &first, *show)?;
+    let damages = damages(sources, ends)?;
+    let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
+    let header = header_of(setup, sources, fingerprint);
+    replace_private(path, &CollectedFile { header, collected }.to_bytes())?;
+    damages.iter().for_each(|damage| complain(damage));
+    Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn header_of(
+    setup: &Setup,
+    sources: &[Source],
+    client_key: Option<KeyFingerprint>,
+) -> CollectedHeader {
+    let options = ReportedOptions::of(&setup.reported_config(setup.options.window));
+    let inputs = sources.iter().map(|source| source.name.clone()).collect();
+    CollectedHeader::new(options, &setup.registry, inputs, client_key)
+}
+
+/// What could not be read of `sources`.
+///
+/// # Errors
+/// Where nothing could be.
+fn damages(sources: &[Source], ends: Vec<InputEnd>) -> Result<Vec<String>> {
+    let inputs: Vec<_> =
+        sources.iter().zip(ends).map(|(source, end)| end.summary(source.name.clone())).collect();
+    if let Some(first) = inputs.first().filter(|_| inputs.iter().all(|input| input.is_unopened())) {
+        return Err(Error::usage(first.damage.clone().unwrap_or_default()));
+    }
+    let text = |input: &InputSummary| {
+        let damage = input.damage.as_ref()?;
+        Some(match input.is_unopened() {
+            true => damage.clone(),
+            false => format!("{}: {damage}; what came before it was collected", input.name),
+        })
+    };
+    Ok(inputs.iter().filter_map(text).collect())
+}

@@ -1,0 +1,68 @@
+//! The first of two passes over the logs: what must be known before anything is judged.
+
+use std::sync::atomic::Ordering;
+
+use crate::audit::input_end::InputEnd;
+use crate::audit::prepass::{Collected, FirstPass, OutageHosts, Wanted};
+use crate::audit::{self, Options, Progress};
+use crate::config::audit_config::AuditConfig;
+use crate::error::{Error, Result};
+use crate::input::source::{Location, Source};
+
+use super::progress::{Show, follow};
+
+/// What the first pass collects for an audit by `config`.
+pub fn wanted(config: &AuditConfig) -> Wanted {
+    let is_fetched = config.fetch == Some(true);
+    let hosts = match is_fetched {
+        // What is fetched may make a host ours.
+        true => OutageHosts::All,
+        false => OutageHosts::Ours,
+    };
+    Wanted {
+        addresses: config.verify_dns == Some(true),
+        outages: (config.infer_outages == Some(true)).then_some(hosts),
+        origins: is_fetched,
+    }
+}
+
+/// Reads all of `sources` for what `first` wants.
+pub fn first_pass(
+    sources: &[Source],
+    options: &Options,
+    first: &FirstPass<'_>,
+    show: Show,
+) -> Result<(Collected, Vec<InputEnd>)> {
+    let progress = Progress::default();
+    follow(
+        show,
+        sources.iter().map(Source::size_bytes).sum(),
+        || progress.bytes_read.load(Ordering::Relaxed),
+        || progress.lines.load(Ordering::Relaxed),
+        || audit::collect(sources, options, first, &progress),
+    )
+}
+
+/// What comes through a pipe cannot be read twice, as what is `wanted` asks.
+pub fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()> {
+    let flags = [
+        ("--fetch", wanted.origins),
+        ("--infer-outages", wanted.outages.is_some()),
+        ("--verify-dns", wanted.addresses),
+    ];
+    let Some((flag, _)) = flags.into_iter().find(|(_, is_wanted)| *is_wanted) else {
+        return Ok(());
+    };
+    let is_stream = |source: &&Source| match &source.place {
+        Location::Stdin => true,
+        Location::File(path) => path.exists() && !path.is_file(),
+        Location::Nowhere(_) => false,
+    };
+    match sources.iter().find(is_stream) {
+        None => Ok(()),
+        Some(source) => Err(Error::usage(format!(
+            "{flag} reads the logs twice, and '{}' can be read once; save it to a file first",
+            source.name
+        ))),
+    }
+}

@@ -12,7 +12,7 @@ use crate::config::file::ConfigFile;
 use crate::error::{Error, Result};
 use crate::nightly::lock::{Locked, lock, lock_by};
 use crate::nightly::state::State;
-use crate::report::columns::nights::{EVENTS, TREND};
+use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 

@@ -12,7 +12,7 @@ use crate::audit::tally::counter::TallyLimits;
 use crate::audit::tally::file::TALLY;
 use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
-use crate::report::columns::Table;
+use crate::report::columns::column::TableSchema;
 use crate::report::directory::{MARKER, Staging};
 use crate::report::escape::visible;
 use crate::report::html::PAGE;
@@ -188,8 +188,8 @@ impl ReportArgs {
     }
 
     /// The tables that were asked for, all if none was.
-    fn asked(&self) -> Result<Vec<&'static Table>> {
-        let known: Vec<&Table> = TABLES.iter().map(|(table, _)| table).collect();
+    fn asked(&self) -> Result<Vec<&'static TableSchema>> {
+        let known: Vec<&TableSchema> = TABLES.iter().map(|(table, _)| table).collect();
         let names: Vec<&str> = known.iter().map(|table| name(table)).collect();
         if let Some(unknown) = self.tables.iter().find(|asked| !names.contains(&asked.as_str())) {
             return Err(Error::usage(format!(
@@ -197,7 +197,7 @@ impl ReportArgs {
                 names.join(", ")
             )));
         }
-        let is_asked = |table: &&Table| {
+        let is_asked = |table: &&TableSchema| {
             self.tables.is_empty() || self.tables.iter().any(|asked| asked == name(table))
         };
         Ok(known.into_iter().filter(is_asked).collect())

@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 use crate::time::{Day, UtcTime};
 
-use super::columns::Table;
+use super::columns::column::TableSchema;
 use super::escape::csv_cell;
 use super::number_text::NumberText;
 use super::plain_text::is_plain_cell;
@@ -34,7 +34,7 @@ impl<W: Write> CsvTable<W> {
     ///
     /// # Errors
     /// As `out` has them.
-    pub fn with_header(out: W, table: &Table) -> io::Result<CsvTable<W>> {
+    pub fn with_header(out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
         let mut csv = CsvTable::without_header(out, table);
         csv.row(|row| {
             for column in table.columns {
@@ -45,7 +45,7 @@ impl<W: Write> CsvTable<W> {
     }
 
     /// For rows that are put behind a header later.
-    pub fn without_header(out: W, table: &Table) -> CsvTable<W> {
+    pub fn without_header(out: W, table: &TableSchema) -> CsvTable<W> {
         CsvTable { out, row: Row::default(), columns: table.columns.len() }
     }
 
@@ -374,7 +374,7 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::{Column, Table};
+    use super::super::columns::column::{CsvColumn, TableSchema};
     use super::*;
 
     #[test]
@@ -389,10 +389,10 @@ mod tests {
         assert_eq!(fraction(u64::MAX, 1), "18446744073709551615.000000");
     }
 
-    fn table(columns: usize) -> Table {
-        let column = Column { name: "x", unit: "", meaning: "" };
-        let columns: &'static [Column] = Box::leak(vec![column; columns].into_boxed_slice());
-        Table { file: "x.csv", row: "", columns }
+    fn table(columns: usize) -> TableSchema {
+        let column = CsvColumn { name: "x", unit: "", meaning: "" };
+        let columns: &'static [CsvColumn] = Box::leak(vec![column; columns].into_boxed_slice());
+        TableSchema { file: "x.csv", row: "", columns }
     }
 
     #[test]

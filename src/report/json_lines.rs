@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::audit::finish::Audit;
 use crate::error::{Error, Result};
 
-use super::columns::Table;
+use super::columns::column::TableSchema;
 use super::csv::CrawlerCells;
 use super::escape::shown;
 use super::tables::tables_of;
@@ -18,7 +18,7 @@ use super::tables::tables_of;
 ///
 /// # Errors
 /// Where `out` fails.
-pub fn json_lines(audit: &Audit, tables: &[&Table], out: &mut dyn Write) -> Result<()> {
+pub fn json_lines(audit: &Audit, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
     let failed = |err| Error::io("cannot write to", Path::new("standard output"), err);
     let crawlers = CrawlerCells::new(&audit.registry);
     for (table, write) in tables_of(audit).filter(|(table, _)| is_among(table, tables)) {
@@ -33,16 +33,16 @@ pub fn json_lines(audit: &Audit, tables: &[&Table], out: &mut dyn Write) -> Resu
     out.flush().map_err(failed)
 }
 
-fn is_among(table: &Table, tables: &[&Table]) -> bool {
+fn is_among(table: &TableSchema, tables: &[&TableSchema]) -> bool {
     tables.iter().any(|asked| asked.file == table.file)
 }
 
 /// The name of a table, as in the objects.
-pub fn name(table: &Table) -> &'static str {
+pub fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 
-fn object(table: &Table, row: &csv::StringRecord) -> String {
+fn object(table: &TableSchema, row: &csv::StringRecord) -> String {
     let mut json = format!("{{\"table\":{}", quoted(name(table)));
     for (column, cell) in table.columns.iter().zip(row) {
         json += &format!(",{}:{}", quoted(column.name), value(table, column.name, cell));
@@ -50,7 +50,7 @@ fn object(table: &Table, row: &csv::StringRecord) -> String {
     json + "}"
 }
 
-fn value(table: &Table, column: &str, cell: &str) -> String {
+fn value(table: &TableSchema, column: &str, cell: &str) -> String {
     let unit = table.columns.iter().find(|known| known.name == column).map(|known| known.unit);
     match cell.parse::<f64>() {
         _ if cell.is_empty() => "null".to_owned(),
@@ -72,8 +72,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::TABLES;
-    use super::super::columns::summary::SUMMARY;
+    use super::super::columns::tables::SUMMARY;
+    use super::super::columns::tables::TABLES;
     use super::*;
 
     #[test]

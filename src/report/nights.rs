@@ -7,7 +7,7 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::time::Day;
 
-use super::columns::nights::{EVENTS, TREND};
+use super::columns::tables::{EVENTS, TREND};
 use super::csv::CsvTable;
 use super::tables::sums_cells;
 

@@ -21,9 +21,9 @@ use crate::input::open::open;
 use crate::input::source::{Location, Source};
 
 use super::classified::summary_header;
-use super::columns::Table;
-use super::columns::evidence::REQUESTS_EVIDENCE;
-use super::columns::nights::{EVENTS, TREND};
+use super::columns::column::TableSchema;
+use super::columns::tables::REQUESTS_EVIDENCE;
+use super::columns::tables::{EVENTS, TREND};
 use super::directory::check_replaceable;
 use super::night_text::HEADLINE_START;
 use super::verdicts::COLUMNS;
@@ -267,7 +267,7 @@ fn first_line(head: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-fn has_header(head: &[u8], table: &Table) -> bool {
+fn has_header(head: &[u8], table: &TableSchema) -> bool {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
     first_line(head) == names.join(",").as_bytes()
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::staged::StagedFile;
 
-use super::columns::evidence::REQUESTS_EVIDENCE;
+use super::columns::tables::REQUESTS_EVIDENCE;
 use super::compression::OutputCompression;
 use super::csv::CsvTable;
 use super::privacy::Privacy;

@@ -11,10 +11,10 @@ use crate::audit::tally::{CrawlerTally, UserAgentTally};
 use crate::audit::unknown::UnknownCrawler;
 use crate::time::Hour;
 
-use super::columns::{
-    Table, crawl_delay::CRAWL_DELAY, daily::DAILY, hourly::HOURLY, rejects::REJECTS,
-    robots_fetches::ROBOTS_FETCHES, robots_rules::ROBOTS_RULES, summary::SUMMARY,
-    unknown_crawlers::UNKNOWN_CRAWLERS, violations::VIOLATION, what_if::WHAT_IF,
+use super::columns::column::TableSchema;
+use super::columns::tables::{
+    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS,
+    VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -23,7 +23,7 @@ use super::robots_rules::robots_rules;
 type WriteTable = fn(&Audit, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>;
 
 /// The tables of a report directory, and how each is written.
-pub const TABLES: &[(Table, WriteTable)] = &[
+pub const TABLES: &[(TableSchema, WriteTable)] = &[
     (SUMMARY, write_summary),
     (VIOLATION, write_violations),
     (ROBOTS_RULES, write_robots_rules),
@@ -37,7 +37,7 @@ pub const TABLES: &[(Table, WriteTable)] = &[
 ];
 
 /// Those of [`TABLES`] that the report of `audit` has.
-pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (Table, WriteTable)> {
+pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (TableSchema, WriteTable)> {
     let is_simulated = audit.simulation.is_some();
     TABLES.iter().filter(move |(table, _)| is_simulated || table.file != WHAT_IF.file)
 }

@@ -8,7 +8,8 @@ use crate::audit::finish::Audit;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 
-use super::columns::{Column, summary::SUMMARY};
+use super::columns::column::CsvColumn;
+use super::columns::tables::SUMMARY;
 use super::condition::{Condition, Misread};
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;
@@ -80,7 +81,7 @@ impl Threshold {
         let [origin, crawler, identity] = WHO.map(|name| &cells[place(name)]);
         let mut told = format!("{crawler} ({identity}) at {origin}");
         for &column in &self.0.columns {
-            let Column { name, .. } = SUMMARY.columns[column];
+            let CsvColumn { name, .. } = SUMMARY.columns[column];
             if !WHO.contains(&name) {
                 told += &format!(", {name} {}", cells[column]);
             }

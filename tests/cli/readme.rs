@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use botaudit::report::columns::TABLES;
+use botaudit::report::columns::tables::TABLES;
 
 use crate::program::{repository, run_in};
 

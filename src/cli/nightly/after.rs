@@ -12,7 +12,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::nightly::events::{events, trend};
 use crate::nightly::state::State;
-use crate::report::columns::nights::{EVENTS, TREND};
+use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
 use crate::staged::{clear_leftovers, replace};

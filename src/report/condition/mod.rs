@@ -20,7 +20,7 @@ mod token;
 
 use std::cmp::Ordering;
 
-use super::columns::{Column, Table};
+use super::columns::column::{CsvColumn, TableSchema};
 
 /// A condition that was understood.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Condition {
     ///
     /// # Errors
     /// Where it is not understood, and what was expected there.
-    pub fn parse(text: &str, table: &Table) -> Result<Condition, Misread> {
+    pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
         let expression = parse::parse(text, table)?;
         let (mut columns, mut words) = (Vec::new(), Vec::new());
         expression.walk(&mut |column, with| {
@@ -175,7 +175,7 @@ fn number_of(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)
 }
 
-fn kind(column: &Column) -> Kind {
+fn kind(column: &CsvColumn) -> Kind {
     match column.unit {
         "count" | "bytes" | "fraction, 6 decimals" => Kind::Number,
         "RFC 3339, UTC" => Kind::Time,
@@ -184,7 +184,7 @@ fn kind(column: &Column) -> Kind {
 }
 
 /// The only words that the cells of `column` can hold; `None` where they can hold any.
-fn words_of(column: &Column) -> Option<Vec<&'static str>> {
+fn words_of(column: &CsvColumn) -> Option<Vec<&'static str>> {
     let is_closed = ["identity", "stated_policy", "not_bound_reason"].contains(&column.name);
     is_closed.then(|| column.unit.split(", ").collect())
 }
@@ -192,7 +192,7 @@ fn words_of(column: &Column) -> Option<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::columns::summary::SUMMARY;
+    use crate::report::columns::tables::SUMMARY;
 
     const CELLS: &str = "https://example.com,GPTBot,OpenAI,ai-training,follows,unverified,\
         10,1,6,3,0,0,0,0,0,0,0.333333,2000,2026-03-01T00:00:10Z,2026-03-02T00:00:00Z,,0";

@@ -2,7 +2,7 @@
 
 use super::token::{Placed, Token, tokens};
 use super::{Expression, Kind, Misread, Operand, Operator, kind, words_of};
-use crate::report::columns::{Column, Table};
+use crate::report::columns::column::{CsvColumn, TableSchema};
 
 /// Parentheses and `not`s inside each other, so that nobody's stack overflows.
 const DEPTH_MAX: usize = 64;
@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 64;
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
 
 /// Reads all of `text`.
-pub fn parse(text: &str, table: &Table) -> Result<Expression, Misread> {
+pub fn parse(text: &str, table: &TableSchema) -> Result<Expression, Misread> {
     let end = text.chars().count();
     let mut parser = Parser { tokens: tokens(text)?, next: 0, end, depth: 0, table };
     let mut expression = parser.any()?;
@@ -29,7 +29,7 @@ struct Parser<'a> {
     /// Characters in all.
     end: usize,
     depth: usize,
-    table: &'a Table,
+    table: &'a TableSchema,
 }
 
 impl Parser<'_> {
@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     /// What `column` is compared with.
     fn operand(&mut self, column: usize) -> Result<Operand, Misread> {
-        let Column { name, .. } = self.table.columns[column];
+        let CsvColumn { name, .. } = self.table.columns[column];
         let kind = kind(&self.table.columns[column]);
         let wanted = match kind {
             Kind::Number => "a number, a percentage or a column",
@@ -178,7 +178,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::columns::summary::SUMMARY;
+    use crate::report::columns::tables::SUMMARY;
 
     #[track_caller]
     fn check(text: &str, at: usize, why: &str) {

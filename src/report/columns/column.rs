@@ -1,0 +1,81 @@
+//! What a CSV file and its columns are.
+
+/// A column of a CSV file.
+#[derive(Clone, Copy, Debug)]
+pub struct CsvColumn {
+    /// The header cell.
+    pub name: &'static str,
+    /// What a cell holds: a unit, a kind of text, or the values it can have.
+    pub unit: &'static str,
+    /// What it says, in a sentence fragment.
+    pub meaning: &'static str,
+}
+
+/// A CSV file.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSchema {
+    /// Its name in the report directory.
+    pub file: &'static str,
+    /// What a row is.
+    pub row: &'static str,
+    /// Its columns, in order.
+    pub columns: &'static [CsvColumn],
+}
+
+/// A column.
+pub const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> CsvColumn {
+    CsvColumn { name, unit, meaning }
+}
+
+/// A column of counts.
+pub const fn count(name: &'static str, meaning: &'static str) -> CsvColumn {
+    column(name, "count", meaning)
+}
+
+/// A column of points in time.
+pub const fn time(name: &'static str, meaning: &'static str) -> CsvColumn {
+    column(name, "RFC 3339, UTC", meaning)
+}
+
+/// A column of lines of a file.
+pub const fn line_number(name: &'static str, meaning: &'static str) -> CsvColumn {
+    column(name, "line number from 1", meaning)
+}
+
+/// The columns of all groups.
+pub const fn total(groups: &[&[CsvColumn]]) -> usize {
+    let (mut total, mut group) = (0, 0);
+    while group < groups.len() {
+        total += groups[group].len();
+        group += 1;
+    }
+    total
+}
+
+/// The columns of all groups, which are `N`, one after another.
+pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
+    let mut columns = [column("", "", ""); N];
+    let (mut group, mut at, mut end) = (0, 0, 0);
+    while end < N {
+        if at == groups[group].len() {
+            group += 1;
+            at = 0;
+        } else {
+            columns[end] = groups[group][at];
+            at += 1;
+            end += 1;
+        }
+    }
+    columns
+}
+
+/// Groups of columns as the columns of one table.
+macro_rules! joined {
+    [$($group:expr),* $(,)?] => {{
+        const GROUPS: &[&[CsvColumn]] = &[$($group),*];
+        const COLUMNS: [CsvColumn; $crate::report::columns::column::total(GROUPS)] =
+            $crate::report::columns::column::join(GROUPS);
+        &COLUMNS
+    }};
+}
+pub(super) use joined;

@@ -13,9 +13,9 @@ use crate::audit::tally::file::TALLY;
 use crate::audit::tally::merge::merge_files;
 use crate::error::{Error, Result};
 use crate::report::columns::column::TableSchema;
-use crate::report::directory::{MARKER, Staging};
+use crate::report::directory::Staging;
 use crate::report::escape::visible;
-use crate::report::html::PAGE;
+use crate::report::files::{MARKER, PAGE};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::outputs::Outputs;
 use crate::report::page_model::PageModel;
@@ -147,11 +147,11 @@ impl ReportArgs {
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
                 .map_err(|err| Error::io("cannot keep", &output.join(name), err))?;
         }
-        let (audit, model) = write_report(&staging, output, tally, kept.as_deref())?;
+        let (audit, summary) = write_report(&staging, output, tally, kept.as_deref())?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         let path = visible(output.display().to_string().as_bytes());
-        print(&format!("{}\nreport: {path}\n", summary_text(&model)))?;
+        print(&format!("{summary}\nreport: {path}\n"))?;
         Ok(Outcome::Done)
     }
 

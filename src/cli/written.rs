@@ -9,23 +9,25 @@ use crate::audit::tally::Tally;
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
-use crate::report::directory::{MARKER, Staging};
-use crate::report::html::{PAGE, page};
+use crate::report::directory::Staging;
+use crate::report::files::{MARKER, PAGE};
+use crate::report::html::page;
 use crate::report::page_model::PageModel;
 use crate::report::run::run_json;
+use crate::report::summary::summary_text;
 use crate::report::tables::tables_of;
 
 use super::shared::complain;
 use super::signals;
 
 /// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
-/// is there already, and gives what they show.
+/// is there already; gives the audit, and its summary for people.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
     tally: Tally,
     evidence: Option<&str>,
-) -> Result<(Audit, PageModel)> {
+) -> Result<(Audit, String)> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
     let bytes = tally.to_bytes();
     let audit = Audit::new(tally)?;
@@ -40,7 +42,8 @@ pub fn write_report(
     let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
-    Ok((audit, model))
+    let summary = summary_text(&model);
+    Ok((audit, summary))
 }
 
 /// A run that is stopped from now on leaves the previous report as it was.

@@ -18,10 +18,7 @@ use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
 use crate::staged::is_leftover;
 
-use super::html::PAGE;
-
-/// The file that makes a directory a report of ours.
-pub const MARKER: &str = "run.json";
+use super::files::{MARKER, PAGE};
 
 /// A leftover without a lock is cleared when it is older than this.
 const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);

@@ -10,7 +10,6 @@ use serde::Serialize;
 use crate::audit::finish::{Audit, Input};
 use crate::audit::simulate::{SimulatedSums, Simulation};
 use crate::audit::sums::Sums;
-use crate::audit::tally::file::TALLY;
 use crate::audit::tally::header::{ReportedOptions, RobotsVersion};
 use crate::audit::witness::LogEvidence;
 use crate::crawlers::identity::Identity;
@@ -18,8 +17,8 @@ use crate::crawlers::registry::Registry;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
-use super::html::PAGE;
-use super::tables::tables_of;
+use super::files::files_of;
+use super::line_totals::LineTotals;
 
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;
@@ -38,7 +37,7 @@ struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     log_evidence: Option<LogEvidenceJson>,
     crawlers_known: usize,
-    lines: LinesJson,
+    lines: LineTotals,
     requests: BTreeMap<&'static str, u64>,
     requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,20 +56,8 @@ struct InputJson<'a> {
     decompressed_bytes: u64,
     format: Option<&'a str>,
     #[serde(flatten)]
-    lines: LinesJson,
+    lines: LineTotals,
     damage: Option<&'a str>,
-}
-
-/// `lines = crawler + other + rejected + skipped`.
-#[derive(Default, Serialize)]
-struct LinesJson {
-    lines: u64,
-    crawler: u64,
-    other: u64,
-    rejected: u64,
-    rejected_by_reason: BTreeMap<&'static str, u64>,
-    skipped: u64,
-    skipped_by_reason: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Serialize)]
@@ -147,7 +134,7 @@ pub fn run_json(audit: &Audit, evidence: Option<&str>, made_at: UtcTime) -> Vec<
         archive: archive_json(audit),
         log_evidence: audit.log_evidence.map(log_evidence_json),
         crawlers_known: audit.crawlers_known,
-        lines: lines_json(&audit.inputs),
+        lines: LineTotals::of(&audit.inputs),
         requests: requests_json(&audit.total()),
         requests_by_identity: Identity::ALL
             .iter()
@@ -162,15 +149,6 @@ pub fn run_json(audit: &Audit, evidence: Option<&str>, made_at: UtcTime) -> Vec<
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
     text
-}
-
-/// The files of a report besides `run.json`; `evidence` as for [`run_json`].
-pub fn files_of<'a>(
-    audit: &Audit,
-    evidence: Option<&'a str>,
-) -> impl Iterator<Item = &'a str> + use<'a> {
-    let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();
-    tables.into_iter().chain([PAGE, TALLY]).chain(evidence)
 }
 
 /// The crawlers of `registry`. Its last row is none: it tests what looks automated.
@@ -234,27 +212,9 @@ fn input_json(input: &Input) -> InputJson<'_> {
         size_bytes: input.size_bytes,
         decompressed_bytes: input.decompressed_bytes,
         format: input.format.as_ref().map(|format| format.name.as_str()),
-        lines: lines_json(std::slice::from_ref(input)),
+        lines: LineTotals::of(std::slice::from_ref(input)),
         damage: input.damage.as_deref(),
     }
-}
-
-fn lines_json(inputs: &[Input]) -> LinesJson {
-    let mut json = LinesJson::default();
-    for input in inputs {
-        json.lines += input.tally.lines();
-        json.crawler += input.tally.crawler;
-        json.other += input.tally.other;
-        json.rejected += input.tally.rejected_lines();
-        json.skipped += input.tally.skipped_lines();
-        for (reason, reject) in input.rejects() {
-            *json.rejected_by_reason.entry(reason.as_str()).or_default() += reject.lines;
-        }
-        for (reason, lines) in input.skips() {
-            *json.skipped_by_reason.entry(reason.as_str()).or_default() += lines;
-        }
-    }
-    json
 }
 
 fn requests_json(total: &Sums) -> BTreeMap<&'static str, u64> {

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::audit::awareness::Awareness;
 use crate::audit::simulate::Change;
 use crate::audit::sums::Sums;
+use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
 use super::escape::shown;
 use super::format::{counted, grouped, percent};
-use super::page_model::PageModel;
-use super::page_model::crawler::PriorFetches;
-use super::page_model::rows::SummaryRow;
+use super::page_model::{PageModel, not_bound_reason, text as page_text};
 
 /// Crawlers that are named where a draft would change something.
 const CHANGED_SHOWN: usize = 3;
@@ -19,9 +19,9 @@ const CHANGED_SHOWN: usize = 3;
 const CELL_CHARS_MAX: usize = 40;
 
 /// The crawlers with most violations, and a sentence on the whole.
-pub fn summary_text(model: &PageModel) -> String {
+pub fn summary_text(model: &PageModel<'_>) -> String {
     let mut text = headline(model) + &identity_lines(model) + &what_if_lines(model);
-    if model.offenders.is_empty() {
+    if model.offenders.rows.is_empty() {
         return text;
     }
     let mut rows = vec![
@@ -29,26 +29,26 @@ pub fn summary_text(model: &PageModel) -> String {
             .map(str::to_owned),
     ];
     let mut known = Vec::new();
-    for (row, prior) in &model.offenders {
-        let sums = row.sums;
-        known.push(what_was_known(prior, row));
-        let identity = row.identity.as_str();
-        let name = match row.not_bound_reason.as_str() {
-            "" => format!("{} ({identity})", row.crawler),
-            reason => format!("{} ({identity}, {reason})", row.crawler),
+    for row in &model.offenders.rows {
+        let (sums, identity) = (row.tally.total(), row.actor.1.as_str());
+        let crawler = model.crawler(row.actor.0);
+        known.push(what_was_known(&row.awareness, crawler));
+        let name = match not_bound_reason(crawler) {
+            "" => format!("{} ({identity})", page_text(&crawler.name)),
+            reason => format!("{} ({identity}, {reason})", page_text(&crawler.name)),
         };
         rows.push([
             grouped(sums.violations),
             percent(sums.violations, sums.allowed + sums.violations),
             cell(&name),
-            cell(&row.operator),
-            cell(&row.stated_policy),
-            cell(&row.origin),
+            cell(&page_text(&crawler.operator)),
+            crawler.stated_policy().as_str().to_owned(),
+            cell(&page_text(&row.origin)),
         ]);
     }
     text.push('\n');
     write_aligned(&rows, &known, &mut text);
-    let more = model.offenders_total - model.offenders.len() as u64;
+    let more = model.offenders.total - model.offenders.rows.len() as u64;
     if more > 0 {
         writeln!(text, "... and {more} more, see summary.csv")
             .expect("writing to a string cannot fail");
@@ -57,12 +57,12 @@ pub fn summary_text(model: &PageModel) -> String {
 }
 
 /// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
-fn headline(model: &PageModel) -> String {
+fn headline(model: &PageModel<'_>) -> String {
     let total = model.not_spoofed();
     let judged = total.allowed + total.violations;
     let requests = format!("{} of known crawlers", counted(total.requests, "request"));
     let outcome = match (total.requests, judged) {
-        _ if model.run.nothing_judged => format!("{requests}, nothing could be judged"),
+        _ if model.audit.nothing_judged.is_some() => format!("{requests}, nothing could be judged"),
         (0, _) => "no requests of known crawlers to judge".to_owned(),
         (_, 0) => format!("{requests}, none of them held to a rule"),
         _ => format!(
@@ -73,20 +73,20 @@ fn headline(model: &PageModel) -> String {
     };
     format!(
         "{}, {outcome}, {} rejected\n",
-        counted(model.run.lines.lines, "line"),
-        counted(model.run.lines.rejected, "line"),
+        counted(model.lines.lines, "line"),
+        counted(model.lines.rejected, "line"),
     )
 }
 
 /// What a draft would change, in two lines. Who is spoofed reads no draft.
-fn what_if_lines(model: &PageModel) -> String {
-    let Some(run) = &model.run.what_if else { return String::new() };
-    let total = &run.not_spoofed;
-    let who = |change| most_changed(model.changes.by_crawler(change));
+fn what_if_lines(model: &PageModel<'_>) -> String {
+    let Some(simulation) = &model.audit.simulation else { return String::new() };
+    let total = simulation.total_not_spoofed();
+    let who = |change| most_changed(model, &model.changed(change));
     format!(
         "  what if {} were in force: {} newly disallowed{}, {} newly allowed{}\n\
          \x20 and {} of {} judged as before; see what-if.csv\n",
-        cell(&shown(&run.draft.source)),
+        cell(&shown(&simulation.draft)),
         counted(total.newly_disallowed, "request"),
         who(Change::NewlyDisallowed),
         grouped(total.newly_allowed),
@@ -97,10 +97,11 @@ fn what_if_lines(model: &PageModel) -> String {
 }
 
 /// Whose requests would change most: ` (GPTBot 12, bingbot 3 and 2 more)`.
-fn most_changed(crawlers: Vec<(&str, u64)>) -> String {
+fn most_changed(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)]) -> String {
     let first = crawlers.iter().take(CHANGED_SHOWN);
-    let first: Vec<String> =
-        first.map(|(name, requests)| format!("{} {}", cell(name), grouped(*requests))).collect();
+    let first: Vec<String> = first
+        .map(|(id, requests)| format!("{} {}", cell(&model.name(*id)), grouped(*requests)))
+        .collect();
     match crawlers.len().saturating_sub(CHANGED_SHOWN) {
         _ if crawlers.is_empty() => String::new(),
         0 => format!(" ({})", first.join(", ")),
@@ -108,26 +109,29 @@ fn most_changed(crawlers: Vec<(&str, u64)>) -> String {
     }
 }
 
-/// Whether robots.txt had been fetched before the violations of the row `line`.
-fn what_was_known(prior: &PriorFetches, row: &SummaryRow) -> String {
+/// Whether robots.txt had been fetched before violations of `crawler`.
+fn what_was_known(prior: &Awareness, crawler: &Crawler) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
-    let operator = cell(&row.operator);
+    let operator = cell(&page_text(&crawler.operator));
     let parts = [
-        (prior.own, "after it had fetched robots.txt".to_owned()),
-        (prior.operator, format!("after another crawler of {operator} had fetched robots.txt")),
-        (prior.none, "without a fetch of robots.txt in these logs".to_owned()),
-        (prior.unknown, "with unknown fetches of robots.txt".to_owned()),
+        (prior.read_by_itself, "after it had fetched robots.txt".to_owned()),
+        (
+            prior.read_by_operator,
+            format!("after another crawler of {operator} had fetched robots.txt"),
+        ),
+        (prior.not_read_in_logs, "without a fetch of robots.txt in these logs".to_owned()),
+        (prior.reading_unknown, "with unknown fetches of robots.txt".to_owned()),
     ];
     let parts = parts.iter().filter(|(violations, _)| *violations > 0);
-    let told = parts.enumerate().map(|(at, (violations, what))| {
+    let parts = parts.enumerate().map(|(at, (violations, what))| {
         let of = if at == 0 { of.as_str() } else { "" };
         format!("{}{of} {what}", grouped(*violations))
     });
-    told.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// What is known of who asked; nothing where nobody was checked, which a note says.
-fn identity_lines(model: &PageModel) -> String {
+fn identity_lines(model: &PageModel<'_>) -> String {
     let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
     let mut text = String::new();
     if model.is_identity_known() {
@@ -144,7 +148,7 @@ fn identity_lines(model: &PageModel) -> String {
         text +=
             &format!("  {:<11} {}, left out\n", "spoofed:", counted(spoofed.requests, "request"));
     }
-    model.run.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
+    model.audit.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
     text
 }
 

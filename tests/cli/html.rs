@@ -287,6 +287,43 @@ fn what_strangers_write_is_text() {
     assert_eq!(shown.seen["filtered"].as_array().unwrap().len(), 1);
 }
 
+/// Each place of the page by a name of its own; a browser is not needed to see markup.
+#[test]
+fn what_strangers_write_is_text_wherever_it_stands() {
+    let sandbox = Sandbox::new();
+    let hostile = |name: &str| format!("<{name}>&lt;");
+    let crawlers = "name,operator,purpose,user_agent_regex,product_tokens\n";
+    let [name, operator, purpose] = ["name", "operator", "purpose"].map(hostile);
+    let row = format!("{name},{operator},{purpose},AcmeCrawler,acmecrawler\n");
+    sandbox.write("crawlers.csv", format!("{crawlers}{row}"));
+    let rules = "User-agent: acmecrawler\nCrawl-delay: <delay>&lt;\n\
+                 Disallow: /<rule>&lt;\nDisallow: /<near>&lt;\n";
+    sandbox.write("<robots>&lt;.txt", rules);
+    sandbox.write("<draft>&lt;.txt", "User-agent: *\nDisallow: /<new>&lt;\n");
+    let acme = "AcmeCrawler/1";
+    let log = [
+        line(1, "/<rule>&lt;<target>&lt;", 200, acme),
+        line(2, "/<new>&lt;<changed>&lt;", 200, acme),
+        line(3, "/", 200, "<agent>&lt; EvilBot/1"),
+        "<reject>&lt;\n".to_owned(),
+    ];
+    sandbox.write("<log>&lt;.log", log.concat());
+    let command = sandbox
+        .command("audit -q --min-parse-rate 0 --crawlers crawlers.csv -o report")
+        .args(["--robots", "<robots>&lt;.txt", "--what-if", "<draft>&lt;.txt", "<log>&lt;.log"])
+        .args(["--origin", "https://example.com"])
+        .status();
+    assert!(command.unwrap().success());
+    let page = sandbox.text("report/report.html");
+    let names = "name operator purpose delay rule near robots draft new target changed agent \
+                 reject log";
+    for name in names.split_whitespace() {
+        assert!(!page.contains(&format!("<{name}>&lt;")), "{name} is markup");
+        assert!(page.contains(&format!("&lt;{name}&gt;&amp;lt;")), "{name} is not shown: {page}");
+    }
+    assert_eq!(page.matches("</script>").count(), 1);
+}
+
 #[test]
 fn ten_thousand_rows_stay_quick() {
     let Some(browser) = browser() else { return };

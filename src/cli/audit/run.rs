@@ -18,12 +18,10 @@ use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::report::directory::{MARKER, Staging};
+use crate::report::directory::Staging;
 use crate::report::escape::visible;
-use crate::report::html::PAGE;
-use crate::report::page_model::PageModel;
+use crate::report::files::{MARKER, PAGE};
 use crate::report::requests::RequestsFile;
-use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
 use crate::staged::replace;
 
@@ -158,10 +156,10 @@ impl AuditRun {
         let judged = self.judged(judge, collected);
         let audit = judged.and_then(|judged| self.report(&staging, output, &judged));
         // Whoever waits for signals holds it too, so that it is not dropped here.
-        let (audit, model) = audit.inspect_err(|_| {
+        let (audit, summary) = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        conclude(&audit, &model, output, &self.setup).map(|concluded| concluded.outcome)
+        conclude(&audit, &summary, output, &self.setup).map(|concluded| concluded.outcome)
     }
 
     fn write_tally(
@@ -219,7 +217,7 @@ impl AuditRun {
         staging: &Arc<Staging>,
         output: &Path,
         judged: &Judged,
-    ) -> Result<(Audit, PageModel)> {
+    ) -> Result<(Audit, String)> {
         let config = &self.setup.config;
         let evidence = evidence_within(config, staging)?;
         let evidence_path = evidence
@@ -256,7 +254,7 @@ impl AuditRun {
 /// Prints what came out, and whether a threshold was met.
 pub fn conclude(
     audit: &Audit,
-    model: &PageModel,
+    summary: &str,
     output: &Path,
     setup: &Setup,
 ) -> Result<AuditOutcome> {
@@ -268,7 +266,7 @@ pub fn conclude(
     }
     audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if *show == Show::OnTerminal {
-        print(&summary_text(model))?;
+        print(summary)?;
         print(&format!("\nreport: {}\n", visible(output.display().to_string().as_bytes())))?;
     }
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();

@@ -30,7 +30,6 @@ use crate::nightly::state::State;
 use crate::report::directory::Staging;
 use crate::report::night_text::SiteNight;
 use crate::report::outputs::{Outputs, Overwrite};
-use crate::report::page_model::PageModel;
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::Outcome;
@@ -289,9 +288,9 @@ impl<'a> Job<'a> {
         let mut outcome = Outcome::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
-            let (audit, model) = report_day(night.day(state, day)?, &directory)?;
+            let (audit, summary) = report_day(night.day(state, day)?, &directory)?;
             if day == self.day {
-                let concluded = conclude(&audit, &model, &directory, setup)?;
+                let concluded = conclude(&audit, &summary, &directory, setup)?;
                 outcome = concluded.outcome;
                 site_night.told.extend(concluded.met);
                 site_night.told.extend(audit.warnings.iter().cloned());
@@ -338,7 +337,7 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
 }
 
 /// Writes the report on `tally` to `output`.
-fn report_day(tally: Tally, output: &Path) -> Result<(Audit, PageModel)> {
+fn report_day(tally: Tally, output: &Path) -> Result<(Audit, String)> {
     let staging = Staging::open(output)?;
     let written = write_report(&staging, output, tally, None)?;
     staging.commit()?;

@@ -10,10 +10,10 @@ const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 200.0;
 
 /// What a colour means: its class, its name.
-pub type Series = (&'static str, &'static str);
+pub type LegendEntry = (&'static str, &'static str);
 
 /// One column of a chart: its name, and a number for each series.
-pub type Column = (String, Vec<u64>);
+pub type ChartColumn = (String, Vec<u64>);
 
 /// One bar, `parts` of `whole`: classes, names and numbers.
 pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
@@ -39,15 +39,15 @@ pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
 pub fn columns(
     id: &str,
     title: &str,
-    series: &[Series],
-    columns: &[Column],
+    series: &[LegendEntry],
+    columns: &[ChartColumn],
     names_below: &[&str],
 ) -> Markup {
     let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
     let top = ceiling(most);
     let is_drawn =
         |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));
-    let drawn: Vec<Series> =
+    let drawn: Vec<LegendEntry> =
         (0..series.len()).filter(|&at| is_drawn(at)).map(|at| series[at]).collect();
     html! {
         figure class="columns" { "\n"
@@ -67,7 +67,7 @@ pub fn columns(
 }
 
 /// The columns themselves, on a scale that ends at `top`.
-fn drawing(id: &str, series: &[Series], columns: &[Column], top: u64) -> Markup {
+fn drawing(id: &str, series: &[LegendEntry], columns: &[ChartColumn], top: u64) -> Markup {
     let step = WIDTH / columns.len().max(1) as f64;
     let width = (step * 0.72).min(90.0);
     html! {
@@ -89,10 +89,10 @@ fn drawing(id: &str, series: &[Series], columns: &[Column], top: u64) -> Markup 
 
 /// The parts of a column that are not empty, from below: number, upper edge and height.
 fn stacked<'a>(
-    series: &'a [Series],
+    series: &'a [LegendEntry],
     numbers: &'a [u64],
     top: u64,
-) -> impl Iterator<Item = (&'a Series, u64, f64, f64)> {
+) -> impl Iterator<Item = (&'a LegendEntry, u64, f64, f64)> {
     let mut y = HEIGHT;
     let parts = series.iter().zip(numbers).map(move |(of, &number)| {
         let height = share(number, top) * HEIGHT;
@@ -103,7 +103,7 @@ fn stacked<'a>(
 }
 
 /// What the colours mean.
-pub fn legend(series: &[Series]) -> Markup {
+pub fn legend(series: &[LegendEntry]) -> Markup {
     html! {
         ul class="legend" {
             @for (class, name) in series {

@@ -1,24 +1,26 @@
 //! Violations by crawler, and how they were answered.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
+use crate::audit::sums::{Statuses, Sums};
+use crate::audit::tally::Actor;
 use crate::crawlers::identity::Identity;
 
 use super::super::format::percent;
 use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::rows::SummaryRow;
-use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
-use super::chart::{Series, legend};
-use super::table::{Cell, Kind, Table};
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, is_itself, text};
+use super::chart::{LegendEntry, legend};
+use super::table::{Cell, HtmlTable, Kind};
 
 /// What the colours of identities mean.
-pub const IDENTITIES: [Series; 3] =
+pub const IDENTITIES: [LegendEntry; 3] =
     [("verified", "verified"), ("unverified", "unverified"), ("spoofed", "spoofed")];
 
 /// The identities in the order in which they are drawn.
 pub const DRAWN: [Identity; 3] = [Identity::Verified, Identity::Unverified, Identity::Spoofed];
 
-const ANSWERS: [Series; 5] = [
+const ANSWERS: [LegendEntry; 5] = [
     ("s2", "2xx: served"),
     ("s3", "3xx: sent elsewhere, or not changed"),
     ("s4", "4xx: refused"),
@@ -26,20 +28,11 @@ const ANSWERS: [Series; 5] = [
     ("s0", "anything else"),
 ];
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Crawler", Kind::Text),
-    ("Violations", Kind::Number),
-    ("", Kind::Drawing),
-    ("Of judged", Kind::Number),
-    ("Requests", Kind::Number),
-    ("Identity", Kind::Text),
-    ("Operator", Kind::Text),
-    ("Purpose", Kind::Text),
-    ("Stated policy", Kind::Text),
-];
+/// The caption of those who are not whom they say.
+const SPOOFED: &str = "In a crawler’s name, by somebody else (spoofed)";
 
 /// The section.
-pub fn violations(model: &PageModel) -> Markup {
+pub fn violations(model: &PageModel<'_>) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {
         return html! { p { "No violation was found." } "\n" };
@@ -57,118 +50,84 @@ pub fn violations(model: &PageModel) -> Markup {
             (legend(&IDENTITIES))
         }
         @if !own.is_empty() {
-            (by_crawler("by-crawler", "Crawlers by violations", &own, most))
+            (by_crawler(model, ("by-crawler", "Crawlers by violations"), own, most))
         }
         @if !spoofed.is_empty() {
-            (by_crawler("by-spoofed", "In a crawler’s name, by somebody else (spoofed)", &spoofed, most))
+            (by_crawler(model, ("by-spoofed", SPOOFED), spoofed, most))
         }
         (by_origin(model))
     }
 }
 
 fn by_crawler(
-    id: &str,
-    caption: &str,
-    rows: &[(&CrawlerKey, &CrawlerTotals)],
+    model: &PageModel<'_>,
+    (id, caption): (&str, &str),
+    rows: Vec<(Actor, &CrawlerTotals)>,
     most: u64,
 ) -> Markup {
-    let total = rows.len() as u64;
-    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
-        let sums = &crawler.sums;
-        let class = identity.as_str();
-        vec![
-            Cell::Text(name.clone()),
-            Cell::Number(sums.violations),
-            Cell::Bar(vec![(class, class, sums.violations)], most),
-            Cell::Share(sums.violations, sums.allowed + sums.violations),
-            Cell::Number(sums.requests),
-            Cell::Badge(class, class),
-            Cell::Text(crawler.operator.clone()),
-            Cell::Text(crawler.purpose.clone()),
-            Cell::Text(crawler.stated_policy.clone()),
-        ]
-    };
-    let rows = rows.iter().take(ROWS_MAX).map(row).collect();
-    html! { (Table { id, caption, columns: COLUMNS, rows, total, file: "summary.csv" }) }
+    HtmlTable::new(id, caption, "summary.csv", rows)
+        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
+        .number("Violations", |(_, totals)| totals.sums.violations)
+        .column("", Kind::Drawing, |((_, identity), totals)| {
+            let class = identity.as_str();
+            Cell::Bar(vec![(class, class, totals.sums.violations)], most)
+        })
+        .share("Of judged", |(_, totals)| of_judged(&totals.sums))
+        .number("Requests", |(_, totals)| totals.sums.requests)
+        .identity(|((_, identity), _)| *identity)
+        .text("Operator", |((crawler, _), _)| text(&model.crawler(*crawler).operator))
+        .text("Purpose", |((crawler, _), _)| text(&model.crawler(*crawler).purpose))
+        .text("Stated policy", |((crawler, _), _)| {
+            model.crawler(*crawler).stated_policy().as_str().to_owned()
+        })
+        .render()
 }
 
-fn by_origin(model: &PageModel) -> Markup {
-    if model.origins < 2 {
+fn of_judged(sums: &Sums) -> (u64, u64) {
+    (sums.violations, sums.allowed + sums.violations)
+}
+
+fn by_origin(model: &PageModel<'_>) -> Markup {
+    if model.origins.len() < 2 {
         return html! {};
     }
-    let columns = &[
-        ("Origin", Kind::Text),
-        ("Crawler", Kind::Text),
-        ("Violations", Kind::Number),
-        ("Of judged", Kind::Number),
-        ("Requests", Kind::Number),
-        ("Identity", Kind::Text),
-        ("First seen, UTC", Kind::Number),
-        ("Last seen, UTC", Kind::Number),
-    ];
-    let broke = |row: &&SummaryRow| row.sums.violations > 0;
-    let rows = model.summary.rows.iter().filter(broke).map(|row| {
-        let (sums, identity) = (row.sums, row.identity.as_str());
-        vec![
-            Cell::Code(row.origin.clone()),
-            Cell::Text(row.crawler.clone()),
-            Cell::Number(sums.violations),
-            Cell::Share(sums.violations, sums.allowed + sums.violations),
-            Cell::Number(sums.requests),
-            Cell::Badge(identity, identity),
-            Cell::Time(row.seen.map(|seen| seen.first)),
-            Cell::Time(row.seen.map(|seen| seen.last)),
-        ]
-    });
-    let rows: Vec<_> = rows.collect();
+    let shown = model.summary.rows.iter().map(|row| (*row, row.tally.total()));
+    let rows: Vec<_> = shown.filter(|(_, sums)| sums.violations > 0).collect();
     let is_cut = rows.len() == model.summary.rows.len();
     let total = if is_cut { model.summary.total } else { rows.len() as u64 };
-    let caption = "Violations by origin and crawler";
-    html! { (Table { id: "by-origin", caption, columns, rows, total, file: "summary.csv" }) }
+    let (caption, rows) = ("Violations by origin and crawler", Heaviest { rows, total });
+    HtmlTable::cut("by-origin", caption, "summary.csv", rows)
+        .code("Origin", |(row, _)| text(&row.origin))
+        .text("Crawler", |(row, _)| model.name(row.actor.0))
+        .number("Violations", |(_, sums)| sums.violations)
+        .share("Of judged", |(_, sums)| of_judged(sums))
+        .number("Requests", |(_, sums)| sums.requests)
+        .identity(|(row, _)| row.actor.1)
+        .seen(|(row, _)| row.tally.span)
+        .render()
 }
 
 /// How violators were answered.
-pub fn answers(model: &PageModel) -> Markup {
+pub fn answers(model: &PageModel<'_>) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {
         return html! { p { "Nobody broke a rule." } "\n" };
     }
-    let columns = &[
-        ("Crawler", Kind::Text),
-        ("Identity", Kind::Text),
-        ("", Kind::Drawing),
-        ("2xx", Kind::Number),
-        ("3xx", Kind::Number),
-        ("4xx", Kind::Number),
-        ("5xx", Kind::Number),
-        ("Other", Kind::Number),
-        ("Served", Kind::Number),
-    ];
-    let total = offenders.len() as u64;
-    let served: u64 = own(&offenders).map(|crawler| crawler.statuses.status_2xx).sum();
-    let all: u64 = own(&offenders).map(|crawler| crawler.statuses.total()).sum();
-    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
-        let statuses = &crawler.statuses;
-        let numbers = [
-            statuses.status_2xx,
-            statuses.status_3xx,
-            statuses.status_4xx,
-            statuses.status_5xx,
-            statuses.status_other,
-        ];
-        let parts =
-            ANSWERS.iter().zip(numbers).map(|((class, what), number)| (*class, *what, number));
-        let mut row = vec![
-            Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str()),
-            Cell::Bar(parts.collect(), statuses.total()),
-        ];
-        row.extend(numbers.map(Cell::Number));
-        row.push(Cell::Share(statuses.status_2xx, statuses.total()));
-        row
-    };
-    let rows = offenders.iter().take(ROWS_MAX).map(row).collect();
+    let own = model.own_offenders();
+    let served: u64 = own.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
+    let all: u64 = own.iter().map(|(_, totals)| totals.statuses.total()).sum();
     let caption = "Status of the answers to violations";
+    let numbers = |(_, totals): &(Actor, &CrawlerTotals)| {
+        let Statuses { status_2xx, status_3xx, status_4xx, status_5xx, status_other } =
+            totals.statuses;
+        [status_2xx, status_3xx, status_4xx, status_5xx, status_other]
+    };
+    let table = HtmlTable::new("by-status", caption, "violations.csv", offenders)
+        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
+        .identity(|((_, identity), _)| *identity)
+        .bar(&ANSWERS, numbers, |(_, totals)| totals.statuses.total())
+        .numbers(["2xx", "3xx", "4xx", "5xx", "Other"], numbers)
+        .share("Served", |(_, totals)| (totals.statuses.status_2xx, totals.statuses.total()));
     html! {
         p {
             (percent(served, all))
@@ -176,12 +135,6 @@ pub fn answers(model: &PageModel) -> Markup {
              A crawler that is refused with 403 or 429 has still broken the rule."
         } "\n"
         (legend(&ANSWERS))
-        (Table { id: "by-status", caption, columns, rows, total, file: "violations.csv" })
+        (table)
     }
-}
-
-fn own<'a>(
-    offenders: &'a [(&'a CrawlerKey, &'a CrawlerTotals)],
-) -> impl Iterator<Item = &'a CrawlerTotals> {
-    offenders.iter().filter(|((_, identity), _)| is_itself(*identity)).map(|(_, crawler)| *crawler)
 }

@@ -2,53 +2,46 @@
 
 use maud::{Markup, html};
 
-use super::super::page_model::PageModel;
-use super::table::{Cell, Kind, Table};
+use crate::audit::pace::Excess;
+use crate::audit::row::Delayed;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Crawler", Kind::Text),
-    ("Identity", Kind::Text),
-    ("Origin", Kind::Text),
-    ("Delay", Kind::Text),
-    ("Documented to honour it", Kind::Text),
-    ("Requests", Kind::Number),
-    ("Too many, by hours", Kind::Number),
-    ("Hours", Kind::Number),
-    ("Too many, by days", Kind::Number),
-    ("Busiest hour, UTC", Kind::Number),
-    ("Requests in it", Kind::Number),
-];
+use super::super::escape::visible;
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, ROWS_MAX, text};
+use super::table::HtmlTable;
 
 /// The section.
-pub fn delay(model: &PageModel) -> Markup {
-    if model.delays.rows.is_empty() {
+pub fn delay(model: &PageModel<'_>) -> Markup {
+    let over = |excess: Option<Excess>| excess.map(|excess| excess.requests_over);
+    let hourly = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.hourly);
+    let daily = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.daily);
+    let busiest = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.busiest);
+    let rows = Heaviest::of(model.audit.delays(), ROWS_MAX, |(_, _, delayed)| {
+        over(hourly(delayed)).unwrap_or_default()
+    });
+    if rows.rows.is_empty() {
         return html! { p { "No crawler that asked is asked for a Crawl-delay." } "\n" };
     }
-    let rows = model.delays.rows.iter().map(|row| {
-        let identity = row.identity.as_str();
-        let known = |count: Option<u64>| count.map_or(Cell::Nothing, Cell::Number);
-        vec![
-            Cell::Text(row.crawler.clone()),
-            Cell::Badge(identity, identity),
-            Cell::Code(row.origin.clone()),
-            Cell::Code(row.delay.clone()),
-            Cell::Text(row.honours_delay.clone()),
-            Cell::Number(row.requests),
-            known(row.over_hourly),
-            known(row.hours_over),
-            known(row.over_daily),
-            Cell::Time(row.busiest_hour),
-            known(row.busiest_hour_requests),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.delays.total);
-    let (id, caption, file) =
-        ("by-delay", "Requests beyond what a delay allows", "crawl-delay.csv");
+    let (caption, file) = ("Requests beyond what a delay allows", "crawl-delay.csv");
+    let table = HtmlTable::cut("by-delay", caption, file, rows)
+        .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
+        .identity(|(_, (_, identity), _)| *identity)
+        .code("Origin", |(origin, _, _)| text(origin))
+        .code("Delay", |(_, _, delayed)| visible(&delayed.asked.written))
+        .text("Documented to honour it", |(_, (crawler, _), _)| {
+            model.crawler(*crawler).crawl_delay.as_str().to_owned()
+        })
+        .number("Requests", |(_, _, delayed)| delayed.requests)
+        .known("Too many, by hours", |(_, _, delayed)| over(hourly(delayed)))
+        .known("Hours", |(_, _, delayed)| hourly(delayed).map(|hourly| hourly.periods_over))
+        .known("Too many, by days", |(_, _, delayed)| over(daily(delayed)))
+        .time("Busiest hour, UTC", |(_, _, delayed)| busiest(delayed)?.start)
+        .known("Requests in it", |(_, _, delayed)| busiest(delayed).map(|hour| hour.requests));
     html! {
         p {
             "Crawl-delay is no part of the protocol and never makes a violation. Counted is only what \
              certainly did not keep it: requests beyond the most that fit in an hour, or in a day."
         } "\n"
-        (Table { id, caption, columns: COLUMNS, rows, total, file })
+        (table)
     }
 }

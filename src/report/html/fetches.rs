@@ -1,14 +1,19 @@
 //! Who fetched robots.txt, who never did in these logs, and who had before violations.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
+
+use crate::audit::tally::Actor;
 
 use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{CrawlerKey, PageModel, ROWS_MAX, is_itself};
-use super::chart::{Series, legend};
+use super::super::page_model::{PageModel, is_itself, not_bound_reason};
+use super::chart::{LegendEntry, legend};
 use super::markup::strongly_counted;
-use super::table::{Cell, Kind, Table};
+use super::table::HtmlTable;
 
-const PRIOR_FETCHES: [Series; 4] = [
+/// The table that has all of it.
+const FILE: &str = "robots-fetches.csv";
+
+const PRIOR_FETCHES: [LegendEntry; 4] = [
     ("k1", "it had fetched robots.txt itself"),
     ("k2", "another crawler of its operator had"),
     ("k3", "nobody had, as far as these logs show"),
@@ -16,14 +21,15 @@ const PRIOR_FETCHES: [Series; 4] = [
 ];
 
 /// The section.
-pub fn fetches(model: &PageModel) -> Markup {
-    let (fetched, never): (Vec<_>, Vec<_>) = model
-        .crawlers
-        .iter()
-        .filter(|((_, identity), crawler)| {
-            is_itself(*identity) && crawler.not_bound_reason.is_empty()
-        })
-        .partition(|(_, crawler)| crawler.fetches.successful > 0);
+pub fn fetches(model: &PageModel<'_>) -> Markup {
+    let is_bound = |(crawler, identity): Actor| {
+        is_itself(identity) && not_bound_reason(model.crawler(crawler)).is_empty()
+    };
+    let all = model.crawlers.iter().map(|(actor, totals)| (*actor, totals));
+    let mut all: Vec<(Actor, &CrawlerTotals)> = all.filter(|(actor, _)| is_bound(*actor)).collect();
+    all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
+    let (fetched, never): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(_, totals)| totals.fetches.successful > 0);
     html! {
         p {
             (strongly_counted(fetched.len() as u64, "crawler"))
@@ -32,122 +38,60 @@ pub fn fetches(model: &PageModel) -> Markup {
             " did not. A log that begins today does not know what was fetched yesterday."
         } "\n"
         (before_violations(model))
-        (fetchers(&fetched))
-        (never_fetched(&never))
+        (fetchers(model, fetched))
+        (never_fetched(model, never))
     }
 }
 
-fn before_violations(model: &PageModel) -> Markup {
-    let columns = &[
-        ("Crawler", Kind::Text),
-        ("", Kind::Drawing),
-        ("Fetched by itself", Kind::Number),
-        ("By its operator", Kind::Number),
-        ("Not in these logs", Kind::Number),
-        ("Not known", Kind::Number),
-    ];
-    let offenders = model.offenders();
-    let own = offenders.iter().filter(|((_, identity), _)| is_itself(*identity));
-    let rows: Vec<_> = own
-        .map(|((name, identity), crawler)| {
-            let known = &crawler.prior_fetches;
-            let numbers = [known.own, known.operator, known.none, known.unknown];
-            let parts = PRIOR_FETCHES
-                .iter()
-                .zip(numbers)
-                .map(|((class, what), number)| (*class, *what, number));
-            let mut row = vec![
-                Cell::Text(format!("{name} ({})", identity.as_str())),
-                Cell::Bar(parts.collect(), known.total()),
-            ];
-            row.extend(numbers.map(Cell::Number));
-            row
+fn before_violations(model: &PageModel<'_>) -> Markup {
+    let own = model.own_offenders();
+    if own.is_empty() {
+        return html! {};
+    }
+    let numbers = |(_, totals): &(Actor, &CrawlerTotals)| {
+        let known = &totals.prior_fetches;
+        let fetched = [known.read_by_itself, known.read_by_operator];
+        [fetched[0], fetched[1], known.not_read_in_logs, known.reading_unknown]
+    };
+    let titles = ["Fetched by itself", "By its operator", "Not in these logs", "Not known"];
+    let caption = "Violations by who had fetched robots.txt before them";
+    let table = HtmlTable::new("by-prior-fetch", caption, FILE, own)
+        .text("Crawler", |((crawler, identity), _)| {
+            format!("{} ({})", model.name(*crawler), identity.as_str())
         })
-        .take(ROWS_MAX)
-        .collect();
+        .bar(&PRIOR_FETCHES, numbers, |(_, totals)| totals.prior_fetches.total())
+        .numbers(titles, numbers);
+    html! { (legend(&PRIOR_FETCHES)) (table) }
+}
+
+fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let (id, caption) = ("by-prior-fetch", "Violations by who had fetched robots.txt before them");
-    let total = rows.len() as u64;
-    html! {
-        (legend(&PRIOR_FETCHES))
-        (Table { id, caption, columns, rows, total, file: "robots-fetches.csv" })
-    }
+    HtmlTable::new("fetchers", "Crawlers that fetched robots.txt", FILE, rows)
+        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
+        .identity(|((_, identity), _)| *identity)
+        .number("Successful fetches", |(_, totals)| totals.fetches.successful)
+        .number("Origins fetched", |(_, totals)| totals.fetches.origins_fetched)
+        .number("Origins asked", |(_, totals)| totals.fetches.origins)
+        .time("First successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.first))
+        .time("Last successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.last))
+        .number("Requests before", |(_, totals)| totals.fetches.before_first)
+        .number("Violations", |(_, totals)| totals.sums.violations)
+        .render()
 }
 
-fn fetchers(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
-    let columns = &[
-        ("Crawler", Kind::Text),
-        ("Identity", Kind::Text),
-        ("Successful fetches", Kind::Number),
-        ("Origins fetched", Kind::Number),
-        ("Origins asked", Kind::Number),
-        ("First successful fetch, UTC", Kind::Number),
-        ("Last successful fetch, UTC", Kind::Number),
-        ("Requests before", Kind::Number),
-        ("Violations", Kind::Number),
-    ];
-    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
-        let fetches = &crawler.fetches;
-        vec![
-            Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str()),
-            Cell::Number(fetches.successful),
-            Cell::Number(fetches.origins_fetched),
-            Cell::Number(fetches.origins),
-            Cell::Time(fetches.span.map(|span| span.first)),
-            Cell::Time(fetches.span.map(|span| span.last)),
-            Cell::Number(fetches.before_first),
-            Cell::Number(crawler.sums.violations),
-        ]
-    };
-    listing("fetchers", "Crawlers that fetched robots.txt", columns, rows, row)
-}
-
-fn never_fetched(rows: &[(&CrawlerKey, &CrawlerTotals)]) -> Markup {
-    let columns = &[
-        ("Crawler", Kind::Text),
-        ("Identity", Kind::Text),
-        ("Asked for it in vain", Kind::Number),
-        ("Other requests", Kind::Number),
-        ("Origins asked", Kind::Number),
-        ("Violations", Kind::Number),
-    ];
-    let row = |((name, identity), crawler): &(&CrawlerKey, &CrawlerTotals)| {
-        let fetches = &crawler.fetches;
-        vec![
-            Cell::Text(name.clone()),
-            Cell::Badge(identity.as_str(), identity.as_str()),
-            Cell::Number(fetches.requests),
-            Cell::Number(fetches.other_requests),
-            Cell::Number(fetches.origins),
-            Cell::Number(crawler.sums.violations),
-        ]
-    };
-    listing(
-        "never-fetched",
-        "Crawlers that never fetched robots.txt in these logs",
-        columns,
-        rows,
-        row,
-    )
-}
-
-/// Those with most violations first.
-fn listing(
-    id: &str,
-    caption: &str,
-    columns: &[(&str, Kind)],
-    rows: &[(&CrawlerKey, &CrawlerTotals)],
-    row: impl Fn(&(&CrawlerKey, &CrawlerTotals)) -> Vec<Cell>,
-) -> Markup {
+fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
-    let mut sorted = rows.to_vec();
-    sorted.sort_by_key(|(_, crawler)| std::cmp::Reverse(crawler.sums.violations));
-    let total = rows.len() as u64;
-    let rows = sorted.iter().take(ROWS_MAX).map(row).collect();
-    html! { (Table { id, caption, columns, rows, total, file: "robots-fetches.csv" }) }
+    let caption = "Crawlers that never fetched robots.txt in these logs";
+    HtmlTable::new("never-fetched", caption, FILE, rows)
+        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
+        .identity(|((_, identity), _)| *identity)
+        .number("Asked for it in vain", |(_, totals)| totals.fetches.requests)
+        .number("Other requests", |(_, totals)| totals.fetches.other_requests)
+        .number("Origins asked", |(_, totals)| totals.fetches.origins)
+        .number("Violations", |(_, totals)| totals.sums.violations)
+        .render()
 }

@@ -1,16 +1,15 @@
 //! Requests and violations by hour: hour after hour where there are few days, else a calendar.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use crate::audit::sums::Sums;
 use crate::time::{Day, Hour};
 
 use super::super::page_model::{JudgedSums, PageModel, judged_sums};
-use super::chart::{Column, columns};
+use super::chart::{ChartColumn, columns};
 use super::crawlers::{DRAWN, IDENTITIES};
 use super::heat::{DayColumn, Heat};
-use super::table::{Cell, Kind, Table};
-use super::timeline::calendar;
+use super::table::HtmlTable;
 
 /// Days that are drawn hour after hour.
 const DAYS_IN_A_ROW_MAX: usize = 4;
@@ -20,32 +19,13 @@ const DAYS_MAX: usize = 62;
 
 const HOURS: usize = 24;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Hour", Kind::Text),
-    ("Violations", Kind::Number),
-    ("Allowed", Kind::Number),
-    ("Of judged", Kind::Number),
-    ("Not judged", Kind::Number),
-    ("Requests", Kind::Number),
-    ("Spoofed", Kind::Number),
+const HOUR_NAMES: [&str; HOURS] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
+    "17", "18", "19", "20", "21", "22", "23",
 ];
 
-const CALENDAR_COLUMNS: &[(&str, Kind)] = &{
-    const NAMES: [&str; HOURS] = [
-        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
-        "17", "18", "19", "20", "21", "22", "23",
-    ];
-    let mut columns = [("Day", Kind::Text); HOURS + 1];
-    let mut hour = 0;
-    while hour < HOURS {
-        columns[hour + 1] = (NAMES[hour], Kind::Number);
-        hour += 1;
-    }
-    columns
-};
-
 /// The part of the section; empty where hours are not known.
-pub fn hours(model: &PageModel) -> Markup {
+pub fn hours(model: &PageModel<'_>) -> Markup {
     let days = calendar(model.hours.keys().map(|hour| hour.day), DAYS_MAX);
     let Some(first) = days.first() else { return html! {} };
     let has_violations = model.violations.total > 0;
@@ -64,22 +44,22 @@ pub fn hours(model: &PageModel) -> Markup {
     }
 }
 
-fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> Markup {
-    let drawn = |number: fn(&Sums) -> u64| -> Vec<Column> {
+fn in_a_row(model: &PageModel<'_>, days: &[Day], has_violations: bool) -> Markup {
+    let drawn = |number: fn(&Sums) -> u64| -> Vec<ChartColumn> {
         let hours =
             days.iter().flat_map(|day| (0..HOURS as u8).map(move |hour| Hour { day: *day, hour }));
         hours
             .map(|hour| {
                 let of = model.hours.get(&hour);
                 let of_it = |identity| of.and_then(|of| of.get(&identity)).map_or(0, number);
-                (name(hour), DRAWN.map(of_it).to_vec())
+                (hour_name(hour), DRAWN.map(of_it).to_vec())
             })
             .collect()
     };
     let requests = drawn(|sums| sums.requests);
     let names: Vec<String> = days.iter().map(Day::to_string).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let chart = |id, title, drawn: &[Column]| columns(id, title, &IDENTITIES, drawn, &names);
+    let chart = |id, title, drawn: &[ChartColumn]| columns(id, title, &IDENTITIES, drawn, &names);
     let requests = chart("hours-requests", "Requests by hour", &requests);
     if !has_violations {
         return requests;
@@ -88,25 +68,31 @@ fn in_a_row(model: &PageModel, days: &[Day], has_violations: bool) -> Markup {
     html! { (chart("hours-violations", "Violations by hour", &violations)) (requests) }
 }
 
-fn table(model: &PageModel) -> Markup {
-    let rows = model.hours.iter().map(|(hour, of)| {
-        let JudgedSums { own, judged, spoofed } = judged_sums(of);
-        vec![
-            Cell::Text(name(*hour)),
-            Cell::Number(own.violations),
-            Cell::Number(own.allowed),
-            Cell::Share(own.violations, judged),
-            Cell::Number(own.requests.saturating_sub(judged)),
-            Cell::Number(own.requests),
-            Cell::Number(spoofed.requests),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.hours.len() as u64);
+fn table(model: &PageModel<'_>) -> Markup {
+    let rows = model.hours.iter().map(|(hour, of)| (hour_name(*hour), judged_sums(of)));
     let caption = "Requests of known crawlers by hour";
-    html! { (Table { id: "by-hour", caption, columns: COLUMNS, rows, total, file: "hourly.csv" }) }
+    let table = HtmlTable::new("by-hour", caption, "hourly.csv", rows.collect());
+    outcomes(table.text("Hour", name))
 }
 
-fn calendars(model: &PageModel, days: &[Day]) -> Markup {
+/// The name of a stretch of time.
+pub fn name((name, _): &(String, JudgedSums)) -> String {
+    name.clone()
+}
+
+/// `table` with the columns of what the requests of stretches of time came to.
+pub fn outcomes(table: HtmlTable<'_, (String, JudgedSums)>) -> Markup {
+    table
+        .number("Violations", |(_, of)| of.own.violations)
+        .number("Allowed", |(_, of)| of.own.allowed)
+        .share("Of judged", |(_, of)| (of.own.violations, of.judged))
+        .number("Not judged", |(_, of)| of.own.requests.saturating_sub(of.judged))
+        .number("Requests", |(_, of)| of.own.requests)
+        .number("Spoofed", |(_, of)| of.spoofed.requests)
+        .render()
+}
+
+fn calendars(model: &PageModel<'_>, days: &[Day]) -> Markup {
     let counted = |number: fn(&Sums) -> u64| -> Vec<DayColumn> {
         let of = |day: Day, hour: usize| {
             let of = model.hours.get(&Hour { day, hour: hour as u8 });
@@ -139,17 +125,48 @@ fn calendars(model: &PageModel, days: &[Day]) -> Markup {
 /// The calendar, and its numbers as a table.
 fn calendar_table(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> Markup {
     let caption = format!("{} (spoofed left out)", heat.title);
-    let held: Vec<_> = days.iter().filter(|(_, hours)| hours.iter().any(|&n| n > 0)).collect();
-    let rows = held.iter().map(|(day, hours)| {
-        let cells = hours.iter().map(|&number| Cell::Number(number));
-        std::iter::once(Cell::Text(day.clone())).chain(cells).collect()
-    });
-    let (rows, total) = (rows.collect(), held.len() as u64);
-    let (caption, columns, file) = (caption.as_str(), CALENDAR_COLUMNS, "hourly.csv");
-    html! { (heat.html(days)) (Table { id, caption, columns, rows, total, file }) }
+    let held = days.iter().filter(|(_, hours)| hours.iter().any(|&n| n > 0)).collect();
+    let table = HtmlTable::new(id, &caption, "hourly.csv", held)
+        .text("Day", |(day, _)| day.clone())
+        .numbers(HOUR_NAMES, |(_, hours)| *hours);
+    html! { (heat.html(days)) (table) }
 }
 
 /// `2026-01-31 23:00`.
-fn name(hour: Hour) -> String {
+fn hour_name(hour: Hour) -> String {
     format!("{hour}:00")
+}
+
+/// The last `days_max` of `days`, which are in order and may repeat; with the days between them,
+/// where these are not too many.
+pub fn calendar(days: impl Iterator<Item = Day>, days_max: usize) -> Vec<Day> {
+    let mut known: Vec<Day> = days.collect();
+    known.dedup();
+    known.drain(..known.len().saturating_sub(days_max));
+    let (Some(&first), Some(&last)) = (known.first(), known.last()) else { return Vec::new() };
+    let days = std::iter::successors(Some(first), |day| Some(day.plus(1)));
+    let days: Vec<Day> = days.take_while(|day| *day <= last).take(days_max + 1).collect();
+    if days.len() <= days_max { days } else { known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_without_requests_are_drawn_where_there_are_few() {
+        let check = |days: &[&str], days_max, expected: &[&str]| {
+            let day = |day: &&str| Day::parse(day).unwrap();
+            let found = calendar(days.iter().map(day), days_max);
+            assert_eq!(found, expected.iter().map(day).collect::<Vec<_>>());
+        };
+        check(&[], 5, &[]);
+        check(
+            &["2026-02-27", "2026-02-27", "2026-03-01"],
+            3,
+            &["2026-02-27", "2026-02-28", "2026-03-01"],
+        );
+        check(&["2026-02-27", "2026-03-01"], 2, &["2026-02-27", "2026-03-01"]);
+        check(&["1970-01-01", "2026-03-01", "2099-01-01"], 2, &["2026-03-01", "2099-01-01"]);
+    }
 }

@@ -1,13 +1,18 @@
 //! How the numbers were made: what was read, by which rules, and what the words mean.
 
-use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+use maud::{Markup, Render, html};
 use serde_json::Value;
 
+use crate::audit::finish::Input;
+
 use super::super::escape::shown;
+use super::super::files::{MARKER, PAGE};
 use super::super::format::grouped;
-use super::super::page_model::{PageModel, ROWS_MAX};
+use super::super::page_model::PageModel;
 use super::markup::code;
-use super::table::{Cell, Kind, Table};
+use super::table::HtmlTable;
 
 const WORDS: &[(&str, &str)] = &[
     (
@@ -37,17 +42,16 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// The section.
-pub fn method(model: &PageModel) -> Markup {
+pub fn method(model: &PageModel<'_>) -> Markup {
     html! {
         p {
             "Each line of each log is counted once. A request of one of "
-            (grouped(model.run.crawlers_known))
+            (grouped(model.audit.crawlers_known as u64))
             " known crawlers is judged by the robots.txt of the origin that it was addressed to."
         } "\n"
         dl class="about words" {
             @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
         } "\n"
-        (reports(model))
         (inputs(model))
         (robots(model))
         (options(model))
@@ -55,101 +59,50 @@ pub fn method(model: &PageModel) -> Markup {
     }
 }
 
-/// From which this one was put together.
-fn reports(model: &PageModel) -> Markup {
-    if model.run.reports.is_empty() {
-        return html! {};
-    }
-    let columns = &[
-        ("Report", Kind::Text),
-        ("First day", Kind::Text),
-        ("Last day", Kind::Text),
-        ("Requests", Kind::Number),
-        ("Lines", Kind::Number),
-    ];
-    let day =
-        |day: &Option<String>| day.as_deref().map_or(Cell::Nothing, |day| Cell::Text(shown(day)));
-    let rows = model.run.reports.iter().take(ROWS_MAX).map(|part| {
-        vec![
-            Cell::Code(shown(&part.report)),
-            day(&part.first_day),
-            day(&part.last_day),
-            Cell::Number(part.requests),
-            Cell::Number(part.lines),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.run.reports.len() as u64);
-    let caption = "Reports that were put together";
-    html! { (Table { id: "reports", caption, columns, rows, total, file: "run.json" }) }
-}
-
-fn inputs(model: &PageModel) -> Markup {
-    let columns = &[
-        ("Log", Kind::Text),
-        ("Format", Kind::Text),
-        ("Bytes", Kind::Number),
-        ("Lines", Kind::Number),
-        ("Of crawlers", Kind::Number),
-        ("Of others", Kind::Number),
-        ("Unreadable", Kind::Number),
-        ("Passed over", Kind::Number),
-        ("Damage", Kind::Text),
-    ];
-    let rows = model.run.inputs.iter().take(ROWS_MAX).map(|input| {
-        vec![
-            Cell::Code(shown(&input.name)),
-            Cell::Text(input.format.clone().unwrap_or_default()),
-            Cell::Number(input.size_bytes),
-            Cell::Number(input.lines),
-            Cell::Number(input.crawler),
-            Cell::Number(input.other),
-            Cell::Number(input.rejected),
-            Cell::Number(input.skipped),
-            Cell::Text(shown(input.damage.as_deref().unwrap_or("none"))),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.run.inputs.len() as u64);
-    let caption = "Logs that were read";
-    html! { (Table { id: "inputs", caption, columns, rows, total, file: "run.json" }) }
-}
-
-fn robots(model: &PageModel) -> Markup {
-    let columns = &[("robots.txt", Kind::Text), ("Bytes", Kind::Number), ("Digest", Kind::Text)];
-    let rows = model.run.robots.iter().take(ROWS_MAX).map(|robots| {
-        vec![
-            Cell::Code(shown(&robots.source)),
-            Cell::Number(robots.size_bytes),
-            Cell::Code(shown(&robots.digest)),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.run.robots.len() as u64);
-    let caption = "robots.txt files by which requests were judged";
-    html! { (Table { id: "robots", caption, columns, rows, total, file: "run.json" }) }
-}
-
-fn options(model: &PageModel) -> Markup {
-    let columns = &[("Option", Kind::Text), ("Value", Kind::Text)];
-    let rows: Vec<_> = model
-        .run
-        .options
-        .iter()
-        .filter_map(|(name, value)| {
-            let value = match value {
-                Value::Null => return None,
-                Value::Array(all) if all.is_empty() => return None,
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            Some(vec![Cell::Code(shown(name)), Cell::Code(shown(&value))])
+fn inputs(model: &PageModel<'_>) -> Markup {
+    let inputs: Vec<&Input> = model.audit.inputs.iter().collect();
+    HtmlTable::new("inputs", "Logs that were read", MARKER, inputs)
+        .code("Log", |input| shown(&input.name))
+        .text("Format", |input| {
+            input.format.as_ref().map_or_else(String::new, |format| format.name.clone())
         })
-        .collect();
-    let total = rows.len() as u64;
-    let caption = "Options of the run that could change the numbers";
-    html! { (Table { id: "options", caption, columns, rows, total, file: "run.json" }) }
+        .number("Bytes", |input| input.size_bytes)
+        .number("Lines", |input| input.tally.lines())
+        .number("Of crawlers", |input| input.tally.crawler)
+        .number("Of others", |input| input.tally.other)
+        .number("Unreadable", |input| input.tally.rejected_lines())
+        .number("Passed over", |input| input.tally.skipped_lines())
+        .text("Damage", |input| shown(input.damage.as_deref().unwrap_or("none")))
+        .render()
 }
 
-fn files(model: &PageModel) -> Markup {
-    let files = model.run.files.iter().filter(|file| *file != super::PAGE);
+fn robots(model: &PageModel<'_>) -> Markup {
+    let caption = "robots.txt files by which requests were judged";
+    HtmlTable::new("robots", caption, MARKER, model.audit.robots.iter().collect())
+        .code("robots.txt", |(source, _)| shown(source))
+        .number("Bytes", |(_, robots)| robots.version.size_bytes)
+        .code("Digest", |(_, robots)| robots.version.digest.to_string())
+        .render()
+}
+
+fn options(model: &PageModel<'_>) -> Markup {
+    let options: BTreeMap<&str, &Value> =
+        model.audit.options.0.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    let options = options.into_iter().filter_map(|(name, value)| match value {
+        Value::Null => None,
+        Value::Array(all) if all.is_empty() => None,
+        Value::String(text) => Some((name, text.clone())),
+        other => Some((name, other.to_string())),
+    });
+    let caption = "Options of the run that could change the numbers";
+    HtmlTable::new("options", caption, MARKER, options.collect())
+        .code("Option", |(name, _)| shown(name))
+        .code("Value", |(_, value)| shown(value))
+        .render()
+}
+
+fn files(model: &PageModel<'_>) -> Markup {
+    let files = model.files.iter().filter(|file| **file != PAGE);
     html! {
         h3 { "The numbers themselves" } "\n"
         p {

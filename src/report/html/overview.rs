@@ -5,22 +5,23 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use crate::audit::sums::Span;
+use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 
 use super::super::escape::shown;
 use super::super::format::{counted, grouped, percent};
-use super::super::page_model::{PageModel, is_itself};
+use super::super::page_model::{PageModel, is_itself, text};
 use super::markup::{code, cut, listed, minute, strong, strongly_counted};
 
 /// The title of the document, as text.
-pub fn title(model: &PageModel) -> String {
+pub fn title(model: &PageModel<'_>) -> String {
     let days = days(model).map_or_else(String::new, |days| format!(", {days}"));
     format!("Crawlers and robots.txt: {}{days}", place(model))
 }
 
 /// The heading and what was looked at.
-pub fn header(model: &PageModel) -> Markup {
+pub fn header(model: &PageModel<'_>) -> Markup {
     html! {
         p class="kind" {
             "Crawlers and robots.txt" @if let Some(days) = days(model) { " · " (cut(&days)) }
@@ -30,11 +31,8 @@ pub fn header(model: &PageModel) -> Markup {
             @if let Some(Span { first, last }) = model.period {
                 (time(first)) " to " (time(last)) " UTC · "
             }
-            (counted(model.run.lines.lines, "line")) " of "
-            (counted(model.run.inputs.len() as u64, "log file"))
-            @if !model.run.reports.is_empty() {
-                ", in " (counted(model.run.reports.len() as u64, "report"))
-            }
+            (counted(model.lines.lines, "line")) " of "
+            (counted(model.audit.inputs.len() as u64, "log file"))
         }
     }
 }
@@ -45,13 +43,13 @@ fn time(time: UtcTime) -> Markup {
 }
 
 /// The day, or the first and the last.
-fn days(model: &PageModel) -> Option<String> {
+fn days(model: &PageModel<'_>) -> Option<String> {
     let (first, last) = (model.days.keys().next()?, model.days.keys().next_back()?);
     Some(if first == last { first.to_string() } else { format!("{first} to {last}") })
 }
 
 /// The first section.
-pub fn overview(model: &PageModel) -> Markup {
+pub fn overview(model: &PageModel<'_>) -> Markup {
     html! {
         p class="headline" { (headline(model)) } "\n"
         (spoofed(model))
@@ -60,23 +58,23 @@ pub fn overview(model: &PageModel) -> Markup {
     }
 }
 
-fn place(model: &PageModel) -> String {
-    match &model.only_origin {
-        Some(origin) => origin.clone(),
-        None if model.origins == 0 => "no known crawler".to_owned(),
-        None => counted(model.origins as u64, "origin"),
+fn place(model: &PageModel<'_>) -> String {
+    match &model.origins[..] {
+        [] => "no known crawler".to_owned(),
+        [origin] => text(origin),
+        origins => counted(origins.len() as u64, "origin"),
     }
 }
 
-fn heading(model: &PageModel) -> String {
-    if model.origins == 0 { "No known crawler came".to_owned() } else { place(model) }
+fn heading(model: &PageModel<'_>) -> String {
+    if model.origins.is_empty() { "No known crawler came".to_owned() } else { place(model) }
 }
 
-fn headline(model: &PageModel) -> Markup {
+fn headline(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
-    if model.origins == 0 {
-        return match model.run.lines.lines {
+    if model.origins.is_empty() {
+        return match model.lines.lines {
             0 => html! { "The logs are empty." },
             _ => html! { "The logs hold no request of a known crawler." },
         };
@@ -91,12 +89,8 @@ fn headline(model: &PageModel) -> Markup {
             "No known crawler broke a rule: all " (requests) " that could be judged were allowed."
         };
     }
-    let who: BTreeSet<&str> = model
-        .offenders()
-        .into_iter()
-        .filter(|((_, identity), _)| is_itself(*identity))
-        .map(|((name, _), _)| name.as_str())
-        .collect();
+    let own = model.own_offenders();
+    let who: BTreeSet<CrawlerId> = own.iter().map(|((crawler, _), _)| *crawler).collect();
     html! {
         (strongly_counted(who.len() as u64, "crawler")) " made "
         (strongly_counted(sums.violations, "request")) " that robots.txt disallowed: "
@@ -106,12 +100,11 @@ fn headline(model: &PageModel) -> Markup {
 }
 
 /// Who broke most, in a sentence.
-fn worst(model: &PageModel) -> Markup {
-    let offenders = model.offenders();
-    let named = offenders.iter().filter(|((_, identity), _)| is_itself(*identity)).take(3);
+fn worst(model: &PageModel<'_>) -> Markup {
+    let named = model.own_offenders().into_iter().take(3);
     let named: Vec<Markup> = named
-        .map(|((name, _), crawler)| {
-            html! { (cut(name)) " (" (grouped(crawler.sums.violations)) ")" }
+        .map(|((crawler, _), totals)| {
+            html! { (cut(&model.name(crawler))) " (" (grouped(totals.sums.violations)) ")" }
         })
         .collect();
     html! {
@@ -123,7 +116,7 @@ fn worst(model: &PageModel) -> Markup {
     }
 }
 
-fn spoofed(model: &PageModel) -> Markup {
+fn spoofed(model: &PageModel<'_>) -> Markup {
     let spoofed = model.sums_of(Identity::Spoofed);
     html! {
         @if spoofed.requests > 0 {
@@ -137,12 +130,12 @@ fn spoofed(model: &PageModel) -> Markup {
 }
 
 /// Key figures, each with what it means.
-fn figures(model: &PageModel) -> Markup {
+fn figures(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
     let not_judged = sums.requests - judged.min(sums.requests);
     let own = model.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
-    let after_own_fetch: u64 = own.map(|(_, crawler)| crawler.prior_fetches.own).sum();
+    let after_own_fetch: u64 = own.map(|(_, totals)| totals.prior_fetches.read_by_itself).sum();
     let tiles = [
         (
             "Violations",
@@ -156,13 +149,13 @@ fn figures(model: &PageModel) -> Markup {
         ),
         (
             "Rules broken",
-            model.rules_broken as u64,
-            counted(model.origins as u64, "origin") + " asked",
+            model.rules.total,
+            counted(model.origins.len() as u64, "origin") + " asked",
         ),
         (
             "Requests of known crawlers",
             sums.requests,
-            share(sums.requests, model.run.lines.lines, "of all lines", "there are no lines"),
+            share(sums.requests, model.lines.lines, "of all lines", "there are no lines"),
         ),
         (
             "Not judged",
@@ -184,27 +177,28 @@ fn share(part: u64, whole: u64, of: &str, none: &str) -> String {
     if whole == 0 { none.to_owned() } else { format!("{} {of}", percent(part, whole)) }
 }
 
-fn remarks(model: &PageModel) -> Markup {
-    let run = &model.run;
-    let damages = run.inputs.iter().filter_map(|input| Some((&input.name, input.damage.as_ref()?)));
+fn remarks(model: &PageModel<'_>) -> Markup {
+    let PageModel { audit, lines, .. } = model;
+    let damages =
+        audit.inputs.iter().filter_map(|input| Some((&input.name, input.damage.as_ref()?)));
     html! {
-        @if !run.complete {
+        @if !audit.is_complete() {
             div class="remark bad" {
                 h3 { "Some input was missing or damaged" }
                 ul { @for (name, damage) in damages { li { (code(name)) ": " (cut(damage)) } } }
             } "\n"
         }
-        @if !run.warnings.is_empty() {
-            div class="remark bad" { h3 { "Warnings" } (list(&run.warnings)) } "\n"
+        @if !audit.warnings.is_empty() {
+            div class="remark bad" { h3 { "Warnings" } (list(&audit.warnings)) } "\n"
         }
-        @if !run.notes.is_empty() {
-            div class="remark" { h3 { "To know when reading this" } (list(&run.notes)) } "\n"
+        @if !audit.notes.is_empty() {
+            div class="remark" { h3 { "To know when reading this" } (list(&audit.notes)) } "\n"
         }
         p class="fine" {
-            "Of " (strong(run.lines.lines)) " lines " (grouped(run.lines.crawler))
-            " are requests of known crawlers, " (grouped(run.lines.other))
-            " of anybody else, " (grouped(run.lines.rejected))
-            " could not be read and " (grouped(run.lines.skipped)) " were passed over."
+            "Of " (strong(lines.lines)) " lines " (grouped(lines.crawler))
+            " are requests of known crawlers, " (grouped(lines.other))
+            " of anybody else, " (grouped(lines.rejected))
+            " could not be read and " (grouped(lines.skipped)) " were passed over."
         } "\n"
     }
 }

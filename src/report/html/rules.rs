@@ -1,15 +1,21 @@
 //! The rules most broken, shown among the lines of their robots.txt.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
+use crate::audit::row::Broken;
+use crate::digest::Digest;
+use crate::judge::robots::DecidingRule;
+
+use super::super::escape::visible;
 use super::super::format::{counted, grouped, percent};
-use super::super::page_model::PageModel;
-use super::super::page_model::rule::{RobotsLine, RuleTotals};
+use super::super::page_model::rule::RuleTotals;
+use super::super::page_model::{PageModel, text};
+use super::super::robots_rules::NearLine;
 use super::markup::{code, cut, listed, minute};
-use super::table::{Cell, Kind, Table};
+use super::table::HtmlTable;
 
 /// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
-const LINES_AROUND: u64 = 5;
+const LINES_AROUND: u32 = 5;
 
 /// User-agent lines that are shown of a group.
 const TOKENS_SHOWN: usize = 6;
@@ -17,80 +23,65 @@ const TOKENS_SHOWN: usize = 6;
 /// Crawlers and origins that are named.
 const NAMES_SHOWN: usize = 4;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Rule", Kind::Text),
-    ("Line", Kind::Number),
-    ("Group", Kind::Text),
-    ("Crawler", Kind::Text),
-    ("Identity", Kind::Text),
-    ("Requests", Kind::Number),
-    ("Origin", Kind::Text),
-    ("First seen, UTC", Kind::Number),
-    ("Example", Kind::Text),
-    ("In the logs", Kind::Text),
-];
-
 /// The section.
-pub fn rules(model: &PageModel) -> Markup {
+pub fn rules(model: &PageModel<'_>) -> Markup {
     if model.violations.rows.is_empty() {
         return html! { p { "No rule was broken." } "\n" };
     }
     html! {
         p {
-            (counted(model.rules_broken as u64, "rule"))
-            @if model.rules_broken == 1 { " was" } @else { " were" }
+            (counted(model.rules.total, "rule"))
+            @if model.rules.total == 1 { " was" } @else { " were" }
             " broken by crawlers that are not spoofed; here "
-            @match model.rules.len() as u64 {
+            @match model.rules.rows.len() as u64 {
                 1 => { "it is" }
                 shown => { "are the " (grouped(shown)) " broken most" }
             }
             ", with the lines around it as they stand in robots.txt (comments left out)."
         } "\n"
         ol class="rules" { "\n"
-            @for ((digest, line), rule) in &model.rules {
-                (rule_html(model, digest, *line, rule))
-            }
+            @for rule in &model.rules.rows { (rule_html(model, rule)) }
         } "\n"
         (table(model))
     }
 }
 
-fn rule_html(model: &PageModel, digest: &str, line: u64, rule: &RuleTotals) -> Markup {
-    let near = model.robots_lines.get(digest).map_or(&[][..], Vec::as_slice);
+fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
+    let RuleTotals { rule, requests, statuses, example, .. } = totals;
     html! {
         li {
             h3 {
-                (code(&format!("{}: {}", field_name(&rule.directive), rule.pattern))) " "
-                span class="count" { (counted(rule.requests, "request")) }
+                (code(&rule_text(rule.directive, &rule.pattern))) " "
+                span class="count" { (counted(*requests, "request")) }
             } "\n"
-            (excerpt(line, rule, near))
+            (excerpt(model, rule))
             dl class="about" {
-                dt { "Broken by" } dd { (offenders(rule)) }
-                dt { "At" } dd { (origins(rule)) }
+                dt { "Broken by" } dd { (offenders(model, totals)) }
+                dt { "At" } dd { (origins(totals)) }
                 dt { "Served" }
-                dd { (percent(rule.statuses.status_2xx, rule.requests)) " of these requests got a 2xx" }
-                @if let Some(example) = &rule.example {
-                    dt { "First request" }
-                    dd {
-                        (code(&example.target)) " on "
-                        (example.time.map_or_else(String::new, |time| minute(&time.to_string())))
-                        " UTC, line " (grouped(example.line)) " of " (code(&example.file))
-                    }
+                dd { (percent(statuses.status_2xx, *requests)) " of these requests got a 2xx" }
+                dt { "First request" }
+                dd {
+                    (code(&visible(&example.target))) " on " (minute(&example.time.to_string()))
+                    " UTC, line " (grouped(example.line)) " of "
+                    (code(&text(model.audit.input_name(example.file))))
                 }
-                dt { "In" } dd { (source(model, digest)) }
+                dt { "In" } dd { (source(model, &rule.digest)) }
             }
         } "\n"
     }
 }
 
-/// Who broke `rule` most.
-fn offenders(rule: &RuleTotals) -> Markup {
-    let mut by: Vec<_> = rule.by.iter().collect();
+/// Who broke a rule most.
+fn offenders(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
+    let mut by: Vec<_> = totals.by.iter().collect();
     by.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
     let more = by.len().saturating_sub(NAMES_SHOWN);
     let named = by.into_iter().take(NAMES_SHOWN);
     let mut named: Vec<Markup> = named
-        .map(|((name, _), requests)| html! { (cut(name)) " (" (grouped(*requests)) ")" })
+        .map(|((crawler, _), requests)| {
+            html! { (cut(&model.name(*crawler))) " (" (grouped(*requests)) ")" }
+        })
         .collect();
     if more > 0 {
         named.push(html! { (more) " more" });
@@ -98,24 +89,26 @@ fn offenders(rule: &RuleTotals) -> Markup {
     listed(&named)
 }
 
-/// Where `rule` was broken.
-fn origins(rule: &RuleTotals) -> Markup {
-    let more = rule.origins.len().saturating_sub(NAMES_SHOWN);
+/// Where a rule was broken.
+fn origins(totals: &RuleTotals<'_>) -> Markup {
+    let more = totals.origins.len().saturating_sub(NAMES_SHOWN);
     html! {
-        @for (at, origin) in rule.origins.iter().take(NAMES_SHOWN).enumerate() {
+        @for (at, origin) in totals.origins.iter().take(NAMES_SHOWN).enumerate() {
             @if at > 0 { ", " }
-            (code(origin))
+            (code(&text(origin)))
         }
         @if more > 0 { " and " (more) " more" }
     }
 }
 
 /// The name of the robots.txt of that digest, and the digest's beginning.
-fn source(model: &PageModel, digest: &str) -> Markup {
-    let short = code(digest.get(..19).unwrap_or(digest));
+fn source(model: &PageModel<'_>, digest: &Digest) -> Markup {
+    let digest_text = digest.to_string();
+    let short = code(digest_text.get(..19).unwrap_or(&digest_text));
+    let of_it = model.audit.robots.iter().find(|(_, robots)| robots.version.digest == *digest);
     html! {
-        @match model.run.robots.iter().find(|robots| robots.digest == digest) {
-            Some(robots) => { (code(&robots.source)) " (" (short) "…)" }
+        @match of_it {
+            Some((source, _)) => { (code(source)) " (" (short) "…)" }
             None => { (short) "…" }
         }
     }
@@ -123,25 +116,27 @@ fn source(model: &PageModel, digest: &str) -> Markup {
 
 /// The lines around the rule, with the rule marked. Gaps of lines that say something else or
 /// nothing are shown as such.
-fn excerpt(line: u64, rule: &RuleTotals, near: &[RobotsLine]) -> Markup {
-    let marked = RobotsLine { line, field: rule.directive.clone(), value: rule.pattern.clone() };
-    let mut lines: Vec<&RobotsLine> = group_of(line, near);
-    if !lines.iter().any(|shown| shown.line == line) {
-        lines.push(&marked);
+fn excerpt(model: &PageModel<'_>, rule: &DecidingRule) -> Markup {
+    let marked = NearLine { field: rule.directive, value: &rule.pattern, requests: None };
+    let near = model.robots_lines.get(&rule.digest).into_iter().flatten();
+    let near: Vec<(u32, NearLine<'_>)> = near.map(|(line, near)| (*line, *near)).collect();
+    let mut lines = group_of(rule.line, &near);
+    if !lines.iter().any(|(line, _)| *line == rule.line) {
+        lines.push((rule.line, marked));
     }
-    let before = std::iter::once(None).chain(lines.iter().map(|shown| Some(shown.line)));
+    let before = std::iter::once(None).chain(lines.iter().map(|(line, _)| Some(*line)));
     html! {
         table class="robots" {
             caption class="unseen" { "Lines of robots.txt" }
             tbody { "\n"
-                @for (shown, before) in lines.iter().zip(before) {
-                    @if before.is_some_and(|before| before + 1 < shown.line) {
+                @for ((line, shown), before) in lines.iter().zip(before) {
+                    @if before.is_some_and(|before| before + 1 < *line) {
                         tr class="gap" aria-hidden="true" { td {} td { "⋮" } } "\n"
                     }
-                    @let text = code(&format!("{}: {}", field_name(&shown.field), shown.value));
-                    @let is_marked = shown.line == line;
+                    @let text = code(&rule_text(shown.field, shown.value));
+                    @let is_marked = *line == rule.line;
                     tr class=[is_marked.then_some("broken")] {
-                        th scope="row" { (shown.line) }
+                        th scope="row" { (line) }
                         td { @if is_marked { mark { (text) } } @else { (text) } }
                     } "\n"
                 }
@@ -151,20 +146,24 @@ fn excerpt(line: u64, rule: &RuleTotals, near: &[RobotsLine]) -> Markup {
 }
 
 /// The User-agent lines above `line`, and the rules around it.
-fn group_of(line: u64, near: &[RobotsLine]) -> Vec<&RobotsLine> {
-    let is_token = |shown: &&RobotsLine| shown.field == "user-agent";
-    let at = near.partition_point(|shown| shown.line < line);
-    let last_token = near[..at].iter().rposition(|shown| is_token(&shown));
-    let Some(last_token) = last_token else {
-        return near.iter().filter(|shown| shown.line == line).collect();
+fn group_of<'a>(line: u32, near: &[(u32, NearLine<'a>)]) -> Vec<(u32, NearLine<'a>)> {
+    let is_token = |(_, shown): &(u32, NearLine<'_>)| shown.field == "user-agent";
+    let at = near.partition_point(|(shown, _)| *shown < line);
+    let Some(last_token) = near[..at].iter().rposition(is_token) else {
+        return near.iter().filter(|(shown, _)| *shown == line).copied().collect();
     };
-    let is_rule_before = |shown: &RobotsLine| !is_token(&shown);
-    let first_token = near[..last_token].iter().rposition(is_rule_before).map_or(0, |at| at + 1);
+    let is_rule = |shown: &(u32, NearLine<'_>)| !is_token(shown);
+    let first_token = near[..last_token].iter().rposition(is_rule).map_or(0, |at| at + 1);
     let tokens = &near[first_token..=last_token];
     let tokens = tokens[tokens.len().saturating_sub(TOKENS_SHOWN)..].iter();
-    let rules = near[last_token + 1..].iter().take_while(|shown| !is_token(shown));
-    let around = rules.filter(|shown| shown.line.abs_diff(line) <= LINES_AROUND);
-    tokens.chain(around).collect()
+    let rules = near[last_token + 1..].iter().take_while(|shown| is_rule(shown));
+    let around = rules.filter(|(shown, _)| shown.abs_diff(line) <= LINES_AROUND);
+    tokens.chain(around).copied().collect()
+}
+
+/// A line as it is usually written.
+fn rule_text(field: &str, value: &[u8]) -> String {
+    format!("{}: {}", field_name(field), visible(value))
 }
 
 /// As it is usually written.
@@ -177,27 +176,23 @@ fn field_name(field: &str) -> &str {
     }
 }
 
-fn table(model: &PageModel) -> Markup {
-    let rows = model.violations.rows.iter().map(|row| {
-        let identity = row.identity.as_str();
-        let rule = format!("{}: {}", field_name(&row.directive), row.pattern);
-        let place = format!("{}:{}", row.example_file, row.example_line);
-        vec![
-            Cell::Code(rule),
-            Cell::Number(row.rule_line),
-            Cell::Text(row.group.clone()),
-            Cell::Text(row.crawler.clone()),
-            Cell::Badge(identity, identity),
-            Cell::Number(row.requests),
-            Cell::Code(row.origin.clone()),
-            Cell::Time(row.first_seen),
-            Cell::Code(row.example_target.clone()),
-            Cell::Code(place),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.violations.total);
-    let caption = "Every rule that was broken, by whom";
-    html! { (Table { id: "by-rule", caption, columns: COLUMNS, rows, total, file: "violations.csv" }) }
+fn table(model: &PageModel<'_>) -> Markup {
+    let (caption, rows) = ("Every rule that was broken, by whom", model.violations.clone());
+    HtmlTable::cut("by-rule", caption, "violations.csv", rows)
+        .code("Rule", |(_, _, Broken { rule, .. })| rule_text(rule.directive, &rule.pattern))
+        .number("Line", |(_, _, broken)| u64::from(broken.rule.line))
+        .text("Group", |(_, _, broken)| visible(&broken.rule.group))
+        .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
+        .identity(|(_, (_, identity), _)| *identity)
+        .number("Requests", |(_, _, broken)| broken.tally.requests)
+        .code("Origin", |(origin, _, _)| text(origin))
+        .time("First seen, UTC", |(_, _, broken)| Some(broken.tally.span.first))
+        .code("Example", |(_, _, broken)| visible(&broken.tally.example.target))
+        .code("In the logs", |(_, _, broken)| {
+            let example = &broken.tally.example;
+            format!("{}:{}", text(model.audit.input_name(example.file)), example.line)
+        })
+        .render()
 }
 
 #[cfg(test)]
@@ -206,11 +201,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_shown_with_its_own_group() {
-        let line = |line: u64, field: &str| RobotsLine {
-            line,
-            field: field.to_owned(),
-            value: String::new(),
-        };
+        let line = |line, field| (line, NearLine { field, value: b"", requests: None });
         let near = [
             line(1, "user-agent"),
             line(2, "disallow"),
@@ -221,7 +212,7 @@ mod tests {
             line(30, "disallow"),
             line(40, "user-agent"),
         ];
-        let lines: Vec<u64> = group_of(6, &near).iter().map(|line| line.line).collect();
+        let lines: Vec<u32> = group_of(6, &near).iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 5, 6, 7]);
         assert!(group_of(6, &[]).is_empty());
     }

@@ -2,10 +2,14 @@
 
 use maud::{Markup, Render, html};
 
+use crate::audit::sums::Span;
+use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 
 use super::super::format::{grouped, percent};
-use super::chart::bar;
+use super::super::page_model::ROWS_MAX;
+use super::super::page_model::heaviest::Heaviest;
+use super::chart::{LegendEntry, bar};
 use super::markup::{code, cut, minute};
 
 /// Rows beyond which a table scrolls in a frame of its own.
@@ -43,37 +47,134 @@ pub enum Cell {
     Nothing,
 }
 
-/// A table.
+/// A table that is built column by column.
 #[derive(Clone, Debug)]
-pub struct Table<'a> {
+pub struct HtmlTable<'a, T> {
     /// Unique in the page.
-    pub id: &'a str,
+    id: &'a str,
     /// What it shows.
-    pub caption: &'a str,
-    /// Headings.
-    pub columns: &'a [(&'a str, Kind)],
-    /// In the order in which they are first shown; the first cell names the row.
-    pub rows: Vec<Vec<Cell>>,
+    caption: &'a str,
+    /// The file that has all rows.
+    file: &'a str,
+    /// What the rows are of, in the order in which they are first shown.
+    of: Vec<T>,
     /// Rows that there are, shown or not.
-    pub total: u64,
-    /// The file that has them all.
-    pub file: &'a str,
+    total: u64,
+    columns: Vec<(&'static str, Kind)>,
+    /// Of each row; the first names it.
+    cells: Vec<Vec<Cell>>,
 }
 
-impl Render for Table<'_> {
+impl<'a, T> HtmlTable<'a, T> {
+    /// A row for each of the first `rows`; columns are added to it.
+    pub fn new(id: &'a str, caption: &'a str, file: &'a str, rows: Vec<T>) -> HtmlTable<'a, T> {
+        let total = rows.len() as u64;
+        HtmlTable::cut(id, caption, file, Heaviest { rows, total })
+    }
+
+    /// The same of rows that are but some of all.
+    pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
+        let Heaviest { rows: mut of, total } = rows;
+        of.truncate(ROWS_MAX);
+        let cells = of.iter().map(|_| Vec::new()).collect();
+        HtmlTable { id, caption, file, of, total, columns: Vec::new(), cells }
+    }
+
+    /// A column of what `cell` gives for each row.
+    pub fn column(mut self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> Cell) -> Self {
+        self.columns.push((title, kind));
+        for (of, cells) in self.of.iter().zip(&mut self.cells) {
+            cells.push(cell(of));
+        }
+        self
+    }
+
+    /// A column of names.
+    pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
+        self.column(title, Kind::Text, |of| Cell::Text(text(of)))
+    }
+
+    /// A column of what strangers wrote.
+    pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
+        self.column(title, Kind::Text, |of| Cell::Code(text(of)))
+    }
+
+    /// A column of identities.
+    pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
+        self.column("Identity", Kind::Text, |of| {
+            let word = identity(of).as_str();
+            Cell::Badge(word, word)
+        })
+    }
+
+    /// A column of counts.
+    pub fn number(self, title: &'static str, number: impl Fn(&T) -> u64) -> Self {
+        self.column(title, Kind::Number, |of| Cell::Number(number(of)))
+    }
+
+    /// A column of counts that may not be known.
+    pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
+        self.column(title, Kind::Number, |of| number(of).map_or(Cell::Nothing, Cell::Number))
+    }
+
+    /// A column of shares of a whole.
+    pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
+        self.column(title, Kind::Number, |of| {
+            let (part, whole) = share(of);
+            Cell::Share(part, whole)
+        })
+    }
+
+    /// A column of times.
+    pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
+        self.column(title, Kind::Number, |of| Cell::Time(time(of)))
+    }
+
+    /// The columns of when the requests of a row were made.
+    pub fn seen(self, seen: impl Fn(&T) -> Option<Span>) -> Self {
+        self.time("First seen, UTC", |of| seen(of).map(|seen| seen.first))
+            .time("Last seen, UTC", |of| seen(of).map(|seen| seen.last))
+    }
+
+    /// Bars of numbers and the numbers, each with its legend; bars are parts of what `whole` gives.
+    pub fn bar<const N: usize>(
+        self,
+        legend: &[LegendEntry; N],
+        numbers: impl Fn(&T) -> [u64; N],
+        whole: impl Fn(&T) -> u64,
+    ) -> Self {
+        self.column("", Kind::Drawing, |of| {
+            let parts = legend.iter().zip(numbers(of));
+            let parts = parts.map(|(&(class, what), number)| (class, what, number));
+            Cell::Bar(parts.collect(), whole(of))
+        })
+    }
+
+    /// A column of counts for each of `titles`.
+    pub fn numbers<const N: usize>(
+        self,
+        titles: [&'static str; N],
+        numbers: impl Fn(&T) -> [u64; N],
+    ) -> Self {
+        let columns = titles.into_iter().enumerate();
+        columns.fold(self, |table, (at, title)| table.number(title, |of| numbers(of)[at]))
+    }
+}
+
+impl<T> Render for HtmlTable<'_, T> {
     fn render(&self) -> Markup {
-        let Table { id, caption, columns, rows, total, file } = self;
-        let is_long = rows.len() > ROWS_UNFRAMED;
+        let HtmlTable { id, caption, file, total, columns, cells, .. } = self;
+        let is_long = cells.len() > ROWS_UNFRAMED;
         let frame = if is_long { "frame long" } else { "frame" };
         html! {
             div class=(frame) role="region" aria-labelledby={ (id) "-caption" } tabindex="0" { "\n"
                 table id=(id) { "\n"
                     caption id={ (id) "-caption" } {
-                        (caption) (cut_note(rows.len() as u64, *total, file))
+                        (caption) (cut_note(cells.len() as u64, *total, file))
                     } "\n"
                     thead {
                         tr {
-                            @for (title, kind) in *columns {
+                            @for (title, kind) in columns {
                                 @if *kind == Kind::Drawing {
                                     td aria-hidden="true" {}
                                 } @else {
@@ -82,7 +183,7 @@ impl Render for Table<'_> {
                             }
                         }
                     } "\n"
-                    tbody { "\n" @for row in rows { (Row { cells: row, columns }) } } "\n"
+                    tbody { "\n" @for cells in cells { (row(cells, columns)) } } "\n"
                 } "\n"
             } "\n"
         }
@@ -111,26 +212,18 @@ fn cut_note(shown: u64, total: u64, file: &str) -> Markup {
 }
 
 /// A row; its first cell is its heading.
-struct Row<'a> {
-    cells: &'a [Cell],
-    columns: &'a [(&'a str, Kind)],
-}
-
-impl Render for Row<'_> {
-    fn render(&self) -> Markup {
-        let kinds = self.columns.iter().map(|(_, kind)| *kind);
-        html! {
-            tr {
-                @for (at, (cell, kind)) in self.cells.iter().zip(kinds).enumerate() {
-                    @let hidden = (kind == Kind::Drawing).then_some("true");
-                    @if at == 0 {
-                        th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
-                    } @else {
-                        td class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
-                    }
+fn row(cells: &[Cell], columns: &[(&str, Kind)]) -> Markup {
+    html! {
+        tr {
+            @for (at, (cell, (_, kind))) in cells.iter().zip(columns).enumerate() {
+                @let hidden = (*kind == Kind::Drawing).then_some("true");
+                @if at == 0 {
+                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
+                } @else {
+                    td class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
                 }
-            } "\n"
-        }
+            }
+        } "\n"
     }
 }
 
@@ -179,15 +272,10 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_said() {
-        let columns = &[("Who", Kind::Text), ("Requests", Kind::Number)];
-        let row = vec![Cell::Code("<b>".to_owned()), Cell::Number(1_234)];
-        let table = |total| Table {
-            id: "t",
-            caption: "C",
-            columns,
-            rows: vec![row.clone()],
-            total,
-            file: "t.csv",
+        let table = |total| {
+            HtmlTable::cut("t", "C", "t.csv", Heaviest { rows: vec![("<b>", 1_234)], total })
+                .code("Who", |(who, _)| (*who).to_owned())
+                .number("Requests", |(_, requests)| *requests)
         };
         let html = table(5_000).render().0;
         assert!(html.contains("The first 1 of 5,000 rows; <code>t.csv</code> has all."), "{html}");

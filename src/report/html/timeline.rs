@@ -1,32 +1,22 @@
 //! Requests and violations by day and hour.
 
 use maud::{Markup, html};
-use serde_json::Value;
 
 use crate::time::Day;
 
-use super::super::page_model::{JudgedSums, PageModel, judged_sums};
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, judged_sums};
 use super::chart::columns;
 use super::crawlers::{DRAWN, IDENTITIES};
-use super::hours::hours;
+use super::hours::{calendar, hours, name, outcomes};
 use super::markup::cut;
-use super::table::{Cell, Kind, Table};
+use super::table::HtmlTable;
 
 /// Days that are drawn and listed: the last ones.
 const DAYS_MAX: usize = 750;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Day", Kind::Text),
-    ("Violations", Kind::Number),
-    ("Allowed", Kind::Number),
-    ("Of judged", Kind::Number),
-    ("Not judged", Kind::Number),
-    ("Requests", Kind::Number),
-    ("Spoofed", Kind::Number),
-];
-
 /// The section.
-pub fn timeline(model: &PageModel) -> Markup {
+pub fn timeline(model: &PageModel<'_>) -> Markup {
     if model.days.is_empty() {
         return html! { p { "There was no request of a known crawler." } "\n" };
     }
@@ -43,64 +33,23 @@ pub fn timeline(model: &PageModel) -> Markup {
     let names: Vec<String> = drawn.iter().map(Day::to_string).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let first = drawn.first().copied();
-    let rows = model.days.iter().filter(|(day, _)| Some(**day) >= first).map(|(day, of)| {
-        let JudgedSums { own, judged, spoofed } = judged_sums(of);
-        vec![
-            Cell::Text(day.to_string()),
-            Cell::Number(own.violations),
-            Cell::Number(own.allowed),
-            Cell::Share(own.violations, judged),
-            Cell::Number(own.requests.saturating_sub(judged)),
-            Cell::Number(own.requests),
-            Cell::Number(spoofed.requests),
-        ]
-    });
-    let (id, caption, file) = ("by-day", "Requests of known crawlers by day", "daily.csv");
-    let (rows, total) = (rows.collect(), model.days.len() as u64);
+    let rows = model.days.iter().filter(|(day, _)| Some(**day) >= first);
+    let rows = rows.map(|(day, of)| (day.to_string(), judged_sums(of))).collect();
+    let rows = Heaviest { rows, total: model.days.len() as u64 };
+    let caption = "Requests of known crawlers by day";
+    let table = HtmlTable::cut("by-day", caption, "daily.csv", rows).text("Day", name);
     html! {
         (zone(model))
         (columns("days", "Violations by day", &IDENTITIES, &columns_drawn, &names))
-        (Table { id, caption, columns: COLUMNS, rows, total, file })
+        (outcomes(table))
         (hours(model))
     }
 }
 
 /// Whose midnights part the days.
-fn zone(model: &PageModel) -> Markup {
-    let zone = model.run.options.get("timezone").and_then(Value::as_str).unwrap_or("UTC");
+fn zone(model: &PageModel<'_>) -> Markup {
+    let mut options = model.audit.options.0.iter();
+    let zone = options.find(|(name, _)| name == "timezone");
+    let zone = zone.and_then(|(_, value)| value.as_str()).unwrap_or("UTC");
     html! { p { "Days and hours are those of " (cut(zone)) "." } "\n" }
-}
-
-/// The last `days_max` of `days`, which are in order and may repeat; with the days between them,
-/// where these are not too many.
-pub fn calendar(days: impl Iterator<Item = Day>, days_max: usize) -> Vec<Day> {
-    let mut known: Vec<Day> = days.collect();
-    known.dedup();
-    known.drain(..known.len().saturating_sub(days_max));
-    let (Some(&first), Some(&last)) = (known.first(), known.last()) else { return Vec::new() };
-    let days = std::iter::successors(Some(first), |day| Some(day.plus(1)));
-    let days: Vec<Day> = days.take_while(|day| *day <= last).take(days_max + 1).collect();
-    if days.len() <= days_max { days } else { known }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_without_requests_are_drawn_where_there_are_few() {
-        let check = |days: &[&str], days_max, expected: &[&str]| {
-            let day = |day: &&str| Day::parse(day).unwrap();
-            let found = calendar(days.iter().map(day), days_max);
-            assert_eq!(found, expected.iter().map(day).collect::<Vec<_>>());
-        };
-        check(&[], 5, &[]);
-        check(
-            &["2026-02-27", "2026-02-27", "2026-03-01"],
-            3,
-            &["2026-02-27", "2026-02-28", "2026-03-01"],
-        );
-        check(&["2026-02-27", "2026-03-01"], 2, &["2026-02-27", "2026-03-01"]);
-        check(&["1970-01-01", "2026-03-01", "2099-01-01"], 2, &["2026-03-01", "2099-01-01"]);
-    }
 }

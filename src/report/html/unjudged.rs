@@ -2,24 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
-use super::super::page_model::PageModel;
-use super::table::{Cell, Kind, Table};
+use super::super::escape::visible;
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, ROWS_MAX, not_bound_reason, text};
+use super::table::HtmlTable;
 
 /// The section.
-pub fn unjudged(model: &PageModel) -> Markup {
+pub fn unjudged(model: &PageModel<'_>) -> Markup {
     html! { (outcomes(model)) (not_bound(model)) (rejects(model)) (skipped(model)) }
 }
 
-fn outcomes(model: &PageModel) -> Markup {
+fn outcomes(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
-    let columns = &[
-        ("What", Kind::Text),
-        ("Requests", Kind::Number),
-        ("Of all", Kind::Number),
-        ("Why", Kind::Text),
-    ];
     let all = [
         ("robots.txt itself", sums.robots_txt_requests, "always allowed"),
         ("Not bound", sums.not_bound, "robots.txt does not bind the crawler: never an accusation"),
@@ -28,57 +24,37 @@ fn outcomes(model: &PageModel) -> Markup {
         ("Unreachable", sums.unreachable, "robots.txt could not be fetched at that time"),
         ("No path", sums.no_path, "*, CONNECT or an empty request: nothing to compare with a rule"),
     ];
-    let rows: Vec<_> = all
-        .into_iter()
-        .filter(|(_, requests, _)| *requests > 0)
-        .map(|(what, requests, why)| {
-            vec![
-                Cell::Text(what.to_owned()),
-                Cell::Number(requests),
-                Cell::Share(requests, sums.requests),
-                Cell::Text(why.to_owned()),
-            ]
-        })
-        .collect();
+    let rows: Vec<_> = all.into_iter().filter(|(_, requests, _)| *requests > 0).collect();
     if rows.is_empty() {
         return html! { p { "Every request of a known crawler was judged." } "\n" };
     }
-    let (total, file) = (rows.len() as u64, "summary.csv");
     let caption = "Requests of known crawlers that were not judged (spoofed ones left out)";
-    html! { (Table { id: "by-outcome", caption, columns, rows, total, file }) }
+    HtmlTable::new("by-outcome", caption, "summary.csv", rows)
+        .text("What", |(what, _, _)| (*what).to_owned())
+        .number("Requests", |(_, requests, _)| *requests)
+        .share("Of all", |(_, requests, _)| (*requests, sums.requests))
+        .text("Why", |(_, _, why)| (*why).to_owned())
+        .render()
 }
 
-fn not_bound(model: &PageModel) -> Markup {
+fn not_bound(model: &PageModel<'_>) -> Markup {
     let mut by: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
-    for crawler in model.crawlers.values().filter(|crawler| crawler.sums.not_bound > 0) {
-        let sum = by.entry(crawler.not_bound_reason.as_str()).or_default();
+    for ((crawler, _), totals) in model.crawlers.iter().filter(|(_, of)| of.sums.not_bound > 0) {
+        let sum = by.entry(not_bound_reason(model.crawler(*crawler))).or_default();
         sum.0 += 1;
-        sum.1 += crawler.sums.not_bound;
-        sum.2 += crawler.sums.not_bound_disallowed;
+        sum.1 += totals.sums.not_bound;
+        sum.2 += totals.sums.not_bound_disallowed;
     }
     if by.is_empty() {
         return html! {};
     }
-    let columns = &[
-        ("Why", Kind::Text),
-        ("Crawlers", Kind::Number),
-        ("Requests", Kind::Number),
-        ("The rules would disallow", Kind::Number),
-    ];
-    let rows: Vec<_> = by
-        .into_iter()
-        .map(|(why, (crawlers, requests, disallowed))| {
-            vec![
-                Cell::Text(reason(why).to_owned()),
-                Cell::Number(crawlers),
-                Cell::Number(requests),
-                Cell::Number(disallowed),
-            ]
+    let (caption, rows) = ("Crawlers that robots.txt does not bind", by.into_iter().collect());
+    HtmlTable::new("by-binding", caption, "summary.csv", rows)
+        .text("Why", |(why, _)| reason(why).to_owned())
+        .numbers(["Crawlers", "Requests", "The rules would disallow"], |(_, sums)| {
+            [sums.0, sums.1, sums.2]
         })
-        .collect();
-    let (total, file) = (rows.len() as u64, "summary.csv");
-    let caption = "Crawlers that robots.txt does not bind";
-    html! { (Table { id: "by-binding", caption, columns, rows, total, file }) }
+        .render()
 }
 
 fn reason(name: &str) -> &str {
@@ -90,41 +66,34 @@ fn reason(name: &str) -> &str {
     }
 }
 
-fn rejects(model: &PageModel) -> Markup {
-    if model.rejects.rows.is_empty() {
+fn rejects(model: &PageModel<'_>) -> Markup {
+    let inputs = model.audit.inputs.iter();
+    let all = inputs
+        .flat_map(|input| input.rejects().map(move |(reason, reject)| (input, reason, reject)));
+    let rows = Heaviest::of(all, ROWS_MAX, |(_, _, reject)| reject.lines);
+    if rows.rows.is_empty() {
         return html! { p { "Every line of the logs could be read." } "\n" };
     }
-    let columns = &[
-        ("File", Kind::Text),
-        ("Reason", Kind::Text),
-        ("Lines", Kind::Number),
-        ("First at line", Kind::Number),
-        ("Its beginning", Kind::Text),
-    ];
-    let rows = model.rejects.rows.iter().map(|row| {
-        vec![
-            Cell::Code(row.file.clone()),
-            Cell::Text(row.reason.clone()),
-            Cell::Number(row.lines),
-            Cell::Number(row.example_line),
-            Cell::Code(row.example.clone()),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.rejects.total);
-    let caption = "Lines that are no records of a request";
-    html! { (Table { id: "by-reject", caption, columns, rows, total, file: "rejects.csv" }) }
+    HtmlTable::cut("by-reject", "Lines that are no records of a request", "rejects.csv", rows)
+        .code("File", |(input, _, _)| text(&input.name))
+        .text("Reason", |(_, reason, _)| reason.as_str().to_owned())
+        .number("Lines", |(_, _, reject)| reject.lines)
+        .number("First at line", |(_, _, reject)| {
+            reject.sample.as_ref().map_or(0, |(line, _)| *line)
+        })
+        .code("Its beginning", |(_, _, reject)| {
+            reject.sample.as_ref().map_or_else(String::new, |(_, bytes)| visible(bytes))
+        })
+        .render()
 }
 
-fn skipped(model: &PageModel) -> Markup {
-    let columns = &[("Reason", Kind::Text), ("Lines", Kind::Number)];
-    let reasons = model.run.lines.skipped_by_reason.iter();
-    let rows: Vec<_> = reasons
-        .map(|(reason, lines)| vec![Cell::Text(reason.clone()), Cell::Number(*lines)])
-        .collect();
+fn skipped(model: &PageModel<'_>) -> Markup {
+    let rows: Vec<_> = model.lines.skipped_by_reason.iter().collect();
     if rows.is_empty() {
         return html! {};
     }
-    let total = rows.len() as u64;
-    let caption = "Lines that were passed over";
-    html! { (Table { id: "by-skip", caption, columns, rows, total, file: "run.json" }) }
+    HtmlTable::new("by-skip", "Lines that were passed over", "run.json", rows)
+        .text("Reason", |(reason, _)| (**reason).to_owned())
+        .number("Lines", |(_, lines)| **lines)
+        .render()
 }

@@ -2,45 +2,38 @@
 
 use maud::{Markup, html};
 
-use super::super::page_model::PageModel;
-use super::table::{Cell, Kind, Table};
+use super::super::escape::visible;
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, ROWS_MAX};
+use super::table::HtmlTable;
 
-const COLUMNS: &[(&str, Kind)] = &[
-    ("User agent", Kind::Text),
-    ("Calls itself", Kind::Text),
-    ("Requests", Kind::Number),
-    ("* would disallow", Kind::Number),
-    ("* would allow", Kind::Number),
-    ("Asked for robots.txt", Kind::Number),
-    ("First seen, UTC", Kind::Number),
-    ("Last seen, UTC", Kind::Number),
-];
+/// The name of what does not fit in `unknown-crawlers.csv`.
+const OTHERS: &[u8] = b"(others)";
 
 /// The section.
-pub fn unknown(model: &PageModel) -> Markup {
-    if model.unknown_crawlers.rows.is_empty() {
+pub fn unknown(model: &PageModel<'_>) -> Markup {
+    let audit = model.audit;
+    let known = audit.unknown_crawlers.iter();
+    let known = known.map(|crawler| (&*crawler.user_agent, &*crawler.token, crawler.tally));
+    let others = audit.other_unknown_crawlers.map(|tally| (OTHERS, &b""[..], tally));
+    let rows = Heaviest::of(known.chain(others), ROWS_MAX, |(_, _, tally)| tally.sums.requests);
+    if rows.rows.is_empty() {
         return html! { p { "No user agent looks automated that is not in the registry." } "\n" };
     }
-    let rows = model.unknown_crawlers.rows.iter().map(|row| {
-        vec![
-            Cell::Code(row.user_agent.clone()),
-            Cell::Code(row.token.clone()),
-            Cell::Number(row.requests),
-            Cell::Number(row.star_disallowed),
-            Cell::Number(row.star_allowed),
-            Cell::Number(row.robots_txt_requests),
-            Cell::Time(row.seen.map(|seen| seen.first)),
-            Cell::Time(row.seen.map(|seen| seen.last)),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.unknown_crawlers.total);
-    let caption = "User agents that look automated";
-    let file = "unknown-crawlers.csv";
+    let (caption, file) = ("User agents that look automated", "unknown-crawlers.csv");
+    let table = HtmlTable::cut("by-user-agent", caption, file, rows)
+        .code("User agent", |(user_agent, _, _)| visible(user_agent))
+        .code("Calls itself", |(_, token, _)| visible(token))
+        .number("Requests", |(_, _, tally)| tally.sums.requests)
+        .number("* would disallow", |(_, _, tally)| tally.sums.violations)
+        .number("* would allow", |(_, _, tally)| tally.sums.allowed)
+        .number("Asked for robots.txt", |(_, _, tally)| tally.sums.robots_txt_requests)
+        .seen(|(_, _, tally)| tally.span);
     html! {
         p {
             "These are in no row of the registry, so nobody is accused; what the " code { "*" }
             " groups would have said is counted."
         } "\n"
-        (Table { id: "by-user-agent", caption, columns: COLUMNS, rows, total, file })
+        (table)
     }
 }

@@ -6,42 +6,29 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::audit::simulate::Change;
+use crate::crawlers::crawler::CrawlerId;
+use crate::judge::robots::DecidingRule;
 
+use super::super::escape::visible;
 use super::super::format::{counted, grouped};
-use super::super::page_model::rows::ChangeRule;
-use super::super::page_model::{PageModel, ROWS_MAX};
-use super::chart::{Series, legend};
+use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, ROWS_MAX, text};
+use super::chart::{LegendEntry, legend};
 use super::markup::code;
-use super::table::{Cell, Kind, Table};
+use super::table::{Cell, HtmlTable, Kind};
 
-const CHANGES: [Series; 2] = [("s2", "newly disallowed"), ("s4", "newly allowed")];
+/// The table that has all of it.
+const FILE: &str = "what-if.csv";
 
-const BY_CRAWLER: &[(&str, Kind)] = &[
-    ("Crawler", Kind::Text),
-    ("Newly disallowed", Kind::Number),
-    ("Newly allowed", Kind::Number),
-    ("", Kind::Drawing),
-];
-
-const COLUMNS: &[(&str, Kind)] = &[
-    ("Crawler", Kind::Text),
-    ("Requests", Kind::Number),
-    ("Change", Kind::Text),
-    ("Rule of the draft", Kind::Text),
-    ("Its line", Kind::Number),
-    ("Rule that decided", Kind::Text),
-    ("Origin", Kind::Text),
-    ("Identity", Kind::Text),
-    ("Example", Kind::Text),
-];
+const CHANGES: [LegendEntry; 2] = [("s2", "newly disallowed"), ("s4", "newly allowed")];
 
 /// The section; nothing where no draft was tried.
-pub fn what_if(model: &PageModel) -> Option<Markup> {
-    let run = model.run.what_if.as_ref()?;
-    let total = &run.not_spoofed;
+pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
+    let simulation = model.audit.simulation.as_ref()?;
+    let total = simulation.total_not_spoofed();
     let said = html! {
         p {
-            "Had " (code(&run.draft.source)) " been in force, "
+            "Had " (code(&simulation.draft)) " been in force, "
             (counted(total.newly_disallowed, "request")) " would have been newly disallowed and "
             (grouped(total.newly_allowed)) " newly allowed; " (grouped(total.unchanged)) " of "
             (counted(total.judged, "request"))
@@ -49,69 +36,51 @@ pub fn what_if(model: &PageModel) -> Option<Markup> {
              numbers."
         } "\n"
     };
-    if model.changes.heaviest.rows.is_empty() {
+    let rows =
+        Heaviest::of(simulation.changes(), ROWS_MAX, |(_, _, changed)| changed.tally.requests);
+    if rows.rows.is_empty() {
         return Some(said);
     }
-    let rows = model.changes.heaviest.rows.iter().map(|row| {
-        let identity = row.identity.as_str();
-        let rule = |rule: &Option<ChangeRule>| match rule {
-            None => Cell::Nothing,
-            Some(ChangeRule { directive, pattern }) => {
-                Cell::Code(format!("{directive}: {pattern}"))
-            }
-        };
-        vec![
-            Cell::Text(row.crawler.clone()),
-            Cell::Number(row.requests),
-            change(row.change),
-            rule(&row.draft),
-            row.draft_line.map_or(Cell::Nothing, Cell::Number),
-            rule(&row.present),
-            Cell::Code(row.origin.clone()),
-            Cell::Badge(identity, identity),
-            Cell::Code(row.example_target.clone()),
-        ]
-    });
-    let (rows, total) = (rows.collect(), model.changes.heaviest.total);
-    let (id, caption, file) =
-        ("by-change", "Requests that the draft would judge otherwise", "what-if.csv");
-    let table = Table { id, caption, columns: COLUMNS, rows, total, file };
+    let rule = |rule: &Option<DecidingRule>| match rule {
+        None => Cell::Nothing,
+        Some(DecidingRule { directive, pattern, .. }) => {
+            Cell::Code(format!("{directive}: {}", visible(pattern)))
+        }
+    };
+    let caption = "Requests that the draft would judge otherwise";
+    let table = HtmlTable::cut("by-change", caption, FILE, rows)
+        .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
+        .number("Requests", |(_, _, changed)| changed.tally.requests)
+        .column("Change", Kind::Text, |(_, _, changed)| badge(changed.change))
+        .column("Rule of the draft", Kind::Text, |(_, _, changed)| rule(&changed.draft))
+        .known("Its line", |(_, _, changed)| Some(u64::from(changed.draft.as_ref()?.line)))
+        .column("Rule that decided", Kind::Text, |(_, _, changed)| rule(&changed.present))
+        .code("Origin", |(origin, _, _)| text(origin))
+        .identity(|(_, (_, identity), _)| *identity)
+        .code("Example", |(_, _, changed)| visible(&changed.tally.example.target));
     Some(html! { (said) (by_crawler(model)) (table) })
 }
 
 /// Crawlers by their requests that would be judged otherwise, most first.
-fn by_crawler(model: &PageModel) -> Markup {
-    let mut crawlers: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for (at, change) in [Change::NewlyDisallowed, Change::NewlyAllowed].into_iter().enumerate() {
-        for (name, requests) in model.changes.by_crawler(change) {
-            crawlers.entry(name).or_default()[at] += requests;
-        }
+fn by_crawler(model: &PageModel<'_>) -> Markup {
+    let mut crawlers: BTreeMap<CrawlerId, [u64; 2]> = BTreeMap::new();
+    for (&(change, crawler), requests) in &model.changes {
+        crawlers.entry(crawler).or_default()[change as usize] += requests;
     }
-    let mut sorted: Vec<(&str, [u64; 2])> = crawlers.into_iter().collect();
+    let mut sorted: Vec<(CrawlerId, [u64; 2])> = crawlers.into_iter().collect();
     sorted.sort_by_key(|(_, changes)| Reverse(changes.iter().sum::<u64>()));
     let Some((_, most)) = sorted.first() else { return html! {} };
     let most = most.iter().sum();
-    let row = |(name, [disallowed, allowed]): &(&str, [u64; 2])| {
-        let numbers = CHANGES.iter().zip([*disallowed, *allowed]);
-        let parts = numbers.map(|((class, what), number)| (*class, *what, number));
-        vec![
-            Cell::Text((*name).to_owned()),
-            Cell::Number(*disallowed),
-            Cell::Number(*allowed),
-            Cell::Bar(parts.collect(), most),
-        ]
-    };
-    let rows = sorted.iter().take(ROWS_MAX).map(row).collect();
-    let (id, caption, total) =
-        ("changed-crawlers", "Crawlers by requests that change", sorted.len() as u64);
-    let table = Table { id, caption, columns: BY_CRAWLER, rows, total, file: "what-if.csv" };
+    let caption = "Crawlers by requests that change";
+    let table = HtmlTable::new("changed-crawlers", caption, FILE, sorted)
+        .text("Crawler", |(crawler, _)| model.name(*crawler))
+        .numbers(["Newly disallowed", "Newly allowed"], |(_, changes)| *changes)
+        .bar(&CHANGES, |(_, changes)| *changes, |_| most);
     html! { (legend(&CHANGES)) (table) }
 }
 
 /// In a word, with the colour of what comes of it.
-fn change(change: Change) -> Cell {
-    match change {
-        Change::NewlyDisallowed => Cell::Badge("s2", "newly disallowed"),
-        Change::NewlyAllowed => Cell::Badge("s4", "newly allowed"),
-    }
+fn badge(change: Change) -> Cell {
+    let (class, word) = CHANGES[change as usize];
+    Cell::Badge(class, word)
 }

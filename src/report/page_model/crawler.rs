@@ -1,41 +1,21 @@
 //! What one crawler of one identity did, at all origins together.
 
 use crate::audit::awareness::Awareness;
+use crate::audit::row::ActorRow;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
 
 /// Added up over the origins.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlerTotals {
-    /// Who runs it.
-    pub operator: String,
-    /// What it crawls for.
-    pub purpose: String,
-    /// What its operator says of following robots.txt.
-    pub stated_policy: String,
-    /// Why robots.txt does not bind it; empty where it does.
-    pub not_bound_reason: String,
     /// Its requests.
     pub sums: Sums,
     /// How its violations were answered.
     pub statuses: Statuses,
     /// The fetches of robots.txt before its violations.
-    pub prior_fetches: PriorFetches,
+    pub prior_fetches: Awareness,
     /// Its fetches of robots.txt.
     pub fetches: FetchTotals,
-}
-
-/// Violations by who had fetched robots.txt before them.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct PriorFetches {
-    /// The crawler itself.
-    pub own: u64,
-    /// Another crawler of its operator.
-    pub operator: u64,
-    /// Neither, as far as the logs show.
-    pub none: u64,
-    /// Not known.
-    pub unknown: u64,
 }
 
 /// Who fetched robots.txt how often.
@@ -57,29 +37,19 @@ pub struct FetchTotals {
     pub span: Option<Span>,
 }
 
-impl PriorFetches {
-    /// All violations.
-    pub fn total(&self) -> u64 {
-        self.own + self.operator + self.none + self.unknown
-    }
-}
-
-impl From<&Awareness> for PriorFetches {
-    fn from(awareness: &Awareness) -> PriorFetches {
-        PriorFetches {
-            own: awareness.read_by_itself,
-            operator: awareness.read_by_operator,
-            none: awareness.not_read_in_logs,
-            unknown: awareness.reading_unknown,
-        }
-    }
-}
-
-impl Merge for PriorFetches {
-    fn absorb(&mut self, other: PriorFetches) {
-        self.own += other.own;
-        self.operator += other.operator;
-        self.none += other.none;
-        self.unknown += other.unknown;
+impl CrawlerTotals {
+    /// Adds what it did at one origin, which comes to `sums`.
+    pub fn add(&mut self, row: &ActorRow, sums: Sums) {
+        self.sums.absorb(sums);
+        row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
+        self.prior_fetches.absorb(row.awareness.clone());
+        let (fetches, fetched) = (&mut self.fetches, &row.tally.readings);
+        fetches.requests += sums.robots_txt_requests;
+        fetches.successful += fetched.readings;
+        fetches.origins += 1;
+        fetches.origins_fetched += u64::from(fetched.readings > 0);
+        fetches.other_requests += sums.requests - sums.robots_txt_requests;
+        fetches.before_first += fetched.requests_before_first_reading();
+        fetches.span.absorb(fetched.read);
     }
 }

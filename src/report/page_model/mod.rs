@@ -1,56 +1,55 @@
-//! What the page and the terminal summary show: an audit in the order of its report, with the sums
-//! over rows that its tables do not have.
-//!
-//! Of tables of any length only sums and the rows that weigh most are kept. What strangers wrote is
-//! text here, with hidden bytes as `\xHH`; printers escape it for the format that they write.
+//! What the page and the terminal summary show besides the rows of an audit: sums over them that
+//! its tables do not have, and the rows that weigh most.
 
 pub mod crawler;
-pub mod of_audit;
-pub mod rows;
+pub mod heaviest;
 pub mod rule;
-pub mod run;
-pub mod top;
-pub mod what_if;
 
 use std::collections::BTreeMap;
 
+use crate::audit::finish::Audit;
+use crate::audit::row::ActorRow;
+use crate::audit::simulate::{Change, Simulation};
 use crate::audit::sums::{Span, Sums};
+use crate::audit::tally::Actor;
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identity::Identity;
+use crate::digest::Digest;
 use crate::merge::Merge;
 use crate::time::{Day, Hour};
 
-use crawler::{CrawlerTotals, PriorFetches};
-use rows::{DelayRow, RejectRow, SummaryRow, UnknownCrawlerRow, ViolationRow};
-use rule::{RobotsLine, RuleTotals, RuleVersion};
-use run::RunDetails;
-use top::Top;
-use what_if::Changes;
+use super::escape::visible;
+use super::files::files_of;
+use super::line_totals::LineTotals;
+use super::robots_rules::{NearLine, robots_rules};
+use crawler::CrawlerTotals;
+use heaviest::Heaviest;
+use rule::{BrokenBy, RuleTotals};
 
-/// Rows of a table that are kept.
+/// Rows of a table that are shown.
 pub const ROWS_MAX: usize = 1_000;
 
 /// Rules that are shown among the lines of their robots.txt.
-pub const RULES_SHOWN: usize = 10;
+const RULES_SHOWN: usize = 10;
 
 /// Rows of the short table of a summary.
-pub const OFFENDERS_SHOWN: usize = 10;
-
-/// The name of a crawler, and the class of its identity.
-pub type CrawlerKey = (String, Identity);
+const OFFENDERS_SHOWN: usize = 10;
 
 /// Everything that the page and the summary show.
-#[derive(Clone, Debug, Default)]
-pub struct PageModel {
-    /// The run.
-    pub run: RunDetails,
+#[derive(Clone, Debug)]
+pub struct PageModel<'a> {
+    /// The audit, with all rows.
+    pub audit: &'a Audit,
+    /// The files of the report besides `run.json`.
+    pub files: Vec<&'a str>,
+    /// Lines of all inputs.
+    pub lines: LineTotals,
     /// Requests of known crawlers.
     pub identities: BTreeMap<Identity, Sums>,
-    /// By crawler and identity, over all origins.
-    pub crawlers: BTreeMap<CrawlerKey, CrawlerTotals>,
+    /// By crawler and identity, over all origins; crawlers are numbered in the order of their names.
+    pub crawlers: BTreeMap<Actor, CrawlerTotals>,
     /// Origins to which known crawlers sent requests.
-    pub origins: usize,
-    /// One of them, where it is the only one.
-    pub only_origin: Option<String>,
+    pub origins: Vec<&'a str>,
     /// Time of the first and the last request of a known crawler.
     pub period: Option<Span>,
     /// By day and identity.
@@ -58,58 +57,75 @@ pub struct PageModel {
     /// By hour and identity.
     pub hours: BTreeMap<Hour, BTreeMap<Identity, Sums>>,
     /// The rules broken most often by crawlers that are not spoofed.
-    pub rules: Vec<(RuleVersion, RuleTotals)>,
-    /// Rules that were broken by them.
-    pub rules_broken: usize,
-    /// Lines near `rules`, by digest, in the order of the file.
-    pub robots_lines: BTreeMap<String, Vec<RobotsLine>>,
-    /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed, with the
-    /// fetches of robots.txt before these.
-    pub offenders: Vec<(SummaryRow, PriorFetches)>,
-    /// Rows from which these were taken.
-    pub offenders_total: u64,
+    pub rules: Heaviest<RuleTotals<'a>>,
+    /// Lines near broken rules.
+    pub robots_lines: BTreeMap<Digest, BTreeMap<u32, NearLine<'a>>>,
+    /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed.
+    pub offenders: Heaviest<&'a ActorRow>,
     /// Rows of `summary.csv` by violations.
-    pub summary: Heaviest<SummaryRow>,
+    pub summary: Heaviest<&'a ActorRow>,
     /// Rows of `violations.csv` by requests.
-    pub violations: Heaviest<ViolationRow>,
-    /// Rows of `crawl-delay.csv` by requests beyond the delay.
-    pub delays: Heaviest<DelayRow>,
-    /// Rows of `unknown-crawlers.csv` by requests.
-    pub unknown_crawlers: Heaviest<UnknownCrawlerRow>,
-    /// Rows of `rejects.csv` by lines.
-    pub rejects: Heaviest<RejectRow>,
-    /// What a draft would change.
-    pub changes: Changes,
+    pub violations: Heaviest<BrokenBy<'a>>,
+    /// Requests that a draft would judge otherwise, of crawlers that are not spoofed.
+    pub changes: BTreeMap<(Change, CrawlerId), u64>,
 }
 
-/// The rows of a table that weigh most.
-#[derive(Clone, Debug)]
-pub struct Heaviest<T> {
-    /// The heaviest first.
-    pub rows: Vec<T>,
-    /// Of all rows.
-    pub total: u64,
-}
-
-impl<T> Default for Heaviest<T> {
-    fn default() -> Heaviest<T> {
-        Heaviest { rows: Vec::new(), total: 0 }
+impl<'a> PageModel<'a> {
+    /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
+    pub fn of(audit: &'a Audit, evidence: Option<&'a str>) -> PageModel<'a> {
+        let violations = |row: &&ActorRow| row.tally.total().violations;
+        let offenders = audit.rows().iter();
+        let offenders = offenders.filter(|row| is_itself(row.actor.1) && violations(row) > 0);
+        let mut origins: Vec<&str> = audit.rows().iter().map(|row| row.origin.as_str()).collect();
+        // Rows stand in the order of origins.
+        origins.dedup();
+        let mut model = PageModel {
+            audit,
+            files: files_of(audit, evidence).collect(),
+            lines: LineTotals::of(&audit.inputs),
+            identities: BTreeMap::new(),
+            crawlers: BTreeMap::new(),
+            origins,
+            period: None,
+            days: BTreeMap::new(),
+            hours: hours(audit),
+            rules: rules(audit),
+            robots_lines: robots_rules(audit),
+            offenders: Heaviest::of(offenders, OFFENDERS_SHOWN, violations),
+            summary: Heaviest::of(audit.rows().iter(), ROWS_MAX, violations),
+            violations: Heaviest::of(audit.broken_rules(), ROWS_MAX, |(_, _, broken)| {
+                broken.tally.requests
+            }),
+            changes: changes(audit),
+        };
+        audit.rows().iter().for_each(|row| model.add(row));
+        model
     }
-}
 
-impl<T> From<Top<T>> for Heaviest<T> {
-    fn from(top: Top<T>) -> Heaviest<T> {
-        Heaviest { total: top.offered, rows: top.into_rows() }
+    fn add(&mut self, row: &ActorRow) {
+        let (sums, identity) = (row.tally.total(), row.actor.1);
+        self.period.absorb(row.tally.span);
+        self.identities.entry(identity).or_default().absorb(sums);
+        for (day, of_day) in &row.tally.days {
+            let of_it = self.days.entry(*day).or_default();
+            of_it.entry(identity).or_default().absorb(*of_day);
+        }
+        self.crawlers.entry(row.actor).or_default().add(row, sums);
     }
-}
 
-impl PageModel {
+    /// The row of `crawler` in the registry.
+    pub fn crawler(&self, crawler: CrawlerId) -> &'a Crawler {
+        self.audit.registry.crawler(crawler)
+    }
+
+    /// The name of `crawler`.
+    pub fn name(&self, crawler: CrawlerId) -> String {
+        text(&self.crawler(crawler).name)
+    }
+
     /// Requests of crawlers that are not spoofed.
     pub fn not_spoofed(&self) -> Sums {
-        let mut sums = Sums::default();
-        let others = self.identities.iter().filter(|(identity, _)| is_itself(**identity));
-        others.for_each(|(_, of_it)| sums.absorb(*of_it));
-        sums
+        judged_sums(&self.identities).own
     }
 
     /// Requests of crawlers whose identity is `identity`.
@@ -123,12 +139,67 @@ impl PageModel {
     }
 
     /// Crawlers and identities by violations, most first.
-    pub fn offenders(&self) -> Vec<(&CrawlerKey, &CrawlerTotals)> {
-        let mut all: Vec<_> = self.crawlers.iter().collect();
-        all.sort_by_key(|(_, crawler)| std::cmp::Reverse(crawler.sums.violations));
-        all.retain(|(_, crawler)| crawler.sums.violations > 0);
+    pub fn offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
+        let all = self.crawlers.iter().map(|(actor, totals)| (*actor, totals));
+        let mut all: Vec<_> = all.filter(|(_, totals)| totals.sums.violations > 0).collect();
+        all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.violations));
         all
     }
+
+    /// Those of them that are not spoofed.
+    pub fn own_offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
+        let mut own = self.offenders();
+        own.retain(|((_, identity), _)| is_itself(*identity));
+        own
+    }
+
+    /// Crawlers that are not spoofed with their requests that would so change, most first.
+    pub fn changed(&self, change: Change) -> Vec<(CrawlerId, u64)> {
+        let of_it = self.changes.iter().filter(|((of, _), _)| *of == change);
+        let mut crawlers: Vec<_> =
+            of_it.map(|((_, crawler), requests)| (*crawler, *requests)).collect();
+        // Ties stay in the order of names.
+        crawlers.sort_by_key(|&(_, requests)| std::cmp::Reverse(requests));
+        crawlers
+    }
+}
+
+fn hours(audit: &Audit) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
+    let mut hours: BTreeMap<Hour, BTreeMap<Identity, Sums>> = BTreeMap::new();
+    for (hour, actors) in audit.hours.kept() {
+        let of_hour = hours.entry(hour).or_default();
+        for (&(_, identity), hour) in actors {
+            of_hour.entry(identity).or_default().absorb(Sums {
+                requests: hour.requests,
+                allowed: hour.allowed,
+                violations: hour.violations,
+                bytes: hour.bytes,
+                ..Sums::default()
+            });
+        }
+    }
+    hours
+}
+
+fn rules(audit: &Audit) -> Heaviest<RuleTotals<'_>> {
+    let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
+    for by in audit.broken_rules().filter(|(_, (_, identity), _)| is_itself(*identity)) {
+        rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
+    }
+    let requests = |all: &Vec<BrokenBy<'_>>| all.iter().map(|by| by.2.tally.requests).sum();
+    let Heaviest { rows, total } = Heaviest::of(rules.into_values(), RULES_SHOWN, requests);
+    let rows = rows.iter().filter_map(|all| RuleTotals::of(all, audit)).collect();
+    Heaviest { rows, total }
+}
+
+fn changes(audit: &Audit) -> BTreeMap<(Change, CrawlerId), u64> {
+    let mut requests = BTreeMap::new();
+    for (_, (crawler, identity), changed) in audit.simulation.iter().flat_map(Simulation::changes) {
+        if is_itself(identity) {
+            *requests.entry((changed.change, crawler)).or_default() += changed.tally.requests;
+        }
+    }
+    requests
 }
 
 /// Requests of one stretch of time.
@@ -155,4 +226,17 @@ pub fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
 /// What a crawler of that identity did may be held against it.
 pub fn is_itself(identity: Identity) -> bool {
     identity != Identity::Spoofed
+}
+
+/// Why robots.txt does not bind `crawler`; empty where it does.
+pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
+    match crawler.binding() {
+        Obligation::Bound => "",
+        reason => reason.as_str(),
+    }
+}
+
+/// Text that may hold what strangers wrote.
+pub fn text(text: &str) -> String {
+    visible(text.as_bytes())
 }

@@ -2,56 +2,54 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::audit::finish::Audit;
+use crate::audit::row::Broken;
 use crate::audit::sums::Statuses;
-use crate::time::UtcTime;
-
-use super::CrawlerKey;
-
-/// A version of a robots.txt, by its digest, and a line in it.
-pub type RuleVersion = (String, u64);
+use crate::audit::tally::{Actor, Example};
+use crate::judge::robots::DecidingRule;
+use crate::merge::Merge;
 
 /// Origins of one rule that are kept.
-pub const ORIGINS_MAX: usize = 100;
+const ORIGINS_MAX: usize = 100;
+
+/// Where a rule was broken, by whom, and how.
+pub type BrokenBy<'a> = (&'a str, Actor, &'a Broken);
 
 /// Added up over origins and crawlers.
-#[derive(Clone, Debug, Default)]
-pub struct RuleTotals {
-    /// `allow` or `disallow`.
-    pub directive: String,
-    /// As written in the file.
-    pub pattern: String,
+#[derive(Clone, Debug)]
+pub struct RuleTotals<'a> {
+    /// The rule.
+    pub rule: &'a DecidingRule,
     /// Requests that broke it, by those who are not spoofed.
     pub requests: u64,
     /// How these were answered.
     pub statuses: Statuses,
     /// Who they are.
-    pub by: BTreeMap<CrawlerKey, u64>,
+    pub by: BTreeMap<Actor, u64>,
     /// Where; not more than can be shown.
-    pub origins: BTreeSet<String>,
+    pub origins: BTreeSet<&'a str>,
     /// The earliest of these requests.
-    pub example: Option<RuleExample>,
+    pub example: &'a Example,
 }
 
-/// One request that broke a rule.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct RuleExample {
-    /// When; `None` where that is not known.
-    pub time: Option<UtcTime>,
-    /// The input that holds it.
-    pub file: String,
-    /// Its line there.
-    pub line: u64,
-    /// Its path and query.
-    pub target: String,
-}
-
-/// One line of a robots.txt near a broken rule.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RobotsLine {
-    /// 1-based.
-    pub line: u64,
-    /// `user-agent`, `allow` or `disallow`.
-    pub field: String,
-    /// Its value.
-    pub value: String,
+impl<'a> RuleTotals<'a> {
+    /// Of all who broke one rule; `None` where nobody did.
+    pub fn of(all: &[BrokenBy<'a>], audit: &Audit) -> Option<RuleTotals<'a>> {
+        let (_, _, first) = all.first()?;
+        let (mut requests, mut statuses) = (0, Statuses::default());
+        let (mut by, mut origins) = (BTreeMap::new(), BTreeSet::new());
+        for &(origin, actor, Broken { tally, .. }) in all {
+            requests += tally.requests;
+            statuses.absorb(tally.statuses);
+            *by.entry(actor).or_default() += tally.requests;
+            if origins.len() < ORIGINS_MAX {
+                origins.insert(origin);
+            }
+        }
+        let examples = all.iter().map(|(_, _, broken)| &broken.tally.example);
+        let example = examples.min_by_key(|example| {
+            (example.time, audit.input_name(example.file), example.line, &example.target)
+        })?;
+        Some(RuleTotals { rule: &first.rule, requests, statuses, by, origins, example })
+    }
 }

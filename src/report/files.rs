@@ -1,0 +1,22 @@
+//! The names of the files of a report.
+
+use crate::audit::finish::Audit;
+use crate::audit::tally::file::TALLY;
+
+use super::tables::tables_of;
+
+/// The page.
+pub const PAGE: &str = "report.html";
+
+/// The file that makes a directory a report of ours.
+pub const MARKER: &str = "run.json";
+
+/// The files of a report besides `run.json`. `evidence` is the name of the evidence, where it stands
+/// in the report.
+pub fn files_of<'a>(
+    audit: &Audit,
+    evidence: Option<&'a str>,
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();
+    tables.into_iter().chain([PAGE, TALLY]).chain(evidence)
+}

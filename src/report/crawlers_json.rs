@@ -3,7 +3,7 @@
 //! Field names and words are a promise. `stated_policy` and `bound` are as in the reports;
 //! `ip_list_files` are the names under which `--ip-ranges` looks for the lists.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::crawlers::crawler::{Crawler, StarGroups, Trigger, Visibility};
 use crate::crawlers::identify::Identified;
@@ -12,49 +12,15 @@ use crate::crawlers::registry::Registry;
 
 use super::escape::visible;
 
-#[derive(Serialize)]
-struct CrawlerJson<'a> {
-    name: &'a str,
-    operator: &'a str,
-    purpose: &'a str,
-    stated_policy: &'static str,
-    bound: &'static str,
-    product_tokens: &'a [String],
-    honours_star: bool,
-    rep_applies: &'static str,
-    user_triggered: bool,
-    sends_own_user_agent: bool,
-    crawl_delay: &'static str,
-    user_agent_regex: &'a str,
-    user_agent_exclude: &'a str,
-    sample_user_agent: &'a str,
-    ip_list_urls: &'a [String],
-    ip_list_files: Vec<String>,
-    ip_list_format: &'a str,
-    rdns_suffixes: &'a [String],
-    documentation_url: &'a str,
-    evidence: &'static str,
-    evidence_url: &'a str,
-    notes: &'a str,
-}
-
-#[derive(Serialize)]
-struct IdentifiedJson<'a> {
-    user_agent: String,
-    /// As in `check --json`.
-    known: &'static str,
-    crawler: Option<CrawlerJson<'a>>,
-}
-
 /// All crawlers in the order in which they are tried, as one array.
 pub fn list_json(registry: &Registry) -> String {
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
-    json(&crawlers.map(|(_, crawler)| wire(crawler)).collect::<Vec<_>>())
+    pretty(&crawlers.map(|(_, crawler)| wire(crawler)).collect())
 }
 
 /// One crawler.
 pub fn crawler_json(crawler: &Crawler) -> String {
-    json(&wire(crawler))
+    pretty(&wire(crawler))
 }
 
 /// Who sends `user_agent`.
@@ -64,36 +30,38 @@ pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
         Identified::Generic => ("looks-automated", None),
         Identified::Other => ("no", None),
     };
-    json(&IdentifiedJson { user_agent: visible(user_agent), known, crawler })
+    // `known` is as in `check --json`.
+    pretty(&json!({ "user_agent": visible(user_agent), "known": known, "crawler": crawler }))
 }
 
-fn wire(crawler: &Crawler) -> CrawlerJson<'_> {
-    CrawlerJson {
-        name: &crawler.name,
-        operator: &crawler.operator,
-        purpose: &crawler.purpose,
-        stated_policy: crawler.stated_policy().as_str(),
-        bound: crawler.binding().as_str(),
-        product_tokens: &crawler.product_tokens,
-        honours_star: crawler.star == StarGroups::Honoured,
-        rep_applies: crawler.rep_applies.as_str(),
-        user_triggered: crawler.trigger == Trigger::Person,
-        sends_own_user_agent: crawler.visibility == Visibility::OwnUserAgent,
-        crawl_delay: crawler.crawl_delay.as_str(),
-        user_agent_regex: &crawler.user_agent_regex,
-        user_agent_exclude: &crawler.user_agent_exclude,
-        sample_user_agent: &crawler.sample_user_agent,
-        ip_list_urls: &crawler.ip_list_urls,
-        ip_list_files: crawler.ip_list_urls.iter().map(|url| file_name(url)).collect(),
-        ip_list_format: &crawler.ip_list_format,
-        rdns_suffixes: &crawler.rdns_suffixes,
-        documentation_url: &crawler.documentation_url,
-        evidence: crawler.evidence.as_str(),
-        evidence_url: &crawler.evidence_url,
-        notes: &crawler.notes,
-    }
+fn wire(crawler: &Crawler) -> Value {
+    let files: Vec<String> = crawler.ip_list_urls.iter().map(|url| file_name(url)).collect();
+    json!({
+        "name": crawler.name,
+        "operator": crawler.operator,
+        "purpose": crawler.purpose,
+        "stated_policy": crawler.stated_policy().as_str(),
+        "bound": crawler.binding().as_str(),
+        "product_tokens": crawler.product_tokens,
+        "honours_star": crawler.star == StarGroups::Honoured,
+        "rep_applies": crawler.rep_applies.as_str(),
+        "user_triggered": crawler.trigger == Trigger::Person,
+        "sends_own_user_agent": crawler.visibility == Visibility::OwnUserAgent,
+        "crawl_delay": crawler.crawl_delay.as_str(),
+        "user_agent_regex": crawler.user_agent_regex,
+        "user_agent_exclude": crawler.user_agent_exclude,
+        "sample_user_agent": crawler.sample_user_agent,
+        "ip_list_urls": crawler.ip_list_urls,
+        "ip_list_files": files,
+        "ip_list_format": crawler.ip_list_format,
+        "rdns_suffixes": crawler.rdns_suffixes,
+        "documentation_url": crawler.documentation_url,
+        "evidence": crawler.evidence.as_str(),
+        "evidence_url": crawler.evidence_url,
+        "notes": crawler.notes,
+    })
 }
 
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("text and booleans always serialize") + "\n"
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
 }

@@ -1,13 +1,13 @@
 //! What lint found, as text for people, as JSON, and as GitHub workflow commands.
 
+use serde_json::{Value, json};
+
 use crate::lint::{
     catalogue::{LINTS, Lint, Severity},
     diagnostic::{Diagnostic, Diagnostics},
 };
 
 use super::escape::visible;
-
-use serde::Serialize;
 
 /// Remarks of one code that the text shows of a file; the others are counted.
 fn shown_max(severity: Severity) -> usize {
@@ -85,52 +85,32 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// One file and its remarks in JSON.
-#[derive(Debug, Serialize)]
-struct WireFile<'a> {
-    path: String,
-    errors: usize,
-    warnings: usize,
-    infos: usize,
-    /// Remarks that were counted, but are too many to list.
-    omitted: usize,
-    findings: Vec<WireRemark<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct WireRemark<'a> {
-    line: u32,
-    severity: &'a str,
-    code: &'a str,
-    message: String,
-    advice: String,
-}
-
 /// The remarks on all files as one JSON document: an array, a file each.
 pub fn findings_json(files: &[(String, Diagnostics)]) -> String {
-    let files: Vec<WireFile<'_>> =
-        files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
-    let json = serde_json::to_string_pretty(&files);
-    json.expect("text and numbers always serialize") + "\n"
+    let files: Value = files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
+    format!("{files:#}\n")
 }
 
-fn wire<'a>(path: &str, remarks: &'a Diagnostics) -> WireFile<'a> {
+fn wire(path: &str, remarks: &Diagnostics) -> Value {
     let total: usize = LINTS.iter().map(|lint| remarks.count(lint.code)).sum();
-    let wire_remark = |remark: &'a Diagnostic| WireRemark {
-        line: remark.line,
-        severity: remark.code.lint().severity.as_str(),
-        code: remark.code.lint().name,
-        message: visible(&remark.message),
-        advice: visible(&remark.advice),
+    let wire_remark = |remark: &Diagnostic| {
+        json!({
+            "line": remark.line,
+            "severity": remark.code.lint().severity.as_str(),
+            "code": remark.code.lint().name,
+            "message": visible(&remark.message),
+            "advice": visible(&remark.advice),
+        })
     };
-    WireFile {
-        path: visible(path.as_bytes()),
-        errors: remarks.count_of(Severity::Error),
-        warnings: remarks.count_of(Severity::Warning),
-        infos: remarks.count_of(Severity::Info),
-        omitted: total - remarks.kept().len(),
-        findings: remarks.kept().iter().map(wire_remark).collect(),
-    }
+    json!({
+        "path": visible(path.as_bytes()),
+        "errors": remarks.count_of(Severity::Error),
+        "warnings": remarks.count_of(Severity::Warning),
+        "infos": remarks.count_of(Severity::Info),
+        // Remarks that were counted, but are too many to list.
+        "omitted": total - remarks.kept().len(),
+        "findings": remarks.kept().iter().map(wire_remark).collect::<Vec<_>>(),
+    })
 }
 
 /// All that lint can find: a line each, with its severity.

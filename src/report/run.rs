@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::audit::finish::{Audit, Input};
-use crate::audit::simulate::{SimulatedSums, Simulation};
+use crate::audit::simulate::Simulation;
 use crate::audit::sums::Sums;
 use crate::audit::tally::header::{ReportedOptions, RobotsVersion};
 use crate::audit::witness::LogEvidence;
@@ -32,16 +33,17 @@ struct RunJson<'a> {
     complete: bool,
     options: &'a ReportedOptions,
     inputs: Vec<InputJson<'a>>,
-    robots: Vec<RobotsJson<'a>>,
-    archive: Option<ArchiveJson<'a>>,
+    robots: Vec<Value>,
+    /// What was judged by an archive.
+    archive: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    log_evidence: Option<LogEvidenceJson>,
+    log_evidence: Option<Value>,
     crawlers_known: usize,
     lines: LineTotals,
     requests: BTreeMap<&'static str, u64>,
     requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    what_if: Option<WhatIfJson<'a>>,
+    what_if: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     nothing_judged: bool,
     warnings: &'a [String],
@@ -58,65 +60,6 @@ struct InputJson<'a> {
     #[serde(flatten)]
     lines: LineTotals,
     damage: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct RobotsJson<'a> {
-    source: &'a str,
-    digest: String,
-    size_bytes: u64,
-    parsed_bytes: u64,
-}
-
-/// What was judged by an archive.
-#[derive(Serialize)]
-struct ArchiveJson<'a> {
-    origins: usize,
-    requests_before_first_snapshot: u64,
-    /// Of some origins, where there are many.
-    in_force: Vec<InForceJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct InForceJson<'a> {
-    origin: &'a str,
-    snapshots: usize,
-    /// Some of them, where there are many.
-    earliest: Vec<SnapshotJson>,
-}
-
-#[derive(Serialize)]
-struct SnapshotJson {
-    fetched_utc: String,
-    outcome: String,
-    robots_digest: Option<String>,
-}
-
-/// What was heeded of what the logs themselves show of robots.txt.
-#[derive(Serialize)]
-struct LogEvidenceJson {
-    origins: u64,
-    hours: u64,
-    hours_near_a_snapshot: u64,
-    requests_unreachable: u64,
-}
-
-#[derive(Serialize)]
-struct WhatIfJson<'a> {
-    draft: RobotsJson<'a>,
-    #[serde(flatten)]
-    all: SimulatedJson,
-    /// Those who would read the draft.
-    not_spoofed: SimulatedJson,
-}
-
-/// `judged = newly_disallowed + newly_allowed + unchanged`.
-#[derive(Serialize)]
-struct SimulatedJson {
-    judged: u64,
-    newly_disallowed: u64,
-    newly_allowed: u64,
-    unchanged: u64,
 }
 
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
@@ -156,54 +99,69 @@ pub fn crawlers_known(registry: &Registry) -> usize {
     registry.iter().count() - 1
 }
 
-fn archive_json(audit: &Audit) -> Option<ArchiveJson<'_>> {
-    let snapshot = |snapshot: &SnapshotInForce| SnapshotJson {
-        fetched_utc: snapshot.fetched_at.to_string(),
-        outcome: snapshot.outcome.to_string(),
-        robots_digest: snapshot.digest.map(|digest| digest.to_string()),
+fn archive_json(audit: &Audit) -> Option<Value> {
+    let snapshot = |snapshot: &SnapshotInForce| {
+        json!({
+            "fetched_utc": snapshot.fetched_at.to_string(),
+            "outcome": snapshot.outcome.to_string(),
+            "robots_digest": snapshot.digest.map(|digest| digest.to_string()),
+        })
     };
-    let in_force = audit.snapshots.origins.iter().map(|of| InForceJson {
-        origin: &of.origin,
-        snapshots: of.snapshots_total,
-        earliest: of.snapshots.iter().map(snapshot).collect(),
+    let in_force = audit.snapshots.origins.iter().map(|of| {
+        json!({
+            "origin": of.origin,
+            "snapshots": of.snapshots_total,
+            // Some of them, where there are many.
+            "earliest": of.snapshots.iter().map(snapshot).collect::<Vec<_>>(),
+        })
     });
-    (audit.snapshots.origins_total > 0).then(|| ArchiveJson {
-        origins: audit.snapshots.origins_total,
-        requests_before_first_snapshot: audit.requests_before_first(),
-        in_force: in_force.collect(),
+    (audit.snapshots.origins_total > 0).then(|| {
+        json!({
+            "origins": audit.snapshots.origins_total,
+            "requests_before_first_snapshot": audit.requests_before_first(),
+            // Of some origins, where there are many.
+            "in_force": in_force.collect::<Vec<_>>(),
+        })
     })
 }
 
-fn log_evidence_json(evidence: LogEvidence) -> LogEvidenceJson {
+/// What was heeded of what the logs themselves show of robots.txt.
+fn log_evidence_json(evidence: LogEvidence) -> Value {
     let LogEvidence { hours, origins, hours_passed_over, requests } = evidence;
-    LogEvidenceJson {
-        origins,
-        hours,
-        hours_near_a_snapshot: hours_passed_over,
-        requests_unreachable: requests,
-    }
+    json!({
+        "origins": origins,
+        "hours": hours,
+        "hours_near_a_snapshot": hours_passed_over,
+        "requests_unreachable": requests,
+    })
 }
 
-fn robots_json<'a>(source: &'a str, robots: &RobotsVersion) -> RobotsJson<'a> {
-    RobotsJson {
-        source,
-        digest: robots.digest.to_string(),
-        size_bytes: robots.size_bytes,
-        parsed_bytes: robots.parsed_bytes,
-    }
+fn robots_json(source: &str, robots: &RobotsVersion) -> Value {
+    json!({
+        "source": source,
+        "digest": robots.digest.to_string(),
+        "size_bytes": robots.size_bytes,
+        "parsed_bytes": robots.parsed_bytes,
+    })
 }
 
-fn what_if_json(simulation: &Simulation) -> WhatIfJson<'_> {
-    WhatIfJson {
-        draft: robots_json(&simulation.draft, &simulation.robots.version),
-        all: simulated_json(simulation.total()),
-        not_spoofed: simulated_json(simulation.total_not_spoofed()),
-    }
-}
-
-fn simulated_json(sums: SimulatedSums) -> SimulatedJson {
-    let SimulatedSums { judged, newly_disallowed, newly_allowed, unchanged } = sums;
-    SimulatedJson { judged, newly_disallowed, newly_allowed, unchanged }
+/// `judged = newly_disallowed + newly_allowed + unchanged`.
+fn what_if_json(simulation: &Simulation) -> Value {
+    let (all, not_spoofed) = (simulation.total(), simulation.total_not_spoofed());
+    json!({
+        "draft": robots_json(&simulation.draft, &simulation.robots.version),
+        "judged": all.judged,
+        "newly_disallowed": all.newly_disallowed,
+        "newly_allowed": all.newly_allowed,
+        "unchanged": all.unchanged,
+        // Those who would read the draft.
+        "not_spoofed": {
+            "judged": not_spoofed.judged,
+            "newly_disallowed": not_spoofed.newly_disallowed,
+            "newly_allowed": not_spoofed.newly_allowed,
+            "unchanged": not_spoofed.unchanged,
+        },
+    })
 }
 
 fn input_json(input: &Input) -> InputJson<'_> {

@@ -5,7 +5,7 @@ use crate::url::path::is_unreserved;
 
 /// Something that preparing a path changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Change {
+pub enum PathChange {
     /// `#` and what follows was cut: no crawler sends it.
     FragmentCut,
     /// `/` was put in front: the URL ended after its host, or its query began there.
@@ -19,7 +19,7 @@ pub enum Change {
 }
 
 /// What preparing `target` for `dialect` changes, each kind once.
-pub fn changes(target: &[u8], dialect: Dialect) -> Vec<Change> {
+pub fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
     let end = memchr::memchr(b'#', target);
     let text = &target[..end.unwrap_or(target.len())];
     let triplets = || memchr::memchr_iter(b'%', text).filter_map(|at| triplet(&text[at + 1..]));
@@ -29,11 +29,11 @@ pub fn changes(target: &[u8], dialect: Dialect) -> Vec<Change> {
         digits.iter().any(u8::is_ascii_lowercase) && !is_decoded(value)
     };
     let found = [
-        (end.is_some(), Change::FragmentCut),
-        (text.first() != Some(&b'/'), Change::SlashAdded),
-        (text.iter().any(is_raw), Change::Encoded),
-        (triplets().any(is_lower), Change::UpperCased),
-        (triplets().any(|(_, value)| is_decoded(value)), Change::Decoded),
+        (end.is_some(), PathChange::FragmentCut),
+        (text.first() != Some(&b'/'), PathChange::SlashAdded),
+        (text.iter().any(is_raw), PathChange::Encoded),
+        (triplets().any(is_lower), PathChange::UpperCased),
+        (triplets().any(|(_, value)| is_decoded(value)), PathChange::Decoded),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, change)| change).collect()
 }
@@ -49,10 +49,10 @@ fn triplet(text: &[u8]) -> Option<(&[u8], u8)> {
 mod tests {
     use super::*;
     use crate::url::path::prepare;
-    use Change::*;
+    use PathChange::*;
 
     #[track_caller]
-    fn check(target: &str, google: &[Change], rfc9309: &[Change]) {
+    fn check(target: &str, google: &[PathChange], rfc9309: &[PathChange]) {
         for (dialect, expected) in [(Dialect::Google, google), (Dialect::Rfc9309, rfc9309)] {
             assert_eq!(changes(target.as_bytes(), dialect), expected, "{target}");
             let mut scratch = Vec::new();

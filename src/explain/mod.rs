@@ -25,9 +25,9 @@ use crate::url::origin::Origin;
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
-use change::{Change, changes};
+use change::{PathChange, changes};
 use in_force::InForce;
-use reason::{Reason, reason, without_rules};
+use reason::{DecisionReason, reason, without_rules};
 
 /// A URL and what governs it.
 #[derive(Clone, Debug)]
@@ -100,11 +100,11 @@ pub struct DialectVerdict<'a> {
     /// The path as it was compared with the rules.
     pub path: Vec<u8>,
     /// What was done to it, in the order in which it is done.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PathChange>,
     /// The verdict, as if the rules bound the crawler.
     pub verdict: Verdict,
     /// Why.
-    pub reason: Reason,
+    pub reason: DecisionReason,
     /// All rules that match, in deciding order: the first one decides.
     pub matches: Vec<Match<'a>>,
 }
@@ -248,7 +248,7 @@ fn verdict_in<'a>(
     let verdict = found.verdict;
     let ruling = located.in_force.as_ref().map(|in_force| in_force.standing.ruling);
     let (matches, reason) = match (verdict, bound) {
-        (Verdict::RobotsTxt, _) => (Vec::new(), Reason::RobotsTxtItself),
+        (Verdict::RobotsTxt, _) => (Vec::new(), DecisionReason::RobotsTxtItself),
         (_, None) => (Vec::new(), without_rules(ruling)),
         (_, Some(bound)) => {
             let matches = matches(&bound.rules, dialect, path);
@@ -294,7 +294,7 @@ user-agent: nothing";
     /// Whether `asker` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
     /// and why; `differs` where RFC 9309 says otherwise, or by another line.
     #[track_caller]
-    fn check(asker: &str, url: &str, expected: (bool, Option<u32>, Reason), differs: bool) {
+    fn check(asker: &str, url: &str, expected: (bool, Option<u32>, DecisionReason), differs: bool) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("robots.txt");
         std::fs::write(&path, TEXT).unwrap();
@@ -320,7 +320,7 @@ user-agent: nothing";
 
     #[test]
     fn each_reason_is_told() {
-        use Reason::*;
+        use DecisionReason::*;
         check("Googlebot", "/robots.txt?x", (true, None, RobotsTxtItself), false);
         check("AdsBot-Google", "/a", (true, None, NoGroup), false);
         check("=nothing", "/a", (true, None, NoRules), false);
@@ -336,7 +336,7 @@ user-agent: nothing";
 
     #[test]
     fn the_other_dialect_is_told_where_it_differs() {
-        use Reason::*;
+        use DecisionReason::*;
         check("Googlebot", "/b/", (true, Some(6), LongerThan(1)), true);
         check("Googlebot", "/~user", (false, Some(4), OnlyMatch), true);
         check("bingbot", "/%61", (true, None, NoMatch), true);
@@ -375,6 +375,6 @@ user-agent: nothing";
         assert!(unneeded.file.is_none());
         let crawler = registry.find("GPTBot").unwrap();
         let explanation = explain(&judge, crawler, &unneeded).unwrap();
-        assert_eq!(explanation.asked.reason, Reason::RobotsTxtItself);
+        assert_eq!(explanation.asked.reason, DecisionReason::RobotsTxtItself);
     }
 }

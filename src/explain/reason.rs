@@ -7,7 +7,7 @@ use crate::robots::model::Directive;
 /// Why a path is allowed or not. Places are those in the list of matches, from 0; the deciding
 /// rule is at 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Reason {
+pub enum DecisionReason {
     /// `/robots.txt` may always be requested; rules are not asked.
     RobotsTxtItself,
     /// Everything is allowed: there is no robots.txt, or it counts as none.
@@ -36,33 +36,35 @@ pub enum Reason {
 }
 
 /// Why the first of `matches` decides for who is `bound`.
-pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> Reason {
+pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
     let Some((first, others)) = matches.split_first() else {
         return match bound.by {
-            BoundBy::Nothing | BoundBy::NothingButItsName => Reason::NoGroup,
-            BoundBy::Token(_) | BoundBy::Star if bound.rules.is_empty() => Reason::NoRules,
-            BoundBy::Token(_) | BoundBy::Star => Reason::NoMatch,
+            BoundBy::Nothing | BoundBy::NothingButItsName => DecisionReason::NoGroup,
+            BoundBy::Token(_) | BoundBy::Star if bound.rules.is_empty() => DecisionReason::NoRules,
+            BoundBy::Token(_) | BoundBy::Star => DecisionReason::NoMatch,
         };
     };
     if first.rule.directive == Directive::Disallow && first.length() == 0 {
-        return Reason::EmptyDisallow;
+        return DecisionReason::EmptyDisallow;
     }
     let opponent = others.iter().position(|other| is_opponent(first, other));
     match (opponent, others.first()) {
-        (_, None) => Reason::OnlyMatch,
-        (Some(at), _) if others[at].length() == first.length() => Reason::AllowWinsTie(at + 1),
-        (Some(at), _) => Reason::LongerThan(at + 1),
-        (None, Some(next)) if next.length() == first.length() => Reason::FirstOfLongest(1),
-        (None, Some(_)) => Reason::LongestOfAgreeing,
+        (_, None) => DecisionReason::OnlyMatch,
+        (Some(at), _) if others[at].length() == first.length() => {
+            DecisionReason::AllowWinsTie(at + 1)
+        }
+        (Some(at), _) => DecisionReason::LongerThan(at + 1),
+        (None, Some(next)) if next.length() == first.length() => DecisionReason::FirstOfLongest(1),
+        (None, Some(_)) => DecisionReason::LongestOfAgreeing,
     }
 }
 
 /// Why a path is allowed or not where no rules are in force.
-pub fn without_rules(ruling: Option<Ruling>) -> Reason {
+pub fn without_rules(ruling: Option<Ruling>) -> DecisionReason {
     match ruling {
-        Some(Ruling::AllowAll(why)) => Reason::AllAllowed(why),
-        Some(Ruling::Unreachable) => Reason::Unreachable,
-        Some(Ruling::Rules(_)) | None => Reason::RobotsTxtItself,
+        Some(Ruling::AllowAll(why)) => DecisionReason::AllAllowed(why),
+        Some(Ruling::Unreachable) => DecisionReason::Unreachable,
+        Some(Ruling::Rules(_)) | None => DecisionReason::RobotsTxtItself,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::input::open::open;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::source::{FileId, Location, Source};
 
-use super::state::inputs::Input;
+use super::state::inputs::RecordedInput;
 
 /// Bytes at either end of a file, as it lies on disk, by which one is known that did not change.
 const END_BYTES: u64 = 4 << 10;
@@ -64,7 +64,7 @@ pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
 }
 
 /// What `source` is among `inputs`. `None` where it cannot be opened.
-pub fn recognise(source: &Source, inputs: &[Input]) -> Option<Recognised> {
+pub fn recognise(source: &Source, inputs: &[RecordedInput]) -> Option<Recognised> {
     let opened = open(source, &Arc::default()).ok()?;
     let mut chunks = Chunks::new(FileId::from_index(0), opened, STEP_BYTES);
     let mut looking = Looking::new(inputs);
@@ -85,15 +85,15 @@ pub fn recognise(source: &Source, inputs: &[Input]) -> Option<Recognised> {
 struct Looking<'a> {
     prefix: Prefix,
     /// Those that the content may still be, by how far they were read.
-    candidates: Vec<&'a Input>,
+    candidates: Vec<&'a RecordedInput>,
     /// Marks of the content that the candidates agree with.
     agreed: usize,
     known: Option<i64>,
 }
 
 impl<'a> Looking<'a> {
-    fn new(inputs: &'a [Input]) -> Looking<'a> {
-        let mut candidates: Vec<&Input> = inputs.iter().collect();
+    fn new(inputs: &'a [RecordedInput]) -> Looking<'a> {
+        let mut candidates: Vec<&RecordedInput> = inputs.iter().collect();
         candidates.sort_by_key(|input| (input.reached.bytes, input.id));
         Looking { prefix: Prefix::new(), candidates, agreed: 0, known: None }
     }
@@ -204,9 +204,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         fs::write(&path, text).unwrap();
-        let inputs: Vec<Input> = (1..)
+        let inputs: Vec<RecordedInput> = (1..)
             .zip(known)
-            .map(|(id, text)| Input { id, reached: reached(text), ..Input::default() })
+            .map(|(id, text)| RecordedInput {
+                id,
+                reached: reached(text),
+                ..RecordedInput::default()
+            })
             .collect();
         let source = Source { name: "log".to_owned(), place: Location::File(path) };
         let found = recognise(&source, &inputs).unwrap();

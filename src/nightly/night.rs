@@ -23,8 +23,8 @@ use crate::time::Day;
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
 use super::state::State;
-use super::state::change::Change;
-use super::state::inputs::Input;
+use super::state::change::StateChange;
+use super::state::inputs::RecordedInput;
 
 /// By what a site is judged.
 #[derive(Clone, Copy)]
@@ -209,7 +209,7 @@ impl Night<'_> {
     /// Remembers how far a log was read, if there is anything to remember of it.
     fn keep_input(
         &self,
-        change: &Change<'_>,
+        change: &StateChange<'_>,
         Log { input: before, file }: &Log,
         end: &ReadingEnd,
         of_file: &FileDays,
@@ -235,7 +235,7 @@ impl Night<'_> {
         if before.id == 0 && last_day.is_none() && of_file.outside == 0 {
             return Ok(());
         }
-        let input = Input {
+        let input = RecordedInput {
             id: before.id,
             name: before.name.clone(),
             reached: reached.clone(),

@@ -12,7 +12,7 @@ use super::log_identity::{
     Recognised, fingerprint, is_file, is_unfinished, lasting_name, recognise,
 };
 use super::state::State;
-use super::state::inputs::Input;
+use super::state::inputs::RecordedInput;
 
 /// Bytes on disk that one batch of logs has, about: it is counted in one go.
 const BATCH_BYTES: u64 = 256 << 20;
@@ -36,7 +36,7 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 pub struct Log {
     /// What is known of it.
-    pub input: Input,
+    pub input: RecordedInput,
     /// What is to be read of it.
     pub file: Option<Present>,
 }
@@ -153,7 +153,7 @@ impl Plan {
         rest
     }
 
-    fn add_logs(&mut self, inputs: Vec<Input>, found: Vec<Found>) {
+    fn add_logs(&mut self, inputs: Vec<RecordedInput>, found: Vec<Found>) {
         self.logs = inputs.into_iter().map(|input| Log { input, file: None }).collect();
         for Found { source, fingerprint, what } in found {
             let name = lasting_name(&source.name);
@@ -171,7 +171,7 @@ impl Plan {
                         _ => Vec::new(),
                     };
                     let reached = Checkpoint { marks, ..Checkpoint::default() };
-                    let input = Input { name, reached, ..Input::default() };
+                    let input = RecordedInput { name, reached, ..RecordedInput::default() };
                     self.logs.push(Log { input, file });
                 }
             }

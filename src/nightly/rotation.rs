@@ -10,21 +10,21 @@ use crate::input::source::{Location, Source};
 
 /// What the names of some sources led to, when this was asked.
 #[derive(Clone, Debug)]
-pub struct Standing(Vec<Option<Metadata>>);
+pub struct LogFiles(Vec<Option<Metadata>>);
 
-impl Standing {
+impl LogFiles {
     /// As they are now.
-    pub fn of(sources: &[Source]) -> Standing {
+    pub fn of(sources: &[Source]) -> LogFiles {
         let metadata = |source: &Source| match &source.place {
             Location::File(path) => fs::metadata(path).ok(),
             _ => None,
         };
-        Standing(sources.iter().map(metadata).collect())
+        LogFiles(sources.iter().map(metadata).collect())
     }
 
     /// Whether since then, for `now` is of the same sources, a name came to lead elsewhere or
     /// nowhere, or a file was cut.
-    pub fn is_rotated(&self, now: &Standing) -> bool {
+    pub fn is_rotated(&self, now: &LogFiles) -> bool {
         self.0.iter().zip(&now.0).any(|(before, now)| match (before, now) {
             (Some(before), Some(now)) => {
                 is_other_file(before, now) || (now.is_file() && now.len() < before.len())
@@ -59,9 +59,9 @@ mod tests {
         let log = dir.path().join("access.log");
         fs::write(&log, "one\n").unwrap();
         let sources = expand(&[log.as_os_str().to_owned(), dir.path().join("gone").into()]);
-        let before = Standing::of(&sources);
+        let before = LogFiles::of(&sources);
         change(&log);
-        assert_eq!(before.is_rotated(&Standing::of(&sources)), expected);
+        assert_eq!(before.is_rotated(&LogFiles::of(&sources)), expected);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::explain::asker::Who;
 use crate::explain::in_force::InForce;
-use crate::explain::reason::Reason;
+use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match, Reading};
 use crate::judge::timeline::Ruling;
@@ -55,7 +55,7 @@ pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
         group(bound, &mut rows);
     }
     path(explanation.located, &explanation.asked, &mut rows);
-    if explanation.asked.reason != Reason::RobotsTxtItself {
+    if explanation.asked.reason != DecisionReason::RobotsTxtItself {
         rules(explanation.bound.as_ref(), &explanation.asked, &mut rows);
     }
     // Where no rule decided, the headline has said why.

@@ -2,8 +2,8 @@
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 use crate::explain::asker::Who;
-use crate::explain::change::Change;
-use crate::explain::reason::Reason;
+use crate::explain::change::PathChange;
+use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Undecided};
 use crate::judge::timeline::AllowAll;
 use crate::robots::model::Directive;
@@ -71,15 +71,15 @@ pub fn binding_words(crawler: &Crawler) -> &'static str {
 }
 
 /// What was done to a path, and why.
-pub fn change_words(change: Change) -> &'static str {
+pub fn change_words(change: PathChange) -> &'static str {
     match change {
-        Change::FragmentCut => "what follows # was cut: crawlers do not send it",
-        Change::SlashAdded => "the URL has no path, which is the path /",
-        Change::Encoded => {
+        PathChange::FragmentCut => "what follows # was cut: crawlers do not send it",
+        PathChange::SlashAdded => "the URL has no path, which is the path /",
+        PathChange::Encoded => {
             "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared"
         }
-        Change::UpperCased => "percent-encodings were written in upper case, as rules are",
-        Change::Decoded => {
+        PathChange::UpperCased => "percent-encodings were written in upper case, as rules are",
+        PathChange::Decoded => {
             "percent-encoded letters, digits and - . _ ~ were decoded, as RFC 9309 asks"
         }
     }
@@ -90,31 +90,33 @@ pub fn why(found: &DialectVerdict<'_>) -> String {
     let line = |place: usize| found.matches[place].rule.line;
     let length = |place: usize| found.matches[place].length();
     match found.reason {
-        Reason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
-        Reason::AllAllowed(why) => all_allowed_words(why).to_owned(),
-        Reason::Unreachable => "robots.txt could not be fetched, so the whole site is closed for \
+        DecisionReason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
+        DecisionReason::AllAllowed(why) => all_allowed_words(why).to_owned(),
+        DecisionReason::Unreachable => {
+            "robots.txt could not be fetched, so the whole site is closed for \
                                 the time being"
-            .to_owned(),
-        Reason::NoGroup => "no group binds it, so everything is allowed".to_owned(),
-        Reason::NoRules => "its group has no rules, so everything is allowed".to_owned(),
-        Reason::NoMatch => "no rule matches".to_owned(),
-        Reason::EmptyDisallow => {
+                .to_owned()
+        }
+        DecisionReason::NoGroup => "no group binds it, so everything is allowed".to_owned(),
+        DecisionReason::NoRules => "its group has no rules, so everything is allowed".to_owned(),
+        DecisionReason::NoMatch => "no rule matches".to_owned(),
+        DecisionReason::EmptyDisallow => {
             "a Disallow without a path forbids nothing, and no rule with a path matches".to_owned()
         }
-        Reason::OnlyMatch => "it is the only rule that matches".to_owned(),
-        Reason::LongerThan(place) => format!(
+        DecisionReason::OnlyMatch => "it is the only rule that matches".to_owned(),
+        DecisionReason::LongerThan(place) => format!(
             "the longest rule decides: length {} beats length {} of line {}",
             length(0),
             length(place),
             line(place)
         ),
-        Reason::AllowWinsTie(place) => {
+        DecisionReason::AllowWinsTie(place) => {
             format!("it is as long as line {}, and at equal length Allow wins", line(place))
         }
-        Reason::LongestOfAgreeing => {
+        DecisionReason::LongestOfAgreeing => {
             "all rules that match say the same; this is the longest".to_owned()
         }
-        Reason::FirstOfLongest(place) => format!(
+        DecisionReason::FirstOfLongest(place) => format!(
             "all rules that match say the same; it is as long as line {}, and stands first",
             line(place)
         ),

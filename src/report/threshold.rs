@@ -10,7 +10,8 @@ use crate::crawlers::registry::Registry;
 
 use super::columns::column::CsvColumn;
 use super::columns::tables::SUMMARY;
-use super::condition::{Condition, Misread};
+use super::condition::Condition;
+use super::condition::expression::Misread;
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;
 

@@ -25,7 +25,7 @@ use crate::nightly::days::{day_directory, point_to_latest, tidy};
 use crate::nightly::night::{Night, Taken};
 use crate::nightly::plan::Plan;
 use crate::nightly::refused::refused;
-use crate::nightly::rotation::Standing;
+use crate::nightly::rotation::LogFiles;
 use crate::nightly::state::State;
 use crate::report::directory::Staging;
 use crate::report::night_text::SiteNight;
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
         let mut all = Taken::default();
         for reading in 1.. {
             let sources = self.sources();
-            let standing = Standing::of(&sources);
+            let standing = LogFiles::of(&sources);
             let plan = Plan::new(state, &self.site.name, sources.clone())?;
             if reading == 1 && self.show == Show::OnTerminal {
                 plan.passed_over.iter().try_for_each(|what| print(&format!("  {what}\n")))?;
@@ -197,7 +197,7 @@ impl<'a> Job<'a> {
             let taken = self.take_in_planned(state, &plan, setup)?;
             all.damages.extend(taken.damages);
             all.not_understood.extend(taken.not_understood);
-            if !taken.is_rotated && !standing.is_rotated(&Standing::of(&sources)) {
+            if !taken.is_rotated && !standing.is_rotated(&LogFiles::of(&sources)) {
                 break;
             }
             if reading == READINGS_MAX {

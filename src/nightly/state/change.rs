@@ -8,11 +8,11 @@ use crate::logs::limitation::Limitation;
 use crate::time::Day;
 
 use super::State;
-use super::inputs::{COLUMNS, Input};
+use super::inputs::{COLUMNS, RecordedInput};
 
 /// A change that is not made yet.
 #[derive(Debug)]
-pub struct Change<'a> {
+pub struct StateChange<'a> {
     transaction: Transaction<'a>,
     site: &'a str,
 }
@@ -22,21 +22,21 @@ impl State {
     ///
     /// # Errors
     /// Where somebody else is at it.
-    pub fn change<'a>(&'a mut self, site: &'a str) -> Result<Change<'a>> {
+    pub fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
         let path = self.path.clone();
         let behavior = TransactionBehavior::Immediate;
         let begun = self.connection.transaction_with_behavior(behavior);
         let transaction = begun.map_err(|err| super::failed(&path, &err))?;
-        Ok(Change { transaction, site })
+        Ok(StateChange { transaction, site })
     }
 }
 
-impl Change<'_> {
+impl StateChange<'_> {
     /// Remembers `input`, and gives its number.
     ///
     /// # Errors
     /// Where that is refused.
-    pub fn put_input(&self, input: &Input, today: Day) -> Result<i64> {
+    pub fn put_input(&self, input: &RecordedInput, today: Day) -> Result<i64> {
         let id = (input.id != 0).then_some(input.id);
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let reached = &input.reached;

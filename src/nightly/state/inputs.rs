@@ -15,7 +15,7 @@ const HASH_BYTES: usize = 16;
 
 /// What is remembered of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
+pub struct RecordedInput {
     /// The number by which sums name it; 0 of one that is new.
     pub id: i64,
     /// Its name without what rotation adds.
@@ -45,10 +45,10 @@ impl State {
     ///
     /// # Errors
     /// Where they cannot be read.
-    pub fn inputs(&self, site: &str) -> Result<Vec<Input>> {
+    pub fn inputs(&self, site: &str) -> Result<Vec<RecordedInput>> {
         let query = format!("SELECT {COLUMNS} FROM inputs WHERE site = ?");
         let inputs = self.connection.prepare_cached(&query).and_then(|mut query| {
-            query.query_map([site], input)?.collect::<rusqlite::Result<Vec<Input>>>()
+            query.query_map([site], input)?.collect::<rusqlite::Result<Vec<RecordedInput>>>()
         });
         inputs.map_err(|err| self.failed(&err))
     }
@@ -66,7 +66,7 @@ impl State {
     }
 }
 
-fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
+fn input(row: &Row<'_>) -> rusqlite::Result<RecordedInput> {
     let number = |column| row.get(column).map(|number: i64| number.unsigned_abs());
     let (hash, marks): (Vec<u8>, Vec<u8>) = (row.get(4)?, row.get(5)?);
     let hash_of = |bytes: &[u8]| {
@@ -81,7 +81,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<Input> {
     let last_day: Option<String> = row.get(6)?;
     let latest_day: Option<String> = row.get(12)?;
     let name: Option<String> = row.get(7)?;
-    Ok(Input {
+    Ok(RecordedInput {
         id: row.get(0)?,
         name: row.get(1)?,
         reached: Checkpoint {

@@ -15,12 +15,12 @@
 //! in the table. A comparison with an empty cell is false, but for those that ask whether it is
 //! empty (`= ''`, `!= ''`).
 
+pub mod expression;
 mod parse;
 mod token;
 
-use std::cmp::Ordering;
-
-use super::columns::column::{CsvColumn, TableSchema};
+use super::columns::column::TableSchema;
+use expression::{Expression, Misread, Operand};
 
 /// A condition that was understood.
 #[derive(Clone, Debug)]
@@ -41,50 +41,6 @@ pub struct Word {
     pub column: usize,
     /// The word.
     pub text: String,
-}
-
-/// Why a condition was not understood.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Misread {
-    /// Characters before the place.
-    pub at: usize,
-    /// What is wrong there, and what was expected.
-    pub why: String,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Expression {
-    Compare { column: usize, operator: Operator, with: Operand },
-    Not(Box<Expression>),
-    All(Vec<Expression>),
-    Any(Vec<Expression>),
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Operator {
-    Equal,
-    NotEqual,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Operand {
-    Number(f64),
-    Text(String),
-    Column(usize),
-}
-
-/// What the cells of a column are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
-    Number,
-    /// Has an order, which is that of its letters.
-    Time,
-    /// Is equal or not.
-    Text,
 }
 
 impl Condition {
@@ -113,80 +69,6 @@ impl Condition {
     pub fn is_met(&self, cells: &[String]) -> bool {
         self.expression.is_met(cells)
     }
-}
-
-impl Expression {
-    fn is_met(&self, cells: &[String]) -> bool {
-        match self {
-            Expression::Not(inner) => !inner.is_met(cells),
-            Expression::All(parts) => parts.iter().all(|part| part.is_met(cells)),
-            Expression::Any(parts) => parts.iter().any(|part| part.is_met(cells)),
-            Expression::Compare { column, operator, with } => {
-                let cell = cells[*column].as_str();
-                let order = match with {
-                    Operand::Text(text) if text.is_empty() => Some(cell.cmp("")),
-                    _ if cell.is_empty() => None,
-                    Operand::Text(text) => Some(cell.cmp(text)),
-                    Operand::Number(number) => number_of(cell).partial_cmp(number),
-                    Operand::Column(other) => compare_cells(cell, &cells[*other]),
-                };
-                order.is_some_and(|order| operator.holds(order))
-            }
-        }
-    }
-
-    fn walk(&self, visit: &mut dyn FnMut(usize, &Operand)) {
-        match self {
-            Expression::Not(inner) => inner.walk(visit),
-            Expression::All(parts) | Expression::Any(parts) => {
-                parts.iter().for_each(|part| part.walk(visit));
-            }
-            Expression::Compare { column, with, .. } => visit(*column, with),
-        }
-    }
-}
-
-impl Operator {
-    fn holds(self, order: Ordering) -> bool {
-        match self {
-            Operator::Equal => order.is_eq(),
-            Operator::NotEqual => order.is_ne(),
-            Operator::Less => order.is_lt(),
-            Operator::AtMost => order.is_le(),
-            Operator::Greater => order.is_gt(),
-            Operator::AtLeast => order.is_ge(),
-        }
-    }
-}
-
-/// Columns of one kind: numbers, if both can be read as such.
-fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
-    if right.is_empty() {
-        return None;
-    }
-    match number_of(left).partial_cmp(&number_of(right)) {
-        Some(order) => Some(order),
-        None => Some(left.cmp(right)),
-    }
-}
-
-/// No number compares with anything.
-fn number_of(cell: &str) -> f64 {
-    cell.parse().unwrap_or(f64::NAN)
-}
-
-fn kind(column: &CsvColumn) -> Kind {
-    match column.unit {
-        "count" | "bytes" | "fraction, 6 decimals" => Kind::Number,
-        "RFC 3339, UTC" => Kind::Time,
-        _ => Kind::Text,
-    }
-}
-
-/// The only words that the cells of `column` can hold; `None` where they can hold any.
-fn words_of(column: &CsvColumn) -> Option<Vec<&'static str>> {
-    let is_closed = ["identity", "stated_policy", "not_bound_reason"].contains(&column.name);
-    is_closed.then(|| column.unit.split(", ").collect())
 }
 
 #[cfg(test)]

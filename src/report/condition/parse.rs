@@ -1,7 +1,7 @@
 //! The parts of a condition put together.
 
+use super::expression::{Expression, Kind, Misread, Operand, Operator, kind, words_of};
 use super::token::{Placed, Token, tokens};
-use super::{Expression, Kind, Misread, Operand, Operator, kind, words_of};
 use crate::report::columns::column::{CsvColumn, TableSchema};
 
 /// Parentheses and `not`s inside each other, so that nobody's stack overflows.

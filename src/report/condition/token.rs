@@ -1,6 +1,6 @@
 //! A condition cut into words, numbers, texts and signs, each with its place.
 
-use super::{Misread, Operator};
+use super::expression::{Misread, Operator};
 
 /// A part of a condition.
 #[derive(Clone, Debug, PartialEq)]

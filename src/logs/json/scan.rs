@@ -273,6 +273,8 @@ impl<'a> Scan<'a, '_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::{Map, Value as Json};
 
     use super::*;
@@ -431,7 +433,8 @@ mod tests {
         fn object(&mut self, depth: usize) -> Map<String, Json> {
             const KEYS: [&str; 6] = ["a", "b", "c", "é", "", "other"];
             let count = self.below(7);
-            (0..count).map(|_| (KEYS[self.below(6)].to_owned(), self.value(depth))).collect()
+            let members = (0..count).map(|_| (KEYS[self.below(6)].to_owned(), self.value(depth)));
+            members.collect::<BTreeMap<String, Json>>().into_iter().collect()
         }
     }
 

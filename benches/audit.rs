@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use botaudit::archive::Store;
-use botaudit::audit::finish::Audit;
 use botaudit::audit::identities::Identities;
+use botaudit::audit::model::ReportModel;
 use botaudit::audit::tally;
 use botaudit::audit::{self, Options, Progress};
 use botaudit::crawlers::registry::Registry;
@@ -60,7 +60,7 @@ fn audit(path: &Path, threads: usize, judge: &Judge, registry: &Registry) -> (u6
     let (record, progress) = (tally::header::ReportedOptions::default(), Progress::default());
     let tally =
         audit::run(&sources, &options, &record, judge, registry, &identities, &progress, None);
-    let audit = Audit::new(tally.unwrap()).unwrap();
+    let audit = ReportModel::new(tally.unwrap()).unwrap();
     (audit.total().violations, start.elapsed().as_secs_f64())
 }
 

@@ -14,7 +14,7 @@ use crate::logs::format::Format;
 use crate::merge::Merge;
 use crate::time::{Day, UtcTime};
 
-use super::file::FileTally;
+use super::input_tally::InputTally;
 use super::tally::counter::Counter;
 use super::worker::{Position, Worker};
 
@@ -126,7 +126,7 @@ impl Worker<'_> {
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut edge = Edge::default();
-        let mut tally = FileTally::default();
+        let mut tally = InputTally::default();
         let mut outside = 0;
         for line in lines(&chunk.bytes) {
             let read = reader.line(line);
@@ -160,7 +160,7 @@ impl Worker<'_> {
     }
 
     /// Puts away what was added up since the last change of days.
-    fn put(&mut self, edge: &mut Edge, tally: &mut FileTally, file: FileId) {
+    fn put(&mut self, edge: &mut Edge, tally: &mut InputTally, file: FileId) {
         let tally = std::mem::take(tally);
         let mut sums = std::mem::replace(&mut self.counter, self.context.counter());
         self.origins.forget();

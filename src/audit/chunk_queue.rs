@@ -12,7 +12,7 @@ use crate::logs::format::Format;
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};
-use super::extent::{Following, Narrowed, Reading, ReadingEnd};
+use super::extent::{Following, Narrowed, ReadRange, ReadingEnd};
 use super::input_end::InputEnd;
 use super::worker::{Split, Worker, WorkerCounts};
 
@@ -83,7 +83,7 @@ impl LogReader<'_> {
     /// Where evidence cannot be written.
     pub fn read(
         &self,
-        reading: &Reading,
+        reading: &ReadRange,
         opened: Result<Opened>,
         queue: &mut InputQueue<'_, ChunkWorker<'_>>,
     ) -> Result<ReadingEnd> {

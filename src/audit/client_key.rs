@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
-use super::client::address;
+use super::client_address::address;
 
 /// Characters that the text of a key must have: shorter ones can be found by trying all of them.
 pub const KEY_CHARACTERS_MIN: usize = 16;

@@ -17,14 +17,14 @@ use crate::error::{Error, Result};
 use crate::merge::Merge;
 
 use super::client_key::KeyFingerprint;
+use super::dns_candidates::{DnsCandidate, Requests, SUSPECTS_MAX};
+use super::log_outages::{AnswersOfDay, LogOutages};
+use super::origin_key::{OriginKey, OriginRank};
 use super::packed;
-use super::place::{Place, Standing};
 use super::prepass::{AskedOrigins, Collected};
-use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
 use super::tally::header::{RegistrySummary, ReportedOptions};
 use super::tally::made_by::{MadeBy, merge_options};
 use super::tally::rows::STRANGERS_MAX;
-use super::witness::{AnswersOfDay, Witness};
 
 /// Grows by one when such a file changes its meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -112,8 +112,8 @@ struct Answered {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Asked {
-    named: BTreeSet<Place>,
-    strangers: BTreeSet<Place>,
+    named: BTreeSet<OriginKey>,
+    strangers: BTreeSet<OriginKey>,
     has_others: bool,
 }
 
@@ -278,10 +278,8 @@ impl Body {
         Body {
             addresses: addresses.map(|addresses| {
                 let (kept, others) = addresses.into_parts();
-                let entry = |(Suspect { crawler, address }, Requests(requests))| AddressEntry {
-                    crawler,
-                    address,
-                    requests,
+                let entry = |(DnsCandidate { crawler, address }, Requests(requests))| {
+                    AddressEntry { crawler, address, requests }
                 };
                 let mut kept: Vec<AddressEntry> = kept.map(entry).collect();
                 kept.sort();
@@ -294,8 +292,8 @@ impl Body {
             origins: origins.map(|AskedOrigins { named, strangers }| {
                 let (strangers, others) = strangers.into_parts();
                 Asked {
-                    named: named.into_iter().map(Place::Origin).collect(),
-                    strangers: strangers.map(|(origin, ())| Place::Origin(origin)).collect(),
+                    named: named.into_iter().map(OriginKey::Origin).collect(),
+                    strangers: strangers.map(|(origin, ())| OriginKey::Origin(origin)).collect(),
                     has_others: others.is_some(),
                 }
             }),
@@ -310,7 +308,7 @@ impl Body {
             collected.addresses = Some(addresses.into_bounded(crawlers)?);
         }
         if let Some(Answered { days, is_cut }) = answers {
-            collected.answers = Some(Witness::of_days(days, is_cut)?);
+            collected.answers = Some(LogOutages::of_days(days, is_cut)?);
         }
         if let Some(origins) = origins {
             collected.origins = Some(origins.into_origins()?);
@@ -320,13 +318,13 @@ impl Body {
 }
 
 impl Addresses {
-    fn into_bounded(self, crawlers: usize) -> Option<Bounded<Suspect, Requests>> {
+    fn into_bounded(self, crawlers: usize) -> Option<Bounded<DnsCandidate, Requests>> {
         let mut addresses = Bounded::new(SUSPECTS_MAX);
         for AddressEntry { crawler, address, requests } in self.kept {
             if crawler.index() >= crawlers || address != address.to_canonical() {
                 return None;
             }
-            addresses.add(&Suspect { crawler, address }, Requests(requests));
+            addresses.add(&DnsCandidate { crawler, address }, Requests(requests));
         }
         if let Some(requests) = self.requests_of_others {
             addresses.add_to_others(Requests(requests));
@@ -339,12 +337,12 @@ impl Asked {
     fn into_origins(self) -> Option<AskedOrigins> {
         let mut origins = AskedOrigins::new(STRANGERS_MAX);
         for place in &self.named {
-            matches!(place, Place::Origin(_)).then_some(())?;
-            origins.add(place, Standing::Named);
+            matches!(place, OriginKey::Origin(_)).then_some(())?;
+            origins.add(place, OriginRank::Named);
         }
         for place in &self.strangers {
-            matches!(place, Place::Origin(_)).then_some(())?;
-            origins.add(place, Standing::Stranger(place.stable_hash()));
+            matches!(place, OriginKey::Origin(_)).then_some(())?;
+            origins.add(place, OriginRank::Stranger(place.stable_hash()));
         }
         if self.has_others {
             origins.strangers.add_to_others(());

@@ -8,7 +8,7 @@ use crate::judge::robots::Robots;
 use crate::logs::record::Record;
 use crate::time::UtcTime;
 
-use super::place::Place;
+use super::origin_key::OriginKey;
 use super::tally::Actor;
 
 /// A request that a rule in force disallowed.
@@ -17,7 +17,7 @@ pub struct ViolatingRequest {
     /// Its line, 1-based.
     pub line: u64,
     /// Where it was addressed.
-    pub place: Arc<Place>,
+    pub place: Arc<OriginKey>,
     /// Who made it.
     pub actor: Actor,
     /// The version of robots.txt that decided.
@@ -45,7 +45,7 @@ pub struct ViolatingRequest {
 impl ViolatingRequest {
     /// Copies what outlives the chunk.
     pub fn new(
-        place: Arc<Place>,
+        place: Arc<OriginKey>,
         actor: Actor,
         (robots, rule_line, snapshot): (Arc<Robots>, u32, Option<UtcTime>),
         record: &Record<'_>,

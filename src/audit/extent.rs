@@ -13,7 +13,7 @@ use super::input_end::InputEnd;
 
 /// A log to be read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ReadRange {
     /// Its place among all sources.
     pub file: FileId,
     /// How much of it.

@@ -17,7 +17,7 @@ use crate::net::dns_cache::DnsCache;
 use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
 use crate::time::UtcTime;
 
-use super::suspects::{Suspect, Suspects};
+use super::dns_candidates::{DnsCandidate, DnsCandidates};
 
 /// By what identities are told.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub struct Identities {
 /// What DNS said of those that were looked up.
 #[derive(Debug)]
 pub struct Names {
-    confirmations: HashMap<Suspect, Confirmation>,
+    confirmations: HashMap<DnsCandidate, Confirmation>,
     /// When it was asked.
     pub asked_at: UtcTime,
     /// Those that were looked up.
@@ -65,14 +65,14 @@ impl Identities {
         let named = self
             .names
             .as_ref()
-            .and_then(|names| names.confirmations.get(&Suspect { crawler, address }));
+            .and_then(|names| names.confirmations.get(&DnsCandidate { crawler, address }));
         match named {
             Some(Confirmation::Confirmed) => Identity::Verified,
             // A zeroed address has no name, whoever it was.
             Some(Confirmation::Contradicted) if Network::possibly_masked(address).is_single() => {
                 Identity::Spoofed
             }
-            Some(Confirmation::Contradicted | Confirmation::Silent) => Identity::Unverified,
+            Some(Confirmation::Contradicted | Confirmation::NoAnswer) => Identity::Unverified,
             None if ranges == RangeAnswer::Contradicts => Identity::Spoofed,
             None => Identity::Unverified,
         }
@@ -85,7 +85,7 @@ impl Identities {
     }
 
     fn range_answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
-        self.ranges.as_ref().map_or(RangeAnswer::Silent, |ranges| ranges.answer(crawler, address))
+        self.ranges.as_ref().map_or(RangeAnswer::NoAnswer, |ranges| ranges.answer(crawler, address))
     }
 }
 
@@ -93,7 +93,7 @@ impl Names {
     /// Looks up the first `lookups_max` addresses of `suspects`; `now` is when. Answers that are in `cache`
     /// are not asked again, but count: which are looked up does not depend on earlier runs.
     pub fn look_up(
-        suspects: &Suspects,
+        suspects: &DnsCandidates,
         registry: &Registry,
         resolver: &Resolver,
         lookups_max: usize,
@@ -101,7 +101,7 @@ impl Names {
         cache: &mut DnsCache,
     ) -> Names {
         let mut places: HashMap<(IpAddr, &[String]), usize> = HashMap::new();
-        let mut chosen: BTreeMap<Suspect, usize> = BTreeMap::new();
+        let mut chosen: BTreeMap<DnsCandidate, usize> = BTreeMap::new();
         let mut claims = Vec::new();
         for &suspect in &suspects.told_apart {
             let suffixes = registry.crawler(suspect.crawler).rdns_suffixes.as_slice();
@@ -123,7 +123,7 @@ impl Names {
             passed_over: passed_over + usize::from(suspects.has_others),
             unanswered: confirmations
                 .iter()
-                .filter(|found| **found == Confirmation::Silent)
+                .filter(|found| **found == Confirmation::NoAnswer)
                 .count(),
             failure: failure.map(|failure| failure.0),
             confirmations: chosen
@@ -152,7 +152,7 @@ mod tests {
         for (name, text) in lists {
             fs::write(directory.path().join(name), text).unwrap();
         }
-        let suspect = |crawler: &str, address: &str| Suspect {
+        let suspect = |crawler: &str, address: &str| DnsCandidate {
             crawler: registry.find(crawler).unwrap(),
             address: address.parse().unwrap(),
         };
@@ -203,11 +203,11 @@ mod tests {
             &[
                 ("bingbot", "203.0.113.1", Confirmed),
                 ("bingbot", "203.0.113.2", Contradicted),
-                ("bingbot", "203.0.113.3", Silent),
+                ("bingbot", "203.0.113.3", NoAnswer),
                 ("bingbot", "203.0.113.0", Contradicted),
                 ("bingbot", "198.51.100.1", Contradicted),
                 ("Bytespider", "203.0.113.2", Contradicted),
-                ("Bytespider", "203.0.113.3", Silent),
+                ("Bytespider", "203.0.113.3", NoAnswer),
             ],
             &[
                 ("bingbot", "203.0.113.1", Verified),

@@ -7,7 +7,7 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::time::UtcTime;
 
-use super::finish::Audit;
+use super::model::ReportModel;
 use super::sums::Span;
 use super::tally::identity_sources::{
     IdentitySources, NameSources, RangeListSummary, RangeSources,
@@ -25,7 +25,7 @@ const NAMED_MAX: usize = 3;
 const SPOOFED_CRAWLERS_MIN: usize = 3;
 
 /// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
-pub fn identity_warnings(audit: &Audit, identities: &IdentitySources) -> Vec<String> {
+pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
     let mut warnings = Vec::new();
     let seen = Seen::new(audit);
     if let Some(ranges) = &identities.ranges {
@@ -58,7 +58,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn new(audit: &Audit) -> Seen {
+    fn new(audit: &ReportModel) -> Seen {
         let mut seen = Seen { requests: BTreeMap::new(), span: None };
         for (_, (crawler, identity), tally) in audit.actors() {
             seen.span.absorb(tally.span);

@@ -5,42 +5,42 @@
 //! sums leaves a worker, so neither the number of threads nor the size of chunks
 //! can show in a report.
 
-pub mod awareness;
 pub mod by_day;
 mod chunk_queue;
-pub mod client;
+pub mod client_address;
 pub mod client_key;
 pub mod collected_file;
+pub mod crawler_row;
+pub mod delay_kept;
+pub mod dns_candidates;
 pub mod evidence;
-pub mod examine;
 pub mod extent;
-pub mod file;
-pub mod finish;
-pub mod follow;
 pub mod hours;
 pub mod identities;
 mod identity_warnings;
+pub mod incremental;
 pub mod input_end;
-pub mod naming;
+pub mod input_tally;
+pub mod log_outages;
+pub mod model;
 mod nothing_judged;
-pub mod pace;
+pub mod origin_key;
+pub mod origin_options;
 mod packed;
 pub mod parse_rate;
-pub mod place;
 pub mod prepass;
+pub mod prior_fetches;
+pub mod probe;
 pub mod quotes;
-pub mod readings;
-pub mod row;
-pub mod series;
-pub mod simulate;
+pub mod robots_fetches;
 pub mod sites;
 pub mod snapshots;
 pub mod sums;
-pub mod suspects;
 pub mod tally;
+pub mod time_buckets;
 pub mod unknown;
 mod warnings;
-pub mod witness;
+pub mod what_if;
 pub mod worker;
 
 use std::sync::Arc;
@@ -61,16 +61,16 @@ use crate::time::{Window, Zone};
 use crate::merge::Merge;
 use chunk_queue::{ChunkWorker, LogReader};
 use evidence::EvidenceSink;
-use extent::{Extent, Reading, ReadingEnd};
+use extent::{Extent, ReadRange, ReadingEnd};
 use identities::Identities;
 use input_end::InputEnd;
-use naming::Naming;
+use origin_options::OriginOptions;
 use prepass::{Collected, FirstPass};
-use simulate::Draft;
 use sites::Sites;
 use tally::build::{self, Run};
 use tally::counter::TallyLimits;
 use tally::{Tally, header};
+use what_if::Draft;
 use worker::{Context, Pass, Split, Worker, WorkerCounts};
 
 /// Bytes of lines that a worker takes at once, where nothing else is asked for.
@@ -86,7 +86,7 @@ pub struct Options {
     /// What is said of the formats of all files.
     pub hints: Hints,
     /// What is said of origins.
-    pub naming: Naming,
+    pub naming: OriginOptions,
     /// Proxies that are believed when they say for whom they ask.
     pub trusted_proxies: Vec<IpNet>,
     /// Where days begin.
@@ -108,7 +108,7 @@ impl Options {
             threads,
             chunk_bytes: CHUNK_BYTES,
             hints: Hints::default(),
-            naming: Naming::default(),
+            naming: OriginOptions::default(),
             trusted_proxies: Vec::new(),
             zone: Zone::UTC,
             window: Window::ALWAYS,
@@ -176,7 +176,7 @@ pub fn collect(
 /// Where threads cannot be started.
 pub fn collect_of(
     sources: &[Source],
-    readings: &[Reading],
+    readings: &[ReadRange],
     options: &Options,
     first: &FirstPass<'_>,
     progress: &Progress,
@@ -217,14 +217,14 @@ fn context<'a>(
 }
 
 /// All of each source.
-fn whole(sources: &[Source]) -> Vec<Reading> {
+fn whole(sources: &[Source]) -> Vec<ReadRange> {
     let files = (0..sources.len()).map(FileId::from_index);
-    files.map(|file| Reading { file, extent: Extent::Whole }).collect()
+    files.map(|file| ReadRange { file, extent: Extent::Whole }).collect()
 }
 
 fn add_up(
     sources: &[Source],
-    readings: &[Reading],
+    readings: &[ReadRange],
     options: &Options,
     context: &Context<'_>,
     progress: &Progress,

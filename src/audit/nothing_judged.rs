@@ -9,8 +9,8 @@ use crate::logs::limitation::Limitation;
 use crate::logs::reject::Skip;
 use crate::url::origin::Origin;
 
-use super::finish::{Audit, Input};
-use super::place::Place;
+use super::model::{Input, ReportModel};
+use super::origin_key::OriginKey;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 
@@ -19,7 +19,7 @@ const NAMED_MAX: usize = 3;
 
 /// Why nothing of `audit` could be judged; `None` where something was, or there was nothing to
 /// judge. A day of a nightly job may have no lines at all.
-pub fn nothing_judged(audit: &Audit, header: &Header) -> Option<String> {
+pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
     let (rulings, is_of_day) = (&header.rulings, !header.days.is_empty());
     let why = no_robots_txt(audit, rulings)
         .or_else(|| no_lines(audit).filter(|_| !is_of_day))
@@ -30,7 +30,7 @@ pub fn nothing_judged(audit: &Audit, header: &Header) -> Option<String> {
 
 /// All files that were judged by are something else. What servers gave stays what they gave: by an
 /// archive, a page in place of a robots.txt allows everything.
-fn no_robots_txt(audit: &Audit, rulings: &Rulings) -> Option<String> {
+fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if rulings.is_archive || audit.robots.is_empty() {
         return None;
     }
@@ -57,7 +57,7 @@ fn no_robots_txt(audit: &Audit, rulings: &Rulings) -> Option<String> {
 }
 
 /// No line says anything.
-fn no_lines(audit: &Audit) -> Option<String> {
+fn no_lines(audit: &ReportModel) -> Option<String> {
     let sum = |of: fn(&Input) -> u64| audit.inputs.iter().map(of).sum::<u64>();
     if sum(|input| input.tally.parsed_lines()) > 0 {
         return None;
@@ -73,7 +73,7 @@ fn no_lines(audit: &Audit) -> Option<String> {
 }
 
 /// No crawler can be told from a browser.
-fn no_user_agents(audit: &Audit) -> Option<String> {
+fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
         let format = input.format.as_ref();
@@ -88,7 +88,7 @@ fn no_user_agents(audit: &Audit) -> Option<String> {
 }
 
 /// Crawlers came, and of no origin that they asked a robots.txt is known.
-fn nothing_known(audit: &Audit, rulings: &Rulings) -> Option<String> {
+fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let total = audit.total();
     let ruled = total.allowed
         + total.allowed_ignoring_star
@@ -111,7 +111,7 @@ fn nothing_known(audit: &Audit, rulings: &Rulings) -> Option<String> {
         *origins.entry(origin).or_default() += tally.total().unknown;
     }
     origins.retain(|_, requests| *requests > 0);
-    if origins.keys().all(|origin| *origin == Place::Unnamed.to_string()) {
+    if origins.keys().all(|origin| *origin == OriginKey::Unnamed.to_string()) {
         return Some(
             "the log names no host; say whose log it is with --origin https://example.com"
                 .to_owned(),

@@ -5,7 +5,7 @@
 
 use crate::logs::reject::Reject;
 
-use super::finish::{Input, inputs_of};
+use super::model::{Input, inputs_of};
 use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
@@ -79,6 +79,8 @@ fn described(input: &Input) -> String {
     text
 }
 
-fn first_line((reason, tally): (Reject, &super::file::RejectTally)) -> Option<(u64, Reject)> {
+fn first_line(
+    (reason, tally): (Reject, &super::input_tally::RejectTally),
+) -> Option<(u64, Reject)> {
     tally.sample.as_ref().map(|&(line, _)| (line, reason))
 }

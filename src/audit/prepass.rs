@@ -9,10 +9,10 @@ use crate::merge::Merge;
 use crate::url::origin::Origin;
 
 use super::client_key::ClientKey;
+use super::dns_candidates::{DnsCandidate, Requests, SUSPECTS_MAX};
 use super::identities::Identities;
-use super::place::{Place, Standing};
-use super::suspects::{Requests, SUSPECTS_MAX, Suspect};
-use super::witness::Witness;
+use super::log_outages::LogOutages;
+use super::origin_key::{OriginKey, OriginRank};
 
 /// What the first pass is to collect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -60,9 +60,9 @@ pub struct FirstPass<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// Addresses to be looked up.
-    pub addresses: Option<Bounded<Suspect, Requests>>,
+    pub addresses: Option<Bounded<DnsCandidate, Requests>>,
     /// How requests for robots.txt were answered.
-    pub answers: Option<Witness>,
+    pub answers: Option<LogOutages>,
     /// Origins that crawlers asked.
     pub origins: Option<AskedOrigins>,
 }
@@ -80,7 +80,7 @@ impl Collected {
     pub fn new(wanted: Wanted, strangers_max: usize) -> Collected {
         Collected {
             addresses: wanted.addresses.then(|| Bounded::new(SUSPECTS_MAX)),
-            answers: wanted.outages.map(|_| Witness::default()),
+            answers: wanted.outages.map(|_| LogOutages::default()),
             origins: wanted.origins.then(|| AskedOrigins::new(strangers_max)),
         }
     }
@@ -101,14 +101,14 @@ impl AskedOrigins {
     }
 
     /// Adds the origin of `place`, if it is one.
-    pub(super) fn add(&mut self, place: &Place, standing: Standing) {
-        let Place::Origin(origin) = place else { return };
+    pub(super) fn add(&mut self, place: &OriginKey, standing: OriginRank) {
+        let OriginKey::Origin(origin) = place else { return };
         match standing {
-            Standing::Stranger(hash) => self.strangers.add_hashed(hash, origin.clone(), ()),
-            Standing::Named if !self.named.contains(origin) => {
+            OriginRank::Stranger(hash) => self.strangers.add_hashed(hash, origin.clone(), ()),
+            OriginRank::Named if !self.named.contains(origin) => {
                 self.named.insert(origin.clone());
             }
-            Standing::Named => {}
+            OriginRank::Named => {}
         }
     }
 
@@ -133,18 +133,18 @@ mod tests {
 
     #[test]
     fn strangers_push_out_no_origin_that_the_user_named() {
-        let place = |host: String| Place::Origin(Origin::parse(host.as_bytes()).unwrap());
+        let place = |host: String| OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap());
         let mut forwards = AskedOrigins::new(3);
         let mut backwards = AskedOrigins::new(3);
         let named = place("https://named.example".to_owned());
-        forwards.add(&named, Standing::Named);
+        forwards.add(&named, OriginRank::Named);
         for number in 0..9 {
             for (origins, number) in [(&mut forwards, number), (&mut backwards, 8 - number)] {
                 let stranger = place(format!("https://{number}.example"));
-                origins.add(&stranger, Standing::Stranger(stranger.stable_hash()));
+                origins.add(&stranger, OriginRank::Stranger(stranger.stable_hash()));
             }
         }
-        backwards.add(&named, Standing::Named);
+        backwards.add(&named, OriginRank::Named);
         let (forwards, backwards) = (forwards.into_set(), backwards.into_set());
         assert_eq!(forwards, backwards);
         assert_eq!(forwards.len(), 4);

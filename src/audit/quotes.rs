@@ -14,7 +14,7 @@ use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::robots::model::{Directive, RobotsTxt};
 use crate::robots::parse::parse_body;
 
-use super::finish::UsedRobots;
+use super::model::UsedRobots;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 use crate::judge::verdict::RuleRef;

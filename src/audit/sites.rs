@@ -11,9 +11,9 @@ use crate::judge::{HostSource, Judge};
 use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
 
-use super::naming::{Captured, Naming};
-use super::place::Place;
-use super::place::Standing;
+use super::origin_key::OriginKey;
+use super::origin_key::OriginRank;
+use super::origin_options::{Captured, OriginOptions};
 use crate::bounded::StableHash;
 
 /// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.
@@ -26,9 +26,9 @@ const REMEMBERED_BYTES_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Site {
     /// What the report calls it.
-    pub place: Arc<Place>,
+    pub place: Arc<OriginKey>,
     /// Whether it may be folded into `(others)`.
-    pub standing: Standing,
+    pub standing: OriginRank,
     /// What governs it, and when; `None` where nothing is known.
     pub known: Option<Arc<OriginHistory>>,
     /// Who says that the request was addressed there.
@@ -63,7 +63,7 @@ struct LastHost {
 pub struct Sites<'a> {
     judge: &'a Judge,
     /// What the user says.
-    naming: &'a Naming,
+    naming: &'a OriginOptions,
     /// What the name of the file says from which lines come now.
     from_path: Option<Captured>,
     /// By [`SiteId`].
@@ -79,7 +79,7 @@ pub struct Sites<'a> {
 
 impl<'a> Sites<'a> {
     /// Of a judge's origins, under the names that the user gives them.
-    pub fn new(judge: &'a Judge, naming: &'a Naming) -> Sites<'a> {
+    pub fn new(judge: &'a Judge, naming: &'a OriginOptions) -> Sites<'a> {
         let mut sites = Sites {
             judge,
             naming,
@@ -94,8 +94,8 @@ impl<'a> Sites<'a> {
         let default_site = match &naming.origin {
             Some(origin) => sites.site(Some(origin.clone()), HostSource::Own),
             None => Site {
-                place: Arc::new(Place::Unnamed),
-                standing: Standing::Named,
+                place: Arc::new(OriginKey::Unnamed),
+                standing: OriginRank::Named,
                 known: judge.unnamed_known(),
                 host_source: HostSource::Own,
             },
@@ -198,32 +198,34 @@ impl<'a> Sites<'a> {
     }
 
     /// What is known of a place of ours.
-    pub fn of_place(&self, place: &Place) -> Site {
+    pub fn of_place(&self, place: &OriginKey) -> Site {
         match place {
-            Place::Unnamed => Site { place: Arc::new(Place::Unnamed), ..self.sites[0].clone() },
-            Place::Origin(origin) => self.site(Some(origin.clone()), HostSource::Own),
-            Place::Invalid | Place::Others => self.site(None, HostSource::Own),
+            OriginKey::Unnamed => {
+                Site { place: Arc::new(OriginKey::Unnamed), ..self.sites[0].clone() }
+            }
+            OriginKey::Origin(origin) => self.site(Some(origin.clone()), HostSource::Own),
+            OriginKey::Invalid | OriginKey::Others => self.site(None, HostSource::Own),
         }
     }
 
     fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
         let Some(origin) = origin else {
             return Site {
-                place: Arc::new(Place::Invalid),
-                standing: Standing::Named,
+                place: Arc::new(OriginKey::Invalid),
+                standing: OriginRank::Named,
                 known: None,
                 host_source,
             };
         };
-        let Naming { origin: named, aliases, .. } = self.naming;
+        let OriginOptions { origin: named, aliases, .. } = self.naming;
         let origin = aliases.resolve(&origin).unwrap_or(origin);
         let known = self.judge.known(&origin, host_source);
         let is_named = Some(&origin) == named.as_ref()
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
-        let place = Place::Origin(origin);
+        let place = OriginKey::Origin(origin);
         let standing =
-            if is_named { Standing::Named } else { Standing::Stranger(place.stable_hash()) };
+            if is_named { OriginRank::Named } else { OriginRank::Stranger(place.stable_hash()) };
         Site { place: Arc::new(place), standing, known, host_source }
     }
 
@@ -273,8 +275,8 @@ mod tests {
         Judge::new(store.unwrap(), &Registry::builtin(), Dialect::Google).unwrap()
     }
 
-    fn naming(origin: &str) -> Naming {
-        Naming { origin: Origin::parse(origin.as_bytes()), ..Naming::default() }
+    fn naming(origin: &str) -> OriginOptions {
+        OriginOptions { origin: Origin::parse(origin.as_bytes()), ..OriginOptions::default() }
     }
 
     #[track_caller]
@@ -327,7 +329,7 @@ mod tests {
     fn what_the_log_says_wins_over_origin_and_that_over_the_name_of_the_file() {
         let judge = judge(&["robots.txt"]);
         let captured = Captured { host: "file.example".into(), scheme: None, port: Some(8443) };
-        let nothing = Naming::default();
+        let nothing = OriginOptions::default();
         let mut sites = Sites::new(&judge, &nothing);
         let place = |sites: &mut Sites<'_>, host: Option<&str>, port, scheme| {
             let site = sites.own(host.map(str::as_bytes), port, scheme);

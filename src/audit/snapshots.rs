@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::merge::Merge;
 
-use super::finish::UsedRobots;
-use super::place::Place;
+use super::model::UsedRobots;
+use super::origin_key::OriginKey;
 use super::quotes::Quotes;
 use super::sums::Span;
 use super::tally::{Actor, CrawlerTally};
@@ -44,7 +44,7 @@ impl Snapshots {
     /// Where the tally is damaged.
     pub(super) fn add(
         &mut self,
-        place: &Place,
+        place: &OriginKey,
         rows: &[(Actor, CrawlerTally)],
         quotes: &Quotes<'_>,
         robots: &mut Vec<(String, UsedRobots)>,

@@ -26,11 +26,11 @@ use crate::judge::snapshot_history::SnapshotInForce;
 use crate::judge::verdict::RuleRef;
 use crate::time::{Day, UtcTime};
 
-use super::pace::PaceTally;
-use super::readings::ReadingTally;
-use super::series::Series;
-use super::simulate::SimulatedTally;
+use super::delay_kept::DelayTally;
+use super::robots_fetches::FetchTally;
 use super::sums::{Span, Statuses, Sums, is_zero};
+use super::time_buckets::TimeBuckets;
+use super::what_if::WhatIfTally;
 use crate::merge::Merge;
 
 use short_map::ShortMap;
@@ -97,10 +97,10 @@ pub struct CrawlerTally {
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub violations: ShortMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
-    pub readings: ReadingTally,
+    pub readings: FetchTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
-    pub paces: ShortMap<RobotsId, PaceTally>,
+    pub paces: ShortMap<RobotsId, DelayTally>,
     /// Requests from before the first snapshot of robots.txt.
     #[serde(skip_serializing_if = "is_zero")]
     pub before_first: u64,
@@ -112,7 +112,7 @@ pub struct CrawlerTally {
     pub times: Times,
     /// What a draft would change, where one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulated: Option<Box<SimulatedTally>>,
+    pub simulated: Option<Box<WhatIfTally>>,
 }
 
 /// Whether the minutes and hours of a crawler's requests are known.
@@ -143,10 +143,10 @@ impl CrawlerTally {
     /// Gives up what `time_buckets` counts; everything else stays.
     pub fn give_up_times(&mut self) {
         self.times = Times::GivenUp;
-        self.violations.values_mut().for_each(|sum| sum.minutes = Series::default());
-        self.paces.values_mut().for_each(|pace| pace.hours = Series::default());
-        self.readings.read_200 = Series::default();
-        self.readings.read_304 = Series::default();
+        self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
+        self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
+        self.readings.read_200 = TimeBuckets::default();
+        self.readings.read_304 = TimeBuckets::default();
     }
 
     /// The requests that are kept as examples.
@@ -196,7 +196,7 @@ pub struct ViolationTally {
     /// When.
     pub span: Span,
     /// By minute.
-    pub minutes: Series,
+    pub minutes: TimeBuckets,
     /// The earliest of them.
     pub example: Example,
 }

@@ -8,7 +8,7 @@ use serde_bytes::ByteBuf;
 use crate::crawlers::declared_name::declared_name;
 use crate::judge::robots::RobotsId;
 
-use super::finish::UsedRobots;
+use super::model::UsedRobots;
 use super::tally::UserAgentTally;
 
 /// One unknown crawler.

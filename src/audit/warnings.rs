@@ -3,8 +3,8 @@
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
 
-use super::finish::{Audit, Input};
-use super::place::Place;
+use super::model::{Input, ReportModel};
+use super::origin_key::OriginKey;
 use super::tally::rows::STRANGERS_MAX;
 use super::tally::rulings::Rulings;
 
@@ -12,7 +12,7 @@ use super::tally::rulings::Rulings;
 const NAMED_MAX: usize = 3;
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
-pub fn warnings(audit: &Audit, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {
+pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {
     let mut warnings = failures;
     warnings.extend(ignored_names(rulings));
     warnings.extend(about_inputs(
@@ -23,11 +23,11 @@ pub fn warnings(audit: &Audit, rulings: &Rulings, failures: Vec<String>) -> Vec<
     warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
     warnings.extend(unnamed_origin(audit, rulings));
     warnings.extend(before_first(audit));
-    if audit.actors().any(|(origin, _, _)| origin == Place::Others.to_string()) {
+    if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
         let why = format!(
             "more than {STRANGERS_MAX} hosts are named in these logs; most are summed up as {}; \
              name yours with --origin, or by a directory of robots.txt files",
-            Place::Others
+            OriginKey::Others
         );
         warnings.push(why);
     }
@@ -44,7 +44,11 @@ fn ignored_names(rulings: &Rulings) -> Option<String> {
     ))
 }
 
-fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) -> Option<String> {
+fn about_inputs(
+    audit: &ReportModel,
+    is_meant: impl Fn(&Input) -> bool,
+    what: &str,
+) -> Option<String> {
     let names: Vec<&str> = audit
         .inputs
         .iter()
@@ -57,7 +61,7 @@ fn about_inputs(audit: &Audit, is_meant: impl Fn(&Input) -> bool, what: &str) ->
 }
 
 /// What the formats of some inputs cannot tell, with their names.
-fn about_format(audit: &Audit, caveat: Limitation) -> Option<String> {
+fn about_format(audit: &ReportModel, caveat: Limitation) -> Option<String> {
     let has_caveat = |input: &&Input| {
         input.format.as_ref().is_some_and(|format| format.limitations.contains(&caveat))
     };
@@ -77,7 +81,7 @@ fn and_more(count: usize) -> String {
 }
 
 /// Nobody knows what was in force then.
-fn before_first(audit: &Audit) -> Option<String> {
+fn before_first(audit: &ReportModel) -> Option<String> {
     let requests = audit.requests_before_first();
     let why = match audit.before_first {
         BeforeFirst::AsFirst => {
@@ -92,11 +96,11 @@ fn before_first(audit: &Audit) -> Option<String> {
 }
 
 /// With one robots.txt an origin, a log without hosts cannot be judged at all.
-fn unnamed_origin(audit: &Audit, rulings: &Rulings) -> Option<String> {
+fn unnamed_origin(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if rulings.is_single_file {
         return None;
     }
-    let unnamed = audit.actors().filter(|(origin, _, _)| *origin == Place::Unnamed.to_string());
+    let unnamed = audit.actors().filter(|(origin, _, _)| *origin == OriginKey::Unnamed.to_string());
     let requests: u64 = unnamed.map(|(_, _, tally)| tally.total().requests).sum();
     let why = "requests name no host, so that no robots.txt could be chosen; \
                say whose log it is with --origin https://example.com";

@@ -31,19 +31,19 @@ use crate::url::path::prepare;
 use crate::url::target::Target;
 
 use super::by_day::ByDay;
-use super::client::{client, client_address};
+use super::client_address::{client, client_address};
 use super::client_key::ClientKey;
 use super::evidence::ViolatingRequest;
-use super::file::FileTally;
 use super::identities::Identities;
-use super::naming::Captured;
-use super::place::Place;
+use super::input_tally::InputTally;
+use super::origin_key::OriginKey;
+use super::origin_options::Captured;
 use super::prepass::{Collected, Wanted};
-use super::simulate::{Compared, Draft};
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
 use super::tally::rows::{OriginId, Rows};
+use super::what_if::{Compared, Draft};
 use crate::merge::Merge;
 
 use judged::{add_violation, example};
@@ -164,7 +164,7 @@ pub struct Worker<'a> {
     pub(super) counter: Counter,
     collected: Collected,
     /// Where the crawler asked whose line was collected last.
-    last_asked: Option<Arc<Place>>,
+    last_asked: Option<Arc<OriginKey>>,
     pub(super) by_day: ByDay,
 }
 
@@ -201,7 +201,7 @@ impl<'a> Worker<'a> {
         format: &Format,
         mut evidence: Option<&mut Vec<ViolatingRequest>>,
     ) -> u64 {
-        let mut tally = FileTally::default();
+        let mut tally = InputTally::default();
         let mut reader = format.reader();
         self.turn_to(chunk.file);
         let mut position = Position { file: chunk.file, line: chunk.first_line };
@@ -235,7 +235,7 @@ impl<'a> Worker<'a> {
         read: &LineContent<'_>,
         scratch: &mut Scratch,
         position: Position,
-        tally: &mut FileTally,
+        tally: &mut InputTally,
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let context = self.context;
@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
         fields: &Fields<'_>,
         scratch: &mut Scratch,
         position: Position,
-        tally: &mut FileTally,
+        tally: &mut InputTally,
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let user_agent = fields.user_agent(scratch);

@@ -11,7 +11,7 @@ use crate::archive::directory::Directory;
 use crate::archive::reader::Archive;
 use crate::archive::writer::Writer;
 use crate::audit::Options;
-use crate::audit::naming::Naming;
+use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::Wanted;
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
@@ -81,7 +81,7 @@ impl FetchFirst {
     pub fn fetch(
         writer: Writer,
         config: &AuditConfig,
-        naming: &Naming,
+        naming: &OriginOptions,
         logged: BTreeSet<Origin>,
         show: Show,
     ) -> Result<()> {

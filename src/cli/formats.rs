@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
 
-use crate::audit::examine::examine;
+use crate::audit::probe::examine;
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
 use crate::config::setting::Timezone;

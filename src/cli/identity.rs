@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::identities::{Identities, Names};
-use crate::audit::suspects::Suspects;
 use crate::config::audit_config::AuditConfig;
 use crate::config::setting::Timeout;
 use crate::crawlers::ranges::Ranges;
@@ -104,7 +104,7 @@ impl Verification {
         self,
         config: &AuditConfig,
         registry: &Registry,
-        find: impl FnOnce(&Identities) -> Result<Suspects>,
+        find: impl FnOnce(&Identities) -> Result<DnsCandidates>,
     ) -> Result<Identities> {
         let Verification { ranges: mut identities, lookups } = self;
         let Some(Lookups { resolver, lookups_max, now, mut cache }) = lookups else {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::audit::naming::Naming;
-use crate::audit::witness::{DAYS_MAX, Silent, Witness};
+use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
+use crate::audit::origin_options::OriginOptions;
 use crate::config::audit_config::AuditConfig;
 use crate::judge::Judge;
 
@@ -30,8 +30,8 @@ impl InferOutagesArgs {
 }
 
 /// Lets `judge` heed what the `answers` to requests for robots.txt show.
-pub fn heed_outages(answers: Witness, judge: &mut Judge, naming: &Naming) {
-    let Silent { hours, is_cut } = answers.into_silent(judge, naming);
+pub fn heed_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
+    let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {
         complain(&format!(
             "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \

@@ -3,8 +3,8 @@
 use clap::Args;
 use ipnet::IpNet;
 
-use crate::audit::client::network;
-use crate::audit::naming::{Aliases, FromPath, Naming};
+use crate::audit::client_address::network;
+use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
 use crate::url::origin::Origin;
@@ -53,7 +53,7 @@ impl OriginArgs {
 }
 
 /// What `config` says of origins; each fault goes to `faults`.
-pub fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> Naming {
+pub fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
     let from_path = config.origin_from_path.as_deref().map(FromPath::parse).transpose();
     let from_path = from_path.unwrap_or_else(|why| {
         let example = r"/var/log/nginx/(?<host>[^/]+)\.access\.log";
@@ -67,7 +67,7 @@ pub fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> Naming {
             faults.push(fault.or_write("www.example.com=example.com"));
         }
     }
-    Naming { origin: config.origin.clone(), from_path, aliases }
+    OriginOptions { origin: config.origin.clone(), from_path, aliases }
 }
 
 /// The proxies that `config` trusts; each fault goes to `faults`.

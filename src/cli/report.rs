@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::audit::tally::Tally;
 use crate::audit::tally::counter::TallyLimits;
 use crate::audit::tally::file::TALLY;
@@ -110,12 +110,16 @@ impl ReportArgs {
         match self.format {
             Format::Html => self.write(tally, &paths),
             Format::Text => {
-                let audit = Audit::new(tally)?;
+                let audit = ReportModel::new(tally)?;
                 print(&summary_text(&PageModel::of(&audit, None)))?;
                 Ok(Outcome::Done)
             }
             Format::Json => {
-                json_lines(&Audit::new(tally)?, &asked, &mut BufWriter::new(io::stdout().lock()))?;
+                json_lines(
+                    &ReportModel::new(tally)?,
+                    &asked,
+                    &mut BufWriter::new(io::stdout().lock()),
+                )?;
                 Ok(Outcome::Done)
             }
         }

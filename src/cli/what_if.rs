@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::archive::Store;
-use crate::audit::naming::Naming;
-use crate::audit::simulate::{Draft, Governs};
+use crate::audit::origin_options::OriginOptions;
+use crate::audit::what_if::{Draft, Governs};
 use crate::config::audit_config::AuditConfig;
 use crate::error::Result;
 use crate::judge::Judge;
@@ -43,7 +43,7 @@ impl WhatIfArgs {
 /// whether one file is in force for all of the log.
 pub fn draft(
     config: &AuditConfig,
-    naming: &Naming,
+    naming: &OriginOptions,
     is_one_file: bool,
     judge_of: impl FnOnce(Store) -> Result<Judge>,
 ) -> Result<Option<Draft>> {
@@ -53,7 +53,7 @@ pub fn draft(
     Draft::new(judge_of(Store::File(path.clone()))?, governs).map(Some)
 }
 
-fn governs(named: &[Origin], naming: &Naming, is_one_file: bool) -> Governs {
+fn governs(named: &[Origin], naming: &OriginOptions, is_one_file: bool) -> Governs {
     let resolve =
         |origin: &Origin| naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone());
     match (named.is_empty(), is_one_file, &naming.origin) {

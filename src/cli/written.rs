@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::audit::tally::Tally;
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
@@ -27,10 +27,10 @@ pub fn write_report(
     output: &Path,
     tally: Tally,
     evidence: Option<&str>,
-) -> Result<(Audit, String)> {
+) -> Result<(ReportModel, String)> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
     let bytes = tally.to_bytes();
-    let audit = Audit::new(tally)?;
+    let audit = ReportModel::new(tally)?;
     staging.create(TALLY)?.write_all(&bytes).map_err(|err| cannot(TALLY, err))?;
     let crawlers = CrawlerCells::new(&audit.registry);
     for (table, write) in tables_of(&audit) {

@@ -36,7 +36,7 @@ pub enum RangeAnswer {
     /// All lists of the crawler were read to the last entry, and none contains it.
     Contradicts,
     /// There is no list of this crawler, or one is missing or could not be read whole.
-    Silent,
+    NoAnswer,
 }
 
 /// The lists of all crawlers of one registry.
@@ -127,13 +127,13 @@ impl Ranges {
     #[inline]
     pub fn answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
         let Some(&Some(set)) = self.by_crawler.get(crawler.index()) else {
-            return RangeAnswer::Silent;
+            return RangeAnswer::NoAnswer;
         };
         let RangeSet { networks, is_whole, .. } = &self.sets[set];
         if networks.contains(address) {
             RangeAnswer::Contains
         } else if !is_whole || networks.overlaps(Network::possibly_masked(address)) {
-            RangeAnswer::Silent
+            RangeAnswer::NoAnswer
         } else {
             RangeAnswer::Contradicts
         }
@@ -365,13 +365,13 @@ mod tests {
                 ("Googlebot", "72.14.199.1", Contradicts),
                 ("AdsBot-Google", "72.14.199.1", Contains),
                 ("AdsBot-Google", "66.249.64.1", Contradicts),
-                ("FeedFetcher-Google", "66.249.64.1", Silent),
+                ("FeedFetcher-Google", "66.249.64.1", NoAnswer),
                 ("GPTBot", "20.171.206.7", Contains),
                 ("GPTBot", "2001:db8::1", Contradicts),
                 // May have been any of 256, of which one is on the list.
-                ("GPTBot", "20.171.206.0", Silent),
+                ("GPTBot", "20.171.206.0", NoAnswer),
                 ("GPTBot", "20.171.207.0", Contradicts),
-                ("Bytespider", "66.249.64.1", Silent),
+                ("Bytespider", "66.249.64.1", NoAnswer),
             ],
         );
     }
@@ -389,11 +389,11 @@ mod tests {
             &[
                 // The other list of Pingdom, of IPv6, is missing.
                 ("Pingdom", "192.0.2.1", Contains),
-                ("Pingdom", "192.0.2.2", Silent),
+                ("Pingdom", "192.0.2.2", NoAnswer),
                 ("GPTBot", "192.0.2.1", Contains),
-                ("GPTBot", "192.0.2.2", Silent),
-                ("bingbot", "192.0.2.1", Silent),
-                ("FacebookBot", "192.0.2.1", Silent),
+                ("GPTBot", "192.0.2.2", NoAnswer),
+                ("bingbot", "192.0.2.1", NoAnswer),
+                ("FacebookBot", "192.0.2.1", NoAnswer),
             ],
         );
         let registry = Registry::builtin();

@@ -31,7 +31,7 @@ pub enum Confirmation {
     /// Everything was answered, and it is not.
     Contradicted,
     /// Something was not answered.
-    Silent,
+    NoAnswer,
 }
 
 /// Whether `address` belongs to whoever owns the domains `suffixes`.
@@ -60,7 +60,7 @@ pub fn check_all(
         failure: Mutex::new(None),
     };
     let next = AtomicUsize::new(0);
-    let confirmations = Mutex::new(vec![Confirmation::Silent; claims.len()]);
+    let confirmations = Mutex::new(vec![Confirmation::NoAnswer; claims.len()]);
     thread::scope(|scope| {
         for _ in 0..claims.len().min(QUESTIONS_AT_ONCE) {
             scope.spawn(|| {
@@ -83,13 +83,15 @@ pub fn check(
     claim: &DomainClaim<'_>,
     ask: impl Fn(&Question) -> Result<Vec<String>, DnsFailure>,
 ) -> Confirmation {
-    let Ok(names) = ask(&Question::names_of(claim.address)) else { return Confirmation::Silent };
+    let Ok(names) = ask(&Question::names_of(claim.address)) else {
+        return Confirmation::NoAnswer;
+    };
     let address = claim.address.to_canonical();
     let mut is_answered = true;
     let named = names.iter().filter(|name| is_within(name, claim.suffixes));
     for (name, followed) in named.zip(0..) {
         if followed == NAMES_MAX {
-            return Confirmation::Silent;
+            return Confirmation::NoAnswer;
         }
         match ask(&Question::addresses_of(name, address)) {
             Ok(found) if found.iter().any(|found| found.parse() == Ok(address)) => {
@@ -99,7 +101,7 @@ pub fn check(
             Err(_) => is_answered = false,
         }
     }
-    if is_answered { Confirmation::Contradicted } else { Confirmation::Silent }
+    if is_answered { Confirmation::Contradicted } else { Confirmation::NoAnswer }
 }
 
 /// Whether `name` is one of `suffixes` or below one, label by label.
@@ -198,14 +200,14 @@ mod tests {
             "ARPA googlebot.com.evil.example\ngooglebot.com.evil.example 192.0.2.7",
             Contradicted,
         );
-        check("ARPA ?", Silent);
-        check("ARPA c.googlebot.com\nc.googlebot.com ?", Silent);
+        check("ARPA ?", NoAnswer);
+        check("ARPA c.googlebot.com\nc.googlebot.com ?", NoAnswer);
         check(
             "ARPA a.googlebot.com c.googlebot.com\na.googlebot.com ?\nc.googlebot.com 192.0.2.7",
             Confirmed,
         );
         let many = format!("ARPA{}", " c.googlebot.com".repeat(100));
-        check(&many, Silent);
+        check(&many, NoAnswer);
         confirms(
             "7.2.0.192.in-addr.arpa c.googlebot.com\nc.googlebot.com 192.0.2.7",
             "::ffff:192.0.2.7",

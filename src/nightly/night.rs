@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::by_day::FileDays;
-use crate::audit::extent::{Reading, ReadingEnd};
-use crate::audit::follow::{Followed, follow};
+use crate::audit::extent::{ReadRange, ReadingEnd};
 use crate::audit::identities::Identities;
+use crate::audit::incremental::{IncrementalTally, follow};
 use crate::audit::parse_rate::falls_short;
 use crate::audit::tally::Tally;
 use crate::audit::tally::build::{Run, in_order};
@@ -70,7 +70,7 @@ impl Night<'_> {
         state: &mut State,
         plan: &Plan,
         progress: &Progress,
-        identities_of: impl Fn(&[Source], &[Reading]) -> Result<Identities>,
+        identities_of: impl Fn(&[Source], &[ReadRange]) -> Result<Identities>,
     ) -> Result<Taken> {
         let mut taken = Taken::default();
         let sources = plan.sources();
@@ -98,7 +98,12 @@ impl Night<'_> {
     }
 
     /// The logs that must not be taken in: not understood, or not those that were looked at.
-    fn wrong(&self, plan: &Plan, followed: &Followed, taken: &mut Taken) -> BTreeSet<FileId> {
+    fn wrong(
+        &self,
+        plan: &Plan,
+        followed: &IncrementalTally,
+        taken: &mut Taken,
+    ) -> BTreeSet<FileId> {
         let mut wrong = BTreeSet::new();
         for (end, of_file) in &followed.ends {
             let Log { input, file } = &plan.logs[end.file.index()];
@@ -129,11 +134,11 @@ impl Night<'_> {
         &self,
         state: &mut State,
         plan: &Plan,
-        followed: Followed,
+        followed: IncrementalTally,
         identities: &Identities,
         taken: &mut Taken,
     ) -> Result<()> {
-        let Followed { days, ends } = followed;
+        let IncrementalTally { days, ends } = followed;
         let mut changed = Vec::new();
         for (day, counter) in days {
             let later = self.tally(plan, &ends, counter, day, identities)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::extent::{Extent, Reading};
+use crate::audit::extent::{Extent, ReadRange};
 use crate::error::Result;
 use crate::input::checkpoint::Checkpoint;
 use crate::input::source::{FileId, Location, Source};
@@ -193,8 +193,8 @@ impl Plan {
     }
 
     /// What is to be read, in parts that are counted one after the other.
-    pub fn batches(&self) -> Vec<Vec<Reading>> {
-        let mut batches: Vec<Vec<Reading>> = Vec::new();
+    pub fn batches(&self) -> Vec<Vec<ReadRange>> {
+        let mut batches: Vec<Vec<ReadRange>> = Vec::new();
         let mut bytes = BATCH_BYTES;
         for (place, log) in self.logs.iter().enumerate() {
             let Some(present) = &log.file else { continue };
@@ -207,7 +207,7 @@ impl Plan {
             let last_day = log.input.last_day;
             let reached = (log.input.id != 0).then(|| log.input.reached.clone());
             let extent = Extent::Rest { reached, last_day };
-            let reading = Reading { file: FileId::from_index(place), extent };
+            let reading = ReadRange { file: FileId::from_index(place), extent };
             batches.last_mut().expect("the first log begins a batch").push(reading);
         }
         batches

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use crate::audit::awareness::Awareness;
+use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::Span;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;

@@ -1,6 +1,6 @@
 //! The names of the files of a report.
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::audit::tally::file::TALLY;
 
 use super::tables::tables_of;
@@ -14,7 +14,7 @@ pub const MARKER: &str = "run.json";
 /// The files of a report besides `run.json`. `evidence` is the name of the evidence, where it stands
 /// in the report.
 pub fn files_of<'a>(
-    audit: &Audit,
+    audit: &ReportModel,
     evidence: Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
     let tables: Vec<&'static str> = tables_of(audit).map(|(table, _)| table.file).collect();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::audit::examine::Examined;
+use crate::audit::probe::Probe;
 use crate::logs::registry::ENTRIES;
 
 use super::escape::visible;
@@ -35,8 +35,8 @@ pub fn formats_text() -> String {
 }
 
 /// What was found out about the log called `name`.
-pub fn examined_text(name: &str, examined: &Examined) -> String {
-    let Examined { detection, lines, records, .. } = examined;
+pub fn examined_text(name: &str, examined: &Probe) -> String {
+    let Probe { detection, lines, records, .. } = examined;
     let rejected = examined.rejected_lines();
     let mut text = format!("{}\n", visible(name.as_bytes()));
     let mut row = |title: &str, what: &str| {

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
 
 use super::columns::column::TableSchema;
@@ -18,7 +18,7 @@ use super::tables::tables_of;
 ///
 /// # Errors
 /// Where `out` fails.
-pub fn json_lines(audit: &Audit, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
+pub fn json_lines(audit: &ReportModel, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
     let failed = |err| Error::io("cannot write to", Path::new("standard output"), err);
     let crawlers = CrawlerCells::new(&audit.registry);
     for (table, write) in tables_of(audit).filter(|(table, _)| is_among(table, tables)) {

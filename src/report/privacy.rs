@@ -8,8 +8,8 @@ use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 
-use crate::audit::client::address;
-use crate::audit::file::SAMPLE_BYTES_MAX;
+use crate::audit::client_address::address;
+use crate::audit::input_tally::SAMPLE_BYTES_MAX;
 use crate::audit::tally::Tally;
 
 /// How clients' addresses are written.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::robots::model::{Directive, Group, RobotsTxt};
@@ -25,7 +25,7 @@ pub struct NearLine<'a> {
 }
 
 /// The lines near the rules that `audit` found broken, by digest and line.
-pub fn robots_rules(audit: &Audit) -> BTreeMap<Digest, BTreeMap<u32, NearLine<'_>>> {
+pub fn robots_rules(audit: &ReportModel) -> BTreeMap<Digest, BTreeMap<u32, NearLine<'_>>> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
     for (_, (_, identity), rule) in audit.broken_rules() {
         let lines = broken.entry(rule.rule.digest).or_default();

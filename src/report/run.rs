@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::audit::finish::{Audit, Input};
-use crate::audit::simulate::Simulation;
+use crate::audit::log_outages::OutageEvidence;
+use crate::audit::model::{Input, ReportModel};
 use crate::audit::sums::Sums;
 use crate::audit::tally::header::{ReportedOptions, RobotsVersion};
-use crate::audit::witness::LogEvidence;
+use crate::audit::what_if::WhatIf;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::judge::snapshot_history::SnapshotInForce;
@@ -63,7 +63,7 @@ struct InputJson<'a> {
 }
 
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
-pub fn run_json(audit: &Audit, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
+pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let json = RunJson {
         program: env!("CARGO_PKG_NAME"),
@@ -99,7 +99,7 @@ pub fn crawlers_known(registry: &Registry) -> usize {
     registry.iter().count() - 1
 }
 
-fn archive_json(audit: &Audit) -> Option<Value> {
+fn archive_json(audit: &ReportModel) -> Option<Value> {
     let snapshot = |snapshot: &SnapshotInForce| {
         json!({
             "fetched_utc": snapshot.fetched_at.to_string(),
@@ -126,8 +126,8 @@ fn archive_json(audit: &Audit) -> Option<Value> {
 }
 
 /// What was heeded of what the logs themselves show of robots.txt.
-fn log_evidence_json(evidence: LogEvidence) -> Value {
-    let LogEvidence { hours, origins, hours_passed_over, requests } = evidence;
+fn log_evidence_json(evidence: OutageEvidence) -> Value {
+    let OutageEvidence { hours, origins, hours_passed_over, requests } = evidence;
     json!({
         "origins": origins,
         "hours": hours,
@@ -146,7 +146,7 @@ fn robots_json(source: &str, robots: &RobotsVersion) -> Value {
 }
 
 /// `judged = newly_disallowed + newly_allowed + unchanged`.
-fn what_if_json(simulation: &Simulation) -> Value {
+fn what_if_json(simulation: &WhatIf) -> Value {
     let (all, not_spoofed) = (simulation.total(), simulation.total_not_spoofed());
     json!({
         "draft": robots_json(&simulation.draft, &simulation.robots.version),

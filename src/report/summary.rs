@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::audit::awareness::Awareness;
-use crate::audit::simulate::Change;
+use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::Sums;
+use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
@@ -88,9 +88,9 @@ fn what_if_lines(model: &PageModel<'_>) -> String {
          \x20 and {} of {} judged as before; see what-if.csv\n",
         cell(&shown(&simulation.draft)),
         counted(total.newly_disallowed, "request"),
-        who(Change::NewlyDisallowed),
+        who(WhatIfChange::NewlyDisallowed),
         grouped(total.newly_allowed),
-        who(Change::NewlyAllowed),
+        who(WhatIfChange::NewlyAllowed),
         grouped(total.unchanged),
         counted(total.judged, "request"),
     )

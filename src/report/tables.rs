@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::audit::finish::Audit;
-use crate::audit::pace::Excess;
-use crate::audit::row::{ActorRow, Broken, Delayed};
-use crate::audit::simulate::{Changed, Simulation};
+use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
+use crate::audit::delay_kept::Excess;
+use crate::audit::model::ReportModel;
 use crate::audit::sums::Sums;
 use crate::audit::tally::{CrawlerTally, UserAgentTally};
 use crate::audit::unknown::UnknownCrawler;
+use crate::audit::what_if::{ChangedVerdict, WhatIf};
 use crate::time::Hour;
 
 use super::columns::column::TableSchema;
@@ -20,7 +20,7 @@ use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
 
 /// Writes one table.
-type WriteTable = fn(&Audit, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>;
+type WriteTable = fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>;
 
 /// The tables of a report directory, and how each is written.
 pub const TABLES: &[(TableSchema, WriteTable)] = &[
@@ -37,13 +37,13 @@ pub const TABLES: &[(TableSchema, WriteTable)] = &[
 ];
 
 /// Those of [`TABLES`] that the report of `audit` has.
-pub fn tables_of(audit: &Audit) -> impl Iterator<Item = &'static (TableSchema, WriteTable)> {
+pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = &'static (TableSchema, WriteTable)> {
     let is_simulated = audit.simulation.is_some();
     TABLES.iter().filter(move |(table, _)| is_simulated || table.file != WHAT_IF.file)
 }
 
 fn write_summary(
-    audit: &Audit,
+    audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -74,7 +74,7 @@ pub fn sums_cells(sums: &Sums, row: &mut Row) {
 }
 
 fn write_violations(
-    audit: &Audit,
+    audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -102,7 +102,11 @@ fn write_violations(
     csv.finish().map(drop)
 }
 
-fn write_robots_rules(audit: &Audit, _: &CrawlerCells<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_robots_rules(
+    audit: &ReportModel,
+    _: &CrawlerCells<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &ROBOTS_RULES)?;
     for (digest, lines) in robots_rules(audit) {
         for (line, near) in lines {
@@ -119,7 +123,7 @@ fn write_robots_rules(audit: &Audit, _: &CrawlerCells<'_>, out: &mut dyn Write) 
 }
 
 fn write_robots_fetches(
-    audit: &Audit,
+    audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -147,7 +151,7 @@ fn write_robots_fetches(
 }
 
 fn write_crawl_delay(
-    audit: &Audit,
+    audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -179,7 +183,11 @@ fn write_crawl_delay(
     csv.finish().map(drop)
 }
 
-fn write_daily(audit: &Audit, crawlers: &CrawlerCells<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_daily(
+    audit: &ReportModel,
+    crawlers: &CrawlerCells<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &DAILY)?;
     for (day, origin, actor, sums) in audit.days() {
         csv.row(|row| {
@@ -190,7 +198,11 @@ fn write_daily(audit: &Audit, crawlers: &CrawlerCells<'_>, out: &mut dyn Write) 
     csv.finish().map(drop)
 }
 
-fn write_hourly(audit: &Audit, crawlers: &CrawlerCells<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_hourly(
+    audit: &ReportModel,
+    crawlers: &CrawlerCells<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &HOURLY)?;
     let name = |crawler| &crawlers.registry.crawler(crawler).name;
     for (Hour { day, hour }, actors) in audit.hours.kept() {
@@ -211,7 +223,7 @@ fn write_hourly(audit: &Audit, crawlers: &CrawlerCells<'_>, out: &mut dyn Write)
 }
 
 fn write_unknown_crawlers(
-    audit: &Audit,
+    audit: &ReportModel,
     _: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -237,7 +249,7 @@ fn write_unknown_crawlers(
     csv.finish().map(drop)
 }
 
-fn write_rejects(audit: &Audit, _: &CrawlerCells<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_rejects(audit: &ReportModel, _: &CrawlerCells<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &REJECTS)?;
     for input in &audit.inputs {
         for (reason, reject) in input.rejects() {
@@ -255,13 +267,13 @@ fn write_rejects(audit: &Audit, _: &CrawlerCells<'_>, out: &mut dyn Write) -> io
 }
 
 fn write_what_if(
-    audit: &Audit,
+    audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut csv = CsvTable::with_header(out, &WHAT_IF)?;
-    for (origin, actor, changed) in audit.simulation.iter().flat_map(Simulation::changes) {
-        let Changed { change, draft, present, tally } = changed;
+    for (origin, actor, changed) in audit.simulation.iter().flat_map(WhatIf::changes) {
+        let ChangedVerdict { change, draft, present, tally } = changed;
         csv.row(|row| {
             row.text(origin)
                 .known_crawler(crawlers, actor)

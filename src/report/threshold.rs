@@ -4,7 +4,7 @@
 //! held against it: rows of spoofed crawlers count only where the condition
 //! names `identity`.
 
-use crate::audit::finish::Audit;
+use crate::audit::model::ReportModel;
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 
@@ -49,7 +49,7 @@ impl Threshold {
     }
 
     /// The lines to say where rows of `audit` meet it; none where no row does.
-    pub fn met(&self, audit: &Audit) -> Vec<String> {
+    pub fn met(&self, audit: &ReportModel) -> Vec<String> {
         let registry = &audit.registry;
         let Threshold(condition) = self;
         let identity = place("identity");

@@ -10,11 +10,11 @@ use botaudit::archive::Store;
 use botaudit::audit::client_key::ClientKey;
 use botaudit::audit::collected_file::{CollectedFile, CollectedHeader};
 use botaudit::audit::evidence::{Evidence, EvidenceSink};
-use botaudit::audit::finish::Audit;
 use botaudit::audit::identities::Identities;
-use botaudit::audit::naming::Naming;
+use botaudit::audit::model::ReportModel;
+use botaudit::audit::origin_options::OriginOptions;
 use botaudit::audit::prepass::{FirstPass, OutageHosts, Wanted};
-use botaudit::audit::simulate::{Draft, Governs};
+use botaudit::audit::what_if::{Draft, Governs};
 use botaudit::audit::{self, Options, Progress, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
@@ -56,7 +56,7 @@ fn report(
         let judge = judge_by(Store::File(sandbox.path(draft)));
         Arc::new(Draft::new(judge, Governs::Everything).unwrap())
     });
-    let naming = Naming { origin, ..Naming::default() };
+    let naming = OriginOptions { origin, ..OriginOptions::default() };
     let options = Options { chunk_bytes, naming, draft, ..Options::new(threads) };
     let mut judge = judge_by(Store::open(&sandbox.path(setting.robots)).unwrap());
     let (progress, nobody) = (Progress::default(), Identities::default());
@@ -90,7 +90,7 @@ fn report(
     let record = tally::header::ReportedOptions::default();
     let tally =
         audit::run(&sources, &options, &record, &judge, &registry, &nobody, &progress, take);
-    let audit = Audit::new(tally.unwrap()).unwrap();
+    let audit = ReportModel::new(tally.unwrap()).unwrap();
     requests.commit().unwrap();
 
     let mut said = BTreeMap::from([

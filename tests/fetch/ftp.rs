@@ -27,7 +27,7 @@ pub enum Data {
     /// Sends for as long as anybody reads.
     Endless,
     /// Accepts it and is silent.
-    Silent,
+    FoundOutages,
     /// Names a port on which nobody listens.
     Deaf,
 }
@@ -90,7 +90,7 @@ fn transfer(listener: &TcpListener, data: Data) {
     match data {
         Data::Sends(bytes) => send(&mut stream, bytes),
         Data::Endless => while std::io::Write::write_all(&mut stream, &[b'#'; 65_536]).is_ok() {},
-        Data::Silent => thread::sleep(Duration::from_secs(2)),
+        Data::FoundOutages => thread::sleep(Duration::from_secs(2)),
         Data::Deaf => {}
     }
 }
@@ -202,7 +202,7 @@ fn a_file_that_does_not_come_whole_is_no_file() {
     check(aborted, Data::Sends(RULES), Failure(Interrupted), b"");
     let silent: Answer = |command| (command == "done").then_some("");
     check(silent, Data::Sends(RULES), Failure(Timeout), b"");
-    check(|_| None, Data::Silent, Failure(Timeout), b"");
+    check(|_| None, Data::FoundOutages, Failure(Timeout), b"");
     check(|_| None, Data::Deaf, Failure(Connect), b"");
     let hangs: Answer = |command| command.starts_with("RETR").then_some("");
     check(hangs, Data::Sends(RULES), Failure(Timeout), b"");

@@ -18,7 +18,7 @@ use crate::url::origin::Origin;
 
 use super::super::identities::{Identities, Names};
 use super::super::input_end::InputEnd;
-use super::super::place::Place;
+use super::super::origin_key::OriginKey;
 use super::Tally;
 use super::counter::Counter;
 use super::counts::Renumbering;
@@ -92,7 +92,7 @@ pub fn in_order(
     run: Run<'_>,
 ) -> Result<Tally> {
     let quoted = counter.rows.quoted_robots();
-    let places: Vec<Place> = counter.rows.places().cloned().collect();
+    let places: Vec<OriginKey> = counter.rows.places().cloned().collect();
     let (rulings, mut used) = rulings(&places, run);
     used.extend(&quoted);
     let (robots, robots_numbers) = robots(&used, &quoted, run);
@@ -185,7 +185,7 @@ fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
 }
 
 /// Which robots.txt governed `places`, and the versions that are named by that.
-fn rulings(places: &[Place], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
+fn rulings(places: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
     let Run { judge, before_first, .. } = run;
     let mut used = BTreeSet::new();
     let mut rulings = Rulings {
@@ -198,9 +198,9 @@ fn rulings(places: &[Place], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
         ..Rulings::default()
     };
     let origins = places.iter().filter_map(|place| match place {
-        Place::Origin(origin) => Some(Some(origin)),
-        Place::Unnamed => Some(None),
-        Place::Invalid | Place::Others => None,
+        OriginKey::Origin(origin) => Some(Some(origin)),
+        OriginKey::Unnamed => Some(None),
+        OriginKey::Invalid | OriginKey::Others => None,
     });
     // The file that was given for the whole log counts also where nobody asked for anything.
     for origin in origins.chain(judge.is_by_hand().then_some(None)) {

@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::input::source::FileId;
 use crate::merge::Merge;
 
-use super::super::file::FileTally;
 use super::super::hours::{HOURS_MAX, Hours};
-use super::super::place::Place;
-use super::super::place::Standing;
+use super::super::input_tally::InputTally;
+use super::super::origin_key::OriginKey;
+use super::super::origin_key::OriginRank;
 use super::Actor;
 use super::counts::{Counts, Renumbering, TimesEnd};
 use super::rows::{OriginRows, RowLimits, Rows};
@@ -47,7 +47,7 @@ impl Default for TallyLimits {
 #[derive(Clone, Debug)]
 pub struct Counter {
     /// By input.
-    pub files: BTreeMap<FileId, FileTally>,
+    pub files: BTreeMap<FileId, InputTally>,
     /// Requests of crawlers, by where they were addressed.
     pub rows: Rows,
     /// The same, by hour.
@@ -112,7 +112,7 @@ impl Counter {
     /// # Errors
     /// Where `numbers` lacks one: a mistake in this program.
     pub fn finish(mut self, inputs: usize, numbers: &Renumbering) -> Result<Counts> {
-        let mut files = vec![FileTally::default(); inputs];
+        let mut files = vec![InputTally::default(); inputs];
         for (file, tally) in std::mem::take(&mut self.files) {
             files[numbers.input(file)?.index()].absorb(tally);
         }
@@ -127,7 +127,7 @@ impl Counter {
         });
         let origins = origins.collect::<Result<_>>()?;
         let times_end = finished.times_end.map(|(standing, place, crawler, identity)| {
-            let is_stranger = matches!(standing, Standing::Stranger(_));
+            let is_stranger = matches!(standing, OriginRank::Stranger(_));
             Ok(TimesEnd { is_stranger, place, crawler: numbers.crawler(crawler)?, identity })
         });
         let times_end = times_end.transpose()?;
@@ -157,9 +157,9 @@ impl Merge for Counter {
     }
 }
 
-fn standing(place: &Place, is_stranger: bool) -> Standing {
+fn standing(place: &OriginKey, is_stranger: bool) -> OriginRank {
     match is_stranger {
-        true => Standing::Stranger(place.stable_hash()),
-        false => Standing::Named,
+        true => OriginRank::Stranger(place.stable_hash()),
+        false => OriginRank::Named,
     }
 }

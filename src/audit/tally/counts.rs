@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
 
-use super::super::file::FileTally;
 use super::super::hours::Hours;
-use super::super::place::Place;
+use super::super::input_tally::InputTally;
+use super::super::origin_key::OriginKey;
 use super::rows::OriginRows;
 use super::{CrawlerTally, RuleRef, UserAgentTally};
 
@@ -19,7 +19,7 @@ use super::{CrawlerTally, RuleRef, UserAgentTally};
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Counts {
     /// By input.
-    pub inputs: Vec<FileTally>,
+    pub inputs: Vec<InputTally>,
     /// Requests of crawlers by origin, ascending; the rows of each by crawler and identity.
     pub origins: Vec<OriginRows>,
     /// The first row whose times are not kept.
@@ -38,7 +38,7 @@ pub struct TimesEnd {
     /// Whether its origin may be folded.
     pub is_stranger: bool,
     /// Its origin.
-    pub place: Place,
+    pub place: OriginKey,
     /// Its crawler.
     pub crawler: CrawlerId,
     /// Its identity.

@@ -16,8 +16,8 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::super::place::Place;
-use super::super::place::Standing;
+use super::super::origin_key::OriginKey;
+use super::super::origin_key::OriginRank;
 use super::super::sums::Span;
 use super::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
@@ -47,7 +47,7 @@ impl OriginId {
 
 /// The place of a row in the order in which minutes and hours are given up: named origins first,
 /// strangers in the order in which they are folded; then crawlers by the rank of their names.
-pub type TimesKey = (Standing, Place, u16, Identity);
+pub type TimesKey = (OriginRank, OriginKey, u16, Identity);
 
 /// What may be kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,11 +77,11 @@ pub struct Rows {
     ranks: Arc<[u16]>,
     /// By [`OriginId`].
     origins: Vec<OriginEntry>,
-    ids: HashMap<Place, OriginId, RandomState>,
+    ids: HashMap<OriginKey, OriginId, RandomState>,
     /// Strangers that are told apart.
     strangers: usize,
     /// The last stranger that is told apart, once others had to be folded.
-    last_stranger: Option<(u64, Place)>,
+    last_stranger: Option<(u64, OriginKey)>,
     rows: Vec<Row>,
     index: HashMap<RowKey, u32, RandomState>,
     /// The row that was asked for last.
@@ -94,8 +94,8 @@ pub struct Rows {
 
 #[derive(Clone, Debug)]
 struct OriginEntry {
-    place: Place,
-    standing: Standing,
+    place: OriginKey,
+    standing: OriginRank,
     /// Itself, or `(others)` once it is folded.
     counted_as: OriginId,
 }
@@ -116,7 +116,7 @@ struct Row {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OriginRows {
     /// Where requests were addressed.
-    pub place: Place,
+    pub place: OriginKey,
     /// Whether it may be folded.
     pub is_stranger: bool,
     /// By crawler and identity.
@@ -138,15 +138,15 @@ pub struct FinishedRows {
     /// Ascending; `(others)` among them, if there had to be any. Their rows are in no order.
     pub origins: Vec<OriginRows>,
     /// The first row that goes without times.
-    pub times_end: Option<(Standing, Place, CrawlerId, Identity)>,
+    pub times_end: Option<(OriginRank, OriginKey, CrawlerId, Identity)>,
 }
 
 impl Rows {
     /// An empty table. `ranks` has the rank of each crawler's name.
     pub fn new(limits: RowLimits, ranks: Arc<[u16]>) -> Rows {
         let others = OriginEntry {
-            place: Place::Others,
-            standing: Standing::Named,
+            place: OriginKey::Others,
+            standing: OriginRank::Named,
             counted_as: OriginId::OTHERS,
         };
         Rows {
@@ -166,14 +166,14 @@ impl Rows {
 
     /// The id of `place`; it is remembered, also where it never gets a row. Stays good for as long
     /// as the table does.
-    pub fn origin(&mut self, place: &Place, standing: Standing) -> OriginId {
+    pub fn origin(&mut self, place: &OriginKey, standing: OriginRank) -> OriginId {
         if let Some(&id) = self.ids.get(place) {
             return id;
         }
-        if *place == Place::Others {
+        if *place == OriginKey::Others {
             return OriginId::OTHERS;
         }
-        if let Standing::Stranger(hash) = standing {
+        if let OriginRank::Stranger(hash) = standing {
             let last = self.last_stranger.as_ref();
             if last.is_some_and(|(last, last_place)| (hash, place) > (*last, last_place)) {
                 return OriginId::OTHERS;
@@ -210,7 +210,7 @@ impl Rows {
     }
 
     /// The origins that are told apart, in no order.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &OriginKey> {
         let told_apart = self.origins.iter().enumerate().skip(1);
         told_apart
             .filter(|(at, entry)| entry.counted_as.0 as usize == *at)
@@ -249,8 +249,8 @@ impl Rows {
     /// Takes over at which row another table had to give up times.
     pub fn end_times_at_row(
         &mut self,
-        standing: Standing,
-        place: Place,
+        standing: OriginRank,
+        place: OriginKey,
         crawler: CrawlerId,
         identity: Identity,
     ) {
@@ -277,7 +277,7 @@ impl Rows {
         for (at, (entry, rows)) in self.origins.into_iter().zip(by_origin).enumerate() {
             let is_told_apart = entry.counted_as.0 as usize == at;
             if is_told_apart && (at > 0 || !rows.is_empty()) {
-                let is_stranger = entry.standing != Standing::Named;
+                let is_stranger = entry.standing != OriginRank::Named;
                 origins.push(OriginRows { place: entry.place, is_stranger, rows });
             }
         }
@@ -297,10 +297,10 @@ impl Rows {
         if self.strangers <= self.limits.strangers_max {
             return;
         }
-        let mut strangers: Vec<(u64, &Place, usize)> = Vec::with_capacity(self.strangers);
+        let mut strangers: Vec<(u64, &OriginKey, usize)> = Vec::with_capacity(self.strangers);
         for (at, entry) in self.origins.iter().enumerate() {
             match entry.standing {
-                Standing::Stranger(hash) if entry.counted_as.0 as usize == at => {
+                OriginRank::Stranger(hash) if entry.counted_as.0 as usize == at => {
                     strangers.push((hash, &entry.place, at));
                 }
                 _ => {}
@@ -309,7 +309,7 @@ impl Rows {
         strangers.sort_unstable();
         let kept = self.limits.strangers_max;
         // With room for none, no key is small enough.
-        let last = kept.checked_sub(1).map_or((0, Place::Unnamed), |last| {
+        let last = kept.checked_sub(1).map_or((0, OriginKey::Unnamed), |last| {
             let (hash, place, _) = strangers[last];
             (hash, place.clone())
         });

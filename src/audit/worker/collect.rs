@@ -10,10 +10,10 @@ use crate::logs::record::{Fields, Record, Scratch};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
-use super::super::client::{client, client_address};
+use super::super::client_address::{client, client_address};
+use super::super::dns_candidates::{DnsCandidate, Requests};
 use super::super::prepass::Wanted;
 use super::super::sites::Site;
-use super::super::suspects::{Requests, Suspect};
 use super::Worker;
 
 impl Worker<'_> {
@@ -67,7 +67,7 @@ impl Worker<'_> {
             client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
             && self.context.identities.is_suspect(crawler, address)
         {
-            addresses.add(&Suspect { crawler, address }, Requests(1));
+            addresses.add(&DnsCandidate { crawler, address }, Requests(1));
         }
     }
 

@@ -5,9 +5,9 @@ use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
-use super::super::series::Series;
 use super::super::sums::{Span, Statuses};
 use super::super::tally::{CrawlerTally, Example, ViolationTally};
+use super::super::time_buckets::TimeBuckets;
 use super::{EXAMPLE_BYTES_MAX, Position};
 
 /// Adds a request that `rule` disallowed.
@@ -37,7 +37,7 @@ pub(super) fn add_violation(
         }
         None => {
             let (bytes, span) = (record.bytes, Span::at(record.time));
-            let mut minutes = Series::default();
+            let mut minutes = TimeBuckets::default();
             minutes.add(record.time.unix_minute(), 1);
             let example = example();
             let first = ViolationTally { requests: 1, statuses, bytes, span, minutes, example };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::audit::client_key::ClientKey;
+use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::evidence::EvidenceSink;
-use crate::audit::finish::{Audit, Input, inputs_of};
 use crate::audit::identities::Identities;
+use crate::audit::model::{Input, ReportModel, inputs_of};
 use crate::audit::parse_rate::not_understood;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
-use crate::audit::suspects::Suspects;
 use crate::audit::tally::file::TALLY;
 use crate::audit::tally::{Tally, header};
 use crate::audit::{self, Progress};
@@ -140,7 +140,7 @@ impl AuditRun {
         if let Some(answers) = answers.filter(|_| wanted.outages.is_some()) {
             heed_outages(answers, &mut judge, &options.naming);
         }
-        let suspects = addresses.map(Suspects::new).unwrap_or_default();
+        let suspects = addresses.map(DnsCandidates::new).unwrap_or_default();
         let identities = verification.identities(config, registry, |_| Ok(suspects))?;
         Ok(Judged { judge, identities })
     }
@@ -217,7 +217,7 @@ impl AuditRun {
         staging: &Arc<Staging>,
         output: &Path,
         judged: &Judged,
-    ) -> Result<(Audit, String)> {
+    ) -> Result<(ReportModel, String)> {
         let config = &self.setup.config;
         let evidence = evidence_within(config, staging)?;
         let evidence_path = evidence
@@ -253,7 +253,7 @@ impl AuditRun {
 
 /// Prints what came out, and whether a threshold was met.
 pub fn conclude(
-    audit: &Audit,
+    audit: &ReportModel,
     summary: &str,
     output: &Path,
     setup: &Setup,

@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::audit::client_key::ClientKey;
-use crate::audit::finish::Audit;
+use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::identities::{Identities, Names};
+use crate::audit::model::ReportModel;
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::sums::Sums;
-use crate::audit::suspects::Suspects;
 use crate::audit::tally::{Tally, header};
 use crate::audit::{Progress, collect_of};
 use crate::config::audit_config::AuditConfig;
@@ -232,7 +232,7 @@ impl<'a> Job<'a> {
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
                 let (collected, _) =
                     collect_of(sources, readings, &setup.options, &first, &progress)?;
-                Ok(collected.addresses.map(Suspects::new).unwrap_or_default())
+                Ok(collected.addresses.map(DnsCandidates::new).unwrap_or_default())
             })?;
             self.tell_of_names(&identities);
             Ok(identities)
@@ -337,7 +337,7 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
 }
 
 /// Writes the report on `tally` to `output`.
-fn report_day(tally: Tally, output: &Path) -> Result<(Audit, String)> {
+fn report_day(tally: Tally, output: &Path) -> Result<(ReportModel, String)> {
     let staging = Staging::open(output)?;
     let written = write_report(&staging, output, tally, None)?;
     staging.commit()?;
@@ -345,7 +345,7 @@ fn report_day(tally: Tally, output: &Path) -> Result<(Audit, String)> {
 }
 
 /// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.
-fn violators(audit: &Audit) -> Vec<(String, u64, u64)> {
+fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
     for (_, (crawler, identity), tally) in audit.actors() {
         if identity != Identity::Spoofed {

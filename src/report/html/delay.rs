@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::audit::pace::Excess;
-use crate::audit::row::Delayed;
+use crate::audit::crawler_row::Delayed;
+use crate::audit::delay_kept::Excess;
 
 use super::super::escape::visible;
 use super::super::page_model::heaviest::Heaviest;

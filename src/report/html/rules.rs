@@ -2,7 +2,7 @@
 
 use maud::{Markup, Render, html};
 
-use crate::audit::row::Broken;
+use crate::audit::crawler_row::Broken;
 use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::audit::simulate::Change;
+use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
 
@@ -80,7 +80,7 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
 }
 
 /// In a word, with the colour of what comes of it.
-fn badge(change: Change) -> Cell {
+fn badge(change: WhatIfChange) -> Cell {
     let (class, word) = CHANGES[change as usize];
     Cell::Badge(class, word)
 }

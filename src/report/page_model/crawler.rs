@@ -1,7 +1,7 @@
 //! What one crawler of one identity did, at all origins together.
 
-use crate::audit::awareness::Awareness;
-use crate::audit::row::ActorRow;
+use crate::audit::crawler_row::ActorRow;
+use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
 

@@ -7,11 +7,11 @@ pub mod rule;
 
 use std::collections::BTreeMap;
 
-use crate::audit::finish::Audit;
-use crate::audit::row::ActorRow;
-use crate::audit::simulate::{Change, Simulation};
+use crate::audit::crawler_row::ActorRow;
+use crate::audit::model::ReportModel;
 use crate::audit::sums::{Span, Sums};
 use crate::audit::tally::Actor;
+use crate::audit::what_if::{WhatIf, WhatIfChange};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
@@ -39,7 +39,7 @@ const OFFENDERS_SHOWN: usize = 10;
 #[derive(Clone, Debug)]
 pub struct PageModel<'a> {
     /// The audit, with all rows.
-    pub audit: &'a Audit,
+    pub audit: &'a ReportModel,
     /// The files of the report besides `run.json`.
     pub files: Vec<&'a str>,
     /// Lines of all inputs.
@@ -67,12 +67,12 @@ pub struct PageModel<'a> {
     /// Rows of `violations.csv` by requests.
     pub violations: Heaviest<BrokenBy<'a>>,
     /// Requests that a draft would judge otherwise, of crawlers that are not spoofed.
-    pub changes: BTreeMap<(Change, CrawlerId), u64>,
+    pub changes: BTreeMap<(WhatIfChange, CrawlerId), u64>,
 }
 
 impl<'a> PageModel<'a> {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
-    pub fn of(audit: &'a Audit, evidence: Option<&'a str>) -> PageModel<'a> {
+    pub fn of(audit: &'a ReportModel, evidence: Option<&'a str>) -> PageModel<'a> {
         let violations = |row: &&ActorRow| row.tally.total().violations;
         let offenders = audit.rows().iter();
         let offenders = offenders.filter(|row| is_itself(row.actor.1) && violations(row) > 0);
@@ -154,7 +154,7 @@ impl<'a> PageModel<'a> {
     }
 
     /// Crawlers that are not spoofed with their requests that would so change, most first.
-    pub fn changed(&self, change: Change) -> Vec<(CrawlerId, u64)> {
+    pub fn changed(&self, change: WhatIfChange) -> Vec<(CrawlerId, u64)> {
         let of_it = self.changes.iter().filter(|((of, _), _)| *of == change);
         let mut crawlers: Vec<_> =
             of_it.map(|((_, crawler), requests)| (*crawler, *requests)).collect();
@@ -164,7 +164,7 @@ impl<'a> PageModel<'a> {
     }
 }
 
-fn hours(audit: &Audit) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
+fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     let mut hours: BTreeMap<Hour, BTreeMap<Identity, Sums>> = BTreeMap::new();
     for (hour, actors) in audit.hours.kept() {
         let of_hour = hours.entry(hour).or_default();
@@ -181,7 +181,7 @@ fn hours(audit: &Audit) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     hours
 }
 
-fn rules(audit: &Audit) -> Heaviest<RuleTotals<'_>> {
+fn rules(audit: &ReportModel) -> Heaviest<RuleTotals<'_>> {
     let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
     for by in audit.broken_rules().filter(|(_, (_, identity), _)| is_itself(*identity)) {
         rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
@@ -192,9 +192,9 @@ fn rules(audit: &Audit) -> Heaviest<RuleTotals<'_>> {
     Heaviest { rows, total }
 }
 
-fn changes(audit: &Audit) -> BTreeMap<(Change, CrawlerId), u64> {
+fn changes(audit: &ReportModel) -> BTreeMap<(WhatIfChange, CrawlerId), u64> {
     let mut requests = BTreeMap::new();
-    for (_, (crawler, identity), changed) in audit.simulation.iter().flat_map(Simulation::changes) {
+    for (_, (crawler, identity), changed) in audit.simulation.iter().flat_map(WhatIf::changes) {
         if is_itself(identity) {
             *requests.entry((changed.change, crawler)).or_default() += changed.tally.requests;
         }

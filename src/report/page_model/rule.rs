@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::finish::Audit;
-use crate::audit::row::Broken;
+use crate::audit::crawler_row::Broken;
+use crate::audit::model::ReportModel;
 use crate::audit::sums::Statuses;
 use crate::audit::tally::{Actor, Example};
 use crate::judge::robots::DecidingRule;
@@ -34,7 +34,7 @@ pub struct RuleTotals<'a> {
 
 impl<'a> RuleTotals<'a> {
     /// Of all who broke one rule; `None` where nobody did.
-    pub fn of(all: &[BrokenBy<'a>], audit: &Audit) -> Option<RuleTotals<'a>> {
+    pub fn of(all: &[BrokenBy<'a>], audit: &ReportModel) -> Option<RuleTotals<'a>> {
         let (_, _, first) = all.first()?;
         let (mut requests, mut statuses) = (0, Statuses::default());
         let (mut by, mut origins) = (BTreeMap::new(), BTreeSet::new());

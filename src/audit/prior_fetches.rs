@@ -10,9 +10,9 @@
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
-use super::readings::ReadingTally;
-use super::series::Series;
+use super::robots_fetches::FetchTally;
 use super::tally::{Actor, CrawlerTally, Times};
+use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 
 /// Violations by who had read robots.txt before: each is one of the first four.
@@ -33,7 +33,7 @@ pub struct Awareness {
     /// Of those that were read: the last reading before was answered 304.
     pub last_reading_304: u64,
     /// Violations by the age of that reading in minutes.
-    ages: Series,
+    ages: TimeBuckets,
 }
 
 /// How old the last reading before a violation was, in minutes.
@@ -178,7 +178,7 @@ impl<'a> Readers<'a> {
 
 impl Knowledge<'_> {
     /// Who had read before the violations of `minutes`, of which there are `requests`.
-    pub fn before(&self, minutes: &Series, requests: u64) -> Awareness {
+    pub fn before(&self, minutes: &TimeBuckets, requests: u64) -> Awareness {
         let mut awareness = Awareness::default();
         if self.own.times == Times::GivenUp {
             awareness.reading_unknown = requests;
@@ -204,8 +204,8 @@ impl Knowledge<'_> {
     }
 }
 
-fn readings(tally: &ReadingTally) -> Vec<Reading> {
-    let of = |series: &Series, answer| {
+fn readings(tally: &FetchTally) -> Vec<Reading> {
+    let of = |series: &TimeBuckets, answer| {
         series.buckets().into_iter().map(move |(minute, _)| Reading { minute, answer })
     };
     let mut readings: Vec<Reading> =

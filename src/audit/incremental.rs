@@ -9,7 +9,7 @@ use crate::judge::Judge;
 use crate::time::Day;
 
 use super::by_day::FileDays;
-use super::extent::{Extent, Reading, ReadingEnd};
+use super::extent::{Extent, ReadRange, ReadingEnd};
 use super::identities::Identities;
 use super::tally::counter::Counter;
 use super::worker::{Pass, Split};
@@ -17,7 +17,7 @@ use super::{Options, Progress, add_up, context};
 
 /// What was added to some logs.
 #[derive(Debug)]
-pub struct Followed {
+pub struct IncrementalTally {
     /// Its sums by day. They hold no line of a log in which no day is known yet.
     pub days: BTreeMap<Day, Counter>,
     /// In the order of the readings.
@@ -31,12 +31,12 @@ pub struct Followed {
 /// Where sums that must hold do not.
 pub fn follow(
     sources: &[Source],
-    readings: &[Reading],
+    readings: &[ReadRange],
     options: &Options,
     (judge, registry): (&Judge, &Registry),
     identities: &Identities,
     progress: &Progress,
-) -> Result<Followed> {
+) -> Result<IncrementalTally> {
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
     context.split = Split::ByDay;
     let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
@@ -61,5 +61,5 @@ pub fn follow(
         }
         Ok((end, of_file))
     });
-    Ok(Followed { ends: ends.collect::<Result<_>>()?, days })
+    Ok(IncrementalTally { ends: ends.collect::<Result<_>>()?, days })
 }

@@ -15,15 +15,15 @@ use crate::merge::Merge;
 use crate::robots::model::{ProductToken, RobotsTxt};
 use crate::time::Day;
 
-use super::awareness::Readers;
-use super::file::{FileTally, RejectTally};
+use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::hours::{HOURS_MAX, Hours};
 use super::identity_warnings::{identity_note, identity_warnings};
+use super::input_tally::{InputTally, RejectTally};
+use super::log_outages::OutageEvidence;
 use super::nothing_judged::nothing_judged;
-use super::place::Place;
+use super::origin_key::OriginKey;
+use super::prior_fetches::Readers;
 use super::quotes::Quotes;
-use super::row::{ActorRow, Broken, Delayed};
-use super::simulate::Simulation;
 use super::snapshots::Snapshots;
 use super::sums::Sums;
 use super::tally::header::{FormatUsed, Header, InputSummary, ReportedOptions, RobotsVersion};
@@ -31,11 +31,11 @@ use super::tally::rows::{OriginRows, TIME_BUCKETS_MAX};
 use super::tally::{Actor, CrawlerTally, Tally, Times, UserAgentTally};
 use super::unknown::{self, UnknownCrawler};
 use super::warnings::warnings;
-use super::witness::LogEvidence;
+use super::what_if::WhatIf;
 
 /// Everything that a report says.
 #[derive(Debug)]
-pub struct Audit {
+pub struct ReportModel {
     /// In the order of their names.
     pub inputs: Vec<Input>,
     /// The robots.txt files that the log made us look at, by name.
@@ -51,7 +51,7 @@ pub struct Audit {
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
     /// What was heeded of what the logs themselves show, where that was asked for.
-    pub log_evidence: Option<LogEvidence>,
+    pub log_evidence: Option<OutageEvidence>,
     /// What the user should know before acting on the report; no line of a log makes one each.
     pub warnings: Vec<String>,
     /// What the user should know to read the report rightly, though nothing is wrong.
@@ -60,7 +60,7 @@ pub struct Audit {
     /// the warnings, too.
     pub nothing_judged: Option<String>,
     /// What a draft would change, where one is given.
-    pub simulation: Option<Simulation>,
+    pub simulation: Option<WhatIf>,
     /// What the user asked for.
     pub options: ReportedOptions,
     /// The crawlers that have rows, by the numbers that these have here.
@@ -88,7 +88,7 @@ pub struct Input {
     /// Why its rest could not be read.
     pub damage: Option<String>,
     /// Its lines.
-    pub tally: FileTally,
+    pub tally: InputTally,
 }
 
 impl Input {
@@ -103,12 +103,12 @@ impl Input {
     }
 }
 
-impl Audit {
+impl ReportModel {
     /// Checks the sums of `tally` and puts everything in the order of reports.
     ///
     /// # Errors
     /// Where sums that must hold do not, or the tally is damaged.
-    pub fn new(tally: Tally) -> Result<Audit> {
+    pub fn new(tally: Tally) -> Result<ReportModel> {
         let inputs = inputs_of(&tally);
         let Tally { header, counts } = tally;
         let quotes = Quotes::new(&header);
@@ -130,7 +130,7 @@ impl Audit {
         let failures = header.rulings.failures.values();
         let mut failures: Vec<String> = failures.map(|why| failure_message(why)).collect();
         failures.sort();
-        let mut audit = Audit {
+        let mut audit = ReportModel {
             inputs,
             robots,
             snapshots,
@@ -139,7 +139,7 @@ impl Audit {
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
-            log_evidence: header.outages.map(LogEvidence::of),
+            log_evidence: header.outages.map(OutageEvidence::of),
             warnings: Vec::new(),
             notes: Vec::new(),
             nothing_judged: None,
@@ -155,7 +155,7 @@ impl Audit {
         audit.warnings.extend(audit.times_given_up());
         audit.notes.extend(audit.hours_given_up());
         if let Some(draft) = &header.draft {
-            audit.simulation = Some(Simulation::new(&mut audit, draft, &quotes)?);
+            audit.simulation = Some(WhatIf::new(&mut audit, draft, &quotes)?);
         }
         audit.warnings.extend(identity_warnings(&audit, &header.identities));
         audit.notes.extend(identity_note(&header.identities));
@@ -250,7 +250,7 @@ impl Audit {
     /// At `(others)` times are never kept, which its name says; anywhere else it must be told.
     fn times_given_up(&self) -> Option<String> {
         let is_given_up = |row: &&ActorRow| {
-            row.tally.times == Times::GivenUp && row.origin != Place::Others.to_string()
+            row.tally.times == Times::GivenUp && row.origin != OriginKey::Others.to_string()
         };
         let crawlers = self.rows.iter().filter(is_given_up).count();
         (crawlers > 0).then(|| {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UtcTime;
 
-use super::series::Series;
+use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 
 const HOUR_SECONDS: i64 = 3600;
@@ -17,14 +17,14 @@ const DAY_HOURS: i64 = 24;
 
 /// Requests of one crawler that one version of a robots.txt asks for a delay.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct PaceTally {
+pub struct DelayTally {
     /// How many, but for those of robots.txt and those without a path.
     pub requests: u64,
     /// By hour since the epoch.
-    pub hours: Series,
+    pub hours: TimeBuckets,
 }
 
-impl PaceTally {
+impl DelayTally {
     /// Counts one request.
     pub fn count(&mut self, time: UtcTime) {
         self.requests += 1;
@@ -32,8 +32,8 @@ impl PaceTally {
     }
 }
 
-impl Merge for PaceTally {
-    fn absorb(&mut self, other: PaceTally) {
+impl Merge for DelayTally {
+    fn absorb(&mut self, other: DelayTally) {
         self.requests += other.requests;
         self.hours.absorb(other.hours);
     }
@@ -41,7 +41,7 @@ impl Merge for PaceTally {
 
 /// How requests compare with a delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Pace {
+pub struct DelayKept {
     /// By hour; `None` where the delay sets no limit.
     pub hourly: Option<Excess>,
     /// By day of UTC.
@@ -70,9 +70,9 @@ pub struct Busiest {
     pub requests: u64,
 }
 
-impl Pace {
+impl DelayKept {
     /// Compares requests by `hours` with a delay, `None` or 0 where it sets no limit.
-    pub fn new(hours: &Series, delay_milliseconds: Option<u64>) -> Pace {
+    pub fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
         let hours = hours.buckets();
         let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);
         let excess = |period_hours: i64| {
@@ -89,7 +89,7 @@ impl Pace {
             }
             Some(excess)
         };
-        Pace {
+        DelayKept {
             hourly: excess(1),
             daily: excess(DAY_HOURS),
             busiest: busiest.map(|(hour, requests)| Busiest {
@@ -119,7 +119,7 @@ mod tests {
     ) {
         let time = |second: i64| UtcTime::from_unix_seconds(second).unwrap();
         let tally = |seconds: &mut dyn Iterator<Item = &i64>| {
-            let mut tally = PaceTally::default();
+            let mut tally = DelayTally::default();
             seconds.for_each(|&second| tally.count(time(second)));
             tally
         };
@@ -129,9 +129,9 @@ mod tests {
         assert_eq!(parts.requests, seconds.len() as u64);
         let busiest =
             busiest.map(|(start, requests)| Busiest { start: Some(time(start)), requests });
-        let expected = Pace { hourly, daily, busiest };
+        let expected = DelayKept { hourly, daily, busiest };
         for tally in [tally(&mut seconds.iter()), tally(&mut seconds.iter().rev()), parts] {
-            assert_eq!(Pace::new(&tally.hours, delay), expected);
+            assert_eq!(DelayKept::new(&tally.hours, delay), expected);
         }
     }
 

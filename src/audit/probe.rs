@@ -22,7 +22,7 @@ const SHOWN_BYTES_MAX: usize = 512;
 
 /// What the beginning of a log says.
 #[derive(Debug)]
-pub struct Examined {
+pub struct Probe {
     /// What was chosen, and why.
     pub detection: Detection,
     /// Lines that were looked at: those in the first `HEAD_BYTES_MAX` bytes.
@@ -43,12 +43,12 @@ pub struct Examined {
 ///
 /// # Errors
 /// Where it cannot be opened.
-pub fn examine(source: &Source, hints: &Hints) -> Result<Examined> {
+pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     let opened = open(source, &Arc::default())?;
     let mut chunks = Chunks::new(FileId::from_index(0), opened, HEAD_BYTES_MAX);
     let head = chunks.head();
     let detection = detect(lines(head), hints);
-    let mut examined = Examined {
+    let mut examined = Probe {
         lines: 0,
         records: 0,
         skipped: BTreeMap::new(),
@@ -78,7 +78,7 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Examined> {
     Ok(examined)
 }
 
-impl Examined {
+impl Probe {
     /// Lines that are no records, for any reason.
     pub fn rejected_lines(&self) -> u64 {
         self.rejected.values().sum()

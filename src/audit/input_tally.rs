@@ -14,7 +14,7 @@ pub const SAMPLE_BYTES_MAX: usize = 512;
 /// Lines of one input: `lines = crawler + other + rejected + skipped`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(from = "FileRecord", into = "FileRecord")]
-pub struct FileTally {
+pub struct InputTally {
     /// Requests of crawlers.
     pub crawler: u64,
     /// Lines of user agents that are no known crawler's.
@@ -46,9 +46,9 @@ struct FileRecord {
     skipped: BTreeMap<String, u64>,
 }
 
-impl From<FileTally> for FileRecord {
-    fn from(tally: FileTally) -> FileRecord {
-        let FileTally { crawler, other, rejected, bytes, skipped } = tally;
+impl From<InputTally> for FileRecord {
+    fn from(tally: InputTally) -> FileRecord {
+        let InputTally { crawler, other, rejected, bytes, skipped } = tally;
         let rejected = Reject::ALL.into_iter().zip(rejected).filter(|(_, tally)| tally.lines > 0);
         let skipped = Skip::ALL.into_iter().zip(skipped).filter(|(_, lines)| *lines > 0);
         FileRecord {
@@ -63,10 +63,10 @@ impl From<FileTally> for FileRecord {
 
 /// Reasons that this version does not know are left out; the sums of an input then do not agree,
 /// which is checked where it is used.
-impl From<FileRecord> for FileTally {
-    fn from(record: FileRecord) -> FileTally {
+impl From<FileRecord> for InputTally {
+    fn from(record: FileRecord) -> InputTally {
         let FileRecord { crawler, other, bytes, mut rejected, mut skipped } = record;
-        FileTally {
+        InputTally {
             crawler,
             other,
             rejected: Reject::ALL.map(|why| rejected.remove(why.as_str()).unwrap_or_default()),
@@ -76,7 +76,7 @@ impl From<FileRecord> for FileTally {
     }
 }
 
-impl FileTally {
+impl InputTally {
     /// Counts a line that is no record.
     pub fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
         let tally = &mut self.rejected[reason as usize];
@@ -113,8 +113,8 @@ impl FileTally {
     }
 }
 
-impl Merge for FileTally {
-    fn absorb(&mut self, other: FileTally) {
+impl Merge for InputTally {
+    fn absorb(&mut self, other: InputTally) {
         self.crawler += other.crawler;
         self.other += other.other;
         self.bytes += other.bytes;

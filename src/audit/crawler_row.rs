@@ -4,11 +4,11 @@ use crate::error::{Error, Result};
 use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::robots::DecidingRule;
 
-use super::awareness::{Awareness, Knowledge};
-use super::pace::Pace;
+use super::delay_kept::DelayKept;
+use super::prior_fetches::{Awareness, Knowledge};
 use super::quotes::Quotes;
-use super::series::Series;
 use super::tally::{Actor, CrawlerTally, Times, ViolationTally};
+use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 
 /// What one crawler did at one place.
@@ -36,7 +36,7 @@ pub struct Delayed {
     /// Its requests, but for those of robots.txt and those without a path.
     pub requests: u64,
     /// How they compare; `None` where their times were given up.
-    pub pace: Option<Pace>,
+    pub pace: Option<DelayKept>,
 }
 
 /// A rule, and who broke it how often.
@@ -64,7 +64,7 @@ impl ActorRow {
         let broken = violations.into_iter().map(|(key, mut tally)| {
             let before = knowledge.before(&tally.minutes, tally.requests);
             // Packed again as ages, and not needed any more.
-            tally.minutes = Series::default();
+            tally.minutes = TimeBuckets::default();
             awareness.absorb(before.clone());
             Ok(Broken { rule: quotes.rule(key, actor.0)?, tally, awareness: before })
         });
@@ -76,7 +76,7 @@ impl ActorRow {
             let Some(asked) = quotes.crawl_delay(robots, actor.0)? else { continue };
             let is_known = times == Times::Kept;
             let requests = pace.requests;
-            let pace = is_known.then(|| Pace::new(&pace.hours, asked.milliseconds));
+            let pace = is_known.then(|| DelayKept::new(&pace.hours, asked.milliseconds));
             delayed.push(Delayed { asked, requests, pace });
         }
         delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);

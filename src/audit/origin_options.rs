@@ -7,7 +7,7 @@ use crate::url::origin::{Origin, canonical_host};
 
 /// What the user says of origins.
 #[derive(Clone, Debug, Default)]
-pub struct Naming {
+pub struct OriginOptions {
     /// Of records that name no host.
     pub origin: Option<Origin>,
     /// Where there is no such: what the names of files say.

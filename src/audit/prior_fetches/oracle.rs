@@ -14,7 +14,7 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
-    use super::super::super::place::{Place, Standing};
+    use super::super::super::origin_key::{OriginKey, OriginRank};
     use super::super::super::sums::{Span, Statuses};
     use super::super::super::tally::rows::{RowLimits, Rows};
     use super::super::super::tally::{Example, ViolationTally};
@@ -55,7 +55,7 @@ mod tests {
         registry: Registry,
         robots: RobotsId,
         /// The first two are named, the others strangers.
-        places: Vec<(Standing, Place)>,
+        places: Vec<(OriginRank, OriginKey)>,
     }
 
     impl World {
@@ -69,9 +69,9 @@ mod tests {
             let robots = judge.unnamed().unwrap().id;
             let places = (0..6).map(|at| {
                 let origin = Origin::parse(format!("http://{at}.example").as_bytes()).unwrap();
-                let place = Place::Origin(origin);
-                let stranger = Standing::Stranger(place.stable_hash());
-                (if at < 2 { Standing::Named } else { stranger }, place)
+                let place = OriginKey::Origin(origin);
+                let stranger = OriginRank::Stranger(place.stable_hash());
+                (if at < 2 { OriginRank::Named } else { stranger }, place)
             });
             let places = places.collect();
             World { registry, robots, places }
@@ -85,7 +85,7 @@ mod tests {
             match request.event {
                 Event::Fetch(method, status) => tally.readings.count_fetch(time, method, status),
                 Event::Violation { line } => {
-                    let mut minutes = Series::default();
+                    let mut minutes = TimeBuckets::default();
                     minutes.add(time.unix_minute(), 1);
                     let target = Box::default();
                     let one = ViolationTally {
@@ -225,7 +225,7 @@ mod tests {
             let mut seen: Vec<usize> = requests.iter().map(|request| request.place).collect();
             seen.sort_by_key(|&place| &self.places[place]);
             seen.dedup();
-            let is_named = |&place: &usize| self.places[place].0 == Standing::Named;
+            let is_named = |&place: &usize| self.places[place].0 == OriginRank::Named;
             let named = seen.iter().copied().filter(is_named);
             let strangers = seen.iter().copied().filter(|place| !is_named(place));
             named.chain(strangers.take(STRANGERS_MAX)).collect()

@@ -14,10 +14,10 @@ use crate::judge::outages::{HOUR_SECONDS, OutageHours};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
-use super::finish::Audit;
-use super::naming::Naming;
-use super::place::Place;
-use super::place::Standing;
+use super::model::ReportModel;
+use super::origin_key::OriginKey;
+use super::origin_key::OriginRank;
+use super::origin_options::OriginOptions;
 use super::prepass::OutageHosts;
 use super::sites::{Site, Sites};
 use super::tally::header::OutageSummary;
@@ -34,13 +34,13 @@ const DAY_SECONDS: i64 = HOURS_OF_DAY * HOUR_SECONDS;
 
 /// How requests for robots.txt were answered.
 #[derive(Clone, Debug)]
-pub struct Witness {
-    days: Bounded<PlaceDay, Answers>,
+pub struct LogOutages {
+    days: Bounded<OriginDay, Answers>,
 }
 
-/// What a finished [`Witness`] shows.
+/// What a finished [`LogOutages`] shows.
 #[derive(Clone, Debug, Default)]
-pub struct Silent {
+pub struct FoundOutages {
     /// Hours in which nobody got the robots.txt of an origin.
     pub hours: OutageHours,
     /// Whether there were more than [`DAYS_MAX`] days of origins.
@@ -49,7 +49,7 @@ pub struct Silent {
 
 /// What was counted of what the logs themselves show.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct LogEvidence {
+pub struct OutageEvidence {
     /// Hours in which the robots.txt of some origin could not be got.
     pub hours: u64,
     /// Those origins.
@@ -62,8 +62,8 @@ pub struct LogEvidence {
 
 /// A day of UTC at a place.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct PlaceDay {
-    place: Place,
+struct OriginDay {
+    place: OriginKey,
     /// Since 1970.
     day: i64,
 }
@@ -72,7 +72,7 @@ struct PlaceDay {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AnswersOfDay {
     /// Who was asked for its robots.txt.
-    pub place: Place,
+    pub place: OriginKey,
     /// Whether the user named it.
     pub is_named: bool,
     /// Since 1970, in UTC.
@@ -92,21 +92,21 @@ struct Answers {
     in_vain: BTreeMap<u8, BTreeSet<u64>>,
 }
 
-impl LogEvidence {
+impl OutageEvidence {
     /// Before requests were counted.
-    pub(super) fn of(outages: OutageSummary) -> LogEvidence {
+    pub(super) fn of(outages: OutageSummary) -> OutageEvidence {
         let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
-        LogEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests: 0 }
+        OutageEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests: 0 }
     }
 }
 
-impl Audit {
+impl ReportModel {
     /// Counts what the logs' own evidence decided, and says so.
     pub(super) fn tell_log_evidence(&mut self) {
         let requests = self.actors().map(|(_, _, tally)| tally.unreachable_by_logs).sum();
         let Some(evidence) = &mut self.log_evidence else { return };
         evidence.requests = requests;
-        let LogEvidence { hours, origins, hours_passed_over, .. } = *evidence;
+        let OutageEvidence { hours, origins, hours_passed_over, .. } = *evidence;
         let passed_over = match hours_passed_over {
             0 => String::new(),
             more => format!("; not known_outages, as the archive has snapshots near: {more}"),
@@ -121,13 +121,13 @@ impl Audit {
     }
 }
 
-impl Default for Witness {
-    fn default() -> Witness {
-        Witness { days: Bounded::new(DAYS_MAX) }
+impl Default for LogOutages {
+    fn default() -> LogOutages {
+        LogOutages { days: Bounded::new(DAYS_MAX) }
     }
 }
 
-impl Witness {
+impl LogOutages {
     /// Counts that `client` asked for the robots.txt of `site`, and was answered `status`.
     pub(super) fn count(
         &mut self,
@@ -138,42 +138,42 @@ impl Witness {
         client: u64,
     ) {
         let is_ours = hosts == OutageHosts::All || is_ours(site);
-        if !is_ours || matches!(*site.place, Place::Invalid | Place::Others) {
+        if !is_ours || matches!(*site.place, OriginKey::Invalid | OriginKey::Others) {
             return;
         }
         let hour = time.unix_seconds().div_euclid(HOUR_SECONDS);
         let day = hour.div_euclid(HOURS_OF_DAY);
-        let key = PlaceDay { place: Place::clone(&site.place), day };
-        let hash = key.hash_of(site.standing == Standing::Named);
+        let key = OriginDay { place: OriginKey::clone(&site.place), day };
+        let hash = key.hash_of(site.standing == OriginRank::Named);
         let hour_of_day = u8::try_from(hour.rem_euclid(HOURS_OF_DAY)).expect("a day has 24 hours");
         self.days.entry(hash, &key).count(hour_of_day, status, client);
     }
 
     /// What all answers together show of the origins that are the user's, as `judge` and `naming`
     /// have it.
-    pub fn into_silent(self, judge: &Judge, naming: &Naming) -> Silent {
+    pub fn into_silent(self, judge: &Judge, naming: &OriginOptions) -> FoundOutages {
         let sites = Sites::new(judge, naming);
         let (days, others) = self.days.into_parts();
         // A host may have been a stranger to one machine and named on another.
-        let mut by_place: BTreeMap<PlaceDay, Answers> = BTreeMap::new();
+        let mut by_place: BTreeMap<OriginDay, Answers> = BTreeMap::new();
         for (key, answers) in days {
             by_place.absorb(BTreeMap::from([(key, answers)]));
         }
         let mut hours = OutageHours::new();
-        for (PlaceDay { place, day }, answers) in by_place {
+        for (OriginDay { place, day }, answers) in by_place {
             let silent: Vec<i64> = answers.silent().collect();
             if silent.is_empty() || !is_ours(&sites.of_place(&place)) {
                 continue;
             }
             let origin = match place {
-                Place::Origin(origin) => Some(origin),
+                OriginKey::Origin(origin) => Some(origin),
                 _ => None,
             };
             let of_origin = hours.entry(origin).or_default();
             of_origin.extend(silent.iter().map(|hour| day * HOURS_OF_DAY + hour));
         }
         hours.values_mut().for_each(|hours| hours.sort_unstable());
-        Silent { hours, is_cut: others.is_some() }
+        FoundOutages { hours, is_cut: others.is_some() }
     }
 
     /// What was collected, in the order of places and days, and whether some days had to be left
@@ -195,9 +195,9 @@ impl Witness {
         (days, is_cut)
     }
 
-    /// Of what [`Witness::into_days`] gave; `None` where it cannot have.
-    pub(super) fn of_days(days: Vec<AnswersOfDay>, is_cut: bool) -> Option<Witness> {
-        let mut witness = Witness::default();
+    /// Of what [`LogOutages::into_days`] gave; `None` where it cannot have.
+    pub(super) fn of_days(days: Vec<AnswersOfDay>, is_cut: bool) -> Option<LogOutages> {
+        let mut witness = LogOutages::default();
         if days.len() > DAYS_MAX {
             return None;
         }
@@ -209,10 +209,10 @@ impl Witness {
                         && answered >> hour & 1 == 0
                         && (1..=CLIENTS_MIN).contains(&clients.len())
                 });
-            if !is_time || !is_hours || matches!(place, Place::Invalid | Place::Others) {
+            if !is_time || !is_hours || matches!(place, OriginKey::Invalid | OriginKey::Others) {
                 return None;
             }
-            let key = PlaceDay { place, day };
+            let key = OriginDay { place, day };
             witness.days.add_hashed(key.hash_of(is_named), key, Answers { answered, in_vain });
         }
         if is_cut {
@@ -224,16 +224,16 @@ impl Witness {
 
 /// Whether what a host answers counts.
 fn is_ours(site: &Site) -> bool {
-    site.standing == Standing::Named || site.known.is_some()
+    site.standing == OriginRank::Named || site.known.is_some()
 }
 
-impl Merge for Witness {
-    fn absorb(&mut self, other: Witness) {
+impl Merge for LogOutages {
+    fn absorb(&mut self, other: LogOutages) {
         self.days.absorb(other.days);
     }
 }
 
-impl PlaceDay {
+impl OriginDay {
     /// Hosts that the user named are never pushed out by those that anybody can make up.
     fn hash_of(&self, is_named: bool) -> u64 {
         match is_named {
@@ -243,7 +243,7 @@ impl PlaceDay {
     }
 }
 
-impl StableHash for PlaceDay {
+impl StableHash for OriginDay {
     fn stable_hash(&self) -> u64 {
         format!("{} {}", self.day, self.place).as_bytes().stable_hash()
     }
@@ -303,25 +303,25 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
-    fn site(host: &str, standing: Standing) -> Site {
-        let place = Arc::new(Place::Origin(Origin::parse(host.as_bytes()).unwrap()));
+    fn site(host: &str, standing: OriginRank) -> Site {
+        let place = Arc::new(OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap()));
         Site { place, standing, known: None, host_source: HostSource::Own }
     }
 
     /// Where the user named `https://a.example` and nothing is known of any host.
-    fn silent(witness: Witness) -> Silent {
+    fn silent(witness: LogOutages) -> FoundOutages {
         let store = Store::Directory(Directory::default());
         let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
         let origin = Origin::parse(b"https://a.example");
-        witness.into_silent(&judge, &Naming { origin, ..Naming::default() })
+        witness.into_silent(&judge, &OriginOptions { origin, ..OriginOptions::default() })
     }
 
     /// `(minute, status, client)`, in any order and however split between workers.
     #[track_caller]
     fn check(asked: &[(i64, u16, u64)], expected: &[i64]) {
-        let site = site("https://a.example", Standing::Named);
+        let site = site("https://a.example", OriginRank::Named);
         let witness = |asked: &[(i64, u16, u64)]| {
-            let mut witness = Witness::default();
+            let mut witness = LogOutages::default();
             for &(minute, status, client) in asked {
                 let time = UtcTime::from_unix_seconds(minute * 60).unwrap();
                 witness.count(&site, OutageHosts::Ours, time, status, client);
@@ -334,7 +334,7 @@ mod tests {
                 let mut whole = witness(&asked[..cut]);
                 whole.absorb(witness(&asked[cut..]));
                 let (days, is_cut) = whole.into_days();
-                let whole = Witness::of_days(days, is_cut).unwrap();
+                let whole = LogOutages::of_days(days, is_cut).unwrap();
                 let found = silent(whole).hours.into_values().next().unwrap_or_default();
                 assert_eq!(found, expected, "{asked:?} cut at {cut}");
             }
@@ -358,8 +358,8 @@ mod tests {
     #[test]
     fn strangers_of_whom_nothing_is_known_show_nothing() {
         for hosts in [OutageHosts::Ours, OutageHosts::All] {
-            let mut witness = Witness::default();
-            let stranger = site("https://b.example", Standing::Stranger(1));
+            let mut witness = LogOutages::default();
+            let stranger = site("https://b.example", OriginRank::Stranger(1));
             for client in 0..9 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
                 witness.count(&stranger, hosts, time, 503, client);
@@ -372,9 +372,9 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_clients_depends_neither_on_their_order_nor_on_how_they_are_split() {
-        let site = site("https://a.example", Standing::Named);
+        let site = site("https://a.example", OriginRank::Named);
         let witness = |clients: &[u64]| {
-            let mut witness = Witness::default();
+            let mut witness = LogOutages::default();
             for &client in clients {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
                 witness.count(&site, OutageHosts::Ours, time, 503, client);
@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn a_host_that_is_named_here_and_not_there_is_one_host() {
         let count = |standing, status| {
-            let mut witness = Witness::default();
+            let mut witness = LogOutages::default();
             for client in 0..3 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
                 let site = site("https://a.example", standing);
@@ -403,8 +403,8 @@ mod tests {
             }
             witness
         };
-        let mut whole = count(Standing::Named, 503);
-        whole.absorb(count(Standing::Stranger(7), 200));
+        let mut whole = count(OriginRank::Named, 503);
+        whole.absorb(count(OriginRank::Stranger(7), 200));
         assert!(silent(whole).hours.is_empty());
     }
 
@@ -412,17 +412,17 @@ mod tests {
     fn days_that_cannot_have_been_collected_are_refused() {
         let fits = |change: fn(&mut AnswersOfDay)| {
             let mut day = AnswersOfDay {
-                place: Place::Unnamed,
+                place: OriginKey::Unnamed,
                 is_named: true,
                 day: 20_000,
                 answered_hours: 1,
                 in_vain: BTreeMap::from([(1, BTreeSet::from([7]))]),
             };
             change(&mut day);
-            Witness::of_days(vec![day], false).is_some()
+            LogOutages::of_days(vec![day], false).is_some()
         };
         assert!(fits(|_| {}));
-        assert!(!fits(|day| day.place = Place::Others));
+        assert!(!fits(|day| day.place = OriginKey::Others));
         assert!(!fits(|day| day.day = i64::MAX));
         assert!(!fits(|day| day.day = 1 << 50));
         assert!(!fits(|day| day.answered_hours = 1 << 24));

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UtcTime;
 
-use super::series::Series;
 use super::sums::{Span, Statuses};
+use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 
 /// When a crawler asked for robots.txt and got it, and what it asked for before.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
-pub struct ReadingTally {
+pub struct FetchTally {
     /// How its requests for robots.txt were answered.
     pub statuses: Statuses,
     /// When it asked for robots.txt.
@@ -24,18 +24,18 @@ pub struct ReadingTally {
     /// When it read robots.txt.
     pub read: Option<Span>,
     /// Readings that were answered 200, by minute.
-    #[serde(skip_serializing_if = "Series::is_empty")]
-    pub read_200: Series,
+    #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
+    pub read_200: TimeBuckets,
     /// Readings that were answered 304, by minute.
-    #[serde(skip_serializing_if = "Series::is_empty")]
-    pub read_304: Series,
+    #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
+    pub read_304: TimeBuckets,
     /// Other requests by minute, for minutes before the first reading that is known so far: at
     /// most 1,440 for each day.
-    #[serde(skip_serializing_if = "Series::is_empty")]
-    pub waiting: Series,
+    #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
+    pub waiting: TimeBuckets,
 }
 
-impl ReadingTally {
+impl FetchTally {
     /// Counts a request for robots.txt.
     pub fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
         self.statuses.count(status);
@@ -79,8 +79,8 @@ impl ReadingTally {
     }
 }
 
-impl Merge for ReadingTally {
-    fn absorb(&mut self, other: ReadingTally) {
+impl Merge for FetchTally {
+    fn absorb(&mut self, other: FetchTally) {
         self.statuses.absorb(other.statuses);
         self.fetched.absorb(other.fetched);
         self.readings += other.readings;
@@ -105,7 +105,7 @@ mod tests {
     fn check(events: &[(char, i64)], expected_before: u64) {
         for cut in 0..=events.len() {
             let mut tallies = [&events[..cut], &events[cut..]].map(|events| {
-                let mut tally = ReadingTally::default();
+                let mut tally = FetchTally::default();
                 for &(kind, minute) in events {
                     match kind {
                         'r' => tally.count_fetch(at(minute, 30), b"GET", 200),
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn only_a_get_that_was_answered_reads() {
-        let mut tally = ReadingTally::default();
+        let mut tally = FetchTally::default();
         tally.count_fetch(at(1, 0), b"HEAD", 200);
         tally.count_fetch(at(1, 0), b"GET", 404);
         assert_eq!((tally.readings, tally.statuses.total()), (0, 2));

@@ -19,7 +19,7 @@ const WAITING_PART: usize = 8;
 
 /// How often something happened, by bucket of time.
 #[derive(Clone, Debug, Default)]
-pub struct Series {
+pub struct TimeBuckets {
     /// Distance to the bucket before (the first: its zigzag value), then the count; ascending.
     packed: Vec<u8>,
     /// Buckets that are packed.
@@ -30,7 +30,7 @@ pub struct Series {
     waiting: Vec<(i64, u64)>,
 }
 
-impl Series {
+impl TimeBuckets {
     /// Adds `count` to `bucket`.
     pub fn add(&mut self, bucket: i64, count: u64) {
         if let Some((last, sum)) = self.waiting.last_mut()
@@ -127,8 +127,8 @@ impl Series {
     }
 }
 
-impl Merge for Series {
-    fn absorb(&mut self, other: Series) {
+impl Merge for TimeBuckets {
+    fn absorb(&mut self, other: TimeBuckets) {
         if self.is_empty() {
             *self = other;
             return;
@@ -145,7 +145,7 @@ impl Merge for Series {
 }
 
 /// Numbers in pairs: the distance to the bucket before (the first: the bucket itself), the count.
-impl Serialize for Series {
+impl Serialize for TimeBuckets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut before = 0i64;
         let pairs = self.buckets().into_iter().flat_map(|(bucket, count)| {
@@ -157,10 +157,10 @@ impl Serialize for Series {
     }
 }
 
-impl<'de> Deserialize<'de> for Series {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Series, D::Error> {
+impl<'de> Deserialize<'de> for TimeBuckets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TimeBuckets, D::Error> {
         let numbers = Vec::<i64>::deserialize(deserializer)?;
-        let mut series = Series::default();
+        let mut series = TimeBuckets::default();
         let mut bucket = 0i64;
         for pair in numbers.chunks_exact(2) {
             bucket = bucket.wrapping_add(pair[0]);
@@ -171,8 +171,8 @@ impl<'de> Deserialize<'de> for Series {
 }
 
 /// Two series are equal if their buckets are.
-impl PartialEq for Series {
-    fn eq(&self, other: &Series) -> bool {
+impl PartialEq for TimeBuckets {
+    fn eq(&self, other: &TimeBuckets) -> bool {
         self.buckets() == other.buckets()
     }
 }
@@ -259,7 +259,7 @@ mod tests {
         let state = &mut 1;
         for (additions, width) in [(0, 1), (1, 1), (50, 5), (3_000, 100), (3_000, 1_000_000)] {
             let mut expected = BTreeMap::<i64, u64>::new();
-            let mut parts = vec![Series::default(); 3];
+            let mut parts = vec![TimeBuckets::default(); 3];
             for at in 0..additions {
                 let bucket = match additions % 2 {
                     0 => random(state, width) as i64 - 20,
@@ -284,17 +284,17 @@ mod tests {
 
     #[test]
     fn the_ends_of_time_and_large_counts_come_back() {
-        let mut series = Series::default();
+        let mut series = TimeBuckets::default();
         let all = [(i64::MIN, u64::MAX), (-1, 1), (0, 128), (1, 127), (i64::MAX, 1 << 63)];
         all.iter().rev().for_each(|&(bucket, count)| series.add(bucket, count));
         assert_eq!((series.len(), series.buckets()), (5, all.to_vec()));
         let text = serde_json::to_string(&series).unwrap();
-        assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), series);
+        assert_eq!(serde_json::from_str::<TimeBuckets>(&text).unwrap(), series);
     }
 
     #[test]
     fn a_bucket_takes_two_bytes() {
-        let mut series = Series::default();
+        let mut series = TimeBuckets::default();
         (29_000_000..29_525_600).for_each(|minute| series.add(minute, 7));
         assert_eq!(series.len(), 525_600);
         assert!(series.packed.len() < 2 * 525_600 + 10);

@@ -10,7 +10,7 @@ use crate::url::origin::Origin;
 /// The `origin` column of a report.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Place {
+pub enum OriginKey {
     /// The log names no host and `--origin` was not given: written `-`.
     Unnamed,
     /// A host that cannot exist: written `(invalid)`.
@@ -21,49 +21,49 @@ pub enum Place {
     Origin(Origin),
 }
 
-impl Place {
+impl OriginKey {
     /// The host in canonical form; `None` where none is known.
     pub fn host(&self) -> Option<&str> {
         match self {
-            Place::Origin(origin) => Some(origin.host()),
+            OriginKey::Origin(origin) => Some(origin.host()),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for OriginKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Place::Unnamed => "-",
-            Place::Invalid => "(invalid)",
-            Place::Others => "(others)",
-            Place::Origin(origin) => origin.as_str(),
+            OriginKey::Unnamed => "-",
+            OriginKey::Invalid => "(invalid)",
+            OriginKey::Others => "(others)",
+            OriginKey::Origin(origin) => origin.as_str(),
         })
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> String {
+impl From<OriginKey> for String {
+    fn from(place: OriginKey) -> String {
         place.to_string()
     }
 }
 
-impl TryFrom<String> for Place {
+impl TryFrom<String> for OriginKey {
     type Error = String;
 
     /// Reads what is written.
-    fn try_from(text: String) -> Result<Place, String> {
-        let known = [Place::Unnamed, Place::Invalid, Place::Others];
+    fn try_from(text: String) -> Result<OriginKey, String> {
+        let known = [OriginKey::Unnamed, OriginKey::Invalid, OriginKey::Others];
         let known = known.into_iter().find(|place| place.to_string() == text);
         let origin = || {
-            let origin = Origin::parse(text.as_bytes()).map(Place::Origin);
+            let origin = Origin::parse(text.as_bytes()).map(OriginKey::Origin);
             origin.filter(|origin| origin.to_string() == text)
         };
         known.or_else(origin).ok_or_else(|| format!("'{text}' is not an origin"))
     }
 }
 
-impl StableHash for Place {
+impl StableHash for OriginKey {
     fn stable_hash(&self) -> u64 {
         self.to_string().as_bytes().stable_hash()
     }
@@ -71,7 +71,7 @@ impl StableHash for Place {
 
 /// Whether a place may be folded into `(others)`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Standing {
+pub enum OriginRank {
     /// The user named it.
     Named,
     /// Its hash decides.

@@ -18,10 +18,10 @@ use crate::merge::Merge;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use super::finish::{Audit, UsedRobots};
-use super::place::Place;
+use super::crawler_row::ActorRow;
+use super::model::{ReportModel, UsedRobots};
+use super::origin_key::OriginKey;
 use super::quotes::Quotes;
-use super::row::ActorRow;
 use super::sums::Span;
 use super::tally::header::{self, DraftScope};
 use super::tally::short_map::ShortMap;
@@ -63,7 +63,7 @@ pub enum Compared {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct ChangeKey {
     /// Which way.
-    pub change: Change,
+    pub change: WhatIfChange,
     /// Line of the draft that would decide; `None` where no rule of it does.
     pub draft_line: Option<u32>,
     /// The rule that decided; `None` where none did.
@@ -73,26 +73,26 @@ pub struct ChangeKey {
 /// Which way a request would change.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Change {
+pub enum WhatIfChange {
     /// It was allowed, and would be disallowed.
     NewlyDisallowed,
     /// It was disallowed, and would be allowed.
     NewlyAllowed,
 }
 
-impl Change {
+impl WhatIfChange {
     /// As tables write it.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Change::NewlyDisallowed => "newly-disallowed",
-            Change::NewlyAllowed => "newly-allowed",
+            WhatIfChange::NewlyDisallowed => "newly-disallowed",
+            WhatIfChange::NewlyAllowed => "newly-allowed",
         }
     }
 }
 
 /// What a draft would change for one crawler at one place.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct SimulatedTally {
+pub struct WhatIfTally {
     /// Requests that were compared.
     pub judged: u64,
     /// Those of which the draft says the same.
@@ -114,18 +114,18 @@ pub struct ChangeTally {
 
 /// All that a draft would change.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct WhatIf {
     /// The name of the draft.
     pub draft: String,
     /// Its version.
     pub robots: UsedRobots,
     /// In the order of the rows of a report: whose requests were compared.
-    pub rows: Vec<SimulatedRow>,
+    pub rows: Vec<WhatIfRow>,
 }
 
 /// What a draft would change for one crawler of one identity at one origin.
 #[derive(Debug)]
-pub struct SimulatedRow {
+pub struct WhatIfRow {
     /// The `origin` column.
     pub origin: String,
     /// Who.
@@ -135,14 +135,14 @@ pub struct SimulatedRow {
     /// Those of which the draft says the same.
     pub unchanged: u64,
     /// The others.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedVerdict>,
 }
 
 /// A change, with the rules that make it.
 #[derive(Debug)]
-pub struct Changed {
+pub struct ChangedVerdict {
     /// Which way.
-    pub change: Change,
+    pub change: WhatIfChange,
     /// The rule of the draft; `None` where none of it would decide.
     pub draft: Option<DecidingRule>,
     /// The rule that decided; `None` where none did.
@@ -153,7 +153,7 @@ pub struct Changed {
 
 /// Compared requests by what a draft would do to them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct SimulatedSums {
+pub struct WhatIfSums {
     /// All of them.
     pub judged: u64,
     /// Allowed so far.
@@ -181,7 +181,7 @@ impl Draft {
     /// `None` where it is not to be compared.
     pub fn compare(
         &self,
-        place: &Place,
+        place: &OriginKey,
         crawler: CrawlerId,
         path: PathQuery<'_>,
         verdict: Verdict,
@@ -197,7 +197,7 @@ impl Draft {
         };
         let is_governed = match (&self.governs, place) {
             (Governs::Everything | Governs::TheOnlyOne, _) => true,
-            (Governs::Origins(origins), Place::Origin(origin)) => origins.contains(origin),
+            (Governs::Origins(origins), OriginKey::Origin(origin)) => origins.contains(origin),
             (Governs::Origins(_), _) => false,
         };
         if !is_governed {
@@ -205,8 +205,8 @@ impl Draft {
         }
         let decision = self.judge.decide(&self.robots, crawler, path);
         let change = match (was_allowed, decision.allowed) {
-            (true, false) => Change::NewlyDisallowed,
-            (false, true) => Change::NewlyAllowed,
+            (true, false) => WhatIfChange::NewlyDisallowed,
+            (false, true) => WhatIfChange::NewlyAllowed,
             (true, true) | (false, false) => return Some(Compared::Same),
         };
         let (draft_line, present) = (decision.line, verdict.rule());
@@ -233,7 +233,7 @@ impl Draft {
     }
 }
 
-impl SimulatedTally {
+impl WhatIfTally {
     /// Counts a request that was compared; `example` is that request.
     pub fn count(&mut self, compared: Compared, example: impl FnOnce() -> Example) {
         self.judged += 1;
@@ -251,8 +251,8 @@ impl SimulatedTally {
     }
 }
 
-impl Merge for SimulatedTally {
-    fn absorb(&mut self, other: SimulatedTally) {
+impl Merge for WhatIfTally {
+    fn absorb(&mut self, other: WhatIfTally) {
         self.judged += other.judged;
         self.unchanged += other.unchanged;
         self.changes.absorb(other.changes);
@@ -269,24 +269,24 @@ impl Merge for ChangeTally {
     }
 }
 
-impl Simulation {
+impl WhatIf {
     /// Takes what was counted out of `audit`.
     ///
     /// # Errors
     /// Where it must be said which origin the draft is for, or sums that must hold do not.
     pub(super) fn new(
-        audit: &mut Audit,
+        audit: &mut ReportModel,
         draft: &header::DraftSummary,
         quotes: &Quotes<'_>,
-    ) -> Result<Simulation> {
+    ) -> Result<WhatIf> {
         let robots = quotes.used(draft.digest)?;
         let mut rows = Vec::new();
         for row in audit.rows_mut() {
             if let Some(tally) = row.tally.simulated.take().filter(|tally| tally.judged > 0) {
-                rows.push(SimulatedRow::new(row, *tally, robots.id, quotes)?);
+                rows.push(WhatIfRow::new(row, *tally, robots.id, quotes)?);
             }
         }
-        let simulation = Simulation { draft: draft.source.clone(), robots, rows };
+        let simulation = WhatIf { draft: draft.source.clone(), robots, rows };
         if draft.scope == DraftScope::OnlyOrigin {
             simulation.check_origins()?;
         }
@@ -295,22 +295,22 @@ impl Simulation {
     }
 
     /// Sums over all crawlers that are not spoofed: those that would read the draft.
-    pub fn total_not_spoofed(&self) -> SimulatedSums {
-        let mut total = SimulatedSums::default();
+    pub fn total_not_spoofed(&self) -> WhatIfSums {
+        let mut total = WhatIfSums::default();
         let rows = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
         rows.for_each(|row| total.absorb(row.total()));
         total
     }
 
     /// Sums over all crawlers.
-    pub fn total(&self) -> SimulatedSums {
-        let mut total = SimulatedSums::default();
+    pub fn total(&self) -> WhatIfSums {
+        let mut total = WhatIfSums::default();
         self.rows.iter().for_each(|row| total.absorb(row.total()));
         total
     }
 
     /// Each change of each origin, crawler and identity.
-    pub fn changes(&self) -> impl Iterator<Item = (&str, Actor, &Changed)> {
+    pub fn changes(&self) -> impl Iterator<Item = (&str, Actor, &ChangedVerdict)> {
         self.rows.iter().flat_map(|row| {
             row.changed.iter().map(move |changed| (row.origin.as_str(), row.actor, changed))
         })
@@ -360,23 +360,23 @@ impl Simulation {
     }
 }
 
-impl SimulatedRow {
+impl WhatIfRow {
     fn new(
         row: &ActorRow,
-        tally: SimulatedTally,
+        tally: WhatIfTally,
         draft: RobotsId,
         quotes: &Quotes<'_>,
-    ) -> Result<SimulatedRow> {
+    ) -> Result<WhatIfRow> {
         let crawler = row.actor.0;
-        let SimulatedTally { judged, unchanged, changes } = tally;
+        let WhatIfTally { judged, unchanged, changes } = tally;
         let changed = changes.into_iter().map(|(key, tally)| {
             let of_draft = key.draft_line.map(|line| RuleRef { robots: draft, line });
             let rule =
                 |rule: Option<RuleRef>| rule.map(|rule| quotes.rule(rule, crawler)).transpose();
             let (draft, present) = (rule(of_draft)?, rule(key.present)?);
-            Ok(Changed { change: key.change, draft, present, tally })
+            Ok(ChangedVerdict { change: key.change, draft, present, tally })
         });
-        let mut changed: Vec<Changed> = changed.collect::<Result<_>>()?;
+        let mut changed: Vec<ChangedVerdict> = changed.collect::<Result<_>>()?;
         // Not as they were kept: versions are numbered as threads came upon them.
         changed.sort_by_key(|changed| {
             let place =
@@ -384,20 +384,20 @@ impl SimulatedRow {
             (changed.change, place(&changed.draft), place(&changed.present))
         });
         let (origin, actor) = (row.origin.clone(), row.actor);
-        let simulated = SimulatedRow { origin, actor, judged, unchanged, changed };
+        let simulated = WhatIfRow { origin, actor, judged, unchanged, changed };
         simulated.check(row)?;
         Ok(simulated)
     }
 
-    fn total(&self) -> SimulatedSums {
+    fn total(&self) -> WhatIfSums {
         let of = |change| {
             let changed = self.changed.iter().filter(|changed| changed.change == change);
             changed.map(|changed| changed.tally.requests).sum()
         };
-        SimulatedSums {
+        WhatIfSums {
             judged: self.judged,
-            newly_disallowed: of(Change::NewlyDisallowed),
-            newly_allowed: of(Change::NewlyAllowed),
+            newly_disallowed: of(WhatIfChange::NewlyDisallowed),
+            newly_allowed: of(WhatIfChange::NewlyAllowed),
             unchanged: self.unchanged,
         }
     }
@@ -409,7 +409,7 @@ impl SimulatedRow {
         let judged = sums.allowed + disallowed;
         // Only some of the origins that are one row there may have been compared.
         let is_whole = total.judged == judged
-            || (row.origin == Place::Others.to_string() && total.judged < judged);
+            || (row.origin == OriginKey::Others.to_string() && total.judged < judged);
         let compared = total.newly_disallowed + total.newly_allowed + total.unchanged;
         if is_whole
             && compared == total.judged
@@ -425,8 +425,8 @@ impl SimulatedRow {
     }
 }
 
-impl Merge for SimulatedSums {
-    fn absorb(&mut self, other: SimulatedSums) {
+impl Merge for WhatIfSums {
+    fn absorb(&mut self, other: WhatIfSums) {
         self.judged += other.judged;
         self.newly_disallowed += other.newly_disallowed;
         self.newly_allowed += other.newly_allowed;

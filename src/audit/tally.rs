@@ -1,7 +1,7 @@
 //! The one tally: what is known of some log lines.
 //!
 //! While lines are read it is dense ([`counter`], [`rows`]); at the end it is put in order by names
-//! ([`build`]), and that is what is written ([`file`]), merged ([`merge`]) and reported.
+//! ([`build`]), and that is what is written ([`mod@file`]), merged ([`merge`]) and reported.
 
 pub mod build;
 pub mod counter;

@@ -45,6 +45,7 @@ fn check_line(format: &Format, line: &[u8], scratch: &mut Scratch) {
             Skip::Blank => assert!(line.trim_ascii().is_empty()),
             Skip::Comment => assert!(line.starts_with(b"#")),
             Skip::Partial => panic!("only damage cuts lines"),
+            Skip::OutsideTime => panic!("the parser knows no stretch of time"),
             Skip::EnvelopePartial | Skip::Subrequest | Skip::NotAccess | Skip::Directive => {}
         },
         LineContent::Reject(reject) => {

@@ -273,8 +273,6 @@ impl<'a> Scan<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Map, Value as Json};
 
     use super::*;
@@ -433,8 +431,7 @@ mod tests {
         fn object(&mut self, depth: usize) -> Map<String, Json> {
             const KEYS: [&str; 6] = ["a", "b", "c", "é", "", "other"];
             let count = self.below(7);
-            let members = (0..count).map(|_| (KEYS[self.below(6)].to_owned(), self.value(depth)));
-            members.collect::<BTreeMap<String, Json>>().into_iter().collect()
+            (0..count).map(|_| (KEYS[self.below(6)].to_owned(), self.value(depth))).collect()
         }
     }
 
@@ -464,6 +461,14 @@ mod tests {
         }
     }
 
+    /// Whether all values are equal. We give a number as it stands, serde_json as it writes it.
+    fn are_same(ours: &[Vec<u8>; 6], theirs: &[Vec<u8>; 6]) -> bool {
+        let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
+        ours.iter().zip(theirs).all(|(ours, theirs)| {
+            ours == theirs || number(ours).is_some_and(|ours| Some(ours) == number(theirs))
+        })
+    }
+
     /// What serde_json reads is read, and alike; what it does not read is read only where we mean to.
     #[track_caller]
     fn check_damaged(line: &[u8]) {
@@ -472,7 +477,7 @@ mod tests {
         }
         match (found(line), found_by_serde(line)) {
             // Keys with escapes, or twice with objects in them, are read otherwise.
-            (Some(ours), Some(theirs)) if ours != theirs => {
+            (Some(ours), Some(theirs)) if !are_same(&ours, &theirs) => {
                 let keys = line.split(|&byte| byte == b'"').filter(|key| !key.is_empty());
                 let mut keys: Vec<&[u8]> = keys.collect();
                 keys.sort_unstable();

@@ -30,7 +30,7 @@ use super::tally::rows::STRANGERS_MAX;
 const SCHEMA_VERSION: u32 = 1;
 
 /// What such a file begins with; the number is that of the form of the file.
-const MAGIC: &[u8] = b"botaudit collected 1\n";
+const MAGIC: &[u8] = b"botaudit collected 1 ";
 
 /// What every version begins with.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";

@@ -1,13 +1,15 @@
-//! The form of the files that machines hand each other: a line of text that says what it is, then
-//! two zstd frames with a checksum each, the header and the body, as MessagePack with the names of
-//! all fields. So the header can be read alone, a changed bit is found, and other programs can read
-//! it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
+//! The form of the files that machines hand each other: a line of text with what it is and the hash
+//! of all that follows, then two zstd frames, the header and the body, as MessagePack with the names
+//! of all fields. So any changed bit is found, the header can be unpacked alone, and other programs
+//! can read it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
 
 use std::io::Read;
 use std::path::Path;
 
+use memchr::memchr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_128;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Error, Result};
@@ -21,12 +23,14 @@ const PART_BYTES_MAX: u64 = 8 << 30;
 /// The header and the body of a file, still packed.
 pub type Frames<'a> = (&'a [u8], &'a [u8]);
 
-/// The bytes of a file that begins with `magic`.
+/// The bytes of a file whose first line begins with `magic`.
 pub fn file_bytes(magic: &[u8], header: &impl Serialize, body: &impl Serialize) -> Vec<u8> {
-    let mut bytes = magic.to_vec();
-    bytes.extend(packed(header));
-    bytes.extend(packed(body));
-    bytes
+    let frames = [packed(header), packed(body)].concat();
+    [magic, first_line_end(&frames).as_bytes(), &frames].concat()
+}
+
+fn first_line_end(frames: &[u8]) -> String {
+    format!("{:032x}\n", xxh3_128(frames))
 }
 
 /// All of the file at `path`; `what` it should be.
@@ -41,17 +45,20 @@ pub fn read_file(what: &str, path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The header and the body in what comes after the first line; `None` where that is damaged.
-pub fn frames(bytes: &[u8]) -> Option<Frames<'_>> {
-    let length = find_frame_compressed_size(bytes).ok()?;
-    let (header, body) = bytes.split_at_checked(length)?;
+/// The header and the body in what comes after `magic`; `None` where that is damaged.
+pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
+    let first_line_bytes = memchr(b'\n', after_magic)? + 1;
+    let (first_line, frames) = after_magic.split_at(first_line_bytes);
+    if first_line != first_line_end(frames).as_bytes() {
+        return None;
+    }
+    let (header, body) = frames.split_at_checked(find_frame_compressed_size(frames).ok()?)?;
     (find_frame_compressed_size(body).ok() == Some(body.len())).then_some((header, body))
 }
 
 fn packed<T: Serialize>(value: &T) -> Vec<u8> {
     let bytes = rmp_serde::to_vec_named(value).expect("nothing in it cannot be packed");
     let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
-    packer.include_checksum(true).expect("zstd knows its own parameters");
     packer.compress(&bytes).expect("the frame has room for the worst case")
 }
 
@@ -63,4 +70,32 @@ pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
     }
     let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
     rmp_serde::from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAGIC: &[u8] = b"botaudit test 1 ";
+
+    fn read(bytes: &[u8]) -> Option<(String, Vec<u64>)> {
+        let (header, body) = frames(bytes.strip_prefix(MAGIC)?)?;
+        Some((unpacked(header)?, unpacked(body)?))
+    }
+
+    #[test]
+    fn what_was_packed_is_read_and_no_changed_bit_is_let_pass() {
+        let packed = ("of two machines".to_owned(), (0..40).collect::<Vec<u64>>());
+        let bytes = file_bytes(MAGIC, &packed.0, &packed.1);
+        assert_eq!(read(&bytes), Some(packed));
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(read(&flipped), None, "bit {bit}");
+        }
+        for cut in 0..bytes.len() {
+            assert_eq!(read(&bytes[..cut]), None, "{cut} bytes");
+        }
+        assert_eq!(read(&[&bytes[..], b"x"].concat()), None);
+    }
 }

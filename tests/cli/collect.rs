@@ -33,7 +33,7 @@ fn read(sandbox: &Sandbox, name: &str) -> Vec<u8> {
 fn unpacked(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     let bytes = read(sandbox, name);
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-    assert_eq!(&bytes[..end], b"botaudit collected 1");
+    assert!(bytes.starts_with(b"botaudit collected 1 "));
     zstd::stream::decode_all(&bytes[end + 1..]).unwrap()
 }
 
@@ -165,7 +165,6 @@ fn a_file_that_does_not_fit_the_audit_is_refused() {
         sandbox.run(&format!("{AUDIT} --collected 1.collected {flags} -o out {log}"))
     };
     audit("--infer-outages", "1.log").exits(0);
-    let summary = read(&sandbox, "out/summary.csv");
     // What is not asked for does not matter.
     audit("--include-unbound", "1.log").exits(0);
     fs::remove_dir_all(sandbox.path("out")).unwrap();
@@ -187,14 +186,7 @@ fn a_file_that_does_not_fit_the_audit_is_refused() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
         sandbox.write("1.collected", &flipped);
-        let ran = audit("--infer-outages", "1.log");
-        if ran.code == 0 {
-            // A bit that says how much memory a decoder may need, and not what is decoded.
-            assert_eq!(read(&sandbox, "out/summary.csv"), summary, "byte {at}");
-            fs::remove_dir_all(sandbox.path("out")).unwrap();
-        } else {
-            ran.exits(2).complains("1.collected: ");
-        }
+        audit("--infer-outages", "1.log").exits(2).complains("1.collected: ");
     }
     sandbox.write("1.collected", [b"botaudit collected 2\n", &bytes[21..]].concat());
     audit("--infer-outages", "1.log").exits(2).complains("another version of botaudit");

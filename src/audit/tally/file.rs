@@ -15,7 +15,7 @@ use super::header::{Header, SCHEMA_VERSION};
 pub const TALLY: &str = "report.tally";
 
 /// What a tally begins with; the number is that of the form of the file.
-const MAGIC: &[u8] = b"botaudit tally 1\n";
+const MAGIC: &[u8] = b"botaudit tally 1 ";
 
 /// What every version begins with.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";

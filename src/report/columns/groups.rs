@@ -89,7 +89,7 @@ pub const PRIOR_FETCHES: &[CsvColumn] = &[
     count("prior_fetch_none", "violations before which neither had, as far as these logs show"),
     count(
         "prior_fetch_unknown",
-        "violations of which that cannot be told: at `(others)`, or past 33,554,432 minutes and hours that are kept",
+        "violations for which this is not known: at `(others)`, or past 33,554,432 minutes and hours that are kept",
     ),
     count(
         "prior_fetch_failed",

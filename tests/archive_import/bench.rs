@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use botaudit::archive::import::make::{Make, make_of};
+use botaudit::archive::import::history_kind::{HistoryKind, kind_of};
 use botaudit::archive::import::warc::{self, import_warc};
 use botaudit::archive::import::warc_memory::WarcMemory;
 use botaudit::archive::import::{Import, ImportProgress, redirects};
@@ -49,7 +49,7 @@ impl Bench {
 
     pub fn import_warc(&mut self, bytes: &[u8]) {
         let path = self.write("a.warc.gz", bytes);
-        assert_eq!(make_of(&path).unwrap(), Make::Warc);
+        assert_eq!(kind_of(&path).unwrap(), HistoryKind::Warc);
         self.import(|memory, import| import_warc(&path, memory, import).unwrap());
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use botaudit::archive::export::export;
 use botaudit::archive::import::files::{FetchedAt, import_directory};
-use botaudit::archive::import::make::{Make, make_of};
+use botaudit::archive::import::history_kind::{HistoryKind, kind_of};
 use botaudit::archive::import::manifest::import_manifest;
 use botaudit::archive::reader::Archive;
 use botaudit::time::UtcTime;
@@ -35,7 +35,7 @@ https://a.example
 https://a.example,2025-01-01T00:00:04Z,204
 ";
     let path = bench.write("in/manifest.csv", manifest.replace(",204", ",503"));
-    assert_eq!(make_of(&path).unwrap(), Make::Manifest);
+    assert_eq!(kind_of(&path).unwrap(), HistoryKind::Manifest);
     bench.import(|_, import| import_manifest(&path, import).unwrap());
     let expected =
         ["1 200 301>https://b.example/robots.txt max 60 rules", "2 404", "3 timeout", "4 503"];

@@ -1,7 +1,7 @@
 //! Commits, trees and blobs of a git repository, as they are stored.
 //!
-//! They are read from `git cat-file` by their ids, never by a path in a commit: of a path it says
-//! the same where the commit has no such file and where the repository lacks the object.
+//! They are read from `git cat-file` by their ids, never by a path in a commit. For a path, its answer
+//! is the same whether the commit has no such file or the repository lacks the object.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, Read};

@@ -1,4 +1,4 @@
-//! Which make of history a file is.
+//! Which kind of history a path holds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 
 use super::{manifest, open};
 
-/// Bytes by which the make of a file is told.
+/// Bytes of a file that decide.
 const LOOK_BYTES: usize = 4096;
 
-/// The makes of histories that are told by looking.
+/// What a path holds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Make {
+pub enum HistoryKind {
     /// A directory of files.
     Directory,
     /// A CSV manifest.
@@ -23,19 +23,19 @@ pub enum Make {
     RobotsTxt,
 }
 
-/// Tells the make of `path` by looking.
+/// What `path` holds, by its first bytes.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn make_of(path: &Path) -> Result<Make> {
+pub fn kind_of(path: &Path) -> Result<HistoryKind> {
     let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read", path, err))?;
     if metadata.is_dir() {
-        return Ok(Make::Directory);
+        return Ok(HistoryKind::Directory);
     }
     let mut opened = open(path, &Arc::default())?;
     let mut start = vec![0; LOOK_BYTES];
     let mut filled = 0;
-    // Damage from the start on is told by whoever reads the file.
+    // The reader of the file reports damage.
     while filled < start.len()
         && let Ok(count @ 1..) = opened.read(&mut start[filled..])
     {
@@ -43,10 +43,10 @@ pub fn make_of(path: &Path) -> Result<Make> {
     }
     let start = &start[..filled];
     Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
-        Make::Warc
+        HistoryKind::Warc
     } else if manifest::is_header(start) {
-        Make::Manifest
+        HistoryKind::Manifest
     } else {
-        Make::RobotsTxt
+        HistoryKind::RobotsTxt
     })
 }

@@ -1,11 +1,11 @@
-//! Histories of other makes, brought into an archive.
+//! Histories of robots.txt files of other forms, imported into an archive.
 //!
 //! What is wrong with a file is told with its place, and ends no more than it must: what was good
 //! is kept. Everything streams; memory does not grow with what is imported.
 
 pub mod files;
 pub mod git;
-pub mod make;
+pub mod history_kind;
 pub mod manifest;
 pub mod redirects;
 pub mod warc;

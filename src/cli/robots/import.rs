@@ -1,4 +1,4 @@
-//! `botaudit robots import`: histories of other makes into an archive.
+//! `botaudit robots import`: histories of other kinds into an archive.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::archive::import::files::{FetchedAt, import_directory, import_file};
 use crate::archive::import::git::import_git;
-use crate::archive::import::make::{Make, make_of};
+use crate::archive::import::history_kind::{HistoryKind, kind_of};
 use crate::archive::import::manifest::import_manifest;
 use crate::archive::import::warc::{self, import_warc};
 use crate::archive::import::warc_memory::WarcMemory;
@@ -49,7 +49,7 @@ Exit codes:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots import --help")]
 pub struct ImportArgs {
-    /// What to import: files of any make, or directories.
+    /// What to import: files of any kind, or directories.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -98,7 +98,7 @@ impl ImportArgs {
             Some(time) => FetchedAt::At(named_time(time)?),
         };
         self.archive.check(&self.paths)?;
-        let makes = self.makes(origin.as_ref(), at)?;
+        let kinds = self.kinds(origin.as_ref(), at)?;
         let mut writer = Archive::writer(&self.archive.path)?;
         let progress = ImportProgress::default();
         let mut problems = Problems::default();
@@ -118,7 +118,7 @@ impl ImportArgs {
                     progress: &progress,
                     problems: &mut |problem| problems.take(&problem),
                 };
-                self.import(&makes, &origins, at, &mut import)
+                self.import(&kinds, &origins, at, &mut import)
             },
         )?;
         self.tell(&writer, &problems)
@@ -126,38 +126,40 @@ impl ImportArgs {
 
     /// What each path is. What could not be imported whatever it holds is said before anything is
     /// written.
-    fn makes(&self, origin: Option<&Origin>, at: FetchedAt) -> Result<Vec<Option<Make>>> {
+    fn kinds(&self, origin: Option<&Origin>, at: FetchedAt) -> Result<Vec<Option<HistoryKind>>> {
         if self.git {
             return Ok(vec![None; self.paths.len()]);
         }
-        let make = |path: &PathBuf| {
-            let make = make_of(path)?;
-            match (make, origin, at) {
-                (Make::RobotsTxt, None, _) => Err(unsaid(path, "--origin https://example.com")),
-                (Make::RobotsTxt, _, FetchedAt::Unsaid) => {
+        let kind = |path: &PathBuf| {
+            let kind = kind_of(path)?;
+            match (kind, origin, at) {
+                (HistoryKind::RobotsTxt, None, _) => {
+                    Err(unsaid(path, "--origin https://example.com"))
+                }
+                (HistoryKind::RobotsTxt, _, FetchedAt::Unsaid) => {
                     Err(unsaid(path, "--at 2025-01-31T12:00:00Z, or --at modified"))
                 }
-                _ => Ok(Some(make)),
+                _ => Ok(Some(kind)),
             }
         };
-        self.paths.iter().map(make).collect()
+        self.paths.iter().map(kind).collect()
     }
 
     fn import(
         &self,
-        makes: &[Option<Make>],
+        kinds: &[Option<HistoryKind>],
         origins: &[Origin],
         at: FetchedAt,
         import: &mut Import<'_>,
     ) -> Result<()> {
         let mut memory = WarcMemory::default();
-        for (path, make) in self.paths.iter().zip(makes) {
-            match make {
+        for (path, kind) in self.paths.iter().zip(kinds) {
+            match kind {
                 None => import_git(path, origins, import)?,
-                Some(Make::RobotsTxt) => import_file(path, origins, at, import)?,
-                Some(Make::Directory) => import_directory(path, at, import)?,
-                Some(Make::Manifest) => import_manifest(path, import)?,
-                Some(Make::Warc) => import_warc(path, &mut memory, import)?,
+                Some(HistoryKind::RobotsTxt) => import_file(path, origins, at, import)?,
+                Some(HistoryKind::Directory) => import_directory(path, at, import)?,
+                Some(HistoryKind::Manifest) => import_manifest(path, import)?,
+                Some(HistoryKind::Warc) => import_warc(path, &mut memory, import)?,
             }
         }
         warc::finish(&mut memory, import)?;

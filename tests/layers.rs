@@ -51,6 +51,23 @@ fn rooms_use_only_lower_floors() {
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
+/// Everything else on the page is escaped by its type.
+#[test]
+fn only_constants_of_the_page_are_markup_as_they_stand() {
+    let unescaped = sources().into_iter().flat_map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        let calls: Vec<String> = text
+            .split("PreEscaped(")
+            .skip(1)
+            .map(|after| after.split(')').next().unwrap_or_default().to_owned())
+            .collect();
+        calls.into_iter().map(move |what| (path.file_name().unwrap().to_owned(), what))
+    });
+    let unescaped: Vec<_> = unescaped.collect();
+    let of_the_shell = ["GENERATOR", "STYLE", "SCRIPT"];
+    assert_eq!(unescaped, of_the_shell.map(|name| ("shell.rs".into(), name.to_owned())));
+}
+
 #[test]
 fn crates_stay_in_their_rooms() {
     let broken: Vec<String> = sources().iter().flat_map(|path| broken_privileges(path)).collect();

@@ -296,7 +296,7 @@ fn what_strangers_write_is_text_wherever_it_stands() {
     let [name, operator, purpose] = ["name", "operator", "purpose"].map(hostile);
     let row = format!("{name},{operator},{purpose},AcmeCrawler,acmecrawler\n");
     sandbox.write("crawlers.csv", format!("{crawlers}{row}"));
-    let rules = "User-agent: acmecrawler\nCrawl-delay: <delay>&lt;\n\
+    let rules = "User-agent: <group>&lt;\nUser-agent: acmecrawler\nCrawl-delay: <delay>&lt;\n\
                  Disallow: /<rule>&lt;\nDisallow: /<near>&lt;\n";
     sandbox.write("<robots>&lt;.txt", rules);
     sandbox.write("<draft>&lt;.txt", "User-agent: *\nDisallow: /<new>&lt;\n");
@@ -316,7 +316,7 @@ fn what_strangers_write_is_text_wherever_it_stands() {
     assert!(command.unwrap().success());
     let page = sandbox.text("report/report.html");
     let names = "name operator purpose delay rule near robots draft new target changed agent \
-                 reject log";
+                 reject log group";
     for name in names.split_whitespace() {
         assert!(!page.contains(&format!("<{name}>&lt;")), "{name} is markup");
         assert!(page.contains(&format!("&lt;{name}&gt;&amp;lt;")), "{name} is not shown: {page}");

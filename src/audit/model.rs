@@ -1,7 +1,6 @@
 //! A finished audit: the merged tally, checked, and put in the order of reports.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
@@ -294,16 +293,19 @@ impl ReportModel {
 pub struct UsedRobots {
     /// Its number in the tally.
     pub id: RobotsId,
-    /// Its digest and sizes.
-    pub version: Arc<RobotsVersion>,
-    /// What it says, where rows name lines of it.
-    pub text: Option<Arc<RobotsTxt>>,
+    /// Its digest and sizes, and what it says, where rows name lines of it.
+    pub version: RobotsVersion,
 }
 
 impl UsedRobots {
+    /// What it says, where rows name lines of it.
+    pub fn text(&self) -> Option<&RobotsTxt> {
+        self.version.body.as_ref().map(|body| &**body.text())
+    }
+
     /// The values of its User-agent lines, as far as they are kept.
     pub fn product_tokens(&self) -> impl Iterator<Item = ProductToken> {
-        let of_text = self.text.iter().flat_map(|text| &text.groups);
+        let of_text = self.text().into_iter().flat_map(|text| &text.groups);
         let of_text = of_text.flat_map(|group| &group.product_tokens).cloned();
         let kept = self.version.product_tokens.iter();
         of_text.chain(kept.map(|token| ProductToken { written: token.to_vec().into(), line: 0 }))

@@ -1,8 +1,7 @@
 //! The lines of robots.txt files that a tally names, with the group that bound the crawler.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
@@ -12,7 +11,6 @@ use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
 
 use crate::robots::model::{Directive, RobotsTxt};
-use crate::robots::parse::parse_body;
 
 use super::model::UsedRobots;
 use super::tally::header::{Header, RobotsVersion};
@@ -28,8 +26,6 @@ pub struct Quotes<'a> {
     header: &'a Header,
     /// By crawler.
     profiles: Vec<CrawlerProfile>,
-    /// By version; parsed when it is first asked for.
-    texts: Vec<OnceCell<Arc<RobotsTxt>>>,
     /// The product token that bound a crawler, or `*`.
     groups: RefCell<Groups>,
 }
@@ -37,13 +33,12 @@ pub struct Quotes<'a> {
 impl<'a> Quotes<'a> {
     /// Of the versions in `header`.
     pub fn new(header: &'a Header) -> Quotes<'a> {
-        let texts = header.robots.iter().map(|_| OnceCell::new()).collect();
         let profile = |crawler: &Crawler| match header.rulings.includes_unbound {
             true => CrawlerProfile::new(crawler).unbound(),
             false => CrawlerProfile::new(crawler),
         };
         let profiles = header.crawlers.iter().map(profile).collect();
-        Quotes { header, profiles, texts, groups: RefCell::default() }
+        Quotes { header, profiles, groups: RefCell::default() }
     }
 
     /// Which robots.txt governed which origin.
@@ -97,34 +92,20 @@ impl<'a> Quotes<'a> {
         let (id, version) = self.version_of(digest).ok_or_else(|| {
             Error::inconsistent(format!("the tally is damaged: no robots.txt {digest}"))
         })?;
-        let text = match version.body {
-            Some(_) => Some(self.shared_text(id)?),
-            None => None,
-        };
-        Ok(UsedRobots { id, version: Arc::new(version.clone()), text })
+        Ok(UsedRobots { id, version: version.clone() })
     }
 
     /// What version `robots` says.
     ///
     /// # Errors
     /// Where its bytes were not kept: the tally is damaged.
-    pub fn text(&self, robots: RobotsId) -> Result<&RobotsTxt> {
-        self.kept_text(robots).map(|text| &**text)
-    }
-
-    fn shared_text(&self, robots: RobotsId) -> Result<Arc<RobotsTxt>> {
-        self.kept_text(robots).map(Arc::clone)
-    }
-
-    fn kept_text(&self, robots: RobotsId) -> Result<&Arc<RobotsTxt>> {
-        let text = self.texts.get(robots.index());
+    pub fn text(&self, robots: RobotsId) -> Result<&'a RobotsTxt> {
         let version = self.header.robots.get(robots.index());
-        let body = version.and_then(|version| version.body.as_ref());
-        let (Some(text), Some(body)) = (text, body) else {
+        let body = version.and_then(|version| version.body.as_ref()).ok_or_else(|| {
             let why = format!("the tally is damaged: no robots.txt number {}", robots.index());
-            return Err(Error::inconsistent(why));
-        };
-        Ok(text.get_or_init(|| Arc::new(parse_body(body))))
+            Error::inconsistent(why)
+        })?;
+        Ok(body.text())
     }
 
     /// The product token that bound `crawler`, or `*`.

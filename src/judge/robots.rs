@@ -9,6 +9,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::digest::Digest;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
+use crate::robots::body::RobotsBody;
 use crate::robots::model::{Directive, Group, RobotsTxt};
 
 use super::crawl_delay::CrawlDelays;
@@ -44,9 +45,9 @@ pub struct Robots {
     /// Whether it is something else than a robots.txt: a page, a log, bytes.
     pub is_foreign: bool,
     /// The bytes that count, where they are kept.
-    pub body: Option<Box<[u8]>>,
+    pub body: Option<RobotsBody>,
     /// What it says.
-    pub text: RobotsTxt,
+    pub text: Arc<RobotsTxt>,
     /// Whom it may bind.
     pub(super) profiles: Arc<[CrawlerProfile]>,
     /// What it says to crawlers besides verdicts.

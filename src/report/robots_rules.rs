@@ -35,7 +35,7 @@ pub fn robots_rules(audit: &ReportModel) -> BTreeMap<Digest, BTreeMap<u32, NearL
     }
     let mut texts: BTreeMap<Digest, &RobotsTxt> = BTreeMap::new();
     for (_, robots) in &audit.robots {
-        if let Some(text) = &robots.text {
+        if let Some(text) = robots.text() {
             texts.insert(robots.version.digest, text);
         }
     }

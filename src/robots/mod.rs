@@ -3,6 +3,7 @@
 pub mod finding;
 pub mod model;
 
+pub mod body;
 pub mod crawl_delay;
 pub mod field;
 pub mod lines;

@@ -165,8 +165,7 @@ fn robots(
 }
 
 fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
-    let body = robots.body.as_ref().filter(|_| is_quoted);
-    let body = body.map(|body| ByteBuf::from(body.to_vec()));
+    let body = robots.body.clone().filter(|_| is_quoted);
     let tokens = robots.text.groups.iter().flat_map(|group| &group.product_tokens);
     let mut product_tokens: Vec<ByteBuf> = match is_quoted {
         true => Vec::new(),

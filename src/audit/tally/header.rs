@@ -11,6 +11,7 @@ use crate::crawlers::crawler::Crawler;
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::logs::limitation::Limitation;
+use crate::robots::body::RobotsBody;
 use crate::time::Day;
 
 use super::identity_sources::IdentitySources;
@@ -101,7 +102,7 @@ pub struct RobotsVersion {
     /// Whether it is something other than a robots.txt: a page, a log, bytes.
     pub is_foreign: bool,
     /// The bytes that count, where rows name lines of it.
-    pub body: Option<ByteBuf>,
+    pub body: Option<RobotsBody>,
     /// Where they are not kept: the values of its User-agent lines, ascending, each once.
     pub product_tokens: Vec<ByteBuf>,
 }

@@ -1,0 +1,48 @@
+//! The bytes of a robots.txt that count, and what they say.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::ByteBuf;
+
+use crate::robots::model::RobotsTxt;
+use crate::robots::parse::parse_body;
+
+/// Bytes that are parsed once, when they are first asked for. Cheap to clone; serialized as bytes.
+#[derive(Clone, Debug)]
+pub struct RobotsBody {
+    bytes: Arc<[u8]>,
+    text: Arc<OnceLock<Arc<RobotsTxt>>>,
+}
+
+impl RobotsBody {
+    /// `bytes`, all of which count, and what they say.
+    pub fn new(bytes: &[u8], text: Arc<RobotsTxt>) -> RobotsBody {
+        RobotsBody { bytes: bytes.into(), text: Arc::new(OnceLock::from(text)) }
+    }
+
+    /// What they say.
+    pub fn text(&self) -> &Arc<RobotsTxt> {
+        self.text.get_or_init(|| Arc::new(parse_body(&self.bytes)))
+    }
+}
+
+/// Equal bytes say the same.
+impl PartialEq for RobotsBody {
+    fn eq(&self, other: &RobotsBody) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Serialize for RobotsBody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for RobotsBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RobotsBody, D::Error> {
+        let bytes = ByteBuf::deserialize(deserializer)?.into_vec();
+        Ok(RobotsBody { bytes: bytes.into(), text: Arc::default() })
+    }
+}

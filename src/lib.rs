@@ -12,7 +12,7 @@
 //! let text = b"User-agent: examplebot\nDisallow: /private/\nAllow: /private/*.css$\n";
 //! let (robots, _findings) = botaudit::robots::parse::parse(text);
 //! let selection = select(&robots, &["examplebot"], Star::Honoured);
-//! let policy = CompiledPolicy::new(&selection.rules, Dialect::Google, &Limits::default());
+//! let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
 //!
 //! let mut scratch = Vec::new(); // kept from one URL to the next
 //! for (target, allowed, line) in [

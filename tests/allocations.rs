@@ -96,7 +96,7 @@ fn a_policy_allocates_nothing_for_a_verdict() {
         let selection = selection(&robots);
         let lines = selection.lines();
         for dialect in DIALECTS {
-            let policy = CompiledPolicy::new(&selection.rules, dialect, &Limits::default());
+            let policy = CompiledPolicy::new(&selection.rules(), dialect, &Limits::default());
             let decide = |target: &[u8], scratch: &mut Vec<u8>| {
                 policy.decide(prepare(target, dialect, scratch).as_bytes())
             };

@@ -155,7 +155,7 @@ fn decision_on(
     let selection = select(&robots, &tokens, star);
     let mut scratch = Vec::new();
     let path = prepare(target, dialect, &mut scratch);
-    selection.decision(decide(&selection.rules, dialect, path.as_bytes(), &|| place.to_string()))
+    selection.decision(decide(&selection.rules(), dialect, path.as_bytes(), &|| place.to_string()))
 }
 
 fn unescape(text: &str) -> Vec<u8> {
@@ -298,7 +298,7 @@ fn threads_share_policies_and_automata() {
         Limits { ordered_patterns_max: 0, searches_before_compiling: 100, ..Limits::default() };
     let dfa_cache = std::sync::Arc::default();
     let policy =
-        || CompiledPolicy::with_dfa_cache(&selection.rules, Dialect::Google, &limits, &dfa_cache);
+        || CompiledPolicy::with_dfa_cache(&selection.rules(), Dialect::Google, &limits, &dfa_cache);
     let policies = [policy(), policy()];
     std::thread::scope(|scope| {
         for _ in 0..4 {

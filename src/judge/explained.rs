@@ -111,7 +111,7 @@ impl Judge {
             user_agent_lines: user_agent_lines(&selection, by),
             groups: selection.groups.len(),
             groups_in_file: robots.text.groups.len(),
-            rules: selection.rules,
+            rules: selection.rules(),
             star_rules_passed_over: star_rules(robots, by),
         }
     }

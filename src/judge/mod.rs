@@ -33,6 +33,7 @@ use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
+use crate::robots::body::RobotsBody;
 use crate::robots::parse::{cut, is_foreign, parse_body};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -98,7 +99,7 @@ pub struct Judge {
     dfa_cache: Mutex<Arc<DfaCache>>,
     memory: MemoryBudget,
     loaded: Mutex<Loaded>,
-    policies: Mutex<HashMap<RuleSetKey, Arc<CompiledPolicy>>>,
+    policies: Mutex<Policies>,
     /// In the dialect that is not the judge's own; only explanations ask for it.
     other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
     /// What logs show of origins whose robots.txt nobody could get, where that counts.
@@ -106,6 +107,9 @@ pub struct Judge {
     /// Whether all crawlers are held to the rules.
     includes_unbound: bool,
 }
+
+/// By the rules that they were compiled from. Keys are thousands of bytes long.
+type Policies = hashbrown::HashMap<RuleSetKey, Arc<CompiledPolicy>, foldhash::fast::RandomState>;
 
 /// What was read from the store so far.
 #[derive(Debug, Default)]
@@ -334,16 +338,16 @@ impl Judge {
     }
 
     fn compile(&self, selection: &Selection<'_>, dialect: Dialect) -> BoundRules {
-        let rules = &selection.rules;
-        let key = RuleSetKey::new(rules, dialect);
+        let rules = selection.rules();
+        let key = RuleSetKey::new(&rules, dialect);
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
             let dfa_cache = Arc::clone(&self.dfa_cache());
-            let compiled = CompiledPolicy::with_dfa_cache(rules, dialect, &self.limits, &dfa_cache);
+            let compiled = CompiledPolicy::with_dfa_cache(&rules, dialect, &self.limits, &dfa_cache);
             self.memory.add(compiled.heap_bytes());
             Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });
-        BoundRules { lines: selection.lines(), policy }
+        BoundRules { lines: rules.iter().map(|rule| rule.line).collect(), policy }
     }
 
     fn load(&self, snapshot: Snapshot) -> Arc<Robots> {
@@ -379,21 +383,22 @@ impl Judge {
             return Arc::clone(known);
         }
         // Not under the lock: others may have theirs already.
-        let text = parse_body(body);
+        let text = Arc::new(parse_body(body));
         let mut loaded = self.loaded();
         if let Some(known) = loaded.by_digest.get(&digest) {
             return Arc::clone(known);
         }
         let count = u32::try_from(loaded.versions.len());
         let id = RobotsId(count.expect("nobody has four thousand million robots.txt files"));
+        // Whoever forgets what does not fit into memory quotes nothing later.
+        let is_quoted = self.memory.bytes_max.is_none();
         let robots = Arc::new(Robots {
             id,
             digest,
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
             is_foreign: is_foreign(cut(body), &text),
-            // Whoever forgets what does not fit into memory quotes nothing later.
-            body: self.memory.bytes_max.is_none().then(|| cut(body).into()),
+            body: is_quoted.then(|| RobotsBody::new(cut(body), Arc::clone(&text))),
             text,
             profiles: Arc::clone(&self.profiles),
             bindings: self.profiles.iter().map(|_| OnceLock::new()).collect(),
@@ -436,7 +441,7 @@ impl Judge {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn policies(&self) -> MutexGuard<'_, HashMap<RuleSetKey, Arc<CompiledPolicy>>> {
+    fn policies(&self) -> MutexGuard<'_, Policies> {
         self.policies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,21 +31,27 @@ pub struct Selection<'a> {
     pub bound_by: GroupChoice,
     /// The binding groups, in the order of the file.
     pub groups: Vec<&'a Group>,
-    /// Their rules, in the order of the file.
-    pub rules: Vec<&'a Rule>,
 }
 
-impl Selection<'_> {
+impl<'a> Selection<'a> {
+    /// Their rules, in the order of the file.
+    pub fn rules(&self) -> Vec<&'a Rule> {
+        let mut rules = Vec::with_capacity(self.groups.iter().map(|group| group.rules.len()).sum());
+        rules.extend(self.groups.iter().flat_map(|group| &group.rules));
+        rules
+    }
+
     /// The lines of its rules, in their order: what a compiled policy, which may be shared by
     /// files that differ in lines only, does not know. For those who keep it longer than the text.
     pub fn lines(&self) -> Box<[u32]> {
-        self.rules.iter().map(|rule| rule.line).collect()
+        self.rules().iter().map(|rule| rule.line).collect()
     }
 
     /// The same decision with the line of its rule; allocates nothing.
     #[inline]
     pub fn decision(&self, decision: IndexedDecision) -> Decision {
-        decision.with_line(|rule| self.rules.get(rule).map(|rule| rule.line))
+        let mut rules = self.groups.iter().flat_map(|group| &group.rules);
+        decision.with_line(|rule| rules.nth(rule).map(|rule| rule.line))
     }
 }
 
@@ -62,7 +68,7 @@ impl Selection<'_> {
 /// let (robots, _) = botaudit::robots::parse::parse(text);
 /// let selection = select(&robots, &["googlebot-image", "googlebot"], Star::Honoured);
 /// assert_eq!(selection.bound_by, GroupChoice::Token(1));
-/// assert_eq!(selection.rules.len(), 1);
+/// assert_eq!(selection.rules().len(), 1);
 /// ```
 pub fn select<'a>(
     robots: &'a RobotsTxt,
@@ -97,7 +103,7 @@ fn select_star(robots: &RobotsTxt, star: Star) -> Selection<'_> {
         Star::Honoured => merge(robots, GroupChoice::Star, is_star),
         Star::Ignored => None,
     };
-    let nothing = || Selection { bound_by: GroupChoice::Nothing, groups: vec![], rules: vec![] };
+    let nothing = || Selection { bound_by: GroupChoice::Nothing, groups: vec![] };
     selection.unwrap_or_else(nothing)
 }
 
@@ -107,9 +113,5 @@ fn merge(
     is_binding: impl Fn(&Group) -> bool,
 ) -> Option<Selection<'_>> {
     let groups: Vec<&Group> = robots.groups.iter().filter(|group| is_binding(group)).collect();
-    if groups.is_empty() {
-        return None;
-    }
-    let rules = groups.iter().flat_map(|group| &group.rules).collect();
-    Some(Selection { bound_by, groups, rules })
+    (!groups.is_empty()).then_some(Selection { bound_by, groups })
 }

@@ -144,7 +144,7 @@ fn verdicts_are_those_of_the_reference() {
                 let answer: serde_json::Value = serde_json::from_str(line).unwrap();
                 let mut scratch = Vec::new();
                 let prepared = prepare(path.as_bytes(), dialect, &mut scratch).as_bytes();
-                let decision = reference::decide(&selection.rules, dialect, prepared);
+                let decision = reference::decide(&selection.rules(), dialect, prepared);
                 let expected = selection.decision(decision);
                 assert_eq!(answer["verdict"] == "allowed", expected.allowed, "{token} {path}");
                 assert_eq!(answer["line"].as_u64(), expected.line.map(u64::from), "{token} {path}");

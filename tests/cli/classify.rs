@@ -44,7 +44,7 @@ fn expected(url: &str) -> (String, String) {
     let selection = select(&robots, &["bot"], Star::Honoured);
     let mut scratch = Vec::new();
     let path = prepare(path.as_bytes(), Dialect::Google, &mut scratch);
-    let decision = reference::decide(&selection.rules, Dialect::Google, path.as_bytes());
+    let decision = reference::decide(&selection.rules(), Dialect::Google, path.as_bytes());
     let decision = selection.decision(decision);
     let name = if decision.allowed { "allowed" } else { "disallowed" };
     (name.to_owned(), decision.line.map_or_else(String::new, |line| line.to_string()))

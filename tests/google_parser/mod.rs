@@ -35,6 +35,6 @@ pub fn ask<'a>(
     let selection = select_as_google(&robots, asked);
     let path = of_url(url);
     let end = memchr::memchr(0, &path).unwrap_or(path.len());
-    let decision = selection.decision(decide(&selection.rules, &path[..end]));
+    let decision = selection.decision(decide(&selection.rules(), &path[..end]));
     Answer { decision, is_named: matches!(selection.bound_by, GroupChoice::Token(_)), path }
 }

@@ -139,7 +139,7 @@ type Ready<'r> = &'r mut dyn FnMut() -> Box<dyn FnMut(&str) -> bool + 'r>;
 fn botaudit<'a>(body: &[u8]) -> Box<dyn FnMut(&str) -> bool + 'a> {
     let robots = parse_body(body);
     let selection = select(&robots, &[ASKING], Star::Honoured);
-    let policy = CompiledPolicy::new(&selection.rules, Google, &Limits::default());
+    let policy = CompiledPolicy::new(&selection.rules(), Google, &Limits::default());
     let mut scratch = Vec::new();
     Box::new(move |url| {
         let path = prepare(url.as_bytes(), Google, &mut scratch);

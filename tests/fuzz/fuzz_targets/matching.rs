@@ -188,8 +188,8 @@ fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
     let (robots, findings) = parse(&text);
     assert_eq!(findings, []);
     let selection = select(&robots, &["foobot-image", "foobot"], Star::Honoured);
-    assert_eq!(selection.rules, written.iter().collect::<Vec<_>>());
-    let policy = CompiledPolicy::new(&selection.rules, Dialect::Google, &Limits::default());
+    assert_eq!(selection.rules(), written.iter().collect::<Vec<_>>());
+    let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
     for path in paths {
         let url = [b"http://h", &path[..]].concat();
         let answer = ask(&text, b"FooBot", &url, |rules, path| {

@@ -60,19 +60,20 @@ impl CompiledSet {
     }
 
     fn best_of_suffixes(&self, longest: &PrefixEntry, mut best: Rank, path: &[u8]) -> Rank {
-        let bloom =
-            (longest.suffixes_count() > SUFFIXES_WITHOUT_BLOOM_MAX).then(|| Bloom::of(path));
+        let bloom = match longest.suffixes_count() > SUFFIXES_WITHOUT_BLOOM_MAX {
+            true => Bloom::of(path),
+            false => Bloom::ALL,
+        };
         for prefix in self.prefixes.with_suffixes(longest) {
             if prefix.best_suffix() >= best {
                 break;
             }
             let rest = &path[prefix.length()..];
-            for suffix in self.suffixes.get(prefix.suffixes()) {
+            for suffix in self.suffixes.candidates(prefix.suffixes(), bloom) {
                 if suffix.rank >= best {
                     break;
                 }
-                let may_match = bloom.as_ref().is_none_or(|bloom| suffix.may_match(bloom));
-                if may_match && self.suffixes.is_match(suffix, rest) {
+                if self.suffixes.is_match(suffix, rest) {
                     best = suffix.rank;
                     break;
                 }

@@ -23,8 +23,8 @@ pub struct LinearGlobs {
 struct Glob {
     /// The first bytes of the prefix, and which bits of a path's they take: most
     /// paths are told apart by them.
-    key: u64,
-    key_mask: u64,
+    key: u128,
+    key_mask: u128,
     prefix_start: u32,
     suffix_start: u32,
     suffix_end: u32,
@@ -47,8 +47,8 @@ impl LinearGlobs {
             let suffix_start = push(prefix);
             let suffix_end = push(suffix);
             let decision = ranked.decision;
-            let key_bits = 8 * prefix.len().min(8) as u32;
-            let key_mask = !u64::MAX.checked_shr(key_bits).unwrap_or(0);
+            let key_bits = 8 * prefix.len().min(16) as u32;
+            let key_mask = !u128::MAX.checked_shr(key_bits).unwrap_or(0);
             let key = key(prefix);
             let glob = Glob {
                 key,

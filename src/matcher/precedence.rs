@@ -22,40 +22,51 @@ pub struct RankedPattern<'a> {
 /// Puts `rules` in deciding order. What stands after a pattern that matches
 /// every path is left out: it can never decide.
 pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> {
-    let mut ranked = Vec::with_capacity(rules.len());
+    let mut patterns = Vec::with_capacity(rules.len());
+    // Numbers alone are sorted: patterns are large, and are moved once.
+    let mut order: Vec<(u64, usize)> = Vec::with_capacity(rules.len());
+    let mut add = |directive, pattern: Cow<'a, [u8]>, decision| {
+        order.push((place(directive, &pattern, decision), patterns.len()));
+        patterns.push(RankedPattern { pattern, decision });
+    };
     for (index, rule) in rules.iter().enumerate() {
         let pattern = pattern::prepare(rule, dialect);
         // An empty Disallow matches everything and forbids nothing.
         let allowed = rule.directive == Directive::Allow || pattern.is_empty();
-        ranked.push(place(rule.directive, pattern, IndexedDecision::new(index, allowed)));
+        add(rule.directive, pattern, IndexedDecision::new(index, allowed));
         if let Some(pattern) = pattern::of_directory_index(rule, dialect) {
-            let decision = IndexedDecision::new(index, true);
-            ranked.push(place(rule.directive, Cow::Owned(pattern), decision));
+            add(rule.directive, Cow::Owned(pattern), IndexedDecision::new(index, true));
         }
     }
-    ranked.sort_unstable_by_key(|(order, _)| *order);
-    // Of equal rules the first decides.
-    ranked.dedup_by(|(later_order, later), (order, first)| {
-        *later_order >> DIRECTIVE_SHIFT == *order >> DIRECTIVE_SHIFT
-            && later.pattern == first.pattern
-    });
-    let is_last = |ranked: &RankedPattern<'_>| ranked.pattern.iter().all(|byte| *byte == b'*');
-    let end = ranked.iter().position(|(_, ranked)| is_last(ranked));
-    ranked.truncate(end.map_or(ranked.len(), |last| last + 1));
-    ranked.into_iter().map(|(_, ranked)| ranked).collect()
+    order.sort_unstable();
+    let mut ranked: Vec<RankedPattern<'_>> = Vec::with_capacity(patterns.len());
+    let mut class_before = None;
+    for (order, at) in order {
+        let RankedPattern { pattern, decision } = &mut patterns[at];
+        let class = order >> DIRECTIVE_SHIFT;
+        // Of equal rules the first decides.
+        let is_repeated = class_before == Some(class)
+            && ranked.last().is_some_and(|last| last.pattern == *pattern);
+        class_before = Some(class);
+        if is_repeated {
+            continue;
+        }
+        let is_last = pattern.iter().all(|byte| *byte == b'*');
+        ranked.push(RankedPattern { pattern: std::mem::take(pattern), decision: *decision });
+        if is_last {
+            break;
+        }
+    }
+    ranked
 }
 
 /// Where the directive stands in the number that patterns are sorted by; above
 /// it the length, below it the decision.
 const DIRECTIVE_SHIFT: u32 = 32;
 
-fn place(
-    directive: Directive,
-    pattern: Cow<'_, [u8]>,
-    decision: IndexedDecision,
-) -> (u64, RankedPattern<'_>) {
+fn place(directive: Directive, pattern: &[u8], decision: IndexedDecision) -> u64 {
     let length = u64::try_from(pattern.len()).expect("fits") << 1;
     let order = (u64::from(u32::MAX >> 1) << 1).saturating_sub(length)
         | u64::from(directive == Directive::Disallow);
-    (order << DIRECTIVE_SHIFT | u64::from(decision.to_bits()), RankedPattern { pattern, decision })
+    order << DIRECTIVE_SHIFT | u64::from(decision.to_bits())
 }

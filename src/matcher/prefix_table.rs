@@ -22,7 +22,7 @@ const STEPS_UP_MAX: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct PatternPrefix<'a> {
     /// The first bytes of the prefix, as a number.
-    key: u64,
+    key: u128,
     /// The literal it starts with.
     pub prefix: &'a [u8],
     /// Its place in deciding order.
@@ -52,8 +52,8 @@ pub enum Continuation {
 /// All prefixes, sorted by their bytes.
 #[derive(Debug)]
 pub struct PrefixTable {
-    /// First eight bytes of each, so that most comparisons are one of integers.
-    keys: Box<[u64]>,
+    /// First sixteen bytes of each, so that most comparisons are one of integers.
+    keys: Box<[u128]>,
     prefixes: Box<[PrefixEntry]>,
     bytes: Box<[u8]>,
 }
@@ -234,15 +234,15 @@ fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
     NONE
 }
 
-/// The first eight bytes as a number that sorts as they do; zeros where there are fewer.
+/// The first sixteen bytes as a number that sorts as they do; zeros where there are fewer.
 #[inline]
-pub fn key(text: &[u8]) -> u64 {
+pub fn key(text: &[u8]) -> u128 {
     match text.first_chunk() {
-        Some(chunk) => u64::from_be_bytes(*chunk),
+        Some(chunk) => u128::from_be_bytes(*chunk),
         None => {
-            let mut chunk = [0; 8];
+            let mut chunk = [0; 16];
             chunk[..text.len()].copy_from_slice(text);
-            u64::from_be_bytes(chunk)
+            u128::from_be_bytes(chunk)
         }
     }
 }

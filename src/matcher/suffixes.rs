@@ -13,6 +13,7 @@ use crate::matcher::{
     prefix_table::Rank,
 };
 
+use std::ops::Range;
 use std::sync::Arc;
 
 const NONE: u32 = u32::MAX;
@@ -20,6 +21,8 @@ const NONE: u32 = u32::MAX;
 /// All suffixes of a policy, in the order of the table of prefixes.
 #[derive(Debug)]
 pub struct Suffixes {
+    /// The byte pairs of each: beside each other, as most are asked for nothing else.
+    needed: Box<[Bloom]>,
     suffixes: Box<[Suffix]>,
     bytes: Box<[u8]>,
     slots: Box<[DfaSlot]>,
@@ -27,10 +30,9 @@ pub struct Suffixes {
     dfa_cache: Arc<DfaCache>,
 }
 
-/// One suffix, and what must hold before it is searched for.
+/// One suffix.
 #[derive(Clone, Copy, Debug)]
 pub struct Suffix {
-    needed: Bloom,
     /// Its place in deciding order.
     pub rank: Rank,
     start: u32,
@@ -54,6 +56,7 @@ impl Suffixes {
     ) -> Suffixes {
         let mut bytes =
             Vec::with_capacity(shapes.iter().map(|(shape, _)| shape.suffix.len()).sum());
+        let needed = shapes.iter().map(|(shape, _)| needed(shape)).collect();
         let mut suffixes: Vec<Suffix> =
             shapes.iter().map(|(shape, rank)| Suffix::new(shape, *rank, &mut bytes)).collect();
         let mut by_rank: Vec<usize> = (0..suffixes.len())
@@ -75,6 +78,7 @@ impl Suffixes {
             }
         }
         Suffixes {
+            needed,
             suffixes: suffixes.into(),
             bytes: bytes.into(),
             slots: (0..slots_count).map(|_| DfaSlot::default()).collect(),
@@ -83,10 +87,12 @@ impl Suffixes {
         }
     }
 
-    /// Some of the suffixes.
+    /// Those in `range` that a path with the byte pairs of `path` may match.
     #[inline]
-    pub fn get(&self, range: std::ops::Range<usize>) -> &[Suffix] {
-        &self.suffixes[range]
+    pub fn candidates(&self, range: Range<usize>, path: Bloom) -> impl Iterator<Item = &Suffix> {
+        let (needed, suffixes) = (&self.needed[range.clone()], &self.suffixes[range]);
+        let pairs = needed.iter().zip(suffixes);
+        pairs.filter(move |(needed, _)| path.may_hold(needed)).map(|(_, suffix)| suffix)
     }
 
     /// Whether `suffix` matches `rest`, what follows the prefix in a path.
@@ -113,7 +119,8 @@ impl Suffixes {
     /// Bytes on the heap, as far as compiled by now; shared automata count.
     pub fn heap_bytes(&self) -> usize {
         let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
-        size_of_val(&*self.suffixes) + self.bytes.len() + size_of_val(&*self.slots) + automata
+        let tables = size_of_val(&*self.needed) + size_of_val(&*self.suffixes);
+        tables + self.bytes.len() + size_of_val(&*self.slots) + automata
     }
 }
 
@@ -127,12 +134,7 @@ impl Suffix {
             End::Anchored => memchr::memrchr(b'*', shape.suffix).unwrap_or(0),
         };
         let stars = shape.suffix[..last].iter().rev().take_while(|byte| **byte == b'*').count();
-        let needed = match shape.spelling {
-            WildcardSpelling::Plain => Bloom::of_literals(shape.suffix),
-            WildcardSpelling::Encoded => Bloom::default(),
-        };
         Suffix {
-            needed,
             rank,
             start: to_u32(start),
             end: to_u32(bytes.len()),
@@ -156,10 +158,12 @@ impl Suffix {
         let suffix = &bytes[self.start as usize..self.end as usize];
         Shape { prefix: b"", suffix, end: self.is_anchored, spelling: self.spelling }
     }
+}
 
-    /// Whether a path with these byte pairs may match.
-    #[inline]
-    pub fn may_match(&self, path: &Bloom) -> bool {
-        path.may_hold(&self.needed)
+/// The byte pairs without which nothing matches.
+fn needed(shape: &Shape<'_>) -> Bloom {
+    match shape.spelling {
+        WildcardSpelling::Plain => Bloom::of_literals(shape.suffix),
+        WildcardSpelling::Encoded => Bloom::default(),
     }
 }

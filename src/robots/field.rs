@@ -133,8 +133,17 @@ fn only_gap(text: &[u8]) -> Option<usize> {
 }
 
 fn kind(key: &[u8]) -> (FieldKind, Spelling) {
-    let is_start =
-        |name: &[u8]| key.get(..name.len()).is_some_and(|k| k.eq_ignore_ascii_case(name));
+    // Nearly all lines of nearly all files, of which one may have thousands.
+    match key {
+        b"Disallow" => return (FieldKind::Disallow, Spelling::Standard),
+        b"Allow" => return (FieldKind::Allow, Spelling::Standard),
+        _ => {}
+    }
+    let first = key.first().map(u8::to_ascii_lowercase);
+    let is_start = |name: &[u8]| {
+        first == name.first().copied()
+            && key.get(..name.len()).is_some_and(|k| k.eq_ignore_ascii_case(name))
+    };
     if let Some((_, kind, spelling)) = NAMES.iter().find(|(name, ..)| is_start(name)) {
         return (*kind, *spelling);
     }

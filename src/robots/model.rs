@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::bytes;
 use crate::robots::field::is_space;
 
 /// What one robots.txt says.
@@ -141,6 +142,9 @@ pub struct Sitemap {
 /// A rule's value as Google's parser escapes it. Nothing is ever decoded, and
 /// ASCII other than the hex digits of `%xx` stays, also spaces and controls.
 fn escape(written: &[u8]) -> Box<[u8]> {
+    if !bytes::any(written, |byte| (byte == b'%') | (byte >= 0x80)) {
+        return written.into();
+    }
     let mut escaped = Vec::with_capacity(written.len());
     let mut rest = written;
     while let [first, after @ ..] = rest {

@@ -38,9 +38,7 @@ pub fn combined(line: &[u8]) -> LineContent<'_> {
 /// Combined, with `host:port` or only `host` in front.
 #[inline]
 pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
-    let found = front(line).and_then(|front| {
-        let (host, columns) = split_column(front.columns)?;
-        let client = client(columns)?;
+    let found = host_and_front(line).and_then(|(host, client, front)| {
         // A client is never unset; `-` shows that what stands in front is the client.
         if client == b"-" || host.ends_with(b",") {
             return Err(Reject::NoClient);
@@ -133,6 +131,21 @@ fn client_and_front(line: &[u8]) -> Result<(&[u8], Front<'_>), Reject> {
     Ok((client(front.columns)?, front))
 }
 
+/// The host in front of a line, and what follows it.
+#[inline]
+fn host_and_front(line: &[u8]) -> Result<(&[u8], &[u8], Front<'_>), Reject> {
+    if let Ok((host, rest)) = split_column(line)
+        && let Some(head) = nameless_head(rest)
+        // It might be the request's: `host] "client`.
+        && !head.client.starts_with(b"\"")
+    {
+        return Ok((host, head.client, front_with(head.columns, head.time, head.rest)?));
+    }
+    let front = front(line)?;
+    let (host, columns) = split_column(front.columns)?;
+    Ok((host, client(columns)?, front))
+}
+
 /// What stands before the request where neither ident nor user is known.
 struct Head<'a> {
     client: &'a [u8],
@@ -143,8 +156,8 @@ struct Head<'a> {
 }
 
 /// Finds what [`front`] and [`client`] would, without a search for the quote: nearly all lines
-/// begin so. `None` where a line does not.
-#[inline]
+/// begin so. `None` where a line does not. A call would take a tenth of its time.
+#[inline(always)]
 fn nameless_head(line: &[u8]) -> Option<Head<'_>> {
     const BETWEEN: &[u8] = b" - - [";
     let space = find_near(b' ', line).filter(|&space| space > 0)?;
@@ -293,6 +306,18 @@ mod tests {
             count += usize::from(nameless_head(&line).is_some());
             let short = client_and_front(&line);
             assert_eq!(short.map(found), long.map(found), "{shown}");
+            for host in ["h", "h:80", "h]", "\"h", "h]\"", "-"] {
+                let line = [host.as_bytes(), b" ", &line].concat();
+                let long = front(&line).and_then(|front| {
+                    let (host, columns) = split_column(front.columns)?;
+                    Ok((host, client(columns)?, front))
+                });
+                let found = |(host, client, front): (&[u8], &[u8], Front<'_>)| {
+                    (host.to_vec(), client.to_vec(), front.time.to_vec(), front.rest.to_vec())
+                };
+                let short = host_and_front(&line);
+                assert_eq!(short.map(found), long.map(found), "{host} {shown}");
+            }
         }
         assert!(count > 100);
     }

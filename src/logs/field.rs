@@ -14,7 +14,9 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
     let mut rest = bytes;
     for word in 0..NEAR_WORDS {
-        let Some((first, others)) = rest.split_first_chunk() else { break };
+        let Some((first, others)) = rest.split_first_chunk() else {
+            return rest.iter().position(|found| *found == byte).map(|at| word * 8 + at);
+        };
         // The lowest byte that is zero here is the first that was looked for.
         let differs = u64::from_le_bytes(*first) ^ (LOW * u64::from(byte));
         let zeros = differs.wrapping_sub(LOW) & !differs & (LOW << 7);

@@ -271,9 +271,9 @@ impl ResponseFields<'_> {
     fn read(&self) -> Result<(u16, u64), Reject> {
         match self {
             ResponseFields::Tokens(text) => {
-                let mut tokens = text.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
-                let status = status(tokens.next().unwrap_or_default())?;
-                let bytes = match tokens.next().unwrap_or_default() {
+                let (first, rest) = token(text);
+                let status = status(first)?;
+                let bytes = match token(rest).0 {
                     b"-" => 0,
                     digits => number(digits).ok_or(Reject::BadBytes)?,
                 };
@@ -291,6 +291,14 @@ impl ResponseFields<'_> {
     }
 }
 
+/// The first token, which is empty where there is none, and what follows it.
+#[inline]
+fn token(text: &[u8]) -> (&[u8], &[u8]) {
+    let start = text.iter().position(|&byte| byte != b' ').unwrap_or(text.len());
+    let text = &text[start..];
+    text.split_at(text.iter().position(|&byte| byte == b' ').unwrap_or(text.len()))
+}
+
 /// Three digits; `-`, `0` and `-1` where no answer was given.
 #[inline]
 fn status(text: &[u8]) -> Result<u16, Reject> {
@@ -303,10 +311,17 @@ fn status(text: &[u8]) -> Result<u16, Reject> {
     }
 }
 
+/// No number of so many digits is too large.
+const DIGITS_THAT_FIT: usize = 19;
+
 /// `None` where it is no number or too large for one.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
+    }
+    if digits.len() <= DIGITS_THAT_FIT {
+        let value = |sum: u64, digit: &u8| sum * 10 + u64::from(digit.wrapping_sub(b'0'));
+        return digits.iter().all(u8::is_ascii_digit).then(|| digits.iter().fold(0, value));
     }
     digits.iter().try_fold(0_u64, |sum, digit| match digit {
         b'0'..=b'9' => sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')),

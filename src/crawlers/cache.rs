@@ -5,7 +5,8 @@
 //! compared exactly: an answer from here is always the registry's own.
 
 use crate::crawlers::{identify::Identified, registry::Registry};
-use xxhash_rust::xxh3::xxh3_64;
+use foldhash::fast::RandomState;
+use std::hash::BuildHasher as _;
 
 /// User agents that one cache holds. Logs of millions of lines have thousands
 /// of distinct ones; a flood of random ones must not grow it.
@@ -28,6 +29,7 @@ pub struct UserAgentCache {
     /// `WAYS` neighbours make a set; the hash names the set.
     slots: Vec<Slot>,
     keys: Vec<u8>,
+    hasher: RandomState,
     /// The slot that answered last: a page and what belongs to it are requested by one browser.
     last: usize,
 }
@@ -46,7 +48,8 @@ const FREE: Slot = Slot { hash_high: 0, key_start: 0, key_len: 0, identified: Id
 
 impl Default for UserAgentCache {
     fn default() -> UserAgentCache {
-        UserAgentCache { slots: vec![FREE; ENTRIES_MAX], keys: Vec::new(), last: 0 }
+        let (slots, hasher) = (vec![FREE; ENTRIES_MAX], RandomState::default());
+        UserAgentCache { slots, keys: Vec::new(), hasher, last: 0 }
     }
 }
 
@@ -65,7 +68,7 @@ pub fn identify_cached(
     if let Some(identified) = cache.get_last(user_agent) {
         return identified;
     }
-    let hash = xxh3_64(user_agent);
+    let hash = cache.hasher.hash_one(user_agent);
     cache.get(hash, user_agent).unwrap_or_else(|| {
         let identified = registry.identify(user_agent);
         cache.put(hash, user_agent, identified);

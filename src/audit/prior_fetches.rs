@@ -78,12 +78,11 @@ impl Awareness {
         })
     }
 
-    fn count_read(&mut self, minute: i64, reading: Reading, violations: u64) {
+    fn count_read(&mut self, reading: Reading, violations: u64) {
         match reading.answer {
             Answer::Ok => self.last_reading_200 += violations,
             Answer::NotModified => self.last_reading_304 += violations,
         }
-        self.ages.add(minute - reading.minute, violations);
     }
 }
 
@@ -184,15 +183,18 @@ impl Knowledge<'_> {
             awareness.reading_unknown = requests;
             return awareness;
         }
+        let mut ages = Vec::new();
         for (minute, violations) in minutes.buckets() {
             if let Some(reading) = last_by(&self.own.readings, minute) {
                 awareness.read_by_itself += violations;
-                awareness.count_read(minute, reading, violations);
+                awareness.count_read(reading, violations);
+                ages.push((minute - reading.minute, violations));
             } else if self.operator_times == Times::GivenUp {
                 awareness.reading_unknown += violations;
             } else if let Some(reading) = last_by(&self.operator, minute) {
                 awareness.read_by_operator += violations;
-                awareness.count_read(minute, reading, violations);
+                awareness.count_read(reading, violations);
+                ages.push((minute - reading.minute, violations));
             } else {
                 awareness.not_read_in_logs += violations;
                 if self.own.first_asked.is_some_and(|asked| asked <= minute) {
@@ -200,6 +202,7 @@ impl Knowledge<'_> {
                 }
             }
         }
+        awareness.ages = TimeBuckets::of(ages);
         awareness
     }
 }

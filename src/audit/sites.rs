@@ -141,7 +141,10 @@ impl<'a> Sites<'a> {
                     return last.site;
                 }
                 let site = self.named(host, port, scheme.map(Scheme::as_str));
-                self.last = Some(LastHost { host: host.to_vec(), port, scheme, site });
+                let mut bytes = self.last.take().map(|last| last.host).unwrap_or_default();
+                bytes.clear();
+                bytes.extend_from_slice(host);
+                self.last = Some(LastHost { host: bytes, port, scheme, site });
                 site
             }
             (None, Some(captured)) if self.naming.origin.is_none() => {

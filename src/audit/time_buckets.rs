@@ -17,6 +17,9 @@ const WAITING_MIN: usize = 16;
 /// the buckets are ordered.
 const WAITING_PART: usize = 8;
 
+/// Bytes of a packed bucket whose neighbours are near.
+const BUCKET_BYTES_USUAL: usize = 2;
+
 /// How often something happened, by bucket of time.
 #[derive(Clone, Debug, Default)]
 pub struct TimeBuckets {
@@ -45,11 +48,20 @@ impl TimeBuckets {
         }
     }
 
+    /// What these come to, in any order; buckets may repeat.
+    pub fn of(buckets: Vec<(i64, u64)>) -> TimeBuckets {
+        let mut series = TimeBuckets { waiting: buckets, ..TimeBuckets::default() };
+        series.pack();
+        series
+    }
+
     /// The buckets that hold anything, ascending, each once.
     pub fn buckets(&self) -> Vec<(i64, u64)> {
         let mut waiting = self.waiting.clone();
         waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
-        summed(self.packed_buckets(), waiting.into_iter())
+        let mut all = Vec::with_capacity(self.packed_count + waiting.len());
+        add_up(self.packed_buckets(), waiting.into_iter(), &mut all);
+        all
     }
 
     /// How many buckets hold anything. Takes no more memory than they need from here on.
@@ -93,14 +105,20 @@ impl TimeBuckets {
             return;
         }
         let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
+        // Most logs are in order.
+        if !waiting.is_sorted_by_key(|&(bucket, _)| bucket) {
+            waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
+        }
         let is_later = self.packed_count == 0 || waiting[0].0 > self.packed_last;
         if is_later {
-            for (bucket, count) in summed(std::iter::empty(), waiting.drain(..)) {
-                self.push(bucket, count);
+            self.packed.reserve(waiting.len() * BUCKET_BYTES_USUAL);
+            for same in waiting.chunk_by(|left, right| left.0 == right.0) {
+                self.push(same[0].0, same.iter().map(|(_, count)| count).sum());
             }
+            waiting.clear();
         } else {
-            let all = summed(self.packed_buckets(), waiting.drain(..));
+            let mut all = Vec::with_capacity(self.packed_count + waiting.len());
+            add_up(self.packed_buckets(), waiting.drain(..), &mut all);
             self.repack(&all);
         }
         // The buffer is used again, if it is not much too large by now.
@@ -138,7 +156,8 @@ impl Merge for TimeBuckets {
         }
         if other.packed_count > 0 {
             self.pack();
-            let all = summed(self.packed_buckets(), other.packed_buckets());
+            let mut all = Vec::with_capacity(self.packed_count + other.packed_count);
+            add_up(self.packed_buckets(), other.packed_buckets(), &mut all);
             self.repack(&all);
         }
     }
@@ -199,21 +218,21 @@ impl Iterator for Packed<'_> {
     }
 }
 
-/// Two ascending series as one, each bucket once.
-fn summed(
+/// Puts two ascending series into `all` as one, each bucket once.
+fn add_up(
     left: impl Iterator<Item = (i64, u64)>,
     right: impl Iterator<Item = (i64, u64)>,
-) -> Vec<(i64, u64)> {
+    all: &mut Vec<(i64, u64)>,
+) {
     let (mut left, mut right) = (left.peekable(), right.peekable());
-    let mut all: Vec<(i64, u64)> = Vec::new();
     loop {
         let next = match (left.peek(), right.peek()) {
             (Some(ours), Some(theirs)) if ours.0 <= theirs.0 => left.next(),
             (Some(_), None) => left.next(),
             (_, Some(_)) => right.next(),
-            (None, None) => return all,
+            (None, None) => return,
         };
-        let Some((bucket, count)) = next else { return all };
+        let Some((bucket, count)) = next else { return };
         match all.last_mut() {
             Some((last, sum)) if *last == bucket => *sum += count,
             _ => all.push((bucket, count)),

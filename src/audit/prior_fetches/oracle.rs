@@ -352,10 +352,10 @@ mod tests {
     fn ages_of_readings() {
         let mut awareness = Awareness::default();
         assert_eq!(awareness.ages(), None);
-        let reading = Reading { minute: 10, answer: Answer::Ok };
-        for (minute, violations) in [(10, 1), (12, 2), (13, 3), (900, 1)] {
-            awareness.count_read(minute, reading, violations);
-        }
+        const READ_AT: i64 = 10;
+        let minutes = [(10, 1), (12, 2), (13, 3), (900, 1)];
+        let ages = minutes.map(|(minute, violations)| (minute - READ_AT, violations));
+        awareness.ages = TimeBuckets::of(ages.to_vec());
         assert_eq!(awareness.ages(), Some(Ages { min: 0, median: 3, max: 890 }));
     }
 }

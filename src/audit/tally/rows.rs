@@ -1,7 +1,7 @@
 //! The rows of a tally while they are counted: what each crawler did at each origin.
 //!
 //! Origins, crawlers and identities are small numbers, and a row is found by one hash, or by none
-//! where it is the row of the request before. Nothing is in order; that is made once, at the end.
+//! where it was asked for lately. Nothing is in order; that is made once, at the end.
 //!
 //! Origins that the user named (`--origin`, files of a robots.txt directory) are always kept.
 //! Strangers come from Host headers, which anybody may write: of those the ones of smallest stable
@@ -84,8 +84,8 @@ pub struct Rows {
     last_stranger: Option<(u64, OriginKey)>,
     rows: Vec<Row>,
     index: HashMap<RowKey, u32, RandomState>,
-    /// The row that was asked for last.
-    last: (RowKey, u32),
+    /// Rows that were asked for, each where its key says: a few crawlers make most requests.
+    recent: Box<[(RowKey, u32); RECENT]>,
     /// No fewer than there are.
     time_buckets_at_most: usize,
     /// The first that goes without times.
@@ -101,6 +101,15 @@ struct OriginEntry {
 }
 
 type RowKey = (OriginId, CrawlerId, Identity);
+
+/// Rows that are remembered, a power of two.
+const RECENT: usize = 64;
+
+/// The place of a row among those that are remembered.
+#[inline]
+fn recent_place((origin, crawler, identity): RowKey) -> usize {
+    (origin.0 as usize * 7 + crawler.index() * 4 + identity as usize) % RECENT
+}
 
 /// No registry has so many crawlers.
 const NO_ROW: (RowKey, u32) =
@@ -158,7 +167,7 @@ impl Rows {
             last_stranger: None,
             rows: Vec::new(),
             index: HashMap::default(),
-            last: NO_ROW,
+            recent: Box::new([NO_ROW; RECENT]),
             time_buckets_at_most: 0,
             times_end: None,
         }
@@ -195,18 +204,21 @@ impl Rows {
     pub fn row(&mut self, origin: OriginId, (crawler, identity): Actor) -> &mut CrawlerTally {
         let origin = self.origins[origin.0 as usize].counted_as;
         let key = (origin, crawler, identity);
-        if self.last.0 != key {
-            let next = self.rows.len();
-            let at = *self
-                .index
-                .entry(key)
-                .or_insert_with(|| u32::try_from(next).expect("origins and crawlers are bounded"));
-            if at as usize == next {
-                self.rows.push(Row { key, tally: CrawlerTally::default() });
-            }
-            self.last = (key, at);
+        let recent = self.recent[recent_place(key)];
+        let at = if recent.0 == key { recent.1 } else { self.find_row(key) };
+        &mut self.rows[at as usize].tally
+    }
+
+    /// Where the row of `key` is; it is made if there is none.
+    fn find_row(&mut self, key: RowKey) -> u32 {
+        let next = self.rows.len();
+        let new = || u32::try_from(next).expect("origins and crawlers are bounded");
+        let at = *self.index.entry(key).or_insert_with(new);
+        if at as usize == next {
+            self.rows.push(Row { key, tally: CrawlerTally::default() });
         }
-        &mut self.rows[self.last.1 as usize].tally
+        self.recent[recent_place(key)] = (key, at);
+        at
     }
 
     /// The origins that are told apart, in no order.
@@ -327,7 +339,7 @@ impl Rows {
     fn fold_rows(&mut self) {
         let rows = std::mem::take(&mut self.rows);
         self.index.clear();
-        self.last = NO_ROW;
+        self.recent.fill(NO_ROW);
         for Row { key: (origin, crawler, identity), tally } in rows {
             self.row(origin, (crawler, identity)).absorb(tally);
         }

@@ -19,6 +19,8 @@ pub struct OriginHistory {
     seen: Box<[SnapshotRef]>,
     /// What is in force since the newest snapshot.
     newest: Option<RulingInForce>,
+    /// Whether that is so at all times: a file given by hand, and nothing besides.
+    is_constant: bool,
     /// What logs show besides.
     outages: Option<Arc<Outages>>,
 }
@@ -39,7 +41,9 @@ pub struct SnapshotRef {
 impl OriginHistory {
     /// One file that counts at all times.
     pub fn always(robots: Arc<Robots>) -> OriginHistory {
-        OriginHistory::new(Timeline::always(Version(0)), [robots].into(), Box::default())
+        let timeline = Timeline::always(Version(0));
+        let history = OriginHistory::new(timeline, [robots].into(), Box::default());
+        OriginHistory { is_constant: true, ..history }
     }
 
     pub(super) fn new(
@@ -49,7 +53,7 @@ impl OriginHistory {
     ) -> OriginHistory {
         let newest = seen.iter().map(|seen| seen.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
-        OriginHistory { timeline, versions, seen, newest, outages: None }
+        OriginHistory { timeline, versions, seen, newest, is_constant: false, outages: None }
     }
 
     /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
@@ -69,7 +73,7 @@ impl OriginHistory {
 
     /// The same, with what logs show besides.
     pub(super) fn with_outages(self, outages: Arc<Outages>) -> OriginHistory {
-        OriginHistory { outages: Some(outages), ..self }
+        OriginHistory { outages: Some(outages), is_constant: false, ..self }
     }
 
     /// Other rulings that a crawler may have held at `time`, at which `standing` was in force.
@@ -82,7 +86,11 @@ impl OriginHistory {
     }
 
     /// What is in force at `time`; `None` where nothing is known.
+    #[inline]
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
+        if self.is_constant {
+            return self.newest;
+        }
         let standing = self.timeline.at(time, before);
         let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
             return standing;

@@ -9,6 +9,8 @@
 
 use std::fmt::Write;
 
+use crate::bytes;
+
 /// The text of a CSV cell.
 pub fn csv_cell(bytes: &[u8]) -> String {
     let text = visible(bytes);
@@ -31,6 +33,9 @@ pub fn bytes_of(cell: &str) -> Vec<u8> {
 
 /// `bytes` with everything that is not plainly visible text as `\xHH`.
 pub fn visible(bytes: &[u8]) -> String {
+    if let Some(plain) = plain(bytes) {
+        return plain.to_owned();
+    }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for (at, character) in chunk.valid().char_indices() {
@@ -46,10 +51,19 @@ pub fn visible(bytes: &[u8]) -> String {
     text
 }
 
+/// What nearly all bytes are: printable ASCII without a backslash, which stays as it is.
+fn plain(bytes: &[u8]) -> Option<&str> {
+    let is_other = |byte: u8| (byte.wrapping_sub(b' ') > b'~' - b' ') | (byte == b'\\');
+    if bytes::any(bytes, is_other) { None } else { std::str::from_utf8(bytes).ok() }
+}
+
 /// The text of a cell as people read it, without the mark that disarms a formula. Written by us
 /// nothing in it is hidden any more; whatever a changed file hides is spelled out all the same.
 pub fn shown(cell: &str) -> String {
     let text = cell.strip_prefix('\'').unwrap_or(cell);
+    if let Some(plain) = plain(text.as_bytes()) {
+        return plain.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     for (at, character) in text.char_indices() {
         if is_hidden(character) {

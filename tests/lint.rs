@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use botaudit::crawlers::registry::Registry;
 use botaudit::lint::catalogue::{Code, LINTS};
@@ -151,12 +151,26 @@ fn hostile(bytes: usize) -> Vec<Vec<u8>> {
     ]
 }
 
-/// The least that linting `file` took in some tries: other programs only ever add.
+/// What this thread has had of a processor: other programs take nothing of it.
+#[cfg(target_os = "linux")]
+fn time_used() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap()
+}
+
+/// The time that has passed: where other programs run, too much.
+#[cfg(not(target_os = "linux"))]
+fn time_used() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}
+
+/// The least that linting `file` took in some tries.
 fn least_time(file: &[u8], names: &KnownTokens<'_>, tries: usize) -> Duration {
     let time = |_| {
-        let start = Instant::now();
+        let start = time_used();
         lint(file, names, Dialect::Google);
-        start.elapsed()
+        time_used() - start
     };
     (0..tries).map(time).min().unwrap()
 }
@@ -252,7 +266,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
                 let mut scratch = Vec::new();
                 let path = prepare(path.as_bytes(), dialect, &mut scratch);
                 let [was, is] = bound.each_ref().map(|bound| {
-                    reference::decide(&bound.rules, dialect, path.as_bytes()).allowed()
+                    reference::decide(&bound.rules(), dialect, path.as_bytes()).allowed()
                 });
                 assert_eq!(was, is, "{token} {path:?}\n{before}\n\n{after}");
             }

@@ -9,9 +9,9 @@ use botaudit::archive::Store;
 use botaudit::classify::asker::Askers;
 use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
 use botaudit::classify::input_format::InputFormat;
+use botaudit::classify::origin_cache::OriginCache;
 use botaudit::classify::outcome::Detail;
 use botaudit::classify::rows::InputRows;
-use botaudit::classify::sites::Sites;
 use botaudit::crawlers::cache::UserAgentCache;
 use botaudit::crawlers::registry::Registry;
 use botaudit::judge::origin_history::OriginHistory;
@@ -160,7 +160,7 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
     let list: String =
         (0..ORIGINS).map(|origin| format!("http://h{origin}.example/{origin}\n")).collect();
     let mut memory =
-        BatchMemory { sites: Sites::new(1 << 20), user_agents: UserAgentCache::default() };
+        BatchMemory { origins: OriginCache::new(1 << 20), user_agents: UserAgentCache::default() };
     let rows = InputRows::read(&InputFormat::Lines, list.into_bytes());
     let mut judged: Option<JudgedBatch> = None;
     let info = measure(|| judged = Some(judge(&context, &InputFormat::Lines, rows, &mut memory)));

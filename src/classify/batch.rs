@@ -20,10 +20,10 @@ use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::asker::{Askers, Asking, asker_of_row};
 use super::by_origin::{ByOrigin, RowTarget};
 use super::input_format::{AskerColumn, InputFormat};
+use super::known_origin::KnownOrigin;
+use super::origin_cache::OriginCache;
 use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
-use super::site::Site;
-use super::sites::Sites;
 use super::summary::VerdictCounts;
 use super::url_parts::{InvalidUrl, UrlParts};
 
@@ -44,7 +44,7 @@ pub struct BatchContext<'a> {
 #[derive(Debug)]
 pub struct BatchMemory {
     /// Origins.
-    pub sites: Sites,
+    pub origins: OriginCache,
     /// User agents.
     pub user_agents: UserAgentCache,
 }
@@ -97,12 +97,12 @@ pub fn judge(
         }
     }
     for group in groups.iter() {
-        let site = memory.sites.site(context.judge, group.key, &group.address);
+        let origin = memory.origins.origin(context.judge, group.key, &group.address);
         desk.begin_origin();
         for places in group.places.chunks(PLACES_AT_ONCE) {
             fetch(&rows, places);
             for &place in places {
-                desk.judge_row(&rows, place, &columns, &site, &mut memory.user_agents);
+                desk.judge_row(&rows, place, &columns, &origin, &mut memory.user_agents);
             }
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Desk<'a> {
         rows: &InputRows,
         place: RowTarget,
         columns: &Columns,
-        site: &Site,
+        origin: &KnownOrigin,
         user_agents: &mut UserAgentCache,
     ) {
         let judge = self.context.judge;
@@ -208,10 +208,10 @@ impl<'a> Desk<'a> {
         let path = prepare(rest, judge.dialect(), &mut scratch);
         for (at, asker) in self.askers(rows, place.row, columns, user_agents) {
             let verdict = match asker {
-                Some(asker) => site.known.verdict(judge, asker, path, when),
+                Some(asker) => origin.known.verdict(judge, asker, path, when),
                 None => RowVerdict::unknown(Reason::NoSuchCrawler),
             };
-            self.put(place.row, at, asker, verdict, &site.origin);
+            self.put(place.row, at, asker, verdict, &origin.origin);
         }
         self.scratch = scratch;
     }

@@ -48,10 +48,10 @@ pub struct BatchWorker<'a> {
 impl BatchWorker<'_> {
     fn count_progress(&mut self, rows: u64) {
         let ClassifyProgress { rows: all_rows, origins_opened, origins_found, .. } = self.progress;
-        let sites = &mut self.memory.sites;
+        let origins = &mut self.memory.origins;
         all_rows.fetch_add(rows, Ordering::Relaxed);
-        origins_opened.fetch_add(std::mem::take(&mut sites.opened), Ordering::Relaxed);
-        origins_found.fetch_add(std::mem::take(&mut sites.found), Ordering::Relaxed);
+        origins_opened.fetch_add(std::mem::take(&mut origins.opened), Ordering::Relaxed);
+        origins_found.fetch_add(std::mem::take(&mut origins.found), Ordering::Relaxed);
     }
 }
 

@@ -11,11 +11,11 @@ pub mod batch;
 pub mod by_origin;
 pub mod input_format;
 mod json_fields;
+pub mod known_origin;
 pub mod options;
+pub mod origin_cache;
 pub mod outcome;
 pub mod rows;
-pub mod site;
-pub mod sites;
 pub mod summary;
 pub mod url_parts;
 
@@ -37,7 +37,7 @@ use batch::{BatchContext, BatchMemory};
 use batch_reader::BatchReader;
 use batch_worker::{BatchWorker, RenderedBatch};
 use options::{Classified, ClassifyOptions, ClassifyProgress, Render};
-use sites::Sites;
+use origin_cache::OriginCache;
 use summary::Summary;
 
 /// Batches under way besides one for each thread: on the way from the reader and to the writer.
@@ -83,8 +83,8 @@ pub fn run(
         Ok(buffers)
     };
     let worker = |results| {
-        let sites = Sites::new(options.sites_bytes);
-        let memory = BatchMemory { sites, user_agents: UserAgentCache::default() };
+        let origins = OriginCache::new(options.origins_bytes);
+        let memory = BatchMemory { origins, user_agents: UserAgentCache::default() };
         BatchWorker { context, progress, render, memory, results }
     };
     // The lists are one source: one thread reads one after the other.

@@ -21,7 +21,7 @@ pub struct ClassifyOptions {
     /// The columns that are read, where the lists have columns.
     pub wanted: WantedColumns<String>,
     /// Bytes for what each thread remembers of origins.
-    pub sites_bytes: usize,
+    pub origins_bytes: usize,
     /// Bytes for the counts of origins and rules; `None` where rows are written instead.
     pub summary_bytes: Option<usize>,
 }

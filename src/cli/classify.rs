@@ -182,7 +182,7 @@ enum LayoutArg {
 /// way, and what is remembered of origins. VerdictCounts have half of what else the batches would have.
 const CACHE_EIGHTHS: usize = 4;
 const BATCHES_EIGHTHS: usize = 3;
-const SITES_EIGHTHS: usize = 1;
+const ORIGINS_EIGHTHS: usize = 1;
 
 /// Bytes of a batch, at most. The more rows of an origin it has, the better: with 10,000 origins and
 /// batches of 75,000 shuffled rows each is met seven times.
@@ -322,7 +322,7 @@ impl ClassifyArgs {
         let batches = classify::batches_under_way(threads);
         let growth = BATCH_GROWTH + BATCH_GROWTH_PER_ASKER * askers.per_row();
         let batch_bytes = self.memory / 8 * BATCHES_EIGHTHS / batches / growth;
-        let sites_bytes = self.memory / 8 * SITES_EIGHTHS / threads;
+        let origins_bytes = self.memory / 8 * ORIGINS_EIGHTHS / threads;
         let (batch_bytes, summary_bytes) = match self.summary {
             true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2)),
             false => (batch_bytes, None),
@@ -332,7 +332,7 @@ impl ClassifyArgs {
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
             writing: self.writing(),
             wanted: self.wanted(),
-            sites_bytes,
+            origins_bytes,
             summary_bytes,
         })
     }

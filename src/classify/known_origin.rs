@@ -13,14 +13,14 @@ use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::url_parts::{InvalidUrl, UrlParts};
 
 /// Bytes that an origin takes, about, besides its name.
-const SITE_BYTES: usize = 512;
+const ORIGIN_BYTES: usize = 512;
 
 /// Bytes that a snapshot of an archive takes, about.
 const SNAPSHOT_BYTES: usize = 192;
 
 /// An origin.
 #[derive(Debug)]
-pub struct Site {
+pub struct KnownOrigin {
     /// In canonical form; `None` where there can be no such origin.
     pub origin: Option<Arc<str>>,
     /// What is known of it.
@@ -40,23 +40,23 @@ pub enum Known {
     History(OriginHistory),
 }
 
-impl Site {
+impl KnownOrigin {
     /// Where URLs lead that are none.
-    pub fn nowhere() -> Site {
-        Site { origin: None, known: Known::Nowhere }
+    pub fn nowhere() -> KnownOrigin {
+        KnownOrigin { origin: None, known: Known::Nowhere }
     }
 
     /// Looks up what the judge knows of the origin of `address`.
-    pub fn open(judge: &Judge, address: &UrlParts<'_>) -> Site {
+    pub fn open(judge: &Judge, address: &UrlParts<'_>) -> KnownOrigin {
         let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
-            return Site::nowhere();
+            return KnownOrigin::nowhere();
         };
         let known = match judge.dated(&origin, HostSource::Own) {
             Ok(Some(dated)) => Known::History(dated),
             Ok(None) if !judge.is_named(&origin) => Known::Nothing,
             Ok(None) | Err(_) => Known::Unreadable,
         };
-        Site { origin: Some(origin.as_str().into()), known }
+        KnownOrigin { origin: Some(origin.as_str().into()), known }
     }
 
     /// Bytes that it takes, about, but for what it shares with others.
@@ -66,7 +66,7 @@ impl Site {
             Known::Nowhere | Known::Nothing | Known::Unreadable => 0,
         };
         let name = self.origin.as_ref().map_or(0, |origin| origin.len());
-        SITE_BYTES + name + snapshots * SNAPSHOT_BYTES
+        ORIGIN_BYTES + name + snapshots * SNAPSHOT_BYTES
     }
 }
 

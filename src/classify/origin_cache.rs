@@ -11,18 +11,18 @@ use foldhash::fast::RandomState;
 
 use crate::judge::Judge;
 
-use super::site::Site;
+use super::known_origin::KnownOrigin;
 use super::url_parts::UrlParts;
 
 /// One thread's memory of origins.
 #[derive(Debug)]
-pub struct Sites {
-    young: HashMap<Box<[u8]>, Arc<Site>, RandomState>,
-    old: HashMap<Box<[u8]>, Arc<Site>, RandomState>,
+pub struct OriginCache {
+    young: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
+    old: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
     young_bytes: usize,
     /// Of one generation.
     bytes_max: usize,
-    /// How often the judge had forgotten everything when a site was last looked for.
+    /// How often the judge had forgotten everything when an origin was last looked for.
     forgotten: u64,
     /// Origins that were looked up.
     pub opened: u64,
@@ -30,10 +30,10 @@ pub struct Sites {
     pub found: u64,
 }
 
-impl Sites {
+impl OriginCache {
     /// Nothing is known; at most about `bytes_max` bytes will be kept.
-    pub fn new(bytes_max: usize) -> Sites {
-        Sites {
+    pub fn new(bytes_max: usize) -> OriginCache {
+        OriginCache {
             young: HashMap::default(),
             old: HashMap::default(),
             young_bytes: 0,
@@ -45,7 +45,12 @@ impl Sites {
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
-    pub fn site(&mut self, judge: &Judge, key: &[u8], address: &UrlParts<'_>) -> Arc<Site> {
+    pub fn origin(
+        &mut self,
+        judge: &Judge,
+        key: &[u8],
+        address: &UrlParts<'_>,
+    ) -> Arc<KnownOrigin> {
         // What the judge forgets to keep within its memory must not live on here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
@@ -54,27 +59,27 @@ impl Sites {
             self.old = HashMap::default();
             self.young_bytes = 0;
         }
-        if let Some(site) = self.young.get(key) {
+        if let Some(origin) = self.young.get(key) {
             self.found += 1;
-            return Arc::clone(site);
+            return Arc::clone(origin);
         }
-        let (key, site) = match self.old.remove_entry(key) {
+        let (key, origin) = match self.old.remove_entry(key) {
             Some(known) => {
                 self.found += 1;
                 known
             }
             None => {
                 self.opened += 1;
-                (key.into(), Arc::new(Site::open(judge, address)))
+                (key.into(), Arc::new(KnownOrigin::open(judge, address)))
             }
         };
-        let bytes = key.len() + site.size_bytes();
+        let bytes = key.len() + origin.size_bytes();
         if self.young_bytes + bytes > self.bytes_max {
             self.old = std::mem::take(&mut self.young);
             self.young_bytes = 0;
         }
         self.young_bytes += bytes;
-        self.young.insert(key, Arc::clone(&site));
-        site
+        self.young.insert(key, Arc::clone(&origin));
+        origin
     }
 }

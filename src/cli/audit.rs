@@ -13,9 +13,9 @@ use crate::config::setting::Percent;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 
-use super::Outcome;
 use super::collect::{CollectArgs, CollectedInput};
 use super::configured::{ConfiguredArgs, ConfiguredSite};
+use super::exit_status::ExitStatus;
 use super::fetch_first::FetchFirstArgs;
 use super::formats::HintArgs;
 use super::identity::IdentityArgs;
@@ -193,7 +193,7 @@ pub struct AuditArgs {
 
 impl AuditArgs {
     /// Runs the audit.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let site = self.configured.site()?;
         let logs = self.logs.clone();
         let destination = match (&self.partial, self.collect.output()) {

@@ -18,7 +18,7 @@ use crate::report::check_text::{text, undecided_line, undecided_text, verdict_li
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::{DialectArg, origin, registry, unknown_crawler};
 
 const EXAMPLES: &str = "\
@@ -119,7 +119,7 @@ enum Form {
 
 impl CheckArgs {
     /// Answers for each URL as it comes.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = self.origin.as_deref().map(origin).transpose()?;
         let registry = registry(self.crawlers.as_deref())?;
         let asker = self.asker.asker(&registry)?;
@@ -136,7 +136,7 @@ impl CheckArgs {
                 (_, _) => Form::Text,
             },
             out: BufWriter::new(io::stdout().lock()),
-            outcome: Outcome::Done,
+            outcome: ExitStatus::Done,
             is_first: true,
             is_watched: io::stdout().is_terminal(),
         };
@@ -203,7 +203,7 @@ struct Answers<'a> {
     at: UtcTime,
     form: Form,
     out: BufWriter<io::StdoutLock<'static>>,
-    outcome: Outcome,
+    outcome: ExitStatus,
     is_first: bool,
     is_watched: bool,
 }
@@ -217,13 +217,13 @@ impl Answers<'_> {
         let text = match located {
             Ok(located) => {
                 let explanation = explain(self.judge, self.asker.id, &located)?;
-                if !explanation.asked.is_allowed() && self.outcome == Outcome::Done {
-                    self.outcome = Outcome::Disallowed;
+                if !explanation.asked.is_allowed() && self.outcome == ExitStatus::Done {
+                    self.outcome = ExitStatus::Disallowed;
                 }
                 self.decided(&explanation)
             }
             Err(undecided) => {
-                self.outcome = Outcome::Undecided;
+                self.outcome = ExitStatus::Undecided;
                 self.undecided(url, &undecided)
             }
         };

@@ -28,7 +28,7 @@ use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::progress::{Show, follow_and_tell};
 use super::shared::{DialectArg, ForceArg, complain, registry};
 use super::signals;
@@ -194,7 +194,7 @@ const BATCH_GROWTH_PER_ASKER: usize = 4;
 
 impl ClassifyArgs {
     /// Classifies all lists.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         // In the order in which they are named: rows come out in the order in which they came in.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
@@ -259,7 +259,7 @@ impl ClassifyArgs {
         sources: usize,
         mut output: Output,
         judge: &Judge,
-    ) -> Result<Outcome> {
+    ) -> Result<ExitStatus> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
         let damages = [classified.damages, judge.failure_messages()].concat();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
@@ -278,11 +278,11 @@ impl ClassifyArgs {
             complain(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
         }
         if !damages.is_empty() {
-            return Ok(Outcome::Incomplete);
+            return Ok(ExitStatus::Incomplete);
         }
         let is_failure =
             self.fail_on_disallowed && classified.counts.of(VerdictWord::Disallowed) > 0;
-        Ok(if is_failure { Outcome::Disallowed } else { Outcome::Done })
+        Ok(if is_failure { ExitStatus::Disallowed } else { ExitStatus::Done })
     }
 
     /// Whose names are written, and whom the judge is to know.

@@ -14,7 +14,7 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::staged::replace_private;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::fetch_first::known_store;
 use super::first_pass::{first_pass, wanted};
 use super::identity::ranges;
@@ -113,7 +113,7 @@ pub fn write_collected(
     sources: &[Source],
     judge: Option<Judge>,
     client_key: &ClientKey,
-) -> Result<Outcome> {
+) -> Result<ExitStatus> {
     let Setup { config, options, registry, show, .. } = setup;
     let mut wanted = wanted(config);
     // Which hosts are ours is decided where they are judged.
@@ -136,7 +136,7 @@ pub fn write_collected(
     let header = header_of(setup, sources, fingerprint);
     replace_private(path, &CollectedFile { header, collected }.to_bytes())?;
     damages.iter().for_each(|damage| complain(damage));
-    Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Incomplete })
+    Ok(if damages.is_empty() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
 fn header_of(

@@ -11,7 +11,7 @@ use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::fetch_ranges::FetchRangesArgs;
 use super::shared::{complain, print, registry, unknown_crawler};
 
@@ -78,7 +78,7 @@ enum CrawlersCommand {
 
 impl CrawlersArgs {
     /// Answers.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         if let Some(CrawlersCommand::CheckRegistry { file }) = &self.command {
             return check_registry(file);
         }
@@ -99,11 +99,11 @@ impl CrawlersArgs {
             (_, true) => list_json(&registry),
             (_, false) => list_text(&registry),
         })?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 
-fn check_registry(file: &std::path::Path) -> Result<Outcome> {
+fn check_registry(file: &std::path::Path) -> Result<ExitStatus> {
     let checked = check(file)?;
     checked.mistakes.iter().for_each(|mistake| complain(&mistake.to_string()));
     checked.oddities.iter().for_each(|oddity| complain(&format!("warning: {oddity}")));
@@ -115,5 +115,5 @@ fn check_registry(file: &std::path::Path) -> Result<Outcome> {
         checked.mistakes.len(),
         checked.oddities.len()
     ))?;
-    Ok(if checked.mistakes.is_empty() { Outcome::Done } else { Outcome::Violations })
+    Ok(if checked.mistakes.is_empty() { ExitStatus::Done } else { ExitStatus::Violations })
 }

@@ -19,7 +19,7 @@ use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::network::NetworkArgs;
 use super::shared::{ForceArg, complain, print};
 
@@ -47,7 +47,7 @@ pub struct FetchRangesArgs {
 
 impl FetchRangesArgs {
     /// Downloads all lists that `registry` names, which `crawlers` is a file of.
-    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<Outcome> {
+    pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<ExitStatus> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let rate_limit = RateLimit::new(Duration::ZERO);
@@ -78,7 +78,7 @@ impl FetchRangesArgs {
             let got = urls.len() - missed;
             print(&format!("{got} of {} lists in {}\n", urls.len(), directory.display()))?;
         }
-        Ok(if missed > 0 { Outcome::Incomplete } else { Outcome::Done })
+        Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 
     /// That no file is overwritten but those that `known` names, which earlier runs wrote, and

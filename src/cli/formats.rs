@@ -16,7 +16,7 @@ use crate::logs::json::own_names::OwnNames;
 use crate::logs::own_format;
 use crate::report::formats_text::{examined_text, formats_text};
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::{complain, print, refusal};
 
 const EXAMPLES: &str = "\
@@ -112,9 +112,9 @@ pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
 
 impl FormatsArgs {
     /// Lists, or looks at logs.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         match self.command {
-            None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| Outcome::Done),
+            None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| ExitStatus::Done),
             Some(FormatsCommand::Detect { logs, hints: args }) => {
                 let mut faults = Vec::new();
                 let hints = hints(&args.config(), &mut faults);
@@ -128,21 +128,21 @@ impl FormatsArgs {
 }
 
 /// A log that cannot be read keeps none from being looked at.
-fn detect(logs: &[OsString], hints: &Hints) -> Result<Outcome> {
-    let mut outcome = Outcome::Done;
+fn detect(logs: &[OsString], hints: &Hints) -> Result<ExitStatus> {
+    let mut outcome = ExitStatus::Done;
     for source in expand(logs) {
         match examine(&source, hints) {
             Ok(examined) => {
                 if examined.detection.format.is_none() && examined.rejected_lines() > 0
                     || examined.damage.is_some()
                 {
-                    outcome = Outcome::Undecided;
+                    outcome = ExitStatus::Undecided;
                 }
                 print(&examined_text(&source.name, &examined))?;
             }
             Err(err) => {
                 complain(&err.to_string());
-                outcome = Outcome::Undecided;
+                outcome = ExitStatus::Undecided;
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::nightly::init::{Found, LOGS};
 use crate::report::format::counted;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::print;
 
 const EXAMPLES: &str = "\
@@ -36,7 +36,7 @@ pub struct InitArgs {
 
 impl InitArgs {
     /// Looks, and writes.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let file = &self.file;
         let root = std::path::absolute(&self.root)
             .map_err(|err| Error::io("cannot look below --root", &self.root, err))?;
@@ -59,7 +59,7 @@ impl InitArgs {
             ),
             _ => Error::io("cannot write", file, err),
         })?;
-        print(&told(file, &found)).map(|()| Outcome::Done)
+        print(&told(file, &found)).map(|()| ExitStatus::Done)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::{DialectArg, complain, print, registry};
 
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
@@ -88,9 +88,9 @@ enum Format {
 
 impl LintArgs {
     /// Looks at all files; those that cannot be read do not keep the others from it.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         if self.list {
-            return print(&lints_text()).map(|()| Outcome::Done);
+            return print(&lints_text()).map(|()| ExitStatus::Done);
         }
         if let Some(code) = &self.explain {
             return explain(code);
@@ -98,14 +98,14 @@ impl LintArgs {
         let registry = registry(self.crawlers.as_deref())?;
         let names = KnownTokens::new(&registry);
         let mut done = Vec::new();
-        let (mut outcome, mut unread) = (Outcome::Done, None);
+        let (mut outcome, mut unread) = (ExitStatus::Done, None);
         for file in &self.files {
             let path = Path::new(file);
             match read(path) {
                 Ok(body) => {
                     let remarks = lint(&body, &names, self.dialect.dialect());
                     if self.is_failure(&remarks) {
-                        outcome = Outcome::Violations;
+                        outcome = ExitStatus::Violations;
                     }
                     self.tell(path.display().to_string(), remarks, &mut done)?;
                 }
@@ -145,10 +145,10 @@ impl LintArgs {
     }
 }
 
-fn explain(code: &str) -> Result<Outcome> {
+fn explain(code: &str) -> Result<ExitStatus> {
     let unknown =
         || Error::usage(format!("unknown code '{code}'; list all with: botaudit lint --list"));
-    print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| Outcome::Done)
+    print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| ExitStatus::Done)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 
+use super::exit_status::ExitStatus;
 use super::shared::{ForceArg, print};
-use super::{Cli, Outcome};
 
 /// Print completions for a shell.
 #[derive(Args, Debug)]
@@ -35,32 +35,32 @@ pub struct ManArgs {
 }
 
 impl CompletionsArgs {
-    /// Runs it.
-    pub fn run(self) -> Result<Outcome> {
+    /// Prints what `shell` needs to know of `program`.
+    pub fn run(self, mut program: Command) -> Result<ExitStatus> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut text);
+        clap_complete::generate(self.shell, &mut program, env!("CARGO_PKG_NAME"), &mut text);
         print(&String::from_utf8_lossy(&text))?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 
 impl ManArgs {
-    /// Runs it.
-    pub fn run(self) -> Result<Outcome> {
+    /// Prints or writes the pages of `program`.
+    pub fn run(self, program: Command) -> Result<ExitStatus> {
         match self.directory {
-            None => print(&String::from_utf8_lossy(&page(Cli::command())?))?,
+            None => print(&String::from_utf8_lossy(&page(program)?))?,
             Some(directory) => {
                 let mut outputs = Outputs::new(self.force.overwrite());
-                for name in page_names(&Cli::command(), "") {
+                for name in page_names(&program, "") {
                     outputs.file("DIR", &directory.join(name), OutputContent::Manual)?;
                 }
                 fs::create_dir_all(&directory)
                     .map_err(|err| Error::io("cannot write to", &directory, err))?;
-                clap_mangen::generate_to(Cli::command(), &directory)
+                clap_mangen::generate_to(program, &directory)
                     .map_err(|err| Error::io("cannot write to", &directory, err))?;
             }
         }
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::ForceArg;
 
 /// Bytes of a file by which its kind is recognised.
@@ -60,7 +60,7 @@ pub struct MergeArgs {
 
 impl MergeArgs {
     /// Runs it.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let mut outputs = Outputs::new(self.force.overwrite());
         for path in &self.tallies {
             match path.is_dir() {
@@ -76,7 +76,7 @@ impl MergeArgs {
             let tally = merge_files(&self.tallies, TallyLimits::default())?;
             replace(&self.output, &tally.to_bytes())?;
         }
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 
     /// Whether the files hold what first passes found; else they should be tallies.

@@ -8,6 +8,7 @@ mod classify;
 mod collect;
 mod configured;
 mod crawlers;
+mod exit_status;
 mod fetch_first;
 mod fetch_ranges;
 mod fetching;
@@ -36,11 +37,9 @@ mod written;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::Result;
-
-use shared::complain;
+use exit_status::exit_code;
 
 const START: &str = "\
 Start here:
@@ -80,23 +79,6 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// How a run ended that could be carried out.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Outcome {
-    /// All was read and written.
-    Done,
-    /// The same, and violations or faults were found that the user wants to hear of.
-    Violations,
-    /// Reports were written, but some input was damaged, or nothing could be judged.
-    Incomplete,
-    /// A URL that was asked about is disallowed.
-    Disallowed,
-    /// Of a URL that was asked about nothing can be said.
-    Undecided,
-    /// Another run is at work; nothing was done.
-    Locked,
-}
-
 /// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
 /// that was asked for, a disallowed URL, or faults; 2 could not run, nothing was written, or a URL
 /// of which nothing can be said; 3 some input was damaged, or nothing could be judged; 4 another run is at work.
@@ -113,24 +95,8 @@ pub fn main() -> ExitCode {
         Command::Nightly(args) => args.run(),
         Command::Init(args) => args.run(),
         Command::Robots(args) => args.run(),
-        Command::Completions(args) => args.run(),
-        Command::Man(args) => args.run(),
+        Command::Completions(args) => args.run(Cli::command()),
+        Command::Man(args) => args.run(Cli::command()),
     };
     exit_code(result)
-}
-
-fn exit_code(result: Result<Outcome>) -> ExitCode {
-    match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Violations | Outcome::Disallowed) => ExitCode::from(1),
-        Ok(Outcome::Undecided) => ExitCode::from(2),
-        Ok(Outcome::Incomplete) => ExitCode::from(3),
-        Ok(Outcome::Locked) => ExitCode::from(4),
-        // Whoever read our output has seen enough (`| head`).
-        Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(err) => {
-            complain(&err.to_string());
-            ExitCode::from(2)
-        }
-    }
 }

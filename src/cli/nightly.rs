@@ -16,8 +16,8 @@ use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
-use super::Outcome;
 use super::configured::{read_config, report_mistakes};
+use super::exit_status::ExitStatus;
 use super::shared::{ForceArg, complain, print};
 use after::{NotificationArgs, write_nights};
 use site::Job;
@@ -67,7 +67,7 @@ pub struct NightlyArgs {
 
 impl NightlyArgs {
     /// Runs the job.
-    pub fn run(mut self) -> Result<Outcome> {
+    pub fn run(mut self) -> Result<ExitStatus> {
         self.tell = self.tell.absolute()?;
         let file = std::path::absolute(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
@@ -93,7 +93,7 @@ impl NightlyArgs {
                 false => State::in_memory()?,
             };
             let described = jobs.iter().map(|job| job.described(&state));
-            return print(&described.collect::<Result<String>>()?).map(|()| Outcome::Done);
+            return print(&described.collect::<Result<String>>()?).map(|()| ExitStatus::Done);
         }
         self.check_outputs(&file, &jobs, &config)?;
         self.run_all(&jobs, &config, now)
@@ -113,7 +113,7 @@ impl NightlyArgs {
         page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
     }
 
-    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<Outcome> {
+    fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<ExitStatus> {
         let mut locks: Vec<File> = Vec::new();
         let mut beside = config.state.clone().into_os_string();
         beside.push(".lock");
@@ -125,12 +125,12 @@ impl NightlyArgs {
                 Locked::Ours(file) => locks.push(file),
                 Locked::Theirs(who) => {
                     complain(&format!("another run is at work: {who}; nothing was done"));
-                    return Ok(Outcome::Locked);
+                    return Ok(ExitStatus::Locked);
                 }
             }
         }
         let mut state = State::open(&config.state)?;
-        let mut worst = Outcome::Done;
+        let mut worst = ExitStatus::Done;
         let mut nights = Vec::new();
         for job in jobs {
             // What goes wrong with a site keeps no other from being audited.
@@ -147,16 +147,16 @@ impl NightlyArgs {
     }
 }
 
-fn worse(left: Outcome, right: Outcome) -> Outcome {
+fn worse(left: ExitStatus, right: ExitStatus) -> ExitStatus {
     if badness(left) >= badness(right) { left } else { right }
 }
 
 /// Of several sites the worst is told.
-fn badness(outcome: Outcome) -> u8 {
+fn badness(outcome: ExitStatus) -> u8 {
     match outcome {
-        Outcome::Done => 0,
-        Outcome::Violations => 1,
-        Outcome::Incomplete => 2,
+        ExitStatus::Done => 0,
+        ExitStatus::Violations => 1,
+        ExitStatus::Incomplete => 2,
         _ => 3,
     }
 }

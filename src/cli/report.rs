@@ -23,7 +23,7 @@ use crate::report::summary::summary_text;
 use crate::report::tables::TABLES;
 use crate::time::Day;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 use super::shared::{ForceArg, complain, print};
 use super::written::write_report;
 
@@ -95,7 +95,7 @@ enum Format {
 
 impl ReportArgs {
     /// Runs it.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         if self.format != Format::Json && !self.tables.is_empty() {
             return Err(Error::usage("--table is for --format json"));
         }
@@ -112,7 +112,7 @@ impl ReportArgs {
             Format::Text => {
                 let audit = ReportModel::new(tally)?;
                 print(&summary_text(&PageModel::of(&audit, None)))?;
-                Ok(Outcome::Done)
+                Ok(ExitStatus::Done)
             }
             Format::Json => {
                 json_lines(
@@ -120,13 +120,13 @@ impl ReportArgs {
                     &asked,
                     &mut BufWriter::new(io::stdout().lock()),
                 )?;
-                Ok(Outcome::Done)
+                Ok(ExitStatus::Done)
             }
         }
     }
 
     /// Writes the report: in its own place, where one directory is given and no other.
-    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<Outcome> {
+    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<ExitStatus> {
         let output = match (&self.output, paths) {
             (Some(output), _) => output,
             (None, [directory]) if directory.is_dir() => directory,
@@ -156,7 +156,7 @@ impl ReportArgs {
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         let path = visible(output.display().to_string().as_bytes());
         print(&format!("{summary}\nreport: {path}\n"))?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 
     /// The reports that are to be put together; which of the days asked for have none.

@@ -25,8 +25,8 @@ use crate::report::requests::RequestsFile;
 use crate::report::tables::TABLES;
 use crate::staged::replace;
 
-use super::super::Outcome;
 use super::super::collect::{CollectedInput, write_collected};
+use super::super::exit_status::ExitStatus;
 use super::super::fetch_first::FetchFirst;
 use super::super::first_pass::{check_can_be_read_twice, first_pass, wanted};
 use super::super::identity::Verification;
@@ -74,14 +74,14 @@ struct Judged {
 #[derive(Debug)]
 pub struct AuditOutcome {
     /// How the run ends.
-    pub outcome: Outcome,
+    pub outcome: ExitStatus,
     /// The thresholds that were met, in lines.
     pub met: Vec<String>,
 }
 
 impl AuditRun {
     /// Runs it.
-    pub fn run(mut self) -> Result<Outcome> {
+    pub fn run(mut self) -> Result<ExitStatus> {
         // What is there already should be readable before anything is written.
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
         let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
@@ -150,7 +150,7 @@ impl AuditRun {
         output: &Path,
         judge: Option<Judge>,
         collected: Option<Collected>,
-    ) -> Result<Outcome> {
+    ) -> Result<ExitStatus> {
         let staging = Arc::new(Staging::open(output)?);
         discard_when_stopped(&staging);
         let judged = self.judged(judge, collected);
@@ -167,7 +167,7 @@ impl AuditRun {
         path: &Path,
         judge: Option<Judge>,
         collected: Option<Collected>,
-    ) -> Result<Outcome> {
+    ) -> Result<ExitStatus> {
         signals::begin();
         let judged = self.judged(judge, collected)?;
         let evidence = self.setup.config.evidence.clone();
@@ -182,8 +182,8 @@ impl AuditRun {
             }
         }
         match inputs.iter().all(|input| input.damage.is_none()) {
-            true => Ok(Outcome::Done),
-            false => Ok(Outcome::Incomplete),
+            true => Ok(ExitStatus::Done),
+            false => Ok(ExitStatus::Incomplete),
         }
     }
 
@@ -275,9 +275,9 @@ pub fn conclude(
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
     let is_whole = audit.is_complete() && audit.nothing_judged.is_none();
     let outcome = match (is_whole, is_met) {
-        (false, _) => Outcome::Incomplete,
-        (true, true) => Outcome::Violations,
-        (true, false) => Outcome::Done,
+        (false, _) => ExitStatus::Incomplete,
+        (true, true) => ExitStatus::Violations,
+        (true, false) => ExitStatus::Done,
     };
     Ok(AuditOutcome { outcome, met })
 }

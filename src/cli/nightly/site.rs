@@ -32,9 +32,9 @@ use crate::report::night_text::SiteNight;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::{Day, UtcTime, Window, Zone};
 
-use super::super::Outcome;
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::run::conclude;
+use super::super::exit_status::ExitStatus;
 use super::super::fetch_first::fetch_first;
 use super::super::identity::Verification;
 use super::super::progress::Show;
@@ -114,7 +114,7 @@ impl<'a> Job<'a> {
     }
 
     /// Runs it; what came of it is told, too, for whoever tells the night.
-    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (Outcome, SiteNight) {
+    pub fn run(&self, config: &ConfigFile, state: &mut State) -> (ExitStatus, SiteNight) {
         let mut night = SiteNight {
             site: self.site.name.clone(),
             day: Some(self.day),
@@ -124,7 +124,7 @@ impl<'a> Job<'a> {
         let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
             self.tell(&err.to_string());
             night.told.push(err.to_string());
-            Outcome::Undecided
+            ExitStatus::Undecided
         });
         (outcome, night)
     }
@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
         config: &ConfigFile,
         state: &mut State,
         night: &mut SiteNight,
-    ) -> Result<Outcome> {
+    ) -> Result<ExitStatus> {
         if self.show == Show::OnTerminal {
             print(&format!("{} on {}\n", self.site.name, self.day))?;
         }
@@ -149,8 +149,10 @@ impl<'a> Job<'a> {
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
         Ok(match outcome {
-            _ if !taken.not_understood.is_empty() => Outcome::Undecided,
-            Outcome::Done | Outcome::Violations if !taken.damages.is_empty() => Outcome::Incomplete,
+            _ if !taken.not_understood.is_empty() => ExitStatus::Undecided,
+            ExitStatus::Done | ExitStatus::Violations if !taken.damages.is_empty() => {
+                ExitStatus::Incomplete
+            }
             outcome => outcome,
         })
     }
@@ -276,7 +278,7 @@ impl<'a> Job<'a> {
         state: &State,
         setup: &Setup,
         site_night: &mut SiteNight,
-    ) -> Result<Outcome> {
+    ) -> Result<ExitStatus> {
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
         let night = self.night(setup, &judge, &options_of);
@@ -285,7 +287,7 @@ impl<'a> Job<'a> {
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
         days.retain(|&day| day <= last && first.is_none_or(|first| day >= first));
         days.insert(self.day);
-        let mut outcome = Outcome::Done;
+        let mut outcome = ExitStatus::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
             let (audit, summary) = report_day(night.day(state, day)?, &directory)?;
@@ -297,7 +299,7 @@ impl<'a> Job<'a> {
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
                 site_night.violators = violators(&audit);
-                if matches!(outcome, Outcome::Violations | Outcome::Incomplete) {
+                if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.tell(&format!("see {}", directory.display()));
                 }
             } else if self.show == Show::OnTerminal {

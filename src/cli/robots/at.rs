@@ -13,10 +13,10 @@ use crate::report::escape::visible;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::shared::print;
+use super::archive_arg::{ArchiveArg, named_origin, named_time, unknown};
 use super::show::described;
-use super::{ArchiveArg, named_origin, named_time, unknown};
 
 const EXAMPLES: &str = "\
 Example:
@@ -49,7 +49,7 @@ pub struct AtArgs {
 
 impl AtArgs {
     /// Prints a few lines of words.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let time = named_time(&self.time)?;
         let archive = self.archive.open()?;
@@ -65,7 +65,7 @@ impl AtArgs {
         match history.timeline.at(time, before) {
             Some(standing) => {
                 print(&explained(&origin, time, &history, &entries, &standing))?;
-                Ok(Outcome::Done)
+                Ok(ExitStatus::Done)
             }
             None => {
                 let first = entries[0].fetch.fetched_at;
@@ -73,7 +73,7 @@ impl AtArgs {
                     "{origin} at {time}\n  unknown: no snapshot from before says what was allowed \
                      (the first is of {first})\n"
                 ))?;
-                Ok(Outcome::Undecided)
+                Ok(ExitStatus::Undecided)
             }
         }
     }

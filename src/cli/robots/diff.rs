@@ -10,10 +10,10 @@ use crate::archive::reader::Archive;
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::shared::complain;
+use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
-use super::{ArchiveArg, named_origin, named_time, newest};
 
 /// Bodies that hardly agree are compared for so long; what is found then is right, but not short.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ pub struct DiffArgs {
 
 impl DiffArgs {
     /// Prints nothing where nothing changed.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let from = named_time(&self.from)?;
         let to = self.to.as_deref().map(named_time).transpose()?;
@@ -53,7 +53,7 @@ impl DiffArgs {
             ));
         }
         print_body(&unified(&archive, &origin, &old, &new)?)?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 

@@ -7,9 +7,9 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::shared::print;
-use super::ArchiveArg;
+use super::archive_arg::ArchiveArg;
 
 /// Write an archive as a directory of dated files with a manifest.csv, which import reads back.
 #[derive(Args, Debug)]
@@ -28,11 +28,11 @@ pub struct ExportArgs {
 
 impl ExportArgs {
     /// The manifest is written under its name when all is there.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let snapshots = export(&self.archive.open()?, &self.directory)?;
         if !self.quiet {
             print(&format!("{snapshots} snapshots written to {}\n", self.directory.display()))?;
         }
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }

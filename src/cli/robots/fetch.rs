@@ -20,12 +20,12 @@ use crate::net::settings::Reach;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
 use super::super::progress::Show;
 use super::super::shared::{complain, print};
-use super::{ArchiveArg, named_origin};
+use super::archive_arg::{ArchiveArg, named_origin};
 
 /// Threads that can wait for servers at once.
 const JOBS_MAX: usize = 1000;
@@ -94,7 +94,7 @@ struct Asked {
 
 impl FetchArgs {
     /// Asks all.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let settings = self.network.settings()?;
         let rate_limit = RateLimit::new(seconds("--delay", self.delay)?);
         if !(1..=JOBS_MAX).contains(&self.jobs) {
@@ -115,7 +115,7 @@ impl FetchArgs {
         if !self.quiet {
             print(&told.text())?;
         }
-        Ok(if problems > 0 { Outcome::Incomplete } else { Outcome::Done })
+        Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 
     fn reach(&self) -> Reach {

@@ -17,10 +17,10 @@ use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::progress::{Show, follow};
 use super::super::shared::{complain, print};
-use super::{ArchiveArg, named_origin, named_time};
+use super::archive_arg::{ArchiveArg, named_origin, named_time};
 
 /// Problems that are told one by one; of the rest the number.
 const TOLD_MAX: usize = 20;
@@ -90,7 +90,7 @@ impl Problems {
 
 impl ImportArgs {
     /// Imports all; what is wrong with one does not keep the others from it.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = self.origin.as_deref().map(named_origin).transpose()?;
         let at = match self.at.as_deref() {
             None => FetchedAt::Unsaid,
@@ -167,7 +167,7 @@ impl ImportArgs {
         redirects::follow(import.writer)
     }
 
-    fn tell(&self, writer: &Writer, problems: &Problems) -> Result<Outcome> {
+    fn tell(&self, writer: &Writer, problems: &Problems) -> Result<ExitStatus> {
         if problems.count > TOLD_MAX {
             complain(&format!("... and {} more problems", problems.count - TOLD_MAX));
         }
@@ -177,7 +177,7 @@ impl ImportArgs {
                 "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
             ))?;
         }
-        Ok(if problems.count > 0 { Outcome::Incomplete } else { Outcome::Done })
+        Ok(if problems.count > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 }
 

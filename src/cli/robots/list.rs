@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 
-use super::super::Outcome;
-use super::ArchiveArg;
+use super::super::exit_status::ExitStatus;
+use super::archive_arg::ArchiveArg;
 
 /// List the origins of an archive, one a line, in order.
 #[derive(Args, Debug)]
@@ -24,7 +24,7 @@ pub struct ListArgs {
 
 impl ListArgs {
     /// Prints as it reads.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let cannot_write = |err| Error::io("cannot write to", Path::new("standard output"), err);
         let archive = self.archive.open()?;
         let mut out = BufWriter::new(std::io::stdout().lock());
@@ -49,6 +49,6 @@ impl ListArgs {
             written.map_err(cannot_write)
         })?;
         out.flush().map_err(cannot_write)?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }

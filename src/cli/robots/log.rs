@@ -8,9 +8,9 @@ use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
 use crate::report::escape::visible;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::shared::print;
-use super::{ArchiveArg, named_origin, unknown};
+use super::archive_arg::{ArchiveArg, named_origin, unknown};
 
 /// Tell what an origin gave over time, and what changed between the versions; the newest first.
 #[derive(Args, Debug)]
@@ -25,7 +25,7 @@ pub struct LogArgs {
 
 impl LogArgs {
     /// Prints a paragraph a version.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let archive = self.archive.open()?;
         let entries = archive.history(&origin)?;
@@ -35,7 +35,7 @@ impl LogArgs {
         let stretches = stretches(&archive, &entries)?;
         let texts: Vec<String> = stretches.iter().rev().map(text).collect();
         print(&texts.join("\n"))?;
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 

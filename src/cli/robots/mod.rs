@@ -1,5 +1,6 @@
 //! `botaudit robots`: robots.txt files through time, in an archive.
 
+mod archive_arg;
 mod at;
 mod body;
 mod diff;
@@ -10,19 +11,11 @@ mod list;
 mod log;
 mod show;
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
-use crate::archive::entry::HistoryEntry;
-use crate::archive::import::time_named;
-use crate::archive::reader::Archive;
-use crate::error::{Error, Result};
-use crate::report::outputs::{Outputs, Overwrite};
-use crate::time::UtcTime;
-use crate::url::origin::Origin;
+use crate::error::Result;
 
-use super::Outcome;
+use super::exit_status::ExitStatus;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,17 +50,9 @@ enum Command {
     Export(export::ExportArgs),
 }
 
-/// The archive that all of them work on.
-#[derive(Args, Debug)]
-struct ArchiveArg {
-    /// The archive, one file.
-    #[arg(short = 'a', long = "archive", value_name = "FILE")]
-    path: PathBuf,
-}
-
 impl RobotsArgs {
     /// Runs the subcommand.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         match self.command {
             Command::Import(args) => args.run(),
             Command::Fetch(args) => args.run(),
@@ -78,65 +63,5 @@ impl RobotsArgs {
             Command::At(args) => args.run(),
             Command::Export(args) => args.run(),
         }
-    }
-}
-
-impl ArchiveArg {
-    /// That it is none of `inputs`, before it is added to.
-    fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
-        let mut outputs = Outputs::new(Overwrite::Own);
-        for input in inputs {
-            outputs.reads_files_of("an input of this run", input, None);
-        }
-        outputs.updated("--archive", &self.path)
-    }
-
-    fn open(&self) -> Result<Archive> {
-        Archive::open(&self.path)
-    }
-}
-
-/// The origin that a user names, also as a host alone or as the URL of its robots.txt.
-fn named_origin(text: &str) -> Result<Origin> {
-    let with_scheme = match text.contains("://") {
-        true => text.to_owned(),
-        false => format!("https://{text}"),
-    };
-    Origin::parse(with_scheme.as_bytes())
-        .ok_or_else(|| Error::usage(format!("'{text}' is no origin; write https://example.com")))
-}
-
-/// The time that a user names.
-fn named_time(text: &str) -> Result<UtcTime> {
-    time_named(text).ok_or_else(|| {
-        let why = format!("'{text}' is no time; write 2025-01-31T12:00:00Z, or 2025-01-31");
-        Error::usage(why)
-    })
-}
-
-/// That nothing is known of `origin`, and where it stands that the user may have meant.
-fn unknown(archive: &Archive, origin: &Origin) -> Error {
-    let other = match origin.scheme() {
-        "http" => "https",
-        _ => "http",
-    };
-    let other = Origin::new(other.as_bytes(), origin.host().as_bytes(), origin.port());
-    let known = other.filter(|other| archive.holds(other).unwrap_or(false));
-    let hint = known.map_or_else(String::new, |other| format!("; it has {other}"));
-    Error::usage(format!("{} has nothing of {origin}{hint}", archive.path().display()))
-}
-
-/// The newest snapshot of `origin` at or before `time`.
-fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Result<HistoryEntry> {
-    if let Some(entry) = archive.newest(origin, time)? {
-        return Ok(entry);
-    }
-    match (archive.history(origin)?.first(), time) {
-        (Some(first), Some(time)) => Err(Error::usage(format!(
-            "{} has nothing of {origin} from before {time}; its first snapshot is of {}",
-            archive.path().display(),
-            first.fetch.fetched_at
-        ))),
-        _ => Err(unknown(archive, origin)),
     }
 }

@@ -5,10 +5,10 @@ use clap::Args;
 use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 
-use super::super::Outcome;
+use super::super::exit_status::ExitStatus;
 use super::super::shared::complain;
+use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
-use super::{ArchiveArg, named_origin, named_time, newest};
 
 /// Show what an origin gave: the newest snapshot, or the newest at a time.
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ pub struct ShowArgs {
 
 impl ShowArgs {
     /// The body on standard output, all else on standard error.
-    pub fn run(self) -> Result<Outcome> {
+    pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let at = self.at.as_deref().map(named_time).transpose()?;
         let archive = self.archive.open()?;
@@ -44,7 +44,7 @@ impl ShowArgs {
         if let Some(key) = entry.body {
             print_body(&archive.body(key)?)?;
         }
-        Ok(Outcome::Done)
+        Ok(ExitStatus::Done)
     }
 }
 

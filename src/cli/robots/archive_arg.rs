@@ -1,0 +1,82 @@
+//! What the commands about archives ask of the command line: an archive, an origin, a time.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::archive::entry::HistoryEntry;
+use crate::archive::import::time_named;
+use crate::archive::reader::Archive;
+use crate::error::{Error, Result};
+use crate::report::outputs::{Outputs, Overwrite};
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+/// The archive that all of them work on.
+#[derive(Args, Debug)]
+pub struct ArchiveArg {
+    /// The archive, one file.
+    #[arg(short = 'a', long = "archive", value_name = "FILE")]
+    pub path: PathBuf,
+}
+
+impl ArchiveArg {
+    /// That it is none of `inputs`, before it is added to.
+    pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+        let mut outputs = Outputs::new(Overwrite::Own);
+        for input in inputs {
+            outputs.reads_files_of("an input of this run", input, None);
+        }
+        outputs.updated("--archive", &self.path)
+    }
+
+    /// Opens it.
+    pub fn open(&self) -> Result<Archive> {
+        Archive::open(&self.path)
+    }
+}
+
+/// The origin that a user names, also as a host alone or as the URL of its robots.txt.
+pub fn named_origin(text: &str) -> Result<Origin> {
+    let with_scheme = match text.contains("://") {
+        true => text.to_owned(),
+        false => format!("https://{text}"),
+    };
+    Origin::parse(with_scheme.as_bytes())
+        .ok_or_else(|| Error::usage(format!("'{text}' is no origin; write https://example.com")))
+}
+
+/// The time that a user names.
+pub fn named_time(text: &str) -> Result<UtcTime> {
+    time_named(text).ok_or_else(|| {
+        let why = format!("'{text}' is no time; write 2025-01-31T12:00:00Z, or 2025-01-31");
+        Error::usage(why)
+    })
+}
+
+/// That nothing is known of `origin`, and where it stands that the user may have meant.
+pub fn unknown(archive: &Archive, origin: &Origin) -> Error {
+    let other = match origin.scheme() {
+        "http" => "https",
+        _ => "http",
+    };
+    let other = Origin::new(other.as_bytes(), origin.host().as_bytes(), origin.port());
+    let known = other.filter(|other| archive.holds(other).unwrap_or(false));
+    let hint = known.map_or_else(String::new, |other| format!("; it has {other}"));
+    Error::usage(format!("{} has nothing of {origin}{hint}", archive.path().display()))
+}
+
+/// The newest snapshot of `origin` at or before `time`.
+pub fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Result<HistoryEntry> {
+    if let Some(entry) = archive.newest(origin, time)? {
+        return Ok(entry);
+    }
+    match (archive.history(origin)?.first(), time) {
+        (Some(first), Some(time)) => Err(Error::usage(format!(
+            "{} has nothing of {origin} from before {time}; its first snapshot is of {}",
+            archive.path().display(),
+            first.fetch.fetched_at
+        ))),
+        _ => Err(unknown(archive, origin)),
+    }
+}

@@ -22,9 +22,6 @@ const FETCH_ARCHIVE: &str = "robots.db";
 /// Addresses that are looked up, where no other number is given.
 const DNS_MAX: usize = 1000;
 
-/// Percent of the lines of a file that must be records, where no other share is given.
-const MIN_PARSE_RATE: Percent = Percent::whole(90);
-
 settings! {
     /// What an audit needs to know. Each key is the flag of the same name.
     #[derive(Serialize)]
@@ -33,22 +30,21 @@ settings! {
         #[serde(serialize_with = "lossy")]
         pub robots: PathBuf,
         /// The origin of records that name no host.
-        #[serde(serialize_with = "text")]
         pub origin: Origin,
         /// A pattern that takes the host from the path of a log.
         pub origin_from_path: String,
         /// Other names of hosts and origins, as `alias=name`.
         #[serde(rename(serialize = "aliases"))]
-        pub alias: Vec<String>,
+        pub alias: Vec<String> = Vec::new(),
         /// A draft of a robots.txt.
         #[serde(serialize_with = "lossy", skip_serializing_if = "Option::is_none")]
         pub what_if: PathBuf,
         /// The origins that the draft is for.
-        #[serde(serialize_with = "texts", skip_serializing_if = "is_empty")]
-        pub what_if_for: Vec<Origin>,
+        #[serde(skip_serializing_if = "is_empty")]
+        pub what_if_for: Vec<Origin> = Vec::new(),
         /// Networks of proxies whose X-Forwarded-For is trusted.
         #[serde(rename(serialize = "trusted_proxies"))]
-        pub trusted_proxy: Vec<String>,
+        pub trusted_proxy: Vec<String> = Vec::new(),
         /// The log format, by name or as in the server's configuration.
         pub log_format: String,
         /// Request headers that HAProxy captures.
@@ -62,35 +58,35 @@ settings! {
         #[serde(serialize_with = "lossy")]
         pub ip_ranges: PathBuf,
         /// Whether crawlers are verified by DNS.
-        pub verify_dns: bool,
+        pub verify_dns: bool = false,
         /// Addresses that are looked up at most.
-        pub dns_max: usize,
+        pub dns_max: usize = DNS_MAX,
         /// The zone of days, and of times that name none.
-        pub timezone: Timezone,
+        pub timezone: Timezone = Timezone::default(),
         /// The first time that counts.
         pub since: String,
         /// The first time that no longer counts.
         pub until: String,
         /// Lines of a file that must be records.
-        pub min_parse_rate: Percent,
+        pub min_parse_rate: Percent = Percent::OF_RECORDS_MIN,
         /// How clients' addresses are written in reports.
-        pub ip: AddressForm,
+        pub ip: AddressForm = AddressForm::None,
         /// Whether query strings are left out of reports.
-        pub strip_query: bool,
+        pub strip_query: bool = false,
         /// How percent-encodings and wildcards are compared.
-        pub dialect: Dialect,
+        pub dialect: Dialect = Dialect::Google,
         /// Whether crawlers are judged that robots.txt does not bind.
-        pub include_unbound: bool,
+        pub include_unbound: bool = false,
         /// Whether nothing is known before the first snapshot of an archive.
-        pub unknown_before_first_snapshot: bool,
+        pub unknown_before_first_snapshot: bool = false,
         /// Whether outages of robots.txt are taken from the logs.
         #[serde(skip_serializing_if = "is_off")]
-        pub infer_outages: bool,
+        pub infer_outages: bool = false,
         /// Whether robots.txt files are fetched first.
-        pub fetch: bool,
+        pub fetch: bool = false,
         /// Whether robots.txt may be fetched from private addresses.
         #[serde(skip_serializing)]
-        pub allow_private_addresses: bool,
+        pub allow_private_addresses: bool = false,
         /// The file of violating requests.
         #[serde(skip_serializing)]
         pub evidence: PathBuf,
@@ -105,16 +101,16 @@ settings! {
         pub dns_server: SocketAddr,
         /// How long to wait for the name server.
         #[serde(skip_serializing)]
-        pub dns_timeout: Timeout,
+        pub dns_timeout: Timeout = Timeout::default(),
         /// Whether violations fail the run.
         #[serde(skip_serializing)]
-        pub fail_on_violations: bool,
+        pub fail_on_violations: bool = false,
         /// Conditions on which the run fails.
         #[serde(skip_serializing)]
-        pub fail_on: Vec<String>,
+        pub fail_on: Vec<String> = Vec::new(),
         /// Threads; 0 for one a core.
         #[serde(skip_serializing)]
-        pub threads: usize,
+        pub threads: usize = 0,
     }
 }
 
@@ -198,41 +194,18 @@ impl AuditConfig {
 
     /// These settings with a value for each key that has a default.
     pub fn with_defaults(self) -> AuditConfig {
-        let is_fetched = self.fetch == Some(true);
+        let robots = self.fetch_archive();
         let is_verified = self.verify_dns == Some(true);
-        let defaults = AuditConfig {
-            robots: is_fetched.then(|| FETCH_ARCHIVE.into()),
-            alias: Some(Vec::new()),
-            what_if_for: Some(Vec::new()),
-            trusted_proxy: Some(Vec::new()),
-            verify_dns: Some(false),
-            dns_max: Some(DNS_MAX),
-            timezone: Some(Timezone::default()),
-            min_parse_rate: Some(MIN_PARSE_RATE),
-            ip: Some(AddressForm::None),
-            strip_query: Some(false),
-            dialect: Some(Dialect::Google),
-            include_unbound: Some(false),
-            unknown_before_first_snapshot: Some(false),
-            infer_outages: Some(false),
-            fetch: Some(false),
-            allow_private_addresses: Some(false),
-            dns_timeout: Some(Timeout::default()),
-            fail_on_violations: Some(false),
-            fail_on: Some(Vec::new()),
-            threads: Some(0),
-            ..AuditConfig::default()
-        };
-        let config = self.or(defaults);
+        let config = self.or(AuditConfig { robots, ..AuditConfig::defaults() });
         AuditConfig { dns_max: config.dns_max.filter(|_| is_verified), ..config }
     }
 
     /// These settings, with paths that are relative to `directory`.
     pub fn below(self, directory: &Path) -> AuditConfig {
         let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
-        let fetched = || (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into());
+        let archive = self.fetch_archive();
         AuditConfig {
-            robots: below(self.robots.or_else(fetched)),
+            robots: below(self.robots.or(archive)),
             what_if: below(self.what_if),
             crawlers: below(self.crawlers),
             ip_ranges: below(self.ip_ranges),
@@ -241,20 +214,16 @@ impl AuditConfig {
             ..self
         }
     }
+
+    /// The archive where none is named and robots.txt files are fetched.
+    fn fetch_archive(&self) -> Option<PathBuf> {
+        (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into())
+    }
 }
 
 /// A path as it is shown.
 fn lossy<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.display().to_string()).serialize(to)
-}
-
-fn text<S: Serializer>(origin: &Option<Origin>, to: S) -> Result<S::Ok, S::Error> {
-    origin.as_ref().map(Origin::as_str).serialize(to)
-}
-
-fn texts<S: Serializer>(origins: &Option<Vec<Origin>>, to: S) -> Result<S::Ok, S::Error> {
-    let texts: Vec<&str> = origins.iter().flatten().map(Origin::as_str).collect();
-    texts.serialize(to)
 }
 
 fn is_empty<T>(list: &Option<Vec<T>>) -> bool {

@@ -168,18 +168,15 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn config(&mut self, root: &DeTable<'_>) -> ConfigFile {
         let mut places = Places::new();
-        let skip = |key: &str| TABLES.contains(&key);
-        let top: TopKeys = self.read(root, "", &skip, &mut places);
-        let is_unknown = |key: &str| !skip(key) && !TopKeys::KEYS.contains(&key);
-        self.unknown(root, Table::Top, &is_unknown);
+        let top: TopKeys = self.read(root, "", &mut places);
+        self.unknown(root, Table::Top);
         let mut defaults_places = Places::new();
         let mut defaults = AuditConfig::default();
         if let Some(value) = root.get("defaults") {
             match value.get_ref().as_table() {
                 Some(table) => {
-                    let is_unknown = |key: &str| !AuditConfig::KEYS.contains(&key);
-                    defaults = self.read(table, "defaults.", &is_unknown, &mut defaults_places);
-                    self.unknown(table, Table::Defaults, &is_unknown);
+                    defaults = self.read(table, "defaults.", &mut defaults_places);
+                    self.unknown(table, Table::Defaults);
                 }
                 None => self.wrong(value.span().start, "defaults", "a table: [defaults]"),
             }
@@ -232,11 +229,9 @@ impl Reader<'_> {
         };
         let within = format!("{path}.");
         let mut places = defaults_places.clone();
-        let not_own = |key: &str| !SiteKeys::KEYS.contains(&key);
-        let own: SiteKeys = self.read(table, &within, &not_own, &mut places);
-        let not_audit = |key: &str| !AuditConfig::KEYS.contains(&key);
-        let audit: AuditConfig = self.read(table, &within, &not_audit, &mut places);
-        self.unknown(table, Table::Site, &|key| not_own(key) && not_audit(key));
+        let own: SiteKeys = self.read(table, &within, &mut places);
+        let audit: AuditConfig = self.read(table, &within, &mut places);
+        self.unknown(table, Table::Site);
         let key = format!("{within}logs");
         let logs = own.logs.unwrap_or_default();
         if logs.is_empty() && !table.iter().any(|(key, _)| spelled(key.get_ref()) == "logs") {
@@ -260,20 +255,13 @@ impl Reader<'_> {
         })
     }
 
-    /// The keys of `table` that `skip` leaves, each judged by itself; where they are goes to
+    /// The keys of `table` that are those of `T`, each judged by itself; where they are goes to
     /// `places`.
-    fn read<T: KeyTable>(
-        &mut self,
-        table: &DeTable<'_>,
-        path: &str,
-        skip: &dyn Fn(&str) -> bool,
-        places: &mut Places,
-    ) -> T {
+    fn read<T: KeyTable>(&mut self, table: &DeTable<'_>, path: &str, places: &mut Places) -> T {
         let mut valid = DeTable::new();
         for (written, value) in table {
             let (at, name) = (written.span().start, spelled(written.get_ref()));
-            let known = T::KEYS.iter().find(|key| **key == name);
-            let Some(&known) = known.filter(|_| !skip(&name)) else { continue };
+            let Some(&known) = T::KEYS.iter().find(|key| **key == name) else { continue };
             let full = format!("{path}{}", written.get_ref());
             let key = Spanned::new(written.span(), known.into());
             let mut alone = DeTable::new();
@@ -292,14 +280,14 @@ impl Reader<'_> {
     }
 
     /// Names the keys of `table` that are unknown, and those that belong elsewhere.
-    fn unknown(&mut self, table: &DeTable<'_>, of: Table, is_unknown: &dyn Fn(&str) -> bool) {
+    fn unknown(&mut self, table: &DeTable<'_>, of: Table) {
+        let keys = of.keys();
         for (written, _) in table {
             let (name, at) = (spelled(written.get_ref()), written.span().start);
-            if !is_unknown(&name) {
+            if keys.contains(&name.as_str()) {
                 continue;
             }
             let why = format!("unknown key '{}'; ", written.get_ref());
-            let keys = of.keys();
             let why = match (nearest(&name, &keys), Table::of(&name)) {
                 (_, Some(home)) => format!("'{name}' belongs {}", home.place()),
                 (Some(near), None) => why + &format!("did you mean '{near}'?"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, IntoDeserializer, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::time::Zone;
@@ -19,12 +19,13 @@ pub trait KeyTable: Default + DeserializeOwned {
     const KEYS: &'static [&'static str];
 }
 
-/// Declares a table of settings: each key an `Option`, read by [`Setting`], and nothing else.
+/// Declares a table of settings: each key an `Option`, read by [`Setting`], and nothing else. The
+/// value after `=` is the default of a key.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
         $visibility:vis struct $name:ident {
-            $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty, )*
+            $( $(#[$field_meta:meta])* pub $field:ident: $kind:ty $(= $default:expr)?, )*
         }
     ) => {
         $(#[$meta])*
@@ -46,6 +47,11 @@ macro_rules! settings {
             /// These settings, and those of `other` where these say nothing.
             pub fn or(self, other: $name) -> $name {
                 $name { $($field: self.$field.or(other.$field)),* }
+            }
+
+            /// The defaults of all keys that have one.
+            pub fn defaults() -> $name {
+                $name { $($field: None$(.or(Some($default)))?),* }
             }
 
             /// Whether `key` is given.
@@ -89,45 +95,31 @@ pub fn given<'de, D: Deserializer<'de>, T: Setting>(from: D) -> Result<Option<T>
     T::from_scalar(scalar).ok_or_else(wrong_type)?.map(Some).map_err(D::Error::custom)
 }
 
-impl Setting for bool {
-    const EXPECTED: &'static str = "true or false";
+/// Declares for each type of value what a file may hold for it, and what reads that.
+macro_rules! setting_types {
+    ($($kind:ty: $expected:literal, by $read:path;)*) => {$(
+        impl Setting for $kind {
+            const EXPECTED: &'static str = $expected;
 
-    fn from_scalar(scalar: Scalar) -> Option<Result<bool, String>> {
-        match scalar {
-            Scalar::Switch(is_on) => Some(Ok(is_on)),
-            _ => None,
+            fn from_scalar(scalar: Scalar) -> Option<Result<$kind, String>> {
+                $read(scalar)
+            }
         }
-    }
+    )*};
 }
-
-impl Setting for usize {
-    const EXPECTED: &'static str = "a whole number, 0 or more";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<usize, String>> {
-        match scalar {
-            Scalar::Whole(number) => usize::try_from(number).ok().map(Ok),
-            _ => None,
-        }
-    }
-}
-
-impl Setting for String {
-    const EXPECTED: &'static str = "text in quotes";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<String, String>> {
-        match scalar {
-            Scalar::Text(text) if !text.is_empty() => Some(Ok(text)),
-            _ => None,
-        }
-    }
-}
-
-impl Setting for PathBuf {
-    const EXPECTED: &'static str = "a path in quotes";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<PathBuf, String>> {
-        String::from_scalar(scalar).map(|text| text.map(PathBuf::from))
-    }
+setting_types! {
+    bool: "true or false", by switch;
+    usize: "a whole number, 0 or more", by whole;
+    String: "text in quotes", by text;
+    PathBuf: "a path in quotes", by text;
+    Origin: "an origin in quotes, as \"https://example.com\"", by text;
+    SocketAddr: "an address and a port in quotes, as \"192.0.2.1:53\"", by text;
+    Timezone: "a time zone in quotes, as \"Europe/Berlin\"", by text;
+    AddressForm: "\"none\", \"mask\", \"hash\" or \"full\"", by text;
+    Dialect: "\"google\" or \"rfc9309\"", by text;
+    Percent: "a number from 0 to 100", by number;
+    Timeout: "seconds, as a number", by number;
+    Days: "a number of days, 1 or more", by days;
 }
 
 impl<T: Setting> Setting for Vec<T> {
@@ -143,42 +135,38 @@ impl<T: Setting> Setting for Vec<T> {
     }
 }
 
-/// Reads text by its `FromStr`, and says what it was where it is not valid.
-fn parsed<T: FromStr<Err: fmt::Display>>(scalar: Scalar) -> Option<Result<T, String>> {
-    let parse = |text: String| text.parse().map_err(|why| format!("'{text}': {why}"));
-    String::from_scalar(scalar).map(|text| text.and_then(parse))
+fn switch(scalar: Scalar) -> Option<Result<bool, String>> {
+    if let Scalar::Switch(is_on) = scalar { Some(Ok(is_on)) } else { None }
 }
 
-macro_rules! text_settings {
-    ($($kind:ty: $expected:literal,)*) => {$(
-        impl Setting for $kind {
-            const EXPECTED: &'static str = $expected;
-
-            fn from_scalar(scalar: Scalar) -> Option<Result<$kind, String>> {
-                parsed(scalar)
-            }
-        }
-    )*};
-}
-text_settings! {
-    Origin: "an origin in quotes, as \"https://example.com\"",
-    SocketAddr: "an address and a port in quotes, as \"192.0.2.1:53\"",
-    Timezone: "a time zone in quotes, as \"Europe/Berlin\"",
-    AddressForm: "\"none\", \"mask\", \"hash\" or \"full\"",
-    Dialect: "\"google\" or \"rfc9309\"",
+fn whole(scalar: Scalar) -> Option<Result<usize, String>> {
+    let Scalar::Whole(number) = scalar else { return None };
+    usize::try_from(number).ok().map(Ok)
 }
 
-/// Reads a number, whole or not.
-fn number<T>(scalar: Scalar, new: fn(f64) -> Result<T, String>) -> Option<Result<T, String>> {
-    match scalar {
-        Scalar::Whole(number) => Some(new(number as f64)),
-        Scalar::Number(number) => Some(new(number)),
-        _ => None,
-    }
+fn days(scalar: Scalar) -> Option<Result<Days, String>> {
+    let Scalar::Whole(days @ 1..) = scalar else { return None };
+    Some(Ok(Days(i32::try_from(days).unwrap_or(i32::MAX))))
+}
+
+/// Says what it was where it is not valid.
+fn text<T: FromStr<Err: fmt::Display>>(scalar: Scalar) -> Option<Result<T, String>> {
+    let Scalar::Text(text) = scalar else { return None };
+    (!text.is_empty()).then(|| text.parse().map_err(|why| format!("'{text}': {why}")))
+}
+
+/// Whole or not.
+fn number<T: TryFrom<f64, Error = &'static str>>(scalar: Scalar) -> Option<Result<T, String>> {
+    let number = match scalar {
+        Scalar::Whole(number) => number as f64,
+        Scalar::Number(number) => number,
+        _ => return None,
+    };
+    Some(T::try_from(number).map_err(str::to_owned))
 }
 
 /// How clients' addresses are written.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AddressForm {
     /// Not at all.
@@ -196,13 +184,9 @@ impl FromStr for AddressForm {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<AddressForm, &'static str> {
-        match text {
-            "none" => Ok(AddressForm::None),
-            "mask" => Ok(AddressForm::Mask),
-            "hash" => Ok(AddressForm::Hash),
-            "full" => Ok(AddressForm::Full),
-            _ => Err("write none, mask, hash or full"),
-        }
+        let form: Result<AddressForm, value::Error> =
+            AddressForm::deserialize(text.into_deserializer());
+        form.map_err(|_| "write none, mask, hash or full")
     }
 }
 
@@ -235,26 +219,54 @@ impl FromStr for Timezone {
     }
 }
 
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
+    }
+}
+
 impl Serialize for Timezone {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&self.name)
     }
 }
 
-/// A share in percent, from 0 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Percent(f64);
+/// Declares a number within bounds.
+macro_rules! bounded_number {
+    ($(#[$meta:meta])* $name:ident: $bounds:expr, $advice:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+        pub struct $name(f64);
+
+        impl TryFrom<f64> for $name {
+            type Error = &'static str;
+
+            fn try_from(number: f64) -> Result<$name, &'static str> {
+                $bounds.contains(&number).then_some($name(number)).ok_or($advice)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = &'static str;
+
+            fn from_str(text: &str) -> Result<$name, &'static str> {
+                $name::try_from(text.parse().unwrap_or(f64::NAN))
+            }
+        }
+    };
+}
+bounded_number! {
+    /// A share in percent, from 0 to 100.
+    Percent: (0.0..=100.0), "write a number from 0 to 100"
+}
+bounded_number! {
+    /// How long to wait for an answer, from 0.01 to 600 seconds.
+    Timeout: (0.01..=600.0), "write seconds from 0.01 to 600"
+}
 
 impl Percent {
-    /// A whole number of percent; 100 for more.
-    pub const fn whole(percent: u8) -> Percent {
-        Percent(if percent > 100 { 100.0 } else { percent as f64 })
-    }
-
-    fn new(number: f64) -> Result<Percent, String> {
-        let is_valid = (0.0..=100.0).contains(&number);
-        is_valid.then_some(Percent(number)).ok_or_else(|| "write a number from 0 to 100".to_owned())
-    }
+    /// Lines of a file that must be records, where no other share is given.
+    pub const OF_RECORDS_MIN: Percent = Percent(90.0);
 
     /// The number.
     pub fn get(self) -> f64 {
@@ -262,58 +274,16 @@ impl Percent {
     }
 }
 
-impl FromStr for Percent {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Percent, String> {
-        Percent::new(text.parse().unwrap_or(f64::NAN))
-    }
-}
-
-impl Setting for Percent {
-    const EXPECTED: &'static str = "a number from 0 to 100";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<Percent, String>> {
-        number(scalar, Percent::new)
-    }
-}
-
-/// How long to wait for an answer, from 0.01 to 600 seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timeout(Duration);
-
 impl Timeout {
-    fn new(seconds: f64) -> Result<Timeout, String> {
-        let is_valid = (0.01..=600.0).contains(&seconds);
-        let timeout = is_valid.then(|| Timeout(Duration::from_secs_f64(seconds)));
-        timeout.ok_or_else(|| "write seconds from 0.01 to 600".to_owned())
-    }
-
     /// The time.
     pub fn get(self) -> Duration {
-        self.0
+        Duration::from_secs_f64(self.0)
     }
 }
 
 impl Default for Timeout {
     fn default() -> Timeout {
-        Timeout(Duration::from_secs(5))
-    }
-}
-
-impl FromStr for Timeout {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Timeout, String> {
-        Timeout::new(text.parse().unwrap_or(f64::NAN))
-    }
-}
-
-impl Setting for Timeout {
-    const EXPECTED: &'static str = "seconds, as a number";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<Timeout, String>> {
-        number(scalar, Timeout::new)
+        Timeout(5.0)
     }
 }
 
@@ -325,16 +295,5 @@ impl Days {
     /// The number.
     pub fn get(self) -> i32 {
         self.0
-    }
-}
-
-impl Setting for Days {
-    const EXPECTED: &'static str = "a number of days, 1 or more";
-
-    fn from_scalar(scalar: Scalar) -> Option<Result<Days, String>> {
-        match scalar {
-            Scalar::Whole(days @ 1..) => Some(Ok(Days(i32::try_from(days).unwrap_or(i32::MAX)))),
-            _ => None,
-        }
     }
 }

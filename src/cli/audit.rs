@@ -9,24 +9,19 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::config::audit_config::AuditConfig;
-use crate::config::setting::Percent;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 
 use super::collect::{CollectArgs, CollectedInput};
+use super::config_flags::{
+    FormatFlags, IdentityFlags, JudgingFlags, OriginFlags, PrivacyFlags, RobotsFlags,
+    ThresholdFlags, WhatIfFlags, WindowFlags,
+};
 use super::configured::{ConfiguredArgs, ConfiguredSite};
 use super::exit_status::ExitStatus;
-use super::fetch_first::FetchFirstArgs;
-use super::formats::HintArgs;
-use super::identity::IdentityArgs;
-use super::infer_outages::InferOutagesArgs;
-use super::origins::OriginArgs;
-use super::privacy::PrivacyArgs;
 use super::progress::Show;
 use super::setup::Setup;
-use super::shared::{DialectArg, ForceArg, refusal};
-use super::what_if::WhatIfArgs;
-use super::window::WindowArgs;
+use super::shared::{ForceArg, refusal};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
@@ -70,25 +65,14 @@ pub struct AuditArgs {
     #[command(flatten)]
     configured: ConfiguredArgs,
 
-    /// A robots.txt file for the whole log, a directory with one file an origin, or an archive.
-    ///
-    /// In an archive, made by `botaudit robots import` or `fetch`, each request is judged by what
-    /// was in force when it was made.
-    ///
-    /// In a directory the names decide: `example.com`, `example.com.txt` and
-    /// `example.com/robots.txt` govern that host on its default port under any scheme;
-    /// `https_example.com_8443.txt` governs exactly that origin, and wins.
-    #[arg(help_heading = "Rules", long, value_name = "PATH")]
-    robots: Option<PathBuf>,
+    #[command(flatten)]
+    robots: RobotsFlags,
 
     #[command(flatten)]
-    fetch: FetchFirstArgs,
+    origins: OriginFlags,
 
     #[command(flatten)]
-    origins: OriginArgs,
-
-    #[command(flatten)]
-    what_if: WhatIfArgs,
+    what_if: WhatIfFlags,
 
     /// Where the report goes; a report that stands there is replaced at the end, in one step.
     #[arg(
@@ -127,60 +111,22 @@ pub struct AuditArgs {
     force: ForceArg,
 
     #[command(flatten)]
-    privacy: PrivacyArgs,
+    privacy: PrivacyFlags,
 
     #[command(flatten)]
-    hints: HintArgs,
+    format: FormatFlags,
 
     #[command(flatten)]
-    window: WindowArgs,
-
-    /// Lines of a file that must be records, in percent of those that are not skipped [default: 90]
-    ///
-    /// A file that falls short fails the run, as its format was mistaken; a file with fewer than
-    /// five rejected lines does not, unless no line of any file is a record. 0 accepts anything.
-    #[arg(help_heading = "Reading logs", long, value_name = "PERCENT")]
-    min_parse_rate: Option<Percent>,
-
-    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(help_heading = "Rules", long, value_name = "FILE")]
-    crawlers: Option<PathBuf>,
-
-    /// Also judge crawlers that robots.txt does not bind, as if it bound everybody.
-    ///
-    /// Else the requests of fetchers that a person triggered, and of crawlers that are known not to
-    /// follow robots.txt, are counted apart, and `*` does not bind crawlers that are documented to
-    /// ignore it.
-    #[arg(help_heading = "Rules", long)]
-    include_unbound: bool,
-
-    /// Count requests from before the first snapshot of an archive as unknown.
-    ///
-    /// Else they are judged by that snapshot, and the report says how many they are.
-    #[arg(help_heading = "Rules", long)]
-    unknown_before_first_snapshot: bool,
+    window: WindowFlags,
 
     #[command(flatten)]
-    infer_outages: InferOutagesArgs,
-
-    /// How percent-encodings and wildcards are read [default: google]
-    #[arg(help_heading = "Rules", long, value_enum)]
-    dialect: Option<DialectArg>,
+    judging: JudgingFlags,
 
     #[command(flatten)]
-    identity: IdentityArgs,
+    identity: IdentityFlags,
 
-    /// Exit with 1 if there are violations (of crawlers that are not spoofed).
-    #[arg(help_heading = "Output", long)]
-    fail_on_violations: bool,
-
-    /// Exit with 1 if a row of summary.csv meets CONDITION; can be repeated.
-    ///
-    /// Columns, numbers, percentages and quoted text, with = != < <= > >=, and, or, not, where:
-    /// "violation_rate > 5% and requests >= 100 where purpose = 'ai-training'". Rows of spoofed
-    /// crawlers count only where it names identity.
-    #[arg(help_heading = "Output", long, value_name = "CONDITION")]
-    fail_on: Vec<String>,
+    #[command(flatten)]
+    thresholds: ThresholdFlags,
 
     /// Say nothing but warnings and errors.
     #[arg(help_heading = "Output", short, long)]
@@ -232,27 +178,20 @@ impl AuditArgs {
     /// The configuration that the flags are.
     fn config(self) -> AuditConfig {
         let own = AuditConfig {
-            robots: self.robots,
             evidence: self.evidence,
-            min_parse_rate: self.min_parse_rate,
-            crawlers: self.crawlers,
-            include_unbound: self.include_unbound.then_some(true),
-            unknown_before_first_snapshot: self.unknown_before_first_snapshot.then_some(true),
-            dialect: self.dialect.map(DialectArg::dialect),
-            fail_on_violations: self.fail_on_violations.then_some(true),
-            fail_on: (!self.fail_on.is_empty()).then_some(self.fail_on),
             threads: self.threads,
             ..AuditConfig::default()
         };
         let groups = [
-            self.fetch.config(),
+            self.robots.config(),
             self.origins.config(),
             self.what_if.config(),
             self.privacy.config(),
-            self.hints.config(),
+            self.format.config(),
             self.window.config(),
-            self.infer_outages.config(),
+            self.judging.config(),
             self.identity.config(),
+            self.thresholds.config(),
         ];
         groups.into_iter().fold(own, AuditConfig::or)
     }

@@ -16,10 +16,12 @@ use crate::judge::Judge;
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::time::UtcTime;
+use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::exit_status::ExitStatus;
-use super::shared::{DialectArg, origin, registry, unknown_crawler};
+use super::shared::{origin, registry, unknown_crawler};
+use super::value_names::{DIALECTS, one_of};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,8 +82,8 @@ pub struct CheckArgs {
     crawlers: Option<PathBuf>,
 
     /// How percent-encodings and wildcards are read.
-    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
-    dialect: DialectArg,
+    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    dialect: Dialect,
 
     /// One JSON object a URL, each on a line, with all steps.
     #[arg(long)]
@@ -165,12 +167,11 @@ impl CheckArgs {
 
     fn judge(&self, registry: &Registry) -> Result<Judge> {
         let store = Store::open(&self.robots)?;
-        let dialect = self.dialect.dialect();
         match self.asker.token.as_deref() {
             // Nobody in particular.
-            Some("*") => Judge::ad_hoc(store, Vec::new(), dialect),
-            Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], dialect),
-            None => Judge::of_rules_alone(store, registry, dialect),
+            Some("*") => Judge::ad_hoc(store, Vec::new(), self.dialect),
+            Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], self.dialect),
+            None => Judge::of_rules_alone(store, registry, self.dialect),
         }
     }
 }

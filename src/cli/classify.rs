@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::archive::Store;
 use crate::classify;
@@ -27,12 +27,14 @@ use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
+use crate::url::dialect::Dialect;
 
 use super::exit_status::ExitStatus;
 use super::progress::{Show, follow_and_tell};
-use super::shared::{DialectArg, ForceArg, complain, registry};
+use super::shared::{ForceArg, complain, registry};
 use super::signals;
 use super::size::bytes;
+use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,8 +90,8 @@ pub struct ClassifyArgs {
     crawlers: Option<PathBuf>,
 
     /// How the lists are written. Told from the names if not given: .csv, .tsv, .jsonl, else lines.
-    #[arg(long, value_enum, value_name = "FORM", help_heading = "Input")]
-    input_format: Option<WritingArg>,
+    #[arg(long, value_parser = one_of(&LIST_SYNTAXES), value_name = "FORM", help_heading = "Input")]
+    input_format: Option<ListSyntax>,
 
     /// The column of the URL in a CSV or TSV list, by its name in the header or its number.
     #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with = "field")]
@@ -116,8 +118,8 @@ pub struct ClassifyArgs {
     force: ForceArg,
 
     /// How to write. Told from the name of the output if not given: .tsv, .jsonl, else CSV.
-    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
-    format: Option<LayoutArg>,
+    #[arg(long, value_parser = one_of(&LAYOUTS), value_name = "FORM", help_heading = "Output")]
+    format: Option<Layout>,
 
     /// One row a URL with a column for each crawler, not a row for each crawler.
     #[arg(long, help_heading = "Output")]
@@ -140,8 +142,8 @@ pub struct ClassifyArgs {
     fail_on_disallowed: bool,
 
     /// How percent-encodings and wildcards are read.
-    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
-    dialect: DialectArg,
+    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    dialect: Dialect,
 
     /// Memory to use, about: 64MiB, 2GiB; a number alone is MiB.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = bytes)]
@@ -154,28 +156,6 @@ pub struct ClassifyArgs {
     /// Say nothing but warnings and errors.
     #[arg(short, long)]
     quiet: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WritingArg {
-    /// A URL a line.
-    Lines,
-    /// CSV with a header.
-    Csv,
-    /// The same with tabs.
-    Tsv,
-    /// A JSON object a line.
-    Jsonl,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LayoutArg {
-    /// CSV with a header.
-    Csv,
-    /// The same with tabs.
-    Tsv,
-    /// A JSON object a line.
-    Jsonl,
 }
 
 /// Eighths of the memory that the robots.txt files and policies in hand may take, the batches under
@@ -203,7 +183,7 @@ impl ClassifyArgs {
         let (askers, judged) = self.askers(&registry)?;
         let store = Store::open(&self.robots)?;
         let cache_bytes = self.memory / 8 * CACHE_EIGHTHS;
-        let judge = Judge::of_many(store, judged, self.dialect.dialect(), cache_bytes)?;
+        let judge = Judge::of_many(store, judged, self.dialect, cache_bytes)?;
         let only: Result<Vec<VerdictWord>> =
             self.only.iter().map(|name| verdict_word(name)).collect();
         let width = if self.wide { Width::Wide } else { Width::Long };
@@ -330,22 +310,11 @@ impl ClassifyArgs {
         Ok(ClassifyOptions {
             threads,
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
-            writing: self.writing(),
+            writing: self.input_format.or(self.field.as_ref().map(|_| ListSyntax::JsonLines)),
             wanted: self.wanted(),
             origins_bytes,
             summary_bytes,
         })
-    }
-
-    fn writing(&self) -> Option<ListSyntax> {
-        match self.input_format {
-            Some(WritingArg::Lines) => Some(ListSyntax::Lines),
-            Some(WritingArg::Csv) => Some(ListSyntax::Csv),
-            Some(WritingArg::Tsv) => Some(ListSyntax::Tsv),
-            Some(WritingArg::Jsonl) => Some(ListSyntax::JsonLines),
-            None if self.field.is_some() => Some(ListSyntax::JsonLines),
-            None => None,
-        }
     }
 
     fn wanted(&self) -> WantedColumns<String> {
@@ -363,16 +332,12 @@ impl ClassifyArgs {
         let by_name = || {
             let name = self.output.as_deref().and_then(Path::to_str).unwrap_or_default();
             match writing_of(name) {
-                ListSyntax::Tsv => LayoutArg::Tsv,
-                ListSyntax::JsonLines => LayoutArg::Jsonl,
-                ListSyntax::Csv | ListSyntax::Lines => LayoutArg::Csv,
+                ListSyntax::Tsv => Layout::Tsv,
+                ListSyntax::JsonLines => Layout::JsonLines,
+                ListSyntax::Csv | ListSyntax::Lines => Layout::Csv,
             }
         };
-        match self.format.unwrap_or_else(by_name) {
-            LayoutArg::Csv => Layout::Csv,
-            LayoutArg::Tsv => Layout::Tsv,
-            LayoutArg::Jsonl => Layout::JsonLines,
-        }
+        self.format.unwrap_or_else(by_name)
     }
 }
 

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use clap::Args;
-
 use crate::archive::Store;
 use crate::archive::directory::Directory;
 use crate::archive::reader::Archive;
@@ -27,35 +25,6 @@ use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};
 use super::first_pass::check_can_be_read_twice;
 use super::progress::Show;
 use super::shared::{complain, print};
-
-/// The flags.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Fetching robots.txt")]
-pub struct FetchFirstArgs {
-    /// First fetch the robots.txt of each origin that crawlers asked, into the archive of --robots.
-    ///
-    /// The archive is made where there is none; without --robots it is robots.db. The logs are read
-    /// twice: once for the origins, once to judge. Requests from before are judged by what is
-    /// fetched now, and the report says how many. `botaudit robots fetch` lets you say more of how.
-    #[arg(long)]
-    fetch: bool,
-
-    /// Ask hosts of the logs also at private addresses. Host names in logs are
-    /// untrusted: any client can send any Host header.
-    #[arg(long)]
-    allow_private_addresses: bool,
-}
-
-impl FetchFirstArgs {
-    /// Their part of a configuration.
-    pub fn config(self) -> AuditConfig {
-        AuditConfig {
-            fetch: self.fetch.then_some(true),
-            allow_private_addresses: self.allow_private_addresses.then_some(true),
-            ..AuditConfig::default()
-        }
-    }
-}
 
 /// What is fetched before an audit, with the archive that it goes to.
 pub struct FetchFirst {

@@ -5,18 +5,14 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand};
 
 use crate::audit::probe::examine;
-use crate::config::audit_config::AuditConfig;
-use crate::config::fault::Fault;
-use crate::config::setting::Timezone;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::source::expand;
 use crate::logs::detect::Hints;
-use crate::logs::haproxy::Captures;
-use crate::logs::json::own_names::OwnNames;
-use crate::logs::own_format;
 use crate::report::formats_text::{examined_text, formats_text};
 
+use super::config_flags::FormatFlags;
 use super::exit_status::ExitStatus;
+use super::setup::hints;
 use super::shared::{complain, print, refusal};
 
 const EXAMPLES: &str = "\
@@ -54,60 +50,8 @@ enum FormatsCommand {
         logs: Vec<OsString>,
 
         #[command(flatten)]
-        hints: HintArgs,
+        hints: FormatFlags,
     },
-}
-
-/// What the user says of the formats of all logs.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Reading logs")]
-pub struct HintArgs {
-    /// Log format, by name or as the server's configuration has it; told from the lines if not given.
-    ///
-    /// A name that botaudit formats lists; or what stands in an nginx log_format or an Apache
-    /// LogFormat, as '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
-    /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
-    #[arg(long, value_name = "FORMAT")]
-    log_format: Option<String>,
-
-    /// Keys of a JSON log, as time=ts,host=request.host,user-agent=headers.ua; the others are told.
-    #[arg(long, value_name = "PART=KEY,...")]
-    json_fields: Option<String>,
-
-    /// Request headers that HAProxy captures, in the order of its configuration: host,user-agent.
-    #[arg(long, value_name = "NAMES")]
-    haproxy_captures: Option<String>,
-
-    /// Zone whose midnights part days, and of times that name none, as Europe/Berlin [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    timezone: Option<Timezone>,
-}
-
-impl HintArgs {
-    /// Their part of a configuration.
-    pub fn config(self) -> AuditConfig {
-        AuditConfig {
-            log_format: self.log_format,
-            json_fields: self.json_fields,
-            haproxy_captures: self.haproxy_captures,
-            timezone: self.timezone,
-            ..AuditConfig::default()
-        }
-    }
-}
-
-/// What `config` says of the formats of all logs; each fault goes to `faults`.
-pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
-    let mut of = |key, err: Error| faults.push(Fault::new(key, err));
-    let captures = config.haproxy_captures.as_deref().map(Captures::parse).transpose();
-    let haproxy_captures = captures.map_err(|err| of("haproxy_captures", err)).unwrap_or_default();
-    let names = config.json_fields.as_deref().map(OwnNames::parse).transpose();
-    let json_fields = names.map_err(|err| of("json_fields", err)).unwrap_or_default();
-    let zone = config.timezone.clone().unwrap_or_default().zone();
-    let hints = Hints { format: None, zone, haproxy_captures, json_fields };
-    let format = config.log_format.as_deref().map(|text| own_format::parse(text, &hints));
-    let format = format.transpose().map_err(|err| of("log_format", err)).unwrap_or_default();
-    Hints { format, ..hints }
 }
 
 impl FormatsArgs {

@@ -15,9 +15,11 @@ use crate::lint::lint;
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };
+use crate::url::dialect::Dialect;
 
 use super::exit_status::ExitStatus;
-use super::shared::{DialectArg, complain, print, registry};
+use super::shared::{complain, print, registry};
+use super::value_names::{DIALECTS, one_of};
 
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -55,8 +57,8 @@ pub struct LintArgs {
     format: Format,
 
     /// In which dialect rules are compared with each other.
-    #[arg(long, value_enum, default_value_t = DialectArg::Google)]
-    dialect: DialectArg,
+    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    dialect: Dialect,
 
     /// Exit with 1 for warnings, too.
     #[arg(long)]
@@ -103,7 +105,7 @@ impl LintArgs {
             let path = Path::new(file);
             match read(path) {
                 Ok(body) => {
-                    let remarks = lint(&body, &names, self.dialect.dialect());
+                    let remarks = lint(&body, &names, self.dialect);
                     if self.is_failure(&remarks) {
                         outcome = ExitStatus::Violations;
                     }

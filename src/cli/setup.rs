@@ -3,22 +3,30 @@
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use ipnet::IpNet;
+
 use crate::archive::Store;
+use crate::audit::client_address::network;
+use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::counter::TallyLimits;
+use crate::audit::what_if::{Draft, Governs};
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
+use crate::config::setting::AddressForm;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::Judge;
 use crate::judge::timeline::BeforeFirst;
-use crate::report::privacy::Privacy;
+use crate::logs::detect::Hints;
+use crate::logs::haproxy::Captures;
+use crate::logs::json::own_names::OwnNames;
+use crate::logs::own_format;
+use crate::report::privacy::{Addresses, Privacy, Queries};
 use crate::report::threshold::Threshold;
 use crate::time::Window;
+use crate::url::origin::Origin;
 
-use super::formats::hints;
-use super::origins::{naming, trusted_proxies};
-use super::privacy::privacy;
 use super::progress::Show;
 
 /// All that an audit runs with.
@@ -89,6 +97,15 @@ impl Setup {
         make(store, &self.registry, self.config.dialect.unwrap_or_default())
     }
 
+    /// The draft that is tried on the requests, if there is one; `is_one_file` says whether one file is
+    /// in force for all of the log.
+    pub fn draft(&self, is_one_file: bool) -> Result<Option<Draft>> {
+        let Some(path) = &self.config.what_if else { return Ok(None) };
+        let named = self.config.what_if_for.as_deref().unwrap_or_default();
+        let governs = governs(named, &self.options.naming, is_one_file);
+        Draft::new(self.judge_by(Store::File(path.clone()))?, governs).map(Some)
+    }
+
     /// What to say where `robots` cannot be opened, as far as it should be there.
     pub fn robots_fault(&self) -> Option<Fault> {
         let opened = (!self.is_fetched()).then(|| Store::open(self.robots()))?;
@@ -149,5 +166,74 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         },
         draft: None,
         limits: TallyLimits::default(),
+    }
+}
+
+/// What `config` says of the formats of all logs; each fault goes to `faults`.
+pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
+    let mut of = |key, err: Error| faults.push(Fault::new(key, err));
+    let captures = config.haproxy_captures.as_deref().map(Captures::parse).transpose();
+    let haproxy_captures = captures.map_err(|err| of("haproxy_captures", err)).unwrap_or_default();
+    let names = config.json_fields.as_deref().map(OwnNames::parse).transpose();
+    let json_fields = names.map_err(|err| of("json_fields", err)).unwrap_or_default();
+    let zone = config.timezone.clone().unwrap_or_default().zone();
+    let hints = Hints { format: None, zone, haproxy_captures, json_fields };
+    let format = config.log_format.as_deref().map(|text| own_format::parse(text, &hints));
+    let format = format.transpose().map_err(|err| of("log_format", err)).unwrap_or_default();
+    Hints { format, ..hints }
+}
+
+/// What `config` says of origins; each fault goes to `faults`.
+fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
+    let from_path = config.origin_from_path.as_deref().map(FromPath::parse).transpose();
+    let from_path = from_path.unwrap_or_else(|why| {
+        let example = r"/var/log/nginx/(?<host>[^/]+)\.access\.log";
+        faults.push(Fault::new("origin_from_path", why).or_write(example));
+        None
+    });
+    let mut aliases = Aliases::default();
+    for alias in config.alias.iter().flatten() {
+        if let Err(why) = aliases.add(alias) {
+            let fault = Fault::new("alias", format!("'{alias}': {why}"));
+            faults.push(fault.or_write("www.example.com=example.com"));
+        }
+    }
+    OriginOptions { origin: config.origin.clone(), from_path, aliases }
+}
+
+/// The proxies that `config` trusts; each fault goes to `faults`.
+fn trusted_proxies(config: &AuditConfig, faults: &mut Vec<Fault>) -> Vec<IpNet> {
+    let mut parse = |text: &String| {
+        let network = network(text);
+        if network.is_none() {
+            let why = format!("'{text}' is not an address or network");
+            faults.push(Fault::new("trusted_proxy", why).or_write("10.0.0.0/8"));
+        }
+        network
+    };
+    config.trusted_proxy.iter().flatten().filter_map(&mut parse).collect()
+}
+
+/// What may leave in a report, as a configuration with defaults says.
+fn privacy(config: &AuditConfig) -> Privacy {
+    let salt = || config.ip_salt.clone().unwrap_or_default();
+    let addresses = match config.ip.unwrap_or_default() {
+        AddressForm::None => Addresses::None,
+        AddressForm::Mask => Addresses::Mask,
+        AddressForm::Hash => Addresses::Hash(salt()),
+        AddressForm::Full => Addresses::Full,
+    };
+    let queries = if config.strip_query == Some(true) { Queries::Strip } else { Queries::Keep };
+    Privacy { addresses, queries }
+}
+
+fn governs(named: &[Origin], naming: &OriginOptions, is_one_file: bool) -> Governs {
+    let resolve =
+        |origin: &Origin| naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone());
+    match (named.is_empty(), is_one_file, &naming.origin) {
+        (false, _, _) => Governs::Origins(named.iter().map(resolve).collect()),
+        (true, true, _) => Governs::Everything,
+        (true, false, Some(origin)) => Governs::Origins(vec![resolve(origin)]),
+        (true, false, None) => Governs::TheOnlyOne,
     }
 }

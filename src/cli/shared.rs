@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::escape::visible;
 use crate::report::outputs::Overwrite;
-use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 /// Whether files of others may be overwritten.
@@ -25,25 +24,6 @@ impl ForceArg {
     /// What that comes to.
     pub fn overwrite(&self) -> Overwrite {
         if self.force { Overwrite::Any } else { Overwrite::Own }
-    }
-}
-
-/// The readings of a path.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum DialectArg {
-    /// As Google's parser compares: nothing is decoded.
-    Google,
-    /// As RFC 9309 asks: unreserved characters are decoded first.
-    Rfc9309,
-}
-
-impl DialectArg {
-    /// For the rooms below.
-    pub fn dialect(self) -> Dialect {
-        match self {
-            DialectArg::Google => Dialect::Google,
-            DialectArg::Rfc9309 => Dialect::Rfc9309,
-        }
     }
 }
 

@@ -233,16 +233,16 @@ impl Serialize for Timezone {
 
 /// Declares a number within bounds.
 macro_rules! bounded_number {
-    ($(#[$meta:meta])* $name:ident: $bounds:expr, $advice:literal) => {
+    ($(#[$meta:meta])* $visibility:vis struct $name:ident in $bounds:expr, $advice:literal) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-        pub struct $name(f64);
+        $visibility struct $name(f64);
 
         impl TryFrom<f64> for $name {
             type Error = &'static str;
 
             fn try_from(number: f64) -> Result<$name, &'static str> {
-                $bounds.contains(&number).then_some($name(number)).ok_or($advice)
+                ($bounds).contains(&number).then_some($name(number)).ok_or($advice)
             }
         }
 
@@ -257,11 +257,11 @@ macro_rules! bounded_number {
 }
 bounded_number! {
     /// A share in percent, from 0 to 100.
-    Percent: (0.0..=100.0), "write a number from 0 to 100"
+    pub struct Percent in 0.0..=100.0, "write a number from 0 to 100"
 }
 bounded_number! {
     /// How long to wait for an answer, from 0.01 to 600 seconds.
-    Timeout: (0.01..=600.0), "write seconds from 0.01 to 600"
+    pub struct Timeout in 0.01..=600.0, "write seconds from 0.01 to 600"
 }
 
 impl Percent {

@@ -8,7 +8,9 @@ use crate::audit::client_key::ClientKey;
 use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::identities::Identities;
+use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
 use crate::audit::model::{Input, ReportModel, inputs_of};
+use crate::audit::origin_options::OriginOptions;
 use crate::audit::parse_rate::not_understood;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::tally::file::TALLY;
@@ -30,12 +32,10 @@ use super::super::exit_status::ExitStatus;
 use super::super::fetch_first::FetchFirst;
 use super::super::first_pass::{check_can_be_read_twice, first_pass, wanted};
 use super::super::identity::Verification;
-use super::super::infer_outages::heed_outages;
 use super::super::progress::{Show, follow};
 use super::super::setup::Setup;
 use super::super::shared::{complain, print};
 use super::super::signals;
-use super::super::what_if::draft;
 use super::super::written::{discard_when_stopped, write_report};
 
 /// An audit, ready to run.
@@ -85,14 +85,10 @@ impl AuditRun {
         // What is there already should be readable before anything is written.
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
         let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
-        let Setup { config, options, .. } = &self.setup;
-        let judge_draft = |store| self.setup.judge_by(store);
-        let draft = draft(config, &options.naming, is_one_file, judge_draft)?;
-        self.setup.options.draft = draft.map(Arc::new);
-        let collected = match self.collected.take() {
-            Some(input) => Some(input.take(&self.setup, &self.sources)?),
-            None => None,
-        };
+        self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);
+        let collected = self.collected.take();
+        let collected =
+            collected.map(|input| input.take(&self.setup, &self.sources)).transpose()?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
@@ -314,4 +310,16 @@ fn nothing_read(tally: &Tally) -> Option<Error> {
     let unopened = inputs.iter().all(|input| input.is_unopened());
     let first = inputs.first().filter(|_| unopened)?;
     Some(Error::usage(first.damage.clone().unwrap_or_default()))
+}
+
+/// Lets `judge` heed what the `answers` to requests for robots.txt show.
+fn heed_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
+    let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
+    if is_cut {
+        complain(&format!(
+            "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
+             days --infer-outages says nothing; audit fewer days or origins at once"
+        ));
+    }
+    judge.heed(hours);
 }

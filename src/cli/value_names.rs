@@ -1,0 +1,55 @@
+//! Values of flags by their names, each with what the help says of it.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::classify::input_format::ListSyntax;
+use crate::config::setting::AddressForm;
+use crate::report::verdicts::Layout;
+use crate::url::dialect::Dialect;
+
+/// A value with its name and its meaning.
+type Named<T> = (&'static str, &'static str, T);
+
+/// The readings of a path.
+pub const DIALECTS: [Named<Dialect>; 2] = [
+    ("google", "As Google's parser compares: nothing is decoded", Dialect::Google),
+    ("rfc9309", "As RFC 9309 asks: unreserved characters are decoded first", Dialect::Rfc9309),
+];
+
+/// How clients' addresses are written.
+pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
+    ("none", "Not at all", AddressForm::None),
+    ("mask", "As their network: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
+    (
+        "hash",
+        "As the first 16 hexadecimal digits of a SHA-256 over --ip-salt and the address",
+        AddressForm::Hash,
+    ),
+    ("full", "As logged", AddressForm::Full),
+];
+
+/// How lists of URLs are written.
+pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
+    ("lines", "A URL a line", ListSyntax::Lines),
+    ("csv", "CSV with a header", ListSyntax::Csv),
+    ("tsv", "The same with tabs", ListSyntax::Tsv),
+    ("jsonl", "A JSON object a line", ListSyntax::JsonLines),
+];
+
+/// How verdicts are written.
+pub const LAYOUTS: [Named<Layout>; 3] = [
+    ("csv", "CSV with a header", Layout::Csv),
+    ("tsv", "The same with tabs", Layout::Tsv),
+    ("jsonl", "A JSON object a line", Layout::JsonLines),
+];
+
+/// Reads one of `values`.
+pub fn one_of<T: Copy + Send + Sync>(
+    values: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(names).map(|given| {
+        let value = values.iter().find(|(name, ..)| *name == given);
+        value.expect("no other name is let through").2
+    })
+}

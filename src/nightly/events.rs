@@ -12,19 +12,19 @@ use crate::time::Day;
 use super::state::rows::{ActorDay, RuledDay};
 
 /// Days before a day with which its rate is compared.
-pub const RATE_DAYS: i32 = 7;
+const RATE_DAYS: i32 = 7;
 
 /// Requests that were judged, on the day and in the days before it, below which no rate has doubled.
-pub const RATE_REQUESTS_MIN: u64 = 100;
+const RATE_REQUESTS_MIN: u64 = 100;
 
 /// Violations on the day below which no rate has doubled.
-pub const RATE_VIOLATIONS_MIN: u64 = 20;
+const RATE_VIOLATIONS_MIN: u64 = 20;
 
 /// Days without a reading of robots.txt after which a crawler has stopped reading it.
-pub const UNREAD_DAYS: i32 = 7;
+const UNREAD_DAYS: i32 = 7;
 
 /// Requests since its last reading below which nothing is said of a crawler's reading.
-pub const UNREAD_REQUESTS_MIN: u64 = 100;
+const UNREAD_REQUESTS_MIN: u64 = 100;
 
 /// A crawler of one identity at one site.
 type Who<'a> = (&'a str, &'a str, &'a str);
@@ -86,25 +86,15 @@ pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
 }
 
 fn about(
-    who: Who<'_>,
+    (site, crawler, identity): Who<'_>,
     day: Day,
     kind: &'static str,
-    before: String,
-    now: String,
+    (before, now): (String, String),
     message: String,
 ) -> EventRow {
-    let (site, crawler, identity) = who;
     let crawler = Some((crawler.to_owned(), identity.to_owned()));
-    EventRow {
-        site: site.to_owned(),
-        day,
-        kind,
-        crawler,
-        source: String::new(),
-        before,
-        now,
-        message,
-    }
+    let (site, source) = (site.to_owned(), String::new());
+    EventRow { site, day, kind, crawler, source, before, now, message }
 }
 
 /// On the first day of a site everybody would be new.
@@ -113,7 +103,8 @@ fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) ->
     let violations = of_day.sums.violations;
     let message =
         format!("{} ({}) broke rules for the first time: {violations} violations", who.1, who.2);
-    let event = about(who, day, "first-violation", "0".to_owned(), violations.to_string(), message);
+    let counts = ("0".to_owned(), violations.to_string());
+    let event = about(who, day, "first-violation", counts, message);
     (day > first_day).then_some(event)
 }
 
@@ -138,7 +129,7 @@ fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventR
         "{} ({}) broke rules with {is} of its requests, after {was} in the {RATE_DAYS} days before",
         who.1, who.2
     );
-    Some(about(who, day, "rate-doubled", was, is, message))
+    Some(about(who, day, "rate-doubled", (was, is), message))
 }
 
 fn stopped_fetching<'a>(
@@ -163,7 +154,8 @@ fn stopped_fetching<'a>(
             "{} ({}) has not read robots.txt since {last}, and made {requests} requests",
             who.1, who.2
         );
-        Some(about(who, day, "stopped-fetching", last.to_string(), requests.to_string(), message))
+        let state = (last.to_string(), requests.to_string());
+        Some(about(who, day, "stopped-fetching", state, message))
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::input::source::{Location, expand};
@@ -82,26 +81,22 @@ impl Found {
         let mut text = HEAD.to_owned();
         for (site, log) in &self.logs {
             let pattern = quoted(&format!("{}*", log.display()));
-            let _ = write!(text, "\n[sites.{}]\nlogs = [{pattern}]\n", key(site));
-            match self.robots_of(site) {
-                Some(path) => {
-                    let _ = writeln!(text, "robots = {}", quoted(&path.display().to_string()));
-                }
-                None => text += UNKNOWN_ROBOTS,
-            }
-            match is_host(site) {
-                true => {
-                    let _ = writeln!(text, "origin = \"https://{site}\"");
-                }
-                false => text += UNKNOWN_ORIGIN,
-            }
+            text += &format!("\n[sites.{}]\nlogs = [{pattern}]\n", key(site));
+            text += &match self.robots_of(site) {
+                Some(path) => format!("robots = {}\n", quoted(&path.display().to_string())),
+                None => UNKNOWN_ROBOTS.to_owned(),
+            };
+            text += &match is_host(site) {
+                true => format!("origin = \"https://{site}\"\n"),
+                false => UNKNOWN_ORIGIN.to_owned(),
+            };
         }
         let unused = self
             .robots
             .iter()
             .filter(|path| !self.logs.keys().any(|site| self.robots_of(site) == Some(path)));
         for path in unused {
-            let _ = write!(text, "\n# Found, and of no site: {}", path.display());
+            text += &format!("\n# Found, and of no site: {}", path.display());
         }
         text.trim_end().to_owned() + "\n"
     }

@@ -18,7 +18,7 @@ use super::state::inputs::RecordedInput;
 const BATCH_BYTES: u64 = 256 << 20;
 
 /// What is to be done about one site.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Plan {
     /// All logs that were ever read, and those that are new, in the order of their contents.
     pub logs: Vec<Log>,
@@ -64,13 +64,7 @@ impl Plan {
     /// Where the state cannot be read.
     pub fn new(state: &State, site: &str, sources: Vec<Source>) -> Result<Plan> {
         let inputs = state.inputs(site)?;
-        let mut plan = Plan {
-            logs: Vec::new(),
-            seen: Vec::new(),
-            missing: Vec::new(),
-            damages: Vec::new(),
-            passed_over: Vec::new(),
-        };
+        let mut plan = Plan::default();
         let mut present: BTreeMap<i64, Source> = BTreeMap::new();
         let mut found = Vec::new();
         for source in sources {

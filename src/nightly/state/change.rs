@@ -1,6 +1,8 @@
 //! What one batch of logs changes: all of it at once, or nothing.
 
-use rusqlite::{Transaction, TransactionBehavior, params};
+use std::path::Path;
+
+use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
 use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
@@ -9,6 +11,7 @@ use crate::time::Day;
 
 use super::State;
 use super::inputs::{COLUMNS, RecordedInput};
+use super::rows::{RuledDay, actors, ruled, written};
 
 /// A change that is not made yet.
 #[derive(Debug)]
@@ -66,7 +69,7 @@ impl StateChange<'_> {
             self.site,
             today.to_string(),
         ];
-        self.done(self.transaction.execute(&insert, values))?;
+        self.execute(&insert, values)?;
         Ok(id.unwrap_or_else(|| self.transaction.last_insert_rowid()))
     }
 
@@ -76,7 +79,7 @@ impl StateChange<'_> {
     /// Where that is refused.
     pub fn put_file(&self, fingerprint: &[u8], input: i64) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO files (site, fingerprint, input) VALUES (?, ?, ?)";
-        self.done(self.transaction.execute(insert, params![self.site, fingerprint, input]))
+        self.execute(insert, params![self.site, fingerprint, input])
     }
 
     /// Remembers that `input` was there on `today`.
@@ -85,7 +88,7 @@ impl StateChange<'_> {
     /// Where that is refused.
     pub fn saw_input(&self, input: i64, today: Day) -> Result<()> {
         let update = "UPDATE inputs SET seen = ? WHERE id = ?";
-        self.done(self.transaction.execute(update, params![today.to_string(), input]))
+        self.execute(update, params![today.to_string(), input])
     }
 
     /// Remembers the tally of `day`, of which a report is to be written.
@@ -93,30 +96,24 @@ impl StateChange<'_> {
     /// # Errors
     /// Where that is refused.
     pub fn put_day(&self, day: Day, tally: &Tally) -> Result<()> {
-        let (site, day) = (self.site, day.to_string());
+        let (site, day_text) = (self.site, day.to_string());
         let insert = "INSERT OR REPLACE INTO days (site, day, due, tally) VALUES (?, ?, 1, ?)";
-        self.done(self.transaction.execute(insert, params![site, day, tally.to_bytes()]))?;
+        self.execute(insert, params![site, day_text, tally.to_bytes()])?;
         for table in ["actors", "ruled"] {
             let delete = format!("DELETE FROM {table} WHERE site = ? AND day = ?");
-            self.done(self.transaction.execute(&delete, params![site, day]))?;
+            self.execute(&delete, params![site, day_text])?;
         }
         let insert = "INSERT INTO actors (site, day, origin, crawler, identity, sums) \
                       VALUES (?, ?, ?, ?, ?, ?)";
-        for actor in super::rows::actors(tally) {
-            let sums = super::rows::written(&actor);
-            let values = params![site, day, actor.origin, actor.crawler, actor.identity, sums];
-            self.done(
-                self.transaction.prepare_cached(insert).and_then(|mut row| row.execute(values)),
-            )?;
+        for actor in actors(site, day, tally) {
+            let (origin, crawler, identity) = (&actor.origin, &actor.crawler, &actor.identity);
+            let values = params![site, day_text, origin, crawler, identity, written(&actor)];
+            self.execute(insert, values)?;
         }
         let insert = "INSERT INTO ruled (site, day, source, at, outcome, digest) \
                       VALUES (?, ?, ?, ?, ?, ?)";
-        for ruled in super::rows::ruled(tally) {
-            let digest = ruled.digest.as_deref().unwrap_or_default();
-            let values = params![site, day, ruled.source, ruled.at, ruled.outcome, digest];
-            self.done(
-                self.transaction.prepare_cached(insert).and_then(|mut row| row.execute(values)),
-            )?;
+        for RuledDay { source, at, outcome, digest, .. } in ruled(site, day, tally) {
+            self.execute(insert, params![site, day_text, source, at, outcome, digest])?;
         }
         Ok(())
     }
@@ -127,7 +124,7 @@ impl StateChange<'_> {
     /// Where that is refused.
     pub fn make_due(&self, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 1 WHERE site = ? AND day = ?";
-        self.done(self.transaction.execute(update, params![self.site, day.to_string()]))
+        self.execute(update, params![self.site, day.to_string()])
     }
 
     /// Makes the change.
@@ -138,15 +135,14 @@ impl StateChange<'_> {
         self.transaction.commit().map_err(|err| refused(&err))
     }
 
-    fn done(&self, done: rusqlite::Result<usize>) -> Result<()> {
+    fn execute(&self, statement: &str, values: impl Params) -> Result<()> {
+        let statement = self.transaction.prepare_cached(statement);
+        let done = statement.and_then(|mut statement| statement.execute(values));
         done.map(drop).map_err(|err| refused(&err))
     }
 }
 
 fn refused(err: &rusqlite::Error) -> Error {
-    Error::io(
-        "cannot write",
-        std::path::Path::new("the state"),
-        std::io::Error::other(err.to_string()),
-    )
+    let cause = std::io::Error::other(err.to_string());
+    Error::io("cannot write", Path::new("the state"), cause)
 }

@@ -1,6 +1,6 @@
 //! The logs that were read, as far as they were.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use crate::audit::tally::header::FormatUsed;
 use crate::error::Result;
@@ -46,11 +46,7 @@ impl State {
     /// # Errors
     /// Where they cannot be read.
     pub fn inputs(&self, site: &str) -> Result<Vec<RecordedInput>> {
-        let query = format!("SELECT {COLUMNS} FROM inputs WHERE site = ?");
-        let inputs = self.connection.prepare_cached(&query).and_then(|mut query| {
-            query.query_map([site], input)?.collect::<rusqlite::Result<Vec<RecordedInput>>>()
-        });
-        inputs.map_err(|err| self.failed(&err))
+        self.select(&format!("SELECT {COLUMNS} FROM inputs WHERE site = ?"), [site], input)
     }
 
     /// The log that a file with this fingerprint is, which then holds nothing more to read.
@@ -59,10 +55,7 @@ impl State {
     /// Where that cannot be read.
     pub fn input_of_file(&self, site: &str, fingerprint: &[u8]) -> Result<Option<i64>> {
         let query = "SELECT input FROM files WHERE site = ? AND fingerprint = ?";
-        let input = self.connection.prepare_cached(query).and_then(|mut query| {
-            query.query_row(params![site, fingerprint], |row| row.get(0)).optional()
-        });
-        input.map_err(|err| self.failed(&err))
+        Ok(self.select(query, params![site, fingerprint], |row| row.get(0))?.pop())
     }
 }
 
@@ -71,7 +64,8 @@ fn input(row: &Row<'_>) -> rusqlite::Result<RecordedInput> {
     let (hash, marks): (Vec<u8>, Vec<u8>) = (row.get(4)?, row.get(5)?);
     let hash_of = |bytes: &[u8]| {
         let mut hash = [0; HASH_BYTES];
-        hash[..bytes.len().min(HASH_BYTES)].copy_from_slice(&bytes[..bytes.len().min(HASH_BYTES)]);
+        let length = bytes.len().min(HASH_BYTES);
+        hash[..length].copy_from_slice(&bytes[..length]);
         u128::from_be_bytes(hash)
     };
     let caveats: String = row.get(8)?;

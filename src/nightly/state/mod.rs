@@ -11,7 +11,7 @@ pub mod rows;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, Params, Row, params};
 
 use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
@@ -154,14 +154,7 @@ impl State {
     /// Where it cannot be read.
     pub fn day(&self, site: &str, day: Day) -> Result<Option<Tally>> {
         let query = "SELECT tally FROM days WHERE site = ? AND day = ?";
-        let bytes = self
-            .connection
-            .prepare_cached(query)
-            .and_then(|mut query| {
-                let found = query.query_row(params![site, day.to_string()], |row| row.get(0));
-                found.optional()
-            })
-            .map_err(|err| self.failed(&err))?;
+        let bytes = self.select(query, params![site, day.to_string()], |row| row.get(0))?.pop();
         bytes.map(|bytes: Vec<u8>| Tally::from_bytes(&bytes, &self.path)).transpose()
     }
 
@@ -170,23 +163,8 @@ impl State {
     /// # Errors
     /// Where they cannot be read.
     pub fn due(&self, site: &str) -> Result<Vec<Day>> {
-        self.days(site, "SELECT day FROM days WHERE site = ? AND due = 1 ORDER BY day")
-    }
-
-    /// The days of `site` of which anything is known, in order.
-    ///
-    /// # Errors
-    /// Where they cannot be read.
-    pub fn all_days(&self, site: &str) -> Result<Vec<Day>> {
-        self.days(site, "SELECT day FROM days WHERE site = ? ORDER BY day")
-    }
-
-    fn days(&self, site: &str, query: &str) -> Result<Vec<Day>> {
-        let days = self.connection.prepare_cached(query).and_then(|mut query| {
-            let days = query.query_map([site], |row| row.get::<_, String>(0))?;
-            days.collect::<rusqlite::Result<Vec<String>>>()
-        });
-        let days = days.map_err(|err| self.failed(&err))?;
+        let query = "SELECT day FROM days WHERE site = ? AND due = 1 ORDER BY day";
+        let days = self.select(query, [site], |row| row.get::<_, String>(0))?;
         Ok(days.iter().filter_map(|day| Day::parse(day)).collect())
     }
 
@@ -205,11 +183,7 @@ impl State {
     /// # Errors
     /// Where they cannot be read.
     pub fn crawlers(&self) -> Result<Vec<String>> {
-        let names = self
-            .connection
-            .prepare("SELECT DISTINCT crawler FROM actors")
-            .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect());
-        names.map_err(|err| self.failed(&err))
+        self.select("SELECT DISTINCT crawler FROM actors", [], |row| row.get(0))
     }
 
     /// Forgets the days of `site` before `first_kept`, and the logs that end before that and are
@@ -237,6 +211,18 @@ impl State {
             transaction.commit()
         });
         tidied.map_err(|err| self.failed(&err))
+    }
+
+    /// All rows that `query` gives, each as `read` takes it.
+    fn select<T>(
+        &self,
+        query: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let rows = self.connection.prepare_cached(query);
+        let rows = rows.and_then(|mut query| query.query_map(values, read)?.collect());
+        rows.map_err(|err| self.failed(&err))
     }
 
     fn failed(&self, err: &rusqlite::Error) -> Error {

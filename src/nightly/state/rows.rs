@@ -1,9 +1,8 @@
 //! The days of all sites in short: what `trend.csv` and `events.csv` are made of.
 
-use rusqlite::Row;
-
 use crate::audit::sums::Sums;
 use crate::audit::tally::Tally;
+use crate::digest::Digest;
 use crate::error::Result;
 use crate::time::Day;
 
@@ -28,62 +27,6 @@ pub struct ActorDay {
     pub readings: u64,
 }
 
-/// What one crawler did at one origin, as the tally of a day has it.
-pub(super) struct ActorSums {
-    pub origin: String,
-    pub crawler: String,
-    pub identity: &'static str,
-    sums: Sums,
-    readings: u64,
-}
-
-/// What was in force, as the tally of a day has it.
-#[derive(Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct RuledBy {
-    pub source: String,
-    pub at: i64,
-    pub outcome: String,
-    pub digest: Option<String>,
-}
-
-/// What each crawler did at each origin.
-pub(super) fn actors(tally: &Tally) -> impl Iterator<Item = ActorSums> {
-    tally.counts.origins.iter().flat_map(|origin| {
-        origin.rows.iter().map(|((crawler, identity), row)| ActorSums {
-            origin: origin.place.to_string(),
-            crawler: tally.header.crawlers[crawler.index()].name.clone(),
-            identity: identity.as_str(),
-            sums: row.total(),
-            readings: row.readings.readings,
-        })
-    })
-}
-
-/// Each robots.txt that was in force, in the order of names and times. `at` is 0 for a file.
-pub(super) fn ruled(tally: &Tally) -> Vec<RuledBy> {
-    let rulings = &tally.header.rulings;
-    let file = |source: &String, outcome: &str, digest| RuledBy {
-        source: source.clone(),
-        at: 0,
-        outcome: outcome.to_owned(),
-        digest,
-    };
-    let files = rulings.files.iter();
-    let files = files.map(|(source, digest)| file(source, "200", Some(digest.to_string())));
-    let failed = rulings.failures.keys().map(|source| file(source, "unreadable", None));
-    let mut all: Vec<RuledBy> = files.chain(failed).collect();
-    for (origin, snapshots) in tally.snapshots_in_force() {
-        all.extend(snapshots.into_iter().map(|snapshot| RuledBy {
-            source: origin.clone(),
-            at: snapshot.fetched_at.unix_seconds(),
-            outcome: snapshot.outcome.to_string(),
-            digest: snapshot.digest.map(|digest| digest.to_string()),
-        }));
-    }
-    all.sort();
-    all
-}
-
 /// What was in force on one day.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RuledDay {
@@ -101,6 +44,46 @@ pub struct RuledDay {
     pub digest: String,
 }
 
+/// What each crawler did at each origin, as the tally of `day` has it.
+pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
+    tally.counts.origins.iter().flat_map(move |origin| {
+        origin.rows.iter().map(move |((crawler, identity), row)| ActorDay {
+            site: site.to_owned(),
+            day,
+            origin: origin.place.to_string(),
+            crawler: tally.header.crawlers[crawler.index()].name.clone(),
+            identity: identity.as_str().to_owned(),
+            sums: row.total(),
+            readings: row.readings.readings,
+        })
+    })
+}
+
+/// Each robots.txt that was in force, as the tally of `day` has it.
+pub(super) fn ruled(site: &str, day: Day, tally: &Tally) -> Vec<RuledDay> {
+    let ruled = |source: &str, at, outcome: String, digest: Option<Digest>| RuledDay {
+        site: site.to_owned(),
+        source: source.to_owned(),
+        day,
+        at,
+        outcome,
+        digest: digest.map(|digest| digest.to_string()).unwrap_or_default(),
+    };
+    let rulings = &tally.header.rulings;
+    let files = rulings.files.iter();
+    let files = files.map(|(source, digest)| ruled(source, 0, "200".to_owned(), Some(*digest)));
+    let failed = rulings.failures.keys();
+    let failed = failed.map(|source| ruled(source, 0, "unreadable".to_owned(), None));
+    let mut all: Vec<RuledDay> = files.chain(failed).collect();
+    for (origin, snapshots) in tally.snapshots_in_force() {
+        all.extend(snapshots.into_iter().map(|snapshot| {
+            let at = snapshot.fetched_at.unix_seconds();
+            ruled(&origin, at, snapshot.outcome.to_string(), snapshot.digest)
+        }));
+    }
+    all
+}
+
 impl State {
     /// What each crawler did, in the order of sites, days, origins, crawlers and identities.
     ///
@@ -109,7 +92,7 @@ impl State {
     pub fn actor_days(&self) -> Result<Vec<ActorDay>> {
         let query = "SELECT site, day, origin, crawler, identity, sums FROM actors \
                      ORDER BY site, day, origin, crawler, identity";
-        self.rows(query, |row| {
+        let rows = self.select(query, [], |row| {
             let (day, sums): (String, String) = (row.get(1)?, row.get(5)?);
             let numbers: Vec<u64> = sums.split(' ').filter_map(|sum| sum.parse().ok()).collect();
             let Some((day, numbers)) = Day::parse(&day).zip(numbers.try_into().ok()) else {
@@ -125,7 +108,8 @@ impl State {
                 sums,
                 readings,
             }))
-        })
+        });
+        Ok(rows?.into_iter().flatten().collect())
     }
 
     /// What was in force, in the order of sites, sources and days.
@@ -135,7 +119,7 @@ impl State {
     pub fn ruled_days(&self) -> Result<Vec<RuledDay>> {
         let query = "SELECT site, source, day, at, outcome, digest FROM ruled \
                      ORDER BY site, source, day, at, outcome, digest";
-        self.rows(query, |row| {
+        let rows = self.select(query, [], |row| {
             let day: String = row.get(2)?;
             let Some(day) = Day::parse(&day) else { return Ok(None) };
             Ok(Some(RuledDay {
@@ -146,23 +130,13 @@ impl State {
                 outcome: row.get(4)?,
                 digest: row.get(5)?,
             }))
-        })
-    }
-
-    fn rows<T>(
-        &self,
-        query: &str,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<Option<T>>,
-    ) -> Result<Vec<T>> {
-        let rows = self.connection.prepare(query).and_then(|mut query| {
-            query.query_map([], read)?.collect::<rusqlite::Result<Vec<Option<T>>>>()
         });
-        Ok(rows.map_err(|err| self.failed(&err))?.into_iter().flatten().collect())
+        Ok(rows?.into_iter().flatten().collect())
     }
 }
 
 /// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
-pub(super) fn written(actor: &ActorSums) -> String {
+pub(super) fn written(actor: &ActorDay) -> String {
     let numbers = actor.sums.counts().into_iter().chain([actor.readings]);
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }

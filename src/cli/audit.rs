@@ -151,7 +151,7 @@ impl AuditArgs {
         let collected = self.collect.input().map(Path::to_owned);
         let name = self.name.clone();
         let overwrite = self.force.overwrite();
-        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
+        let show = Show::unless(self.quiet);
         let flags = self.config();
         let of_site = site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
         let config = flags.clone().over(of_site);

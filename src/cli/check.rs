@@ -20,7 +20,7 @@ use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::exit_status::ExitStatus;
-use super::shared::{origin, registry, unknown_crawler};
+use super::shared::{cannot_print, origin, registry, unknown_crawler};
 use super::value_names::{DIALECTS, one_of};
 
 const EXAMPLES: &str = "\
@@ -149,7 +149,7 @@ impl CheckArgs {
                 answers.answer(url.as_encoded_bytes())?;
             }
         }
-        answers.out.flush().map_err(cannot_write)?;
+        answers.out.flush().map_err(cannot_print)?;
         Ok(answers.outcome)
     }
 
@@ -229,11 +229,11 @@ impl Answers<'_> {
             }
         };
         if self.form == Form::Text && !std::mem::replace(&mut self.is_first, false) {
-            self.out.write_all(b"\n").map_err(cannot_write)?;
+            self.out.write_all(b"\n").map_err(cannot_print)?;
         }
-        self.out.write_all(text.as_bytes()).map_err(cannot_write)?;
+        self.out.write_all(text.as_bytes()).map_err(cannot_print)?;
         // A list may be typed, or come slowly.
-        if self.is_watched { self.out.flush().map_err(cannot_write) } else { Ok(()) }
+        if self.is_watched { self.out.flush().map_err(cannot_print) } else { Ok(()) }
     }
 
     fn decided(&self, explanation: &Explanation<'_>) -> String {
@@ -274,10 +274,6 @@ fn each_line(input: &mut impl BufRead, mut take: impl FnMut(&[u8]) -> Result<()>
             take(url)?;
         }
     }
-}
-
-fn cannot_write(err: io::Error) -> Error {
-    Error::io("cannot write to", Path::new("standard output"), err)
 }
 
 #[cfg(test)]

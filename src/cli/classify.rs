@@ -31,7 +31,7 @@ use crate::url::dialect::Dialect;
 
 use super::exit_status::ExitStatus;
 use super::progress::{Show, follow_and_tell};
-use super::shared::{ForceArg, complain, registry};
+use super::shared::{ForceArg, cannot_print, complain, registry};
 use super::signals;
 use super::size::bytes;
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
@@ -219,15 +219,14 @@ impl ClassifyArgs {
         let begin = |form: &InputFormat| verdicts.begin(form);
         let write =
             |judged: &_, form: &InputFormat, out: &mut Vec<u8>| verdicts.write(judged, form, out);
-        let sizes: Option<Vec<u64>> = sources.iter().map(Source::size_bytes).collect();
         follow_and_tell(
-            if self.quiet { Show::Nothing } else { Show::OnTerminal },
-            sizes.map(|sizes| sizes.iter().sum()),
+            Show::unless(self.quiet),
+            sources.iter().map(Source::size_bytes).sum(),
             || progress.bytes_read.load(Ordering::Relaxed),
             || so_far(&progress, begun),
             || {
                 let render = Render { begin: &begin, write: &write };
-                classify::run(sources, &options, context, &progress, &render, output)
+                classify::run(sources, &options, context, &progress, &render, output.writer())
             },
         )
     }
@@ -246,7 +245,8 @@ impl ClassifyArgs {
             return Err(Error::usage(first.clone()));
         }
         if let Some(summary) = classified.summary {
-            output.write(summary_csv(summary, askers).as_bytes())?;
+            let written = output.writer().write_all(summary_csv(summary, askers).as_bytes());
+            written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
         damages.iter().for_each(|damage| complain(damage));
@@ -377,33 +377,17 @@ impl Output {
         Ok(Output::File(Box::new(file)))
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let failed = |err| Error::io("cannot write", Path::new("the verdicts"), err);
-        self.write_all(bytes).map_err(failed)
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Output::Standard(out) => out,
+            Output::File(file) => file,
+        }
     }
 
     fn commit(self) -> Result<()> {
         match self {
-            Output::Standard(mut out) => out
-                .flush()
-                .map_err(|err| Error::io("cannot write to", Path::new("standard output"), err)),
+            Output::Standard(mut out) => out.flush().map_err(cannot_print),
             Output::File(file) => file.commit(),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Output::Standard(out) => out.write(bytes),
-            Output::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::File(file) => file.flush(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::staged::replace_private;
 
 use super::exit_status::ExitStatus;
 use super::fetch_first::known_store;
-use super::first_pass::{first_pass, wanted};
+use super::first_pass::{check_any_opened, first_pass, wanted};
 use super::identity::ranges;
 use super::setup::Setup;
 use super::shared::complain;
@@ -156,9 +156,7 @@ fn header_of(
 fn damages(sources: &[Source], ends: Vec<InputEnd>) -> Result<Vec<String>> {
     let inputs: Vec<_> =
         sources.iter().zip(ends).map(|(source, end)| end.summary(source.name.clone())).collect();
-    if let Some(first) = inputs.first().filter(|_| inputs.iter().all(|input| input.is_unopened())) {
-        return Err(Error::usage(first.damage.clone().unwrap_or_default()));
-    }
+    check_any_opened(&inputs)?;
     let text = |input: &InputSummary| {
         let damage = input.damage.as_ref()?;
         Some(match input.is_unopened() {

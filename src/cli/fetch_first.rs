@@ -21,10 +21,10 @@ use crate::net::settings::{Reach, Settings};
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
-use super::fetching::{JOBS, Origins, is_fetchable, origins_asked};
+use super::fetching::{JOBS, Origins, origins_asked};
 use super::first_pass::check_can_be_read_twice;
 use super::progress::Show;
-use super::shared::{complain, print};
+use super::shared::complain;
 
 /// What is fetched before an audit, with the archive that it goes to.
 pub struct FetchFirst {
@@ -55,8 +55,7 @@ impl FetchFirst {
         show: Show,
     ) -> Result<()> {
         let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
-        origins.named.retain(is_fetchable);
-        origins.logged.retain(|origin| is_fetchable(origin) && !origins.named.contains(origin));
+        origins.retain_fetchable();
         if origins.named.is_empty() && origins.logged.is_empty() {
             complain(
                 "warning: nothing was fetched: the logs name no host that a crawler asked; say \
@@ -70,26 +69,22 @@ impl FetchFirst {
         };
         let rate_limit = RateLimit::new(Duration::ZERO);
         let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-        match show {
-            Show::Nothing => Ok(()),
-            Show::OnTerminal => print(&(told.text() + "\n")),
-        }
+        show.print(&(told.text() + "\n"))
     }
 }
 
 /// What is known before anything is fetched into the archive at `path`, which may not be there yet.
 pub fn known_store(path: &Path) -> Result<Store> {
-    let known = match path.exists() {
-        true => Store::open(path)?,
-        false => Store::Directory(Directory::default()),
-    };
-    if path.exists() && !matches!(known, Store::Archive(_)) {
-        let path = path.display();
-        return Err(Error::usage(format!(
-            "--fetch adds to an archive, and {path} is none; name another with --robots"
-        )));
+    if !path.exists() {
+        return Ok(Store::Directory(Directory::default()));
     }
-    Ok(known)
+    match Store::open(path)? {
+        archive @ Store::Archive(_) => Ok(archive),
+        Store::File(_) | Store::Directory(_) => Err(Error::usage(format!(
+            "--fetch adds to an archive, and {} is none; name another with --robots",
+            path.display()
+        ))),
+    }
 }
 
 /// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
@@ -100,10 +95,8 @@ pub fn fetch_first(
     registry: &Registry,
     show: Show,
 ) -> Result<()> {
-    check_can_be_read_twice(
-        Wanted { origins: config.fetch == Some(true), ..Wanted::default() },
-        sources,
-    )?;
+    let wanted = Wanted { origins: config.fetch == Some(true), ..Wanted::default() };
+    check_can_be_read_twice(wanted, sources)?;
     let Some(FetchFirst { writer, known }) = FetchFirst::prepare(config)? else { return Ok(()) };
     let judge = Judge::new(known, registry, Dialect::Google)?;
     let (logged, _) = origins_asked(sources, options, &judge, registry, show)?;

@@ -21,7 +21,8 @@ use crate::staged::replace;
 
 use super::exit_status::ExitStatus;
 use super::network::NetworkArgs;
-use super::shared::{ForceArg, complain, print};
+use super::progress::Show;
+use super::shared::{ForceArg, complain};
 
 /// Download the address lists that operators publish, for --ip-ranges.
 ///
@@ -74,10 +75,9 @@ impl FetchRangesArgs {
                 }
             }
         }
-        if !self.quiet {
-            let got = urls.len() - missed;
-            print(&format!("{got} of {} lists in {}\n", urls.len(), directory.display()))?;
-        }
+        let (all, got) = (urls.len(), urls.len() - missed);
+        let text = format!("{got} of {all} lists in {}\n", directory.display());
+        Show::unless(self.quiet).print(&text)?;
         Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 

@@ -78,6 +78,12 @@ pub fn is_fetchable(origin: &Origin) -> bool {
 }
 
 impl Origins {
+    /// Leaves those that can have a robots.txt, each once.
+    pub fn retain_fetchable(&mut self) {
+        self.named.retain(is_fetchable);
+        self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
+    }
+
     /// Asks them all, those of logs only within `reach`; each outcome goes to `writer`, and those
     /// that have come in stay there where the run is stopped.
     pub fn fetch(

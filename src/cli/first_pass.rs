@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::audit::input_end::InputEnd;
 use crate::audit::prepass::{Collected, FirstPass, OutageHosts, Wanted};
+use crate::audit::tally::header::InputSummary;
 use crate::audit::{self, Options, Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
@@ -33,14 +34,27 @@ pub fn first_pass(
     first: &FirstPass<'_>,
     show: Show,
 ) -> Result<(Collected, Vec<InputEnd>)> {
+    follow_logs(show, sources, |progress| audit::collect(sources, options, first, progress))
+}
+
+/// Runs `read`, which reads all of `sources`, while a bar follows it.
+pub fn follow_logs<T>(show: Show, sources: &[Source], read: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     follow(
         show,
         sources.iter().map(Source::size_bytes).sum(),
         || progress.bytes_read.load(Ordering::Relaxed),
         || progress.lines.load(Ordering::Relaxed),
-        || audit::collect(sources, options, first, &progress),
+        || read(&progress),
     )
+}
+
+/// That something of `inputs` could be opened; else there is nothing to report.
+pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
+    match inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened)) {
+        Some(first) => Err(Error::usage(first.damage.clone().unwrap_or_default())),
+        None => Ok(()),
+    }
 }
 
 /// What comes through a pipe cannot be read twice, as what is `wanted` asks.

@@ -14,7 +14,7 @@ use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};
 
 use super::exit_status::ExitStatus;
-use super::shared::ForceArg;
+use super::shared::{ForceArg, name_tallies};
 
 /// Bytes of a file by which its kind is recognised.
 const HEAD_BYTES: u64 = 64;
@@ -62,12 +62,7 @@ impl MergeArgs {
     /// Runs it.
     pub fn run(self) -> Result<ExitStatus> {
         let mut outputs = Outputs::new(self.force.overwrite());
-        for path in &self.tallies {
-            match path.is_dir() {
-                true => outputs.reads_files_of("a report", path, None),
-                false => outputs.reads("a tally", path),
-            }
-        }
+        name_tallies(&self.tallies, &mut outputs);
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
             replace_private(&self.output, &merge_collected(&self.tallies)?.to_bytes())?;

@@ -18,7 +18,7 @@ use crate::time::{Day, UtcTime};
 
 use super::configured::{read_config, report_mistakes};
 use super::exit_status::ExitStatus;
-use super::shared::{ForceArg, complain, print};
+use super::shared::{ForceArg, complain, day, print};
 use after::{NotificationArgs, write_nights};
 use site::Job;
 
@@ -166,8 +166,4 @@ fn enter_directory_of(config: &Path) -> Result<()> {
     let directory = config.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Some(directory) = directory else { return Ok(()) };
     std::env::set_current_dir(directory).map_err(|err| Error::io("cannot enter", directory, err))
-}
-
-fn day(text: &str) -> std::result::Result<Day, String> {
-    Day::parse(text).ok_or_else(|| "write a day as 2026-11-20".to_owned())
 }

@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::error::Result;
+
+use super::shared::print;
+
 /// Between two looks at the counters.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -16,6 +20,18 @@ pub enum Show {
     OnTerminal,
     /// Never (`-q`).
     Nothing,
+}
+
+impl Show {
+    /// On the terminal, but for a quiet run.
+    pub fn unless(is_quiet: bool) -> Show {
+        if is_quiet { Show::Nothing } else { Show::OnTerminal }
+    }
+
+    /// Prints `text` to standard output, unless nothing is to be shown.
+    pub fn print(self, text: &str) -> Result<()> {
+        if self == Show::OnTerminal { print(text) } else { Ok(()) }
+    }
 }
 
 /// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known.

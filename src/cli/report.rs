@@ -24,7 +24,7 @@ use crate::report::tables::TABLES;
 use crate::time::Day;
 
 use super::exit_status::ExitStatus;
-use super::shared::{ForceArg, complain, print};
+use super::shared::{ForceArg, complain, day, name_tallies, print};
 use super::written::write_report;
 
 const EXAMPLES: &str = "\
@@ -108,25 +108,20 @@ impl ReportArgs {
         let tally = merge_files(&paths, TallyLimits::default())?;
         notes.iter().for_each(|note| complain(&format!("warning: {note}")));
         match self.format {
-            Format::Html => self.write(tally, &paths),
+            Format::Html => self.write(tally, &paths)?,
             Format::Text => {
-                let audit = ReportModel::new(tally)?;
-                print(&summary_text(&PageModel::of(&audit, None)))?;
-                Ok(ExitStatus::Done)
+                print(&summary_text(&PageModel::of(&ReportModel::new(tally)?, None)))?;
             }
             Format::Json => {
-                json_lines(
-                    &ReportModel::new(tally)?,
-                    &asked,
-                    &mut BufWriter::new(io::stdout().lock()),
-                )?;
-                Ok(ExitStatus::Done)
+                let mut out = BufWriter::new(io::stdout().lock());
+                json_lines(&ReportModel::new(tally)?, &asked, &mut out)?;
             }
         }
+        Ok(ExitStatus::Done)
     }
 
     /// Writes the report: in its own place, where one directory is given and no other.
-    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<ExitStatus> {
+    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<()> {
         let output = match (&self.output, paths) {
             (Some(output), _) => output,
             (None, [directory]) if directory.is_dir() => directory,
@@ -136,12 +131,8 @@ impl ReportArgs {
             }
         };
         let mut outputs = Outputs::new(self.force.overwrite());
-        for path in paths.iter().filter(|path| *path != output) {
-            match path.is_dir() {
-                true => outputs.reads_files_of("a report", path, None),
-                false => outputs.reads("a tally", path),
-            }
-        }
+        let others: Vec<PathBuf> = paths.iter().filter(|path| *path != output).cloned().collect();
+        name_tallies(&others, &mut outputs);
         outputs.directory("-o", output)?;
         let staging = Staging::open(output)?;
         let kept = evidence_of(output);
@@ -155,8 +146,7 @@ impl ReportArgs {
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         let path = visible(output.display().to_string().as_bytes());
-        print(&format!("{summary}\nreport: {path}\n"))?;
-        Ok(ExitStatus::Done)
+        print(&format!("{summary}\nreport: {path}\n"))
     }
 
     /// The reports that are to be put together; which of the days asked for have none.
@@ -222,8 +212,4 @@ fn evidence_of(directory: &Path) -> Option<String> {
     };
     let mut others = files.into_iter().filter(|name| !is_ours(name) && !name.contains('/'));
     others.find(|name| directory.join(name).is_file())
-}
-
-fn day(text: &str) -> std::result::Result<Day, String> {
-    Day::parse(text).ok_or_else(|| "write a day as 2026-11-20".to_owned())
 }

@@ -1,7 +1,7 @@
 //! What all commands say to the terminal, and what they ask of the command line.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,7 +9,8 @@ use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::report::escape::visible;
-use crate::report::outputs::Overwrite;
+use crate::report::outputs::{Outputs, Overwrite};
+use crate::time::Day;
 use crate::url::origin::Origin;
 
 /// Whether files of others may be overwritten.
@@ -68,6 +69,21 @@ pub fn origin(url: &str) -> Result<Origin> {
     })
 }
 
+/// A day of the command line.
+pub fn day(text: &str) -> std::result::Result<Day, String> {
+    Day::parse(text).ok_or_else(|| "write a day as 2026-11-20".to_owned())
+}
+
+/// Names to `outputs` the tallies `paths`, which are files or directories of reports.
+pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
+    for path in paths {
+        match path.is_dir() {
+            true => outputs.reads_files_of("a report", path, None),
+            false => outputs.reads("a tally", path),
+        }
+    }
+}
+
 /// The error of all `faults` of the command line; all but the last are printed.
 pub fn refusal(faults: &[Fault]) -> Error {
     let Some((last, others)) = faults.split_last() else {
@@ -80,8 +96,12 @@ pub fn refusal(faults: &[Fault]) -> Error {
 /// Prints `text` to standard output; a full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|err| Error::io("cannot write to", Path::new("standard output"), err))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(cannot_print)
+}
+
+/// That standard output does not take what is written to it.
+pub fn cannot_print(err: io::Error) -> Error {
+    Error::io("cannot write to", Path::new("standard output"), err)
 }
 
 /// One line to standard error. Names of files and hosts are strangers' text.

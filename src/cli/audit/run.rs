@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use crate::audit;
 use crate::audit::client_key::ClientKey;
 use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::evidence::EvidenceSink;
@@ -15,7 +15,6 @@ use crate::audit::parse_rate::not_understood;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::tally::file::TALLY;
 use crate::audit::tally::{Tally, header};
-use crate::audit::{self, Progress};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
@@ -30,11 +29,12 @@ use crate::staged::replace;
 use super::super::collect::{CollectedInput, write_collected};
 use super::super::exit_status::ExitStatus;
 use super::super::fetch_first::FetchFirst;
-use super::super::first_pass::{check_can_be_read_twice, first_pass, wanted};
+use super::super::first_pass::{
+    check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
+};
 use super::super::identity::Verification;
-use super::super::progress::{Show, follow};
 use super::super::setup::Setup;
-use super::super::shared::{complain, print};
+use super::super::shared::complain;
 use super::super::signals;
 use super::super::written::{discard_when_stopped, write_report};
 
@@ -172,15 +172,9 @@ impl AuditRun {
         replace(path, &tally.to_bytes())?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = inputs_of(&tally);
-        for input in &inputs {
-            if let Some(damage) = &input.damage {
-                complain(&damage_text(input, damage));
-            }
-        }
-        match inputs.iter().all(|input| input.damage.is_none()) {
-            true => Ok(ExitStatus::Done),
-            false => Ok(ExitStatus::Incomplete),
-        }
+        complain_of_damage(&inputs);
+        let is_whole = inputs.iter().all(|input| input.damage.is_none());
+        Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
 
     fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
@@ -197,9 +191,7 @@ impl AuditRun {
     /// The tally of the logs, without what may not leave.
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let mut tally = self.audit(judged, requests)?;
-        if let Some(err) = nothing_read(&tally) {
-            return Err(err);
-        }
+        check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
         }
@@ -231,19 +223,12 @@ impl AuditRun {
     fn audit(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let AuditRun { setup: Setup { options, registry, show, .. }, sources, .. } = self;
         let Judged { judge, identities } = judged;
-        let progress = &Progress::default();
         let record = &header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
-        follow(
-            *show,
-            sources.iter().map(Source::size_bytes).sum(),
-            || progress.bytes_read.load(Ordering::Relaxed),
-            || progress.lines.load(Ordering::Relaxed),
-            || {
-                let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
-                audit::run(sources, options, record, judge, registry, identities, progress, take)
-            },
-        )
+        let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
+        follow_logs(*show, sources, |progress| {
+            audit::run(sources, options, record, judge, registry, identities, progress, take)
+        })
     }
 }
 
@@ -255,16 +240,10 @@ pub fn conclude(
     setup: &Setup,
 ) -> Result<AuditOutcome> {
     let Setup { config, thresholds, show, .. } = setup;
-    for input in &audit.inputs {
-        if let Some(damage) = &input.damage {
-            complain(&damage_text(input, damage));
-        }
-    }
+    complain_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if *show == Show::OnTerminal {
-        print(summary)?;
-        print(&format!("\nreport: {}\n", visible(output.display().to_string().as_bytes())))?;
-    }
+    let path = visible(output.display().to_string().as_bytes());
+    show.print(&format!("{summary}\nreport: {path}\n"))?;
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
     met.iter().for_each(|line| complain(line));
     let is_met =
@@ -297,19 +276,17 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     }
 }
 
-fn damage_text(input: &Input, damage: &str) -> String {
-    if input.damage.is_some() && input.size_bytes == 0 {
-        return damage.to_owned();
+fn complain_of_damage(inputs: &[Input]) {
+    for input in inputs {
+        match &input.damage {
+            Some(damage) if input.size_bytes == 0 => complain(damage),
+            Some(damage) => {
+                let (name, lines) = (&input.name, input.tally.lines());
+                complain(&format!("{name}: {damage}; {lines} lines before it were counted"));
+            }
+            None => {}
+        }
     }
-    format!("{}: {damage}; {} lines before it were counted", input.name, input.tally.lines())
-}
-
-/// Where not one input could be opened there is nothing to report.
-fn nothing_read(tally: &Tally) -> Option<Error> {
-    let inputs = &tally.header.inputs;
-    let unopened = inputs.iter().all(|input| input.is_unopened());
-    let first = inputs.first().filter(|_| unopened)?;
-    Some(Error::usage(first.damage.clone().unwrap_or_default()))
 }
 
 /// Lets `judge` heed what the `answers` to requests for robots.txt show.

@@ -39,7 +39,7 @@ use super::super::fetch_first::fetch_first;
 use super::super::identity::Verification;
 use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};
-use super::super::shared::{complain, print};
+use super::super::shared::complain;
 use super::super::written::write_report;
 
 /// How often logs are read that are rotated each time meanwhile.
@@ -71,7 +71,7 @@ impl<'a> Job<'a> {
         let today = zone.day_of(now);
         let days = config.keep_state_days.map(Days::get);
         let first_kept = days.map(|days| today.plus(1).plus(-days));
-        let show = if is_quiet { Show::Nothing } else { Show::OnTerminal };
+        let show = Show::unless(is_quiet);
         let audit = AuditConfig {
             since: first_kept.map(|day| day.to_string()),
             until: None,
@@ -135,9 +135,7 @@ impl<'a> Job<'a> {
         state: &mut State,
         night: &mut SiteNight,
     ) -> Result<ExitStatus> {
-        if self.show == Show::OnTerminal {
-            print(&format!("{} on {}\n", self.site.name, self.day))?;
-        }
+        self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
         let taken = self.take_in(state, &setup)?;
@@ -187,8 +185,9 @@ impl<'a> Job<'a> {
             let sources = self.sources();
             let standing = LogFiles::of(&sources);
             let plan = Plan::new(state, &self.site.name, sources.clone())?;
-            if reading == 1 && self.show == Show::OnTerminal {
-                plan.passed_over.iter().try_for_each(|what| print(&format!("  {what}\n")))?;
+            if reading == 1 {
+                let passed_over = plan.passed_over.iter().map(|what| format!("  {what}\n"));
+                self.show.print(&passed_over.collect::<String>())?;
             }
             match plan.missing.first() {
                 Some(why) if plan.missing.len() == sources.len() => {
@@ -302,8 +301,9 @@ impl<'a> Job<'a> {
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.tell(&format!("see {}", directory.display()));
                 }
-            } else if self.show == Show::OnTerminal {
-                print(&format!("{} on {day}: {}\n", self.site.name, directory.display()))?;
+            } else {
+                let text = format!("{} on {day}: {}\n", self.site.name, directory.display());
+                self.show.print(&text)?;
             }
             state.reported(&self.site.name, day)?;
         }

@@ -54,8 +54,14 @@ pub fn named_time(text: &str) -> Result<UtcTime> {
     })
 }
 
+/// What `archive` holds of `origin`, which is something.
+pub fn known_history(archive: &Archive, origin: &Origin) -> Result<Vec<HistoryEntry>> {
+    let entries = archive.history(origin)?;
+    if entries.is_empty() { Err(unknown(archive, origin)) } else { Ok(entries) }
+}
+
 /// That nothing is known of `origin`, and where it stands that the user may have meant.
-pub fn unknown(archive: &Archive, origin: &Origin) -> Error {
+fn unknown(archive: &Archive, origin: &Origin) -> Error {
     let other = match origin.scheme() {
         "http" => "https",
         _ => "http",

@@ -1,7 +1,5 @@
 //! `botaudit robots at`: which ruling was in force, and why, in words.
 
-use std::fmt::Write;
-
 use clap::Args;
 
 use crate::archive::entry::HistoryEntry;
@@ -15,7 +13,7 @@ use crate::url::origin::Origin;
 
 use super::super::exit_status::ExitStatus;
 use super::super::shared::print;
-use super::archive_arg::{ArchiveArg, named_origin, named_time, unknown};
+use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 
 const EXAMPLES: &str = "\
@@ -53,10 +51,7 @@ impl AtArgs {
         let origin = named_origin(&self.origin)?;
         let time = named_time(&self.time)?;
         let archive = self.archive.open()?;
-        let entries = archive.history(&origin)?;
-        if entries.is_empty() {
-            return Err(unknown(&archive, &origin));
-        }
+        let entries = known_history(&archive, &origin)?;
         let before = match self.unknown_before_first_snapshot {
             true => BeforeFirst::Unknown,
             false => BeforeFirst::AsFirst,
@@ -90,8 +85,7 @@ fn explained(
     let age = standing.age_seconds.unwrap_or_default();
     let mut text = format!("{origin} at {time}\n");
     let mut line = |name: &str, words: &str| {
-        writeln!(text, "  {name:<9} {}", visible(words.as_bytes()))
-            .expect("writing to a string cannot fail");
+        text += &format!("  {name:<9} {}\n", visible(words.as_bytes()));
     };
     line("ruling", &ruling_text(standing.ruling, history));
     line("snapshot", &described(decided_by));

@@ -1,20 +1,20 @@
 //! Bodies on standard output: as they are for programs, without what hides or breaks text for people.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::escape::visible;
+
+use super::super::shared::cannot_print;
 
 /// Writes `bytes` to standard output. A terminal is shown no control characters but line ends.
 pub fn print_body(bytes: &[u8]) -> Result<()> {
-    let stdout = io::stdout();
+    let mut stdout = io::stdout().lock();
     let written = match stdout.is_terminal() {
-        false => stdout.lock().write_all(bytes),
-        true => stdout.lock().write_all(shown(bytes).as_bytes()),
+        false => stdout.write_all(bytes),
+        true => stdout.write_all(shown(bytes).as_bytes()),
     };
-    let written = written.and_then(|()| io::stdout().flush());
-    written.map_err(|err| Error::io("cannot write to", Path::new("standard output"), err))
+    written.and_then(|()| stdout.flush()).map_err(cannot_print)
 }
 
 fn shown(bytes: &[u8]) -> String {

@@ -8,7 +8,7 @@ use crate::archive::export::export;
 use crate::error::Result;
 
 use super::super::exit_status::ExitStatus;
-use super::super::shared::print;
+use super::super::progress::Show;
 use super::archive_arg::ArchiveArg;
 
 /// Write an archive as a directory of dated files with a manifest.csv, which import reads back.
@@ -30,9 +30,8 @@ impl ExportArgs {
     /// The manifest is written under its name when all is there.
     pub fn run(self) -> Result<ExitStatus> {
         let snapshots = export(&self.archive.open()?, &self.directory)?;
-        if !self.quiet {
-            print(&format!("{snapshots} snapshots written to {}\n", self.directory.display()))?;
-        }
+        let text = format!("{snapshots} snapshots written to {}\n", self.directory.display());
+        Show::unless(self.quiet).print(&text)?;
         Ok(ExitStatus::Done)
     }
 }

@@ -1,6 +1,5 @@
 //! `botaudit robots fetch`: what servers answer now, into an archive.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::BufRead;
 use std::path::Path;
@@ -24,7 +23,7 @@ use super::super::exit_status::ExitStatus;
 use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
 use super::super::progress::Show;
-use super::super::shared::{complain, print};
+use super::super::shared::complain;
 use super::archive_arg::{ArchiveArg, named_origin};
 
 /// Threads that can wait for servers at once.
@@ -82,13 +81,10 @@ pub struct FetchArgs {
     quiet: bool,
 }
 
-/// Whom to ask, and what could not be read of that.
+/// Whom to ask, and how much of that could not be read.
 #[derive(Default)]
 struct Asked {
-    /// Named by the user.
-    named: BTreeSet<Origin>,
-    /// Named by logs only.
-    logged: BTreeSet<Origin>,
+    origins: Origins,
     problems: usize,
 }
 
@@ -108,18 +104,12 @@ impl FetchArgs {
         self.archive.check(logs)?;
         let asked = self.asked()?;
         let writer = Archive::writer(&self.archive.path)?;
-        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
-        let Asked { named, logged, problems } = asked;
-        let origins = Origins { named, logged };
-        let told = origins.fetch(writer, &settings, &rate_limit, self.reach(), self.jobs, show)?;
-        if !self.quiet {
-            print(&told.text())?;
-        }
+        let show = Show::unless(self.quiet);
+        let Asked { origins, problems } = asked;
+        let reach = if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public };
+        let told = origins.fetch(writer, &settings, &rate_limit, reach, self.jobs, show)?;
+        show.print(&told.text())?;
         Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
-    }
-
-    fn reach(&self) -> Reach {
-        if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public }
     }
 
     fn asked(&self) -> Result<Asked> {
@@ -127,7 +117,7 @@ impl FetchArgs {
         for text in &self.origins {
             match text.as_str() {
                 "-" => asked.read_list(std::io::stdin().lock())?,
-                text => asked.named.extend([fetchable(text)?]),
+                text => asked.origins.named.extend([fetchable(text)?]),
             }
         }
         if !self.from_log.is_empty() {
@@ -148,7 +138,7 @@ impl Asked {
                 continue;
             }
             match fetchable(&line) {
-                Ok(origin) => self.named.extend([origin]),
+                Ok(origin) => self.origins.named.extend([origin]),
                 Err(err) => {
                     let place = Path::new("standard input");
                     self.problem(&Error::invalid(place, number, err.to_string()).to_string());
@@ -168,9 +158,9 @@ impl Asked {
         let (origins, damages) =
             origins_asked(&expand(logs), &options, &judge, &registry, Show::Nothing)?;
         damages.iter().for_each(|damage| self.problem(damage));
-        self.logged = origins;
-        self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
-        if self.logged.is_empty() {
+        self.origins.logged = origins;
+        self.origins.retain_fetchable();
+        if self.origins.logged.is_empty() {
             let why = "the logs name no host that a crawler asked; name the origins instead, \
                        as https://example.com";
             self.problem(why);

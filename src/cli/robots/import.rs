@@ -19,7 +19,7 @@ use crate::url::origin::Origin;
 
 use super::super::exit_status::ExitStatus;
 use super::super::progress::{Show, follow};
-use super::super::shared::{complain, print};
+use super::super::shared::complain;
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
 
 /// Problems that are told one by one; of the rest the number.
@@ -105,10 +105,9 @@ impl ImportArgs {
         let sizes =
             self.paths.iter().map(|path| path.metadata().ok().filter(|data| data.is_file()));
         let bytes_total = sizes.map(|data| data.map(|data| data.len())).sum::<Option<u64>>();
-        let show = if self.quiet { Show::Nothing } else { Show::OnTerminal };
         let origins: Vec<Origin> = origin.into_iter().collect();
         follow(
-            show,
+            Show::unless(self.quiet),
             bytes_total.filter(|_| !self.git),
             || progress.bytes_read.load(Ordering::Relaxed),
             || progress.snapshots.load(Ordering::Relaxed),
@@ -171,12 +170,10 @@ impl ImportArgs {
         if problems.count > TOLD_MAX {
             complain(&format!("... and {} more problems", problems.count - TOLD_MAX));
         }
-        if !self.quiet {
-            let Added { snapshots, known, bodies } = writer.added();
-            print(&format!(
-                "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
-            ))?;
-        }
+        let Added { snapshots, known, bodies } = writer.added();
+        Show::unless(self.quiet).print(&format!(
+            "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
+        ))?;
         Ok(if problems.count > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 }

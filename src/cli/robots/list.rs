@@ -1,13 +1,13 @@
 //! `botaudit robots list`: the origins of an archive.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use clap::Args;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use super::super::exit_status::ExitStatus;
+use super::super::shared::cannot_print;
 use super::archive_arg::ArchiveArg;
 
 /// List the origins of an archive, one a line, in order.
@@ -25,12 +25,11 @@ pub struct ListArgs {
 impl ListArgs {
     /// Prints as it reads.
     pub fn run(self) -> Result<ExitStatus> {
-        let cannot_write = |err| Error::io("cannot write to", Path::new("standard output"), err);
         let archive = self.archive.open()?;
         let mut out = BufWriter::new(std::io::stdout().lock());
         if !self.quiet {
             let head = "snapshots  versions  first                 last                  outcome           origin\n";
-            out.write_all(head.as_bytes()).map_err(cannot_write)?;
+            out.write_all(head.as_bytes()).map_err(cannot_print)?;
         }
         archive.each_origin(|summary| {
             let written = match self.quiet {
@@ -46,9 +45,9 @@ impl ListArgs {
                     summary.origin
                 ),
             };
-            written.map_err(cannot_write)
+            written.map_err(cannot_print)
         })?;
-        out.flush().map_err(cannot_write)?;
+        out.flush().map_err(cannot_print)?;
         Ok(ExitStatus::Done)
     }
 }

@@ -1,7 +1,5 @@
 //! `botaudit robots log`: the versions of one robots.txt.
 
-use std::fmt::Write;
-
 use clap::Args;
 
 use crate::archive::versions::{RulesChange, Stretch, stretches};
@@ -10,7 +8,7 @@ use crate::report::escape::visible;
 
 use super::super::exit_status::ExitStatus;
 use super::super::shared::print;
-use super::archive_arg::{ArchiveArg, named_origin, unknown};
+use super::archive_arg::{ArchiveArg, known_history, named_origin};
 
 /// Tell what an origin gave over time, and what changed between the versions; the newest first.
 #[derive(Args, Debug)]
@@ -28,10 +26,7 @@ impl LogArgs {
     pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let archive = self.archive.open()?;
-        let entries = archive.history(&origin)?;
-        if entries.is_empty() {
-            return Err(unknown(&archive, &origin));
-        }
+        let entries = known_history(&archive, &origin)?;
         let stretches = stretches(&archive, &entries)?;
         let texts: Vec<String> = stretches.iter().rev().map(text).collect();
         print(&texts.join("\n"))?;
@@ -42,19 +37,14 @@ impl LogArgs {
 fn text(stretch: &Stretch) -> String {
     let mut text = format!("{}  {}", stretch.first, stretch.outcome);
     if let Some(body) = stretch.body {
-        write!(text, "  {} bytes  {}", body.size_bytes, body.digest).expect(INFALLIBLE);
+        text += &format!("  {} bytes  {}", body.size_bytes, body.digest);
     }
     text.push('\n');
     if let Some(RulesChange { added, removed, kept }) = stretch.rules {
-        writeln!(text, "  rules   {added} added, {removed} removed, {kept} as before")
-            .expect(INFALLIBLE);
+        text += &format!("  rules   {added} added, {removed} removed, {kept} as before\n");
     }
     if stretch.snapshots > 1 {
-        writeln!(text, "  seen    {} times until {}", stretch.snapshots, stretch.last)
-            .expect(INFALLIBLE);
+        text += &format!("  seen    {} times until {}\n", stretch.snapshots, stretch.last);
     }
-    writeln!(text, "  source  {}", visible(stretch.source.as_bytes())).expect(INFALLIBLE);
-    text
+    text + &format!("  source  {}\n", visible(stretch.source.as_bytes()))
 }
-
-const INFALLIBLE: &str = "writing to a string cannot fail";

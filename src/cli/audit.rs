@@ -4,7 +4,7 @@ pub mod files;
 pub mod run;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -142,13 +142,13 @@ impl AuditArgs {
     pub fn run(self) -> Result<ExitStatus> {
         let site = self.configured.site()?;
         let logs = self.logs.clone();
-        let destination = match (&self.partial, self.collect.output()) {
+        let destination = match (&self.partial, &self.collect.collect) {
             (Some(path), _) => Destination::Tally(path.clone()),
-            (None, Some(path)) => Destination::Collected(path.to_owned()),
+            (None, Some(path)) => Destination::Collected(path.clone()),
             (None, None) => Destination::Report(self.output.clone()),
         };
         let client_key = self.collect.key()?;
-        let collected = self.collect.input().map(Path::to_owned);
+        let collected = self.collect.collected.clone();
         let name = self.name.clone();
         let overwrite = self.force.overwrite();
         let show = Show::unless(self.quiet);

@@ -214,7 +214,7 @@ impl ClassifyArgs {
         verdicts: &Verdicts<'_>,
         output: &mut Output,
     ) -> Result<Classified> {
-        let options = self.options(context.askers)?;
+        let options = self.options(context.askers);
         let (progress, begun) = (ClassifyProgress::default(), Instant::now());
         let begin = |form: &InputFormat| verdicts.begin(form);
         let write =
@@ -296,7 +296,7 @@ impl ClassifyArgs {
         Ok((Askers::Fixed(names), askers))
     }
 
-    fn options(&self, askers: &Askers<'_>) -> Result<ClassifyOptions> {
+    fn options(&self, askers: &Askers<'_>) -> ClassifyOptions {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let batches = classify::batches_under_way(threads);
@@ -307,14 +307,14 @@ impl ClassifyArgs {
             true => (batch_bytes / 2, Some(self.memory / 8 * BATCHES_EIGHTHS / 2)),
             false => (batch_bytes, None),
         };
-        Ok(ClassifyOptions {
+        ClassifyOptions {
             threads,
             batch_bytes: batch_bytes.clamp(16 << 10, BATCH_BYTES_MAX),
             writing: self.input_format.or(self.field.as_ref().map(|_| ListSyntax::JsonLines)),
             wanted: self.wanted(),
             origins_bytes,
             summary_bytes,
-        })
+        }
     }
 
     fn wanted(&self) -> WantedColumns<String> {
@@ -371,9 +371,7 @@ impl Output {
             return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
         };
         let file = OutputFile::create(path)?;
-        if let Some(hidden) = file.hidden().map(Path::to_owned) {
-            signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
-        }
+        signals::remove_when_stopped(file.hidden());
         Ok(Output::File(Box::new(file)))
     }
 

@@ -35,14 +35,14 @@ pub struct CollectArgs {
         value_name = "FILE",
         conflicts_with_all = ["output", "partial", "collected", "evidence", "fail_on", "fail_on_violations"]
     )]
-    collect: Option<PathBuf>,
+    pub collect: Option<PathBuf>,
 
     /// Take what --verify-dns, --infer-outages and --fetch need to know from FILE.
     ///
     /// The logs are then read once, and may come from a pipe. FILE must have been collected from
     /// these logs, among others, by the same version, registry of crawlers and options.
     #[arg(long, value_name = "FILE")]
-    collected: Option<PathBuf>,
+    pub collected: Option<PathBuf>,
 
     /// The secret by which --collect tells clients apart, 16 characters or more [default: random]
     ///
@@ -60,16 +60,6 @@ pub struct CollectedInput {
 }
 
 impl CollectArgs {
-    /// Where to write what is collected, where that is asked for.
-    pub fn output(&self) -> Option<&Path> {
-        self.collect.as_deref()
-    }
-
-    /// The file to use in place of a first pass.
-    pub fn input(&self) -> Option<&Path> {
-        self.collected.as_deref()
-    }
-
     /// By what clients are told apart.
     pub fn key(&self) -> Result<ClientKey> {
         self.client_key.clone().map_or_else(ClientKey::random, Ok)

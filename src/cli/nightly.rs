@@ -130,25 +130,17 @@ impl NightlyArgs {
             }
         }
         let mut state = State::open(&config.state)?;
-        let mut worst = ExitStatus::Done;
-        let mut nights = Vec::new();
-        for job in jobs {
-            // What goes wrong with a site keeps no other from being audited.
-            let (outcome, night) = job.run(config, &mut state);
-            worst = worse(worst, outcome);
-            nights.push(night);
-        }
+        // What goes wrong with a site keeps no other from being audited.
+        let ran = jobs.iter().map(|job| job.run(config, &mut state));
+        let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
         let mut events = write_nights(&config.reports, &state, jobs)?;
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         events.retain(|row| is_of_night(&row.site, row.day));
         self.tell.tell(&nights, &events, self.quiet)?;
-        Ok(worst)
+        let worst = statuses.into_iter().max_by_key(|status| badness(*status));
+        Ok(worst.unwrap_or(ExitStatus::Done))
     }
-}
-
-fn worse(left: ExitStatus, right: ExitStatus) -> ExitStatus {
-    if badness(left) >= badness(right) { left } else { right }
 }
 
 /// Of several sites the worst is told.

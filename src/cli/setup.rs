@@ -62,7 +62,12 @@ impl Setup {
         let registry = registry.map_err(|err| faults.push(Fault::new("crawlers", err))).ok();
         // Names of crawlers cannot be checked by a registry that is not there.
         let by = registry.as_ref();
-        let thresholds = by.map(|registry| thresholds(&config, registry, &mut faults));
+        let thresholds = by.map(|registry| {
+            valid(&config.fail_on, &mut faults, |text| {
+                let fault = |why| Fault::new("fail_on", format!("\"{text}\": {why}"));
+                Threshold::parse(text, registry).map_err(fault)
+            })
+        });
         let options = options(&config, &mut faults);
         match (registry, thresholds) {
             (Some(registry), Some(thresholds)) if faults.is_empty() => {
@@ -133,19 +138,14 @@ pub fn unusable(faults: &[Fault]) -> Error {
     Error::usage(texts.join("; "))
 }
 
-fn thresholds(
-    config: &AuditConfig,
-    registry: &Registry,
+/// Those of `texts` that `read` takes; each fault goes to `faults`.
+fn valid<T>(
+    texts: &Option<Vec<String>>,
     faults: &mut Vec<Fault>,
-) -> Vec<Threshold> {
-    let mut parse = |text: &String| match Threshold::parse(text, registry) {
-        Ok(threshold) => Some(threshold),
-        Err(why) => {
-            faults.push(Fault::new("fail_on", format!("\"{text}\": {why}")));
-            None
-        }
-    };
-    config.fail_on.iter().flatten().filter_map(&mut parse).collect()
+    read: impl Fn(&str) -> std::result::Result<T, Fault>,
+) -> Vec<T> {
+    let read = texts.iter().flatten().map(|text| read(text));
+    read.filter_map(|read| read.map_err(|fault| faults.push(fault)).ok()).collect()
 }
 
 fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
@@ -203,15 +203,10 @@ fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
 
 /// The proxies that `config` trusts; each fault goes to `faults`.
 fn trusted_proxies(config: &AuditConfig, faults: &mut Vec<Fault>) -> Vec<IpNet> {
-    let mut parse = |text: &String| {
-        let network = network(text);
-        if network.is_none() {
-            let why = format!("'{text}' is not an address or network");
-            faults.push(Fault::new("trusted_proxy", why).or_write("10.0.0.0/8"));
-        }
-        network
-    };
-    config.trusted_proxy.iter().flatten().filter_map(&mut parse).collect()
+    valid(&config.trusted_proxy, faults, |text| {
+        let why = format!("'{text}' is not an address or network");
+        network(text).ok_or_else(|| Fault::new("trusted_proxy", why).or_write("10.0.0.0/8"))
+    })
 }
 
 /// What may leave in a report, as a configuration with defaults says.

@@ -3,6 +3,8 @@
 //! A process has one handler and may do several jobs, one after the other: each says anew what is
 //! to be put in order where it is stopped.
 
+use std::fs;
+use std::path::Path;
 use std::process::exit;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +32,13 @@ pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
         std::mem::take(&mut *steps).into_iter().for_each(|step| step());
         exit(STOPPED);
     });
+}
+
+/// From now on the file `hidden`, if there is one, is removed where the job is stopped.
+pub fn remove_when_stopped(hidden: Option<&Path>) {
+    if let Some(hidden) = hidden.map(Path::to_owned) {
+        when_stopped(move || drop(fs::remove_file(&hidden)));
+    }
 }
 
 fn steps() -> MutexGuard<'static, Steps> {

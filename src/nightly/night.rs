@@ -51,9 +51,9 @@ pub struct Night<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Taken {
     /// Why logs could not be opened, or not be read to their ends.
-    pub damages: Vec<String>,
+    pub damages: BTreeSet<String>,
     /// Why lines were not understood.
-    pub not_understood: Vec<String>,
+    pub not_understood: BTreeSet<String>,
     /// Whether a name led elsewhere when the log was opened than when it was looked at.
     pub is_rotated: bool,
 }
@@ -117,7 +117,7 @@ impl Night<'_> {
                 wrong.insert(end.file);
             } else if falls_short(parsed, rejected, self.min_parse_rate) {
                 let format = end.input.format.as_ref().map_or("unknown", |format| &format.name);
-                taken.not_understood.push(format!(
+                taken.not_understood.insert(format!(
                     "{name}: read as {format}, {parsed} of {} lines are records; nothing more of it was \
                      counted. To see why, run: botaudit formats detect '{name}'; to say how its \
                      lines are written, use log_format; to accept it as it is, min_parse_rate",
@@ -222,7 +222,7 @@ impl Night<'_> {
     ) -> Result<()> {
         let Some(reached) = &end.reached else {
             match &end.input.failure {
-                Some(failure) => taken.damages.push(failure.clone()),
+                Some(failure) => drop(taken.damages.insert(failure.clone())),
                 None => taken.is_rotated = true,
             }
             return Ok(());
@@ -233,7 +233,7 @@ impl Night<'_> {
         let damage = damage.filter(|_| !is_unfinished).map(|damage| damage.to_string());
         if let Some(damage) = &damage {
             let (name, lines) = (&present.source.name, reached.lines);
-            taken.damages.push(format!("{name}: {damage}; {lines} lines before it were counted"));
+            taken.damages.insert(format!("{name}: {damage}; {lines} lines before it were counted"));
         }
         let last_day = of_file.last.or(before.last_day);
         // A log of which no day is known is read again as a whole.

@@ -179,12 +179,8 @@ impl AuditRun {
 
     fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
         let privacy = &self.setup.privacy;
-        let requests = path.map(|path| RequestsFile::open(&path, privacy.clone()));
-        let requests = requests.transpose()?;
-        let hidden = requests.as_ref().and_then(RequestsFile::hidden);
-        if let Some(hidden) = hidden.map(Path::to_owned) {
-            signals::when_stopped(move || drop(std::fs::remove_file(&hidden)));
-        }
+        let requests = path.map(|path| RequestsFile::open(&path, privacy.clone())).transpose()?;
+        signals::remove_when_stopped(requests.as_ref().and_then(RequestsFile::hidden));
         Ok(requests)
     }
 

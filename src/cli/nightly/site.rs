@@ -180,6 +180,7 @@ impl<'a> Job<'a> {
     }
 
     fn take_in(&self, state: &mut State, setup: &Setup) -> Result<Taken> {
+        // What was told of one reading is told again of the next.
         let mut all = Taken::default();
         for reading in 1.. {
             let sources = self.sources();
@@ -204,15 +205,10 @@ impl<'a> Job<'a> {
             if reading == READINGS_MAX {
                 let why = "its logs were rotated each time they were read; what is missing is read \
                            the next time";
-                all.damages.push(why.to_owned());
+                all.damages.insert(why.to_owned());
                 break;
             }
         }
-        // What was told of one reading is told again of the next.
-        all.damages.sort();
-        all.damages.dedup();
-        all.not_understood.sort();
-        all.not_understood.dedup();
         Ok(all)
     }
 

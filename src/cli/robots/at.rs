@@ -109,20 +109,19 @@ fn explained(
 }
 
 fn ruling_text(ruling: Ruling, history: &History) -> String {
-    match ruling {
+    let text = match ruling {
         Ruling::Rules(version) => {
             let body = history.body(version);
-            format!("the rules of {} ({} bytes)", body.digest, body.size_bytes)
+            return format!("the rules of {} ({} bytes)", body.digest, body.size_bytes);
         }
-        Ruling::AllowAll(AllowAll::NoFile) => {
-            "everything allowed: there is no robots.txt".to_owned()
-        }
+        Ruling::AllowAll(AllowAll::NoFile) => "everything allowed: there is no robots.txt",
         Ruling::AllowAll(AllowAll::Redirects) => {
-            "everything allowed: its redirects lead to no robots.txt".to_owned()
+            "everything allowed: its redirects lead to no robots.txt"
         }
         Ruling::AllowAll(AllowAll::UnreachableWithoutCopy) => {
-            "everything allowed: unreachable for more than 30 days, and there is no copy".to_owned()
+            "everything allowed: unreachable for more than 30 days, and there is no copy"
         }
-        Ruling::Unreachable => "unreachable: nothing allowed for the time being".to_owned(),
-    }
+        Ruling::Unreachable => "unreachable: nothing allowed for the time being",
+    };
+    text.to_owned()
 }

@@ -73,21 +73,6 @@ pub struct ImportArgs {
     quiet: bool,
 }
 
-/// Counts problems, and tells the first of them.
-#[derive(Default)]
-struct Problems {
-    count: usize,
-}
-
-impl Problems {
-    fn take(&mut self, problem: &Error) {
-        self.count += 1;
-        if self.count <= TOLD_MAX {
-            complain(&problem.to_string());
-        }
-    }
-}
-
 impl ImportArgs {
     /// Imports all; what is wrong with one does not keep the others from it.
     pub fn run(self) -> Result<ExitStatus> {
@@ -101,7 +86,7 @@ impl ImportArgs {
         let kinds = self.kinds(origin.as_ref(), at)?;
         let mut writer = Archive::writer(&self.archive.path)?;
         let progress = ImportProgress::default();
-        let mut problems = Problems::default();
+        let mut problems = 0;
         let sizes =
             self.paths.iter().map(|path| path.metadata().ok().filter(|data| data.is_file()));
         let bytes_total = sizes.map(|data| data.map(|data| data.len())).sum::<Option<u64>>();
@@ -115,12 +100,17 @@ impl ImportArgs {
                 let mut import = Import {
                     writer: &mut writer,
                     progress: &progress,
-                    problems: &mut |problem| problems.take(&problem),
+                    problems: &mut |problem| {
+                        problems += 1;
+                        if problems <= TOLD_MAX {
+                            complain(&problem.to_string());
+                        }
+                    },
                 };
                 self.import(&kinds, &origins, at, &mut import)
             },
         )?;
-        self.tell(&writer, &problems)
+        self.tell(&writer, problems)
     }
 
     /// What each path is. What could not be imported whatever it holds is said before anything is
@@ -166,15 +156,15 @@ impl ImportArgs {
         redirects::follow(import.writer)
     }
 
-    fn tell(&self, writer: &Writer, problems: &Problems) -> Result<ExitStatus> {
-        if problems.count > TOLD_MAX {
-            complain(&format!("... and {} more problems", problems.count - TOLD_MAX));
+    fn tell(&self, writer: &Writer, problems: usize) -> Result<ExitStatus> {
+        if problems > TOLD_MAX {
+            complain(&format!("... and {} more problems", problems - TOLD_MAX));
         }
         let Added { snapshots, known, bodies } = writer.added();
         Show::unless(self.quiet).print(&format!(
             "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
         ))?;
-        Ok(if problems.count > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
+        Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 }
 

@@ -25,32 +25,7 @@ use super::shared::{ForceArg, refusal};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
-const EXAMPLES: &str = "\
-Examples:
-  One site, its logs of the month, one robots.txt:
-    botaudit audit --robots robots.txt --origin https://example.com /var/log/nginx/access.log*.gz
-
-  Many sites in one log (vhost_combined), a directory with one robots.txt a host:
-    botaudit audit --robots robots/ -o report/ /var/log/apache2/other_vhosts_access.log*
-
-  With the settings of a site of botaudit.toml, other logs, and examples of addresses:
-    botaudit audit --config botaudit.toml --site shop --ip mask old.log.gz
-
-  From a pipe, with the evidence for each violation, failing if there is any:
-    zcat access.log.gz | botaudit audit --robots robots.txt --evidence evidence.csv.gz --fail-on-violations -
-
-  One machine's share of a large audit; merge and report put the shares together:
-    botaudit audit --robots robots/ --partial part-7.tally --name s3://logs/7.gz - < 7.gz
-
-  The same where outages are inferred: first what all machines must know, then their shares:
-    botaudit audit --robots robots/ --infer-outages --collect 7.collected --client-key \"$KEY\" 7.gz
-    botaudit merge *.collected -o all.collected
-    botaudit audit --robots robots/ --infer-outages --collected all.collected --partial 7.tally 7.gz
-
-Exit codes:
-  0 done   1 violations found and --fail-on-violations given, or a --fail-on is met
-  2 could not run, nothing written
-  3 reports written, but some input was damaged, or nothing could be judged";
+const EXAMPLES: &str = include_str!("help/audit.txt");
 
 /// Judge the requests of access logs by robots.txt; write CSV tables and a page that shows them.
 #[derive(Args, Debug)]

@@ -23,26 +23,7 @@ use super::exit_status::ExitStatus;
 use super::shared::{cannot_print, origin, registry, unknown_crawler};
 use super::value_names::{DIALECTS, one_of};
 
-const EXAMPLES: &str = "\
-Examples:
-  May GPTBot request this page?
-    botaudit check https://example.com/private/ --crawler GPTBot --robots robots.txt
-
-  The same for whoever sends this header, by the robots.txt files of many sites:
-    botaudit check https://example.com/ --user-agent 'Mozilla/5.0 (compatible; bingbot/2.0)' --robots robots/
-
-  A crawler of your own, and a path alone:
-    botaudit check /search?q=x --token mybot --robots robots.txt
-
-  What was in force on a day, by an archive:
-    botaudit check https://example.com/ --crawler GPTBot --robots robots.db --at 2026-01-31
-
-  A list of URLs, one a line; only the disallowed ones:
-    botaudit check - --crawler Googlebot --robots robots.txt --quiet < urls.txt | grep ^disallowed
-
-Exit codes:
-  0 all allowed   1 at least one disallowed   2 could not decide at least one, or could not run
-  They tell what the rules say, also to crawlers that robots.txt does not bind; the output says which are.";
+const EXAMPLES: &str = include_str!("help/check.txt");
 
 /// The longest URL that is looked at, in bytes. Apache and nginx refuse a request line past 8 KiB
 /// as they come. Every rule is tried, in both dialects, in time that grows with the URL: the worst

@@ -36,23 +36,7 @@ use super::signals;
 use super::size::bytes;
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 
-const EXAMPLES: &str = "\
-Examples:
-  Which of these URLs may GPTBot and Googlebot request?
-    botaudit classify --robots robots/ --crawler GPTBot --crawler Googlebot urls.txt.gz -o verdicts.csv
-
-  A crawler of your own, from a pipe:
-    zcat urls.gz | botaudit classify --robots robots/ --token mybot - > verdicts.csv
-
-  A table with a column of URLs, its other columns carried through, a column a crawler:
-    botaudit classify --robots robots/ --crawler GPTBot --crawler CCBot --column url --wide pages.csv
-
-  Only counts, by crawler, origin and rule:
-    botaudit classify --robots robots/ --token mybot --summary urls.txt
-
-Exit codes:
-  0 done   1 a URL is disallowed and --fail-on-disallowed given
-  2 could not run   3 verdicts written, but some input was damaged";
+const EXAMPLES: &str = include_str!("help/classify.txt");
 
 /// Say of millions of URLs whether crawlers may request them.
 #[derive(Args, Debug)]

@@ -15,22 +15,7 @@ use super::exit_status::ExitStatus;
 use super::fetch_ranges::FetchRangesArgs;
 use super::shared::{complain, print, registry, unknown_crawler};
 
-const EXAMPLES: &str = "\
-Examples:
-  Everybody who is known, and by what their addresses can be checked:
-    botaudit crawlers
-
-  One of them, with its evidence:
-    botaudit crawlers show GPTBot
-
-  Whose user agent is this?
-    botaudit crawlers identify 'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)'
-
-  Is my own list in order?
-    botaudit crawlers check-registry crawlers.csv
-
-Exit codes:
-  0 done   1 check-registry found mistakes   2 could not run";
+const EXAMPLES: &str = include_str!("help/crawlers.txt");
 
 /// Show the registry of crawlers: who they are, what is said of them and robots.txt, and by whom.
 #[derive(Args, Debug)]

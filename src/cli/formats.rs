@@ -15,19 +15,7 @@ use super::exit_status::ExitStatus;
 use super::setup::hints;
 use super::shared::{complain, print, refusal};
 
-const EXAMPLES: &str = "\
-Examples:
-  All formats, each with a sample and what it cannot tell:
-    botaudit formats
-
-  What is told from a log, and the first lines that are no records:
-    botaudit formats detect /var/log/nginx/access.log
-
-  Whether a format of your own reads a log:
-    botaudit formats detect --log-format '$remote_addr [$time_local] \"$request\" $status \"$http_user_agent\"' access.log
-
-Exit codes:
-  0 done   2 a log could not be read, or no format reads it";
+const EXAMPLES: &str = include_str!("help/formats.txt");
 
 /// List the log formats, or tell which one a log has.
 #[derive(Args, Debug)]

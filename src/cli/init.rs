@@ -13,13 +13,7 @@ use crate::report::format::counted;
 use super::exit_status::ExitStatus;
 use super::shared::print;
 
-const EXAMPLES: &str = "\
-Examples:
-  Write botaudit.toml from what lies in the usual places, and see what would be read:
-    botaudit init && botaudit nightly --check-config
-
-Exit codes:
-  0 written   2 there is such a file already, no log was found, or it could not be written";
+const EXAMPLES: &str = include_str!("help/init.txt");
 
 /// Write a commented configuration for `botaudit nightly` from the logs and web roots that are found.
 #[derive(Args, Debug)]

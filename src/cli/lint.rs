@@ -24,25 +24,7 @@ use super::value_names::{DIALECTS, one_of};
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-const EXAMPLES: &str = "\
-Examples:
-  What is wrong with a file, and what to do about it:
-    botaudit lint robots.txt
-
-  A site as it is served:
-    curl -s https://example.com/robots.txt | botaudit lint -
-
-  In a GitHub workflow, with remarks at the lines of the change, failing on warnings too:
-    botaudit lint --format github --strict public/robots.txt
-
-  What a remark means, by the code in brackets behind it:
-    botaudit lint --explain group-continues
-
-Errors are certainly wrong, warnings probably, or not the same for every crawler;
-infos are good to know.
-
-Exit codes:
-  0 no errors   1 errors, or warnings and --strict given   2 a file could not be read";
+const EXAMPLES: &str = include_str!("help/lint.txt");
 
 /// Say what is odd about robots.txt files, line by line, with advice.
 #[derive(Args, Debug)]

@@ -19,28 +19,7 @@ use super::shared::{ForceArg, name_tallies};
 /// Bytes of a file by which its kind is recognised.
 const HEAD_BYTES: u64 = 64;
 
-const EXAMPLES: &str = "\
-Examples:
-  Add up what several machines counted, and draw the report:
-    botaudit merge part-*.tally -o all.tally
-    botaudit report all.tally -o report/
-
-  In a tree, where there are very many:
-    botaudit merge part-0*.tally -o 0.tally
-    botaudit merge part-1*.tally -o 1.tally
-    botaudit merge 0.tally 1.tally -o all.tally
-
-  What several machines must know before they judge:
-    botaudit merge part-*.collected -o all.collected
-    botaudit audit --robots robots/ --infer-outages --collected all.collected --partial 7.tally 7.gz
-
-Tallies fit together if the same version of botaudit made them, with the same registry of crawlers
-and the same options. An input that stands in two tallies is an error, unless the two are copies of
-each other, which count once. The same holds of files that audit --collect wrote; those of
---infer-outages must have been collected with the same --client-key.
-
-Exit codes:
-  0 done   2 could not run, nothing written";
+const EXAMPLES: &str = include_str!("help/merge.txt");
 
 /// Add up what `audit --partial` or `audit --collect` wrote; any order and grouping gives the same.
 #[derive(Args, Debug)]

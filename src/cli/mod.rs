@@ -38,18 +38,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use exit_status::exit_code;
 
-const START: &str = "\
-Start here:
-  Who broke the rules of your site? A page and tables in botaudit-report/:
-    botaudit audit --robots robots.txt --origin https://example.com /var/log/nginx/access.log*
-
-  May a crawler request a URL, and why?
-    botaudit check https://example.com/private/ --crawler GPTBot --robots robots.txt
-
-  What is odd about a robots.txt?
-    botaudit lint robots.txt
-
-More, with examples: botaudit audit --help, and so for each command";
+const START: &str = include_str!("help/start.txt");
 
 /// Which crawler broke which rule of robots.txt, how often and when.
 #[derive(Debug, Parser)]

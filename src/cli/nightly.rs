@@ -22,21 +22,7 @@ use super::shared::{ForceArg, complain, day, print};
 use after::{NotificationArgs, write_nights};
 use site::Job;
 
-const EXAMPLES: &str = "\
-Examples:
-  Yesterday, for all sites of botaudit.toml in this directory:
-    botaudit nightly
-
-  What would be read, and every mistake in the file:
-    botaudit nightly --config /etc/botaudit.toml --check-config
-
-  A day again, from the logs as they are now:
-    botaudit nightly --config /etc/botaudit.toml --day 2026-11-20
-
-Exit codes (of several, the first of 4, 2, 3, 1):
-  0 done   1 a threshold was met   2 the configuration is mistaken, or a site could not be audited
-  3 reports written, but some input was damaged, or nothing of a day with requests could be judged
-  4 another run is at work";
+const EXAMPLES: &str = include_str!("help/nightly.txt");
 
 /// Audit one day of each site of a configuration file.
 #[derive(Args, Debug)]

@@ -27,19 +27,7 @@ use super::exit_status::ExitStatus;
 use super::shared::{ForceArg, complain, day, name_tallies, print};
 use super::written::write_report;
 
-const EXAMPLES: &str = "\
-Examples:
-  Draw all files of a report again, and print its summary:
-    botaudit report report/
-
-  The parts of a large audit as one report:
-    botaudit report part-*.tally -o report/
-
-  A week out of the reports of its days:
-    botaudit report reports/ --from 2026-11-16 --to 2026-11-22 -o week/
-
-  The tables for a program:
-    botaudit report report/ --format json --table violations | jq 'select(.requests > 100)'";
+const EXAMPLES: &str = include_str!("help/report.txt");
 
 /// Days that are looked for.
 const DAYS_MAX: usize = 36_600;

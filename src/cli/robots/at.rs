@@ -16,16 +16,7 @@ use super::super::shared::print;
 use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 
-const EXAMPLES: &str = "\
-Example:
-  botaudit robots at --archive robots.db https://example.com 2026-01-31T12:00:00Z
-
-Which ruling is in force:
-  The newest snapshot at or before the time counts, however old it is. A 2xx gives its rules; 4xx
-  (but 429), and redirects without end, allow everything; 429, 5xx and failures of the network
-  close the whole site, for up to 30 days, and then the last copy counts again.
-  A ruling may still be held by crawlers for its max-age (else 24 hours, at most 7 days) after a
-  newer one is seen: what it allows is not called a violation.";
+const EXAMPLES: &str = include_str!("../help/robots-at.txt");
 
 /// Tell which ruling was in force at a time, and why.
 #[derive(Args, Debug)]

@@ -29,19 +29,7 @@ use super::archive_arg::{ArchiveArg, named_origin};
 /// Threads that can wait for servers at once.
 const JOBS_MAX: usize = 1000;
 
-const EXAMPLES: &str = "\
-Examples:
-  botaudit robots fetch --archive robots.db https://example.com https://shop.example.com
-  botaudit robots fetch --archive robots.db --from-log access.log*.gz
-  botaudit robots fetch --archive robots.db - < origins.txt
-
-Every outcome is kept, failures too: they decide what was in force. Redirects are followed up to five
-times; of a body 500 KiB are read. A host is asked by one at a time. No proxy is used, whatever the
-environment says. Over FTP a guest asks, in passive mode.
-
-Exit codes:
-  0 all asked, whatever they answered   2 could not run   3 some lines or logs could not be read
-  130 stopped by Ctrl-C or a signal; the answers that had come in are in the archive";
+const EXAMPLES: &str = include_str!("../help/robots-fetch.txt");
 
 /// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive; it is made where there is none.
 #[derive(Args, Debug)]

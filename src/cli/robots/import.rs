@@ -25,25 +25,7 @@ use super::archive_arg::{ArchiveArg, named_origin, named_time};
 /// Problems that are told one by one; of the rest the number.
 const TOLD_MAX: usize = 20;
 
-const EXAMPLES: &str = "\
-What is told by looking:
-  a WARC file, gzipped or not: its responses for /robots.txt, with redirects and revisits;
-  a CSV manifest with the columns origin, fetched_at, status, path (and max_age, chain, source);
-  a directory that has such a manifest.csv;
-  a directory of example.com.txt, https_example.com_8443.txt or example.com/robots.txt (with --at),
-  or of dated versions as example.com/2025-01-31T12:00:00Z.txt (or 20250131120000.txt);
-  anything else is a robots.txt (with --origin and --at).
-A name without a scheme stands for http and https.
-
-Examples:
-  botaudit robots import --archive robots.db CC-MAIN-*.warc.gz
-  botaudit robots import --archive robots.db --origin https://example.com --at 2025-01-31 robots.txt
-  botaudit robots import --archive robots.db --git --origin https://example.com site/robots.txt
-
-What the archive has already is not added again. Each batch is on disk when the next begins.
-
-Exit codes:
-  0 all imported   2 could not run   3 imported what was good; the problems were told";
+const EXAMPLES: &str = include_str!("../help/robots-import.txt");
 
 /// Add histories of robots.txt to an archive; it is made where there is none.
 #[derive(Args, Debug)]

@@ -17,18 +17,7 @@ use crate::error::Result;
 
 use super::exit_status::ExitStatus;
 
-const EXAMPLES: &str = "\
-Examples:
-  An archive from what Common Crawl publishes, and what it says of one site:
-    botaudit robots import --archive robots.db CC-MAIN-*.warc.gz
-    botaudit robots log --archive robots.db https://example.com
-
-  From the git history of a site's own file, then an audit by what was in force at each request:
-    botaudit robots import --archive robots.db --git --origin https://example.com site/robots.txt
-    botaudit audit --robots robots.db access.log.gz
-
-  What counted on a day, and why:
-    botaudit robots at --archive robots.db https://example.com 2025-01-31T12:00:00Z";
+const EXAMPLES: &str = include_str!("../help/robots.txt");
 
 /// Keep robots.txt files through time, and ask what was in force when.
 #[derive(Args, Debug)]

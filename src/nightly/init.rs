@@ -102,25 +102,8 @@ impl Found {
     }
 }
 
-const HEAD: &str = "\
-# What `botaudit nightly` does. Paths are relative to the directory of this file.
-# See what it would read:  botaudit nightly --check-config --config THIS-FILE
-
-# Where reports stand: reports/SITE/2026-11-20/, and reports/SITE/latest.
-reports = \"reports\"
-# Older reports are removed, and older sums forgotten.
-keep_days = 400
-keep_state_days = 400
-# What is remembered from night to night.
-# state = \"reports/state.sqlite\"
-
-# For all sites that do not say otherwise. Each key is a flag of `botaudit audit`.
-[defaults]
-# timezone = \"Europe/Berlin\"     # where days begin
-# ip_ranges = \"ranges\"           # who is who: botaudit crawlers fetch-ranges
-# Exit with 1, so that cron mails it:
-# fail_on = [\"violations > 0 where identity = 'verified'\", \"violation_rate > 5% and requests >= 1000\"]
-";
+/// What stands above the sites, for the user to look through.
+const HEAD: &str = include_str!("init.toml");
 
 const UNKNOWN_ROBOTS: &str = "\
 # Which robots.txt is it? No file was found for it, so it is fetched, and kept with its history.

@@ -116,32 +116,27 @@ impl AuditArgs {
     /// Runs the audit.
     pub fn run(self) -> Result<ExitStatus> {
         let site = self.configured.site()?;
-        let logs = self.logs.clone();
-        let destination = match (&self.partial, &self.collect.collect) {
-            (Some(path), _) => Destination::Tally(path.clone()),
-            (None, Some(path)) => Destination::Collected(path.clone()),
-            (None, None) => Destination::Report(self.output.clone()),
-        };
         let client_key = self.collect.key()?;
-        let collected = self.collect.collected.clone();
-        let name = self.name.clone();
-        let overwrite = self.force.overwrite();
-        let show = Show::unless(self.quiet);
         let flags = self.config();
         let of_site = site.as_ref().map(ConfiguredSite::audit).unwrap_or_default();
         let config = flags.clone().over(of_site);
         if site.is_none() && config.robots.is_none() && config.fetch.is_none() {
             return Err(no_robots());
         }
-        let logs = match (logs.is_empty(), &site) {
-            (true, Some(site)) => site.logs(),
-            _ => logs,
+        let logs = match &site {
+            Some(site) if self.logs.is_empty() => site.logs(),
+            _ => self.logs,
         };
-        let sources = named(expand(&logs), name)?;
-        let collected = collected.as_deref();
+        let destination = match (self.partial, self.collect.collect) {
+            (Some(path), _) => Destination::Tally(path),
+            (None, Some(path)) => Destination::Collected(path),
+            (None, None) => Destination::Report(self.output),
+        };
+        let sources = named(expand(&logs), self.name)?;
+        let collected = self.collect.collected.as_deref();
         let defaults = config.clone().with_defaults();
-        check_outputs(&defaults, &sources, collected, &destination, overwrite)?;
-        let setup = Setup::new(config, &[], show);
+        check_outputs(&defaults, &sources, collected, &destination, self.force.overwrite())?;
+        let setup = Setup::new(config, &[], Show::unless(self.quiet));
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),
@@ -151,9 +146,9 @@ impl AuditArgs {
     }
 
     /// The configuration that the flags are.
-    fn config(self) -> AuditConfig {
+    fn config(&self) -> AuditConfig {
         let own = AuditConfig {
-            evidence: self.evidence,
+            evidence: self.evidence.clone(),
             threads: self.threads,
             ..AuditConfig::default()
         };

@@ -56,8 +56,8 @@ macro_rules! config_flags {
 
         impl $name {
             /// Their part of a configuration.
-            pub fn config(self) -> AuditConfig {
-                AuditConfig { $( $flag: self.$flag.given(), )* ..AuditConfig::default() }
+            pub fn config(&self) -> AuditConfig {
+                AuditConfig { $( $flag: self.$flag.clone().given(), )* ..AuditConfig::default() }
             }
         }
     )*};

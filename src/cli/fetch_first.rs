@@ -26,51 +26,41 @@ use super::first_pass::check_can_be_read_twice;
 use super::progress::Show;
 use super::shared::complain;
 
-/// What is fetched before an audit, with the archive that it goes to.
-pub struct FetchFirst {
-    /// Where it goes.
-    pub writer: Writer,
-    /// What is known before that.
-    pub known: Store,
+/// The archive that `config` names, to be added to, and what is known before that; `None` where
+/// nothing is to be fetched.
+pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> {
+    let Some(path) = config.robots.as_ref().filter(|_| config.fetch == Some(true)) else {
+        return Ok(None);
+    };
+    let known = known_store(path)?;
+    Ok(Some((Archive::writer(path)?, known)))
 }
 
-impl FetchFirst {
-    /// Opens the archive that `config` names, if fetching is wanted.
-    pub fn prepare(config: &AuditConfig) -> Result<Option<FetchFirst>> {
-        let path = match &config.robots {
-            Some(path) if config.fetch == Some(true) => path,
-            _ => return Ok(None),
-        };
-        let known = known_store(path)?;
-        Ok(Some(FetchFirst { writer: Archive::writer(path)?, known }))
+/// Fetches the robots.txt of the `logged` origins, which crawlers asked, and of those that the user
+/// names.
+pub fn fetch_logged(
+    writer: Writer,
+    config: &AuditConfig,
+    naming: &OriginOptions,
+    logged: BTreeSet<Origin>,
+    show: Show,
+) -> Result<()> {
+    let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
+    origins.retain_fetchable();
+    if origins.named.is_empty() && origins.logged.is_empty() {
+        complain(
+            "warning: nothing was fetched: the logs name no host that a crawler asked; say \
+             whose log it is with --origin https://example.com",
+        );
+        return Ok(());
     }
-
-    /// Fetches the robots.txt of the `logged` origins, which crawlers asked, and of those that the
-    /// user names.
-    pub fn fetch(
-        writer: Writer,
-        config: &AuditConfig,
-        naming: &OriginOptions,
-        logged: BTreeSet<Origin>,
-        show: Show,
-    ) -> Result<()> {
-        let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
-        origins.retain_fetchable();
-        if origins.named.is_empty() && origins.logged.is_empty() {
-            complain(
-                "warning: nothing was fetched: the logs name no host that a crawler asked; say \
-                 whose log it is with --origin https://example.com",
-            );
-            return Ok(());
-        }
-        let reach = match config.allow_private_addresses {
-            Some(true) => Reach::AsAsked,
-            _ => Reach::Public,
-        };
-        let rate_limit = RateLimit::new(Duration::ZERO);
-        let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-        show.print(&(told.text() + "\n"))
-    }
+    let reach = match config.allow_private_addresses {
+        Some(true) => Reach::AsAsked,
+        _ => Reach::Public,
+    };
+    let rate_limit = RateLimit::new(Duration::ZERO);
+    let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+    show.print(&(told.text() + "\n"))
 }
 
 /// What is known before anything is fetched into the archive at `path`, which may not be there yet.
@@ -97,8 +87,8 @@ pub fn fetch_first(
 ) -> Result<()> {
     let wanted = Wanted { origins: config.fetch == Some(true), ..Wanted::default() };
     check_can_be_read_twice(wanted, sources)?;
-    let Some(FetchFirst { writer, known }) = FetchFirst::prepare(config)? else { return Ok(()) };
+    let Some((writer, known)) = archive_to_fill(config)? else { return Ok(()) };
     let judge = Judge::new(known, registry, Dialect::Google)?;
     let (logged, _) = origins_asked(sources, options, &judge, registry, show)?;
-    FetchFirst::fetch(writer, config, &options.naming, logged, show)
+    fetch_logged(writer, config, &options.naming, logged, show)
 }

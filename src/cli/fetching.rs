@@ -102,38 +102,27 @@ impl Origins {
         let progress = FetchProgress::default();
         let total = (self.named.len() + self.logged.len()) as u64;
         let done = || progress.done.load(Ordering::Relaxed);
+        let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
+        let mut flushed = Instant::now();
+        let mut take = |origin: &Origin, fetched: Fetched| -> Result<()> {
+            told.take(origin, &fetched);
+            if let Some(snapshot) = snapshot_of(origin, fetched, source) {
+                locked(&writer).push(snapshot)?;
+            }
+            if flushed.elapsed() >= FLUSH_INTERVAL {
+                locked(&writer).flush()?;
+                flushed = Instant::now();
+            }
+            Ok(())
+        };
         follow_items(show, total, done, || {
-            let mut sink = Sink { writer: &writer, told: &mut told, flushed: Instant::now() };
             let wary = Settings { reach, ..settings.clone() };
             for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
-                let take = |origin: &Origin, fetched| sink.take(origin, fetched);
-                fetch_all(origins.into_iter(), settings, rate_limit, jobs, &progress, take)?;
+                fetch_all(origins.into_iter(), settings, rate_limit, jobs, &progress, &mut take)?;
             }
             locked(&writer).flush()
         })?;
         Ok(told)
-    }
-}
-
-/// Where what comes in goes.
-struct Sink<'a> {
-    writer: &'a Mutex<Writer>,
-    told: &'a mut FetchSummary,
-    flushed: Instant,
-}
-
-impl Sink<'_> {
-    fn take(&mut self, origin: &Origin, fetched: Fetched) -> Result<()> {
-        self.told.take(origin, &fetched);
-        let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
-        if let Some(snapshot) = snapshot_of(origin, fetched, source) {
-            locked(self.writer).push(snapshot)?;
-        }
-        if self.flushed.elapsed() >= FLUSH_INTERVAL {
-            locked(self.writer).flush()?;
-            self.flushed = Instant::now();
-        }
-        Ok(())
     }
 }
 

@@ -54,10 +54,9 @@ impl ManArgs {
                 for name in page_names(&program, "") {
                     outputs.file("DIR", &directory.join(name), OutputContent::Manual)?;
                 }
-                fs::create_dir_all(&directory)
-                    .map_err(|err| Error::io("cannot write to", &directory, err))?;
-                clap_mangen::generate_to(program, &directory)
-                    .map_err(|err| Error::io("cannot write to", &directory, err))?;
+                let made = fs::create_dir_all(&directory)
+                    .and_then(|()| clap_mangen::generate_to(program, &directory));
+                made.map_err(|err| Error::io("cannot write to", &directory, err))?;
             }
         }
         Ok(ExitStatus::Done)

@@ -54,12 +54,18 @@ pub fn follow_and_tell<T>(
     tell: impl Fn() -> String + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
-    let bar = bar(bytes_total);
+    let (bar, template) = match bytes_total {
+        Some(total) => (
+            ProgressBar::new(total),
+            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
+        ),
+        None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
+    };
     let look = |bar: &ProgressBar| {
         bar.set_position(bytes_done());
         bar.set_message(tell());
     };
-    run(show, &bar, look, job)
+    run(show, bar, template, look, job)
 }
 
 /// Runs `job` while a bar follows `items_done` of `items_total`.
@@ -70,16 +76,19 @@ pub fn follow_items<T>(
     job: impl FnOnce() -> T,
 ) -> T {
     let template = "{bar:30} {percent:>3}%  {pos} of {len}  {per_sec}  {eta} left";
-    let bar = styled(ProgressBar::new(items_total), template);
-    run(show, &bar, |bar| bar.set_position(items_done()), job)
+    run(show, ProgressBar::new(items_total), template, |bar| bar.set_position(items_done()), job)
 }
 
 fn run<T>(
     show: Show,
-    bar: &ProgressBar,
+    bar: ProgressBar,
+    template: &str,
     look: impl Fn(&ProgressBar) + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(template).expect("the template is a constant");
+    let bar = &bar.with_style(style);
     if show == Show::Nothing || bar.is_hidden() {
         return job();
     }
@@ -104,20 +113,4 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-fn bar(bytes_total: Option<u64>) -> ProgressBar {
-    let (bar, template) = match bytes_total {
-        Some(total) => (
-            ProgressBar::new(total),
-            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
-        ),
-        None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
-    };
-    styled(bar, template)
-}
-
-fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
-    bar.set_draw_target(ProgressDrawTarget::stderr());
-    bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
 }

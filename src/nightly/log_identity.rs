@@ -181,10 +181,7 @@ pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
 
 /// Whether `source` can be read several times.
 pub fn is_file(source: &Source) -> bool {
-    match &source.place {
-        Location::File(path) => fs::metadata(path).is_ok_and(|data| data.is_file()),
-        Location::Stdin | Location::Nowhere(_) => false,
-    }
+    matches!(&source.place, Location::File(path) if path.is_file())
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use crate::staged::replace;
 
 use super::super::collect::{CollectedInput, write_collected};
 use super::super::exit_status::ExitStatus;
-use super::super::fetch_first::FetchFirst;
+use super::super::fetch_first::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
@@ -65,19 +65,7 @@ pub enum Destination {
 }
 
 /// By what requests are judged.
-struct Judged {
-    judge: Judge,
-    identities: Identities,
-}
-
-/// What an audit came to.
-#[derive(Debug)]
-pub struct AuditOutcome {
-    /// How the run ends.
-    pub outcome: ExitStatus,
-    /// The thresholds that were met, in lines.
-    pub met: Vec<String>,
-}
+type Judged = (Judge, Identities);
 
 impl AuditRun {
     /// Runs it.
@@ -109,9 +97,9 @@ impl AuditRun {
             check_can_be_read_twice(wanted, sources)?;
         }
         let verification = Verification::new(config, registry)?;
-        let (writer, before) = match FetchFirst::prepare(config)? {
+        let (writer, before) = match archive_to_fill(config)? {
             None => (None, judge.map_or_else(|| self.setup.judge(), Ok)?),
-            Some(FetchFirst { writer, known }) => (Some(writer), self.setup.judge_by(known)?),
+            Some((writer, known)) => (Some(writer), self.setup.judge_by(known)?),
         };
         let collected = match collected {
             Some(collected) => collected,
@@ -129,7 +117,7 @@ impl AuditRun {
             Some(writer) => {
                 drop(before);
                 let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
-                FetchFirst::fetch(writer, config, &options.naming, logged, *show)?;
+                fetch_logged(writer, config, &options.naming, logged, *show)?;
                 self.setup.judge()?
             }
         };
@@ -138,7 +126,7 @@ impl AuditRun {
         }
         let suspects = addresses.map(DnsCandidates::new).unwrap_or_default();
         let identities = verification.identities(config, registry, |_| Ok(suspects))?;
-        Ok(Judged { judge, identities })
+        Ok((judge, identities))
     }
 
     fn write_report(
@@ -155,7 +143,7 @@ impl AuditRun {
         let (audit, summary) = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        conclude(&audit, &summary, output, &self.setup).map(|concluded| concluded.outcome)
+        Ok(conclude(&audit, &summary, output, &self.setup)?.0)
     }
 
     fn write_tally(
@@ -218,7 +206,7 @@ impl AuditRun {
 
     fn audit(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let AuditRun { setup: Setup { options, registry, show, .. }, sources, .. } = self;
-        let Judged { judge, identities } = judged;
+        let (judge, identities) = judged;
         let record = &header::ReportedOptions::of(&self.setup.reported_config(options.window));
         let take = requests.map(|file| move |evidence| file.take(evidence, sources, registry));
         let take = take.as_ref().map(|take| take as &EvidenceSink<'_>);
@@ -228,13 +216,13 @@ impl AuditRun {
     }
 }
 
-/// Prints what came out, and whether a threshold was met.
+/// Prints what came out, and gives how the run ends and the thresholds that were met, in lines.
 pub fn conclude(
     audit: &ReportModel,
     summary: &str,
     output: &Path,
     setup: &Setup,
-) -> Result<AuditOutcome> {
+) -> Result<(ExitStatus, Vec<String>)> {
     let Setup { config, thresholds, show, .. } = setup;
     complain_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -250,7 +238,7 @@ pub fn conclude(
         (true, true) => ExitStatus::Violations,
         (true, false) => ExitStatus::Done,
     };
-    Ok(AuditOutcome { outcome, met })
+    Ok((outcome, met))
 }
 
 /// The name of the evidence, where it is to stand in the report itself.

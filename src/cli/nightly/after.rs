@@ -66,10 +66,10 @@ impl NotificationArgs {
         let text = night_text(nights, events);
         let has_events = !events.is_empty()
             || nights.iter().any(|night| night.sums.is_none() || !night.told.is_empty());
-        match &self.mail_summary {
-            Some(path) if path.as_os_str() != STDOUT => replace(path, text.as_bytes())?,
-            Some(_) if has_events || !is_quiet => print(&text)?,
-            Some(_) | None => {}
+        if let Some(path) = self.file() {
+            replace(path, text.as_bytes())?;
+        } else if self.has_stdout() && (has_events || !is_quiet) {
+            print(&text)?;
         }
         match &self.notify_cmd {
             Some(command) if has_events => notify(command, &text),

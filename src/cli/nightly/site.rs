@@ -287,9 +287,9 @@ impl<'a> Job<'a> {
             let directory = day_directory(&self.site.reports, day);
             let (audit, summary) = report_day(night.day(state, day)?, &directory)?;
             if day == self.day {
-                let concluded = conclude(&audit, &summary, &directory, setup)?;
-                outcome = concluded.outcome;
-                site_night.told.extend(concluded.met);
+                let (concluded, met) = conclude(&audit, &summary, &directory, setup)?;
+                outcome = concluded;
+                site_night.told.extend(met);
                 site_night.told.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());

@@ -15,7 +15,7 @@ use crate::judge::Judge;
 use crate::staged::replace_private;
 
 use super::exit_status::ExitStatus;
-use super::fetch_first::known_store;
+use super::fetching::known_store;
 use super::first_pass::{check_any_opened, first_pass, wanted};
 use super::identity::ranges;
 use super::setup::Setup;

@@ -2,27 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::archive::Store;
+use crate::archive::directory::Directory;
 use crate::archive::fetched::snapshot_of;
+use crate::archive::reader::Archive;
 use crate::archive::writer::Writer;
-use crate::audit;
+use crate::audit::Options;
 use crate::audit::client_key::ClientKey;
 use crate::audit::identities::Identities;
+use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
+use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::fetch::Fetched;
 use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
+use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
-use super::first_pass::first_pass;
+use super::first_pass::{check_can_be_read_twice, first_pass};
 use super::progress::{Show, follow_items};
 use super::shared::complain;
 use super::signals;
@@ -52,14 +59,16 @@ pub struct FetchSummary {
     by_outcome: BTreeMap<String, u64>,
 }
 
-/// The origins that an audit of `sources` would ask about, and what could not be read of them.
+/// The origins that an audit of `sources` would ask about, where so much is `known`, and what could
+/// not be read of them.
 pub fn origins_asked(
     sources: &[Source],
-    options: &audit::Options,
-    judge: &Judge,
+    options: &Options,
+    known: Store,
     registry: &Registry,
     show: Show,
 ) -> Result<(BTreeSet<Origin>, Vec<String>)> {
+    let judge = &Judge::new(known, registry, Dialect::Google)?;
     let wanted = Wanted { origins: true, ..Wanted::default() };
     let (identities, client_key) = (&Identities::default(), &ClientKey::random()?);
     let first = FirstPass { judge, registry, identities, wanted, client_key };
@@ -169,4 +178,70 @@ impl FetchSummary {
         let colon = if parts.is_empty() { "" } else { ": " };
         text + &format!("{total} asked{colon}{}\n", parts.join(", "))
     }
+}
+
+/// The archive that `config` names, to be added to, and what is known before that; `None` where
+/// nothing is to be fetched.
+pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> {
+    let Some(path) = config.robots.as_ref().filter(|_| config.fetch == Some(true)) else {
+        return Ok(None);
+    };
+    let known = known_store(path)?;
+    Ok(Some((Archive::writer(path)?, known)))
+}
+
+/// Fetches the robots.txt of the `logged` origins, which crawlers asked, and of those that the user
+/// names.
+pub fn fetch_logged(
+    writer: Writer,
+    config: &AuditConfig,
+    naming: &OriginOptions,
+    logged: BTreeSet<Origin>,
+    show: Show,
+) -> Result<()> {
+    let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
+    origins.retain_fetchable();
+    if origins.named.is_empty() && origins.logged.is_empty() {
+        complain(
+            "warning: nothing was fetched: the logs name no host that a crawler asked; say \
+             whose log it is with --origin https://example.com",
+        );
+        return Ok(());
+    }
+    let reach = match config.allow_private_addresses {
+        Some(true) => Reach::AsAsked,
+        _ => Reach::Public,
+    };
+    let rate_limit = RateLimit::new(Duration::ZERO);
+    let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+    show.print(&(told.text() + "\n"))
+}
+
+/// What is known before anything is fetched into the archive at `path`, which may not be there yet.
+pub fn known_store(path: &Path) -> Result<Store> {
+    if !path.exists() {
+        return Ok(Store::Directory(Directory::default()));
+    }
+    match Store::open(path)? {
+        archive @ Store::Archive(_) => Ok(archive),
+        Store::File(_) | Store::Directory(_) => Err(Error::usage(format!(
+            "--fetch adds to an archive, and {} is none; name another with --robots",
+            path.display()
+        ))),
+    }
+}
+
+/// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
+pub fn fetch_first(
+    config: &AuditConfig,
+    sources: &[Source],
+    options: &Options,
+    registry: &Registry,
+    show: Show,
+) -> Result<()> {
+    let wanted = Wanted { origins: config.fetch == Some(true), ..Wanted::default() };
+    check_can_be_read_twice(wanted, sources)?;
+    let Some((writer, known)) = archive_to_fill(config)? else { return Ok(()) };
+    let (logged, _) = origins_asked(sources, options, known, registry, show)?;
+    fetch_logged(writer, config, &options.naming, logged, show)
 }

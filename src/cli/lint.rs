@@ -91,7 +91,12 @@ impl LintArgs {
                     if self.is_failure(&remarks) {
                         outcome = ExitStatus::Violations;
                     }
-                    self.tell(path.display().to_string(), remarks, &mut done)?;
+                    let path = path.display().to_string();
+                    match self.format {
+                        Format::Text => print(&findings_text(&path, &remarks))?,
+                        Format::Github => print(&findings_github(&path, &remarks))?,
+                        Format::Json => done.push((path, remarks)),
+                    }
                 }
                 Err(err) => {
                     if let Some(before) = unread.replace(err) {
@@ -109,23 +114,6 @@ impl LintArgs {
     fn is_failure(&self, remarks: &Diagnostics) -> bool {
         remarks.count_of(Severity::Error) > 0
             || self.strict && remarks.count_of(Severity::Warning) > 0
-    }
-
-    /// Prints the remarks, or keeps them until all are there.
-    fn tell(
-        &self,
-        path: String,
-        remarks: Diagnostics,
-        done: &mut Vec<(String, Diagnostics)>,
-    ) -> Result<()> {
-        match self.format {
-            Format::Text => print(&findings_text(&path, &remarks)),
-            Format::Github => print(&findings_github(&path, &remarks)),
-            Format::Json => {
-                done.push((path, remarks));
-                Ok(())
-            }
-        }
     }
 }
 

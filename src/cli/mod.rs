@@ -10,7 +10,6 @@ mod config_flags;
 mod configured;
 mod crawlers;
 mod exit_status;
-mod fetch_first;
 mod fetch_ranges;
 mod fetching;
 mod first_pass;

@@ -28,7 +28,7 @@ use crate::staged::replace;
 
 use super::super::collect::{CollectedInput, write_collected};
 use super::super::exit_status::ExitStatus;
-use super::super::fetch_first::{archive_to_fill, fetch_logged};
+use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };

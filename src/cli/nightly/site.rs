@@ -35,7 +35,7 @@ use crate::time::{Day, UtcTime, Window, Zone};
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::run::conclude;
 use super::super::exit_status::ExitStatus;
-use super::super::fetch_first::fetch_first;
+use super::super::fetching::fetch_first;
 use super::super::identity::Verification;
 use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};

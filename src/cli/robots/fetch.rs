@@ -13,10 +13,8 @@ use crate::audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
-use crate::judge::Judge;
 use crate::net::rate_limit::RateLimit;
 use crate::net::settings::Reach;
-use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
 use super::super::exit_status::ExitStatus;
@@ -140,11 +138,10 @@ impl Asked {
     fn read_logs(&mut self, logs: &[OsString]) -> Result<()> {
         let registry = Registry::builtin();
         let nothing = Store::Directory(Directory::default());
-        let judge = Judge::new(nothing, &registry, Dialect::Google)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = audit::Options::new(threads);
         let (origins, damages) =
-            origins_asked(&expand(logs), &options, &judge, &registry, Show::Nothing)?;
+            origins_asked(&expand(logs), &options, nothing, &registry, Show::Nothing)?;
         damages.iter().for_each(|damage| self.problem(damage));
         self.origins.logged = origins;
         self.origins.retain_fetchable();

@@ -30,7 +30,7 @@ use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::url::dialect::Dialect;
 
 use super::exit_status::ExitStatus;
-use super::progress::{Show, follow_and_tell};
+use super::progress::{Show, follow};
 use super::shared::{ForceArg, cannot_print, complain, registry};
 use super::signals;
 use super::size::bytes;
@@ -203,7 +203,7 @@ impl ClassifyArgs {
         let begin = |form: &InputFormat| verdicts.begin(form);
         let write =
             |judged: &_, form: &InputFormat, out: &mut Vec<u8>| verdicts.write(judged, form, out);
-        follow_and_tell(
+        follow(
             Show::unless(self.quiet),
             sources.iter().map(Source::size_bytes).sum(),
             || progress.bytes_read.load(Ordering::Relaxed),

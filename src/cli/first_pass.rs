@@ -44,7 +44,7 @@ pub fn follow_logs<T>(show: Show, sources: &[Source], read: impl FnOnce(&Progres
         show,
         sources.iter().map(Source::size_bytes).sum(),
         || progress.bytes_read.load(Ordering::Relaxed),
-        || progress.lines.load(Ordering::Relaxed),
+        || format!("{} lines", progress.lines.load(Ordering::Relaxed)),
         || read(&progress),
     )
 }

@@ -34,20 +34,9 @@ impl Show {
     }
 }
 
-/// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known.
-pub fn follow<T>(
-    show: Show,
-    bytes_total: Option<u64>,
-    bytes_done: impl Fn() -> u64 + Sync,
-    lines_done: impl Fn() -> u64 + Sync,
-    job: impl FnOnce() -> T,
-) -> T {
-    follow_and_tell(show, bytes_total, bytes_done, || format!("{} lines", lines_done()), job)
-}
-
 /// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known, and shows what
 /// there is to `tell`.
-pub fn follow_and_tell<T>(
+pub fn follow<T>(
     show: Show,
     bytes_total: Option<u64>,
     bytes_done: impl Fn() -> u64 + Sync,

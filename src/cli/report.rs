@@ -92,9 +92,9 @@ impl ReportArgs {
             return Err(Error::usage(why));
         }
         let asked = self.asked()?;
-        let (paths, notes) = self.days()?;
+        let (paths, note) = self.days()?;
         let tally = merge_files(&paths, TallyLimits::default())?;
-        notes.iter().for_each(|note| complain(&format!("warning: {note}")));
+        note.iter().for_each(|note| complain(&format!("warning: {note}")));
         match self.format {
             Format::Html => self.write(tally, &paths)?,
             Format::Text => {
@@ -138,9 +138,9 @@ impl ReportArgs {
     }
 
     /// The reports that are to be put together; which of the days asked for have none.
-    fn days(&self) -> Result<(Vec<PathBuf>, Vec<String>)> {
+    fn days(&self) -> Result<(Vec<PathBuf>, Option<String>)> {
         let (Some(from), Some(to)) = (self.from, self.to) else {
-            return Ok((self.paths.clone(), Vec::new()));
+            return Ok((self.paths.clone(), None));
         };
         let [parent] = &self.paths[..] else {
             return Err(Error::usage(
@@ -158,15 +158,11 @@ impl ReportArgs {
             return Err(Error::invalid_file(parent, why));
         }
         let gone: Vec<String> = gone.iter().map(Day::to_string).collect();
-        let mut notes = Vec::new();
-        if let [first, ..] = &gone[..] {
-            let count = gone.len();
-            notes.push(match count {
-                1..=DAYS_NAMED_MAX => format!("there is no report of {}", gone.join(", ")),
-                _ => format!("there are no reports of {count} days, {first} the first of them"),
-            });
-        }
-        Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), notes))
+        let note = gone.first().map(|first| match gone.len() {
+            1..=DAYS_NAMED_MAX => format!("there is no report of {}", gone.join(", ")),
+            count => format!("there are no reports of {count} days, {first} the first of them"),
+        });
+        Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), note))
     }
 
     /// The tables that were asked for, all if none was.

@@ -77,7 +77,7 @@ impl ImportArgs {
             Show::unless(self.quiet),
             bytes_total.filter(|_| !self.git),
             || progress.bytes_read.load(Ordering::Relaxed),
-            || progress.snapshots.load(Ordering::Relaxed),
+            || format!("{} lines", progress.snapshots.load(Ordering::Relaxed)),
             || {
                 let mut import = Import {
                     writer: &mut writer,

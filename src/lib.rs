@@ -37,6 +37,7 @@ pub mod bounded;
 pub mod bytes;
 pub mod digest;
 pub mod error;
+pub mod files;
 pub mod merge;
 mod named_enum;
 pub mod staged;

@@ -1,0 +1,31 @@
+//! Files and directories that somebody named, read within limits.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The bytes of the file `path`; `None` where it has more than `bytes_max`.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
+}
+
+/// The paths of all that lies directly in `directory` but hidden entries, in order.
+///
+/// # Errors
+/// Where it cannot be listed.
+pub fn visible_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            entries.push(entry.path());
+        }
+    }
+    entries.sort_unstable();
+    Ok(entries)
+}

@@ -4,24 +4,27 @@ use std::sync::Arc;
 
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{DatedVerdict, Verdict};
+use crate::named_enum::named_enum;
 
 use super::url_parts::InvalidUrl;
 
-/// The column `verdict`: may the crawler request the URL?
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum VerdictWord {
-    /// It may.
-    Allowed,
-    /// It may not.
-    Disallowed,
-    /// It may not any more, but need not have heard of it yet.
-    Grace,
-    /// The robots.txt could not be fetched.
-    Unreachable,
-    /// Nothing is known of the origin.
-    Unknown,
-    /// It is not a valid URL.
-    InvalidUrl,
+named_enum! {
+    /// The column `verdict`: may the crawler request the URL?
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum VerdictWord {
+        /// It may.
+        Allowed = "allowed",
+        /// It may not.
+        Disallowed = "disallowed",
+        /// It may not any more, but need not have heard of it yet.
+        Grace = "grace",
+        /// The robots.txt could not be fetched.
+        Unreachable = "unreachable",
+        /// Nothing is known of the origin.
+        Unknown = "unknown",
+        /// It is not a valid URL.
+        InvalidUrl = "invalid-url",
+    }
 }
 
 /// The column `reason`: why.
@@ -65,28 +68,6 @@ pub struct RowVerdict<'r> {
 }
 
 impl VerdictWord {
-    /// All of them, in the order of reports.
-    pub const ALL: [VerdictWord; 6] = [
-        VerdictWord::Allowed,
-        VerdictWord::Disallowed,
-        VerdictWord::Grace,
-        VerdictWord::Unreachable,
-        VerdictWord::Unknown,
-        VerdictWord::InvalidUrl,
-    ];
-
-    /// The name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            VerdictWord::Allowed => "allowed",
-            VerdictWord::Disallowed => "disallowed",
-            VerdictWord::Grace => "grace",
-            VerdictWord::Unreachable => "unreachable",
-            VerdictWord::Unknown => "unknown",
-            VerdictWord::InvalidUrl => "invalid-url",
-        }
-    }
-
     /// The verdict of that name.
     pub fn from_name(name: &str) -> Option<VerdictWord> {
         VerdictWord::ALL.into_iter().find(|word| word.as_str() == name)

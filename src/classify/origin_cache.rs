@@ -15,7 +15,7 @@ use super::known_origin::KnownOrigin;
 use super::url_parts::UrlParts;
 
 /// One thread's memory of origins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct OriginCache {
     young: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
     old: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
@@ -33,15 +33,7 @@ pub struct OriginCache {
 impl OriginCache {
     /// Nothing is known; at most about `bytes_max` bytes will be kept.
     pub fn new(bytes_max: usize) -> OriginCache {
-        OriginCache {
-            young: HashMap::default(),
-            old: HashMap::default(),
-            young_bytes: 0,
-            bytes_max: bytes_max / 2,
-            forgotten: 0,
-            opened: 0,
-            found: 0,
-        }
+        OriginCache { bytes_max: bytes_max / 2, ..OriginCache::default() }
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
@@ -54,10 +46,8 @@ impl OriginCache {
         // What the judge forgets to keep within its memory must not live on here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
-            self.forgotten = forgotten;
-            self.young = HashMap::default();
-            self.old = HashMap::default();
-            self.young_bytes = 0;
+            let OriginCache { bytes_max, opened, found, .. } = *self;
+            *self = OriginCache { forgotten, bytes_max, opened, found, ..OriginCache::default() };
         }
         if let Some(origin) = self.young.get(key) {
             self.found += 1;

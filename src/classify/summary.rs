@@ -28,11 +28,6 @@ pub struct Summary {
 }
 
 impl VerdictCounts {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
     /// How often `word` was given.
     pub fn of(&self, word: VerdictWord) -> u64 {
         self.0[word as usize]

@@ -2,6 +2,7 @@
 
 use memchr::memchr3;
 
+use crate::named_enum::named_enum;
 use crate::url::origin::split_scheme;
 
 /// Longer URLs are not looked at: no server takes them.
@@ -18,34 +19,22 @@ pub struct UrlParts<'a> {
     pub rest: &'a [u8],
 }
 
-/// Why a URL is none.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum InvalidUrl {
-    /// There is nothing.
-    Empty,
-    /// Over [`URL_BYTES_MAX`].
-    TooLong,
-    /// It names no scheme, and none was given for such.
-    NoScheme,
-    /// A path alone.
-    Relative,
-    /// It has a scheme, but nothing after `//`.
-    NoHost,
-    /// Its host is none, or its port.
-    BadHost,
-}
-
-impl InvalidUrl {
-    /// The name in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InvalidUrl::Empty => "empty",
-            InvalidUrl::TooLong => "too-long",
-            InvalidUrl::NoScheme => "no-scheme",
-            InvalidUrl::Relative => "relative",
-            InvalidUrl::NoHost => "no-host",
-            InvalidUrl::BadHost => "bad-host",
-        }
+named_enum! {
+    /// Why a URL is none.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum InvalidUrl {
+        /// There is nothing.
+        Empty = "empty",
+        /// Over [`URL_BYTES_MAX`].
+        TooLong = "too-long",
+        /// It names no scheme, and none was given for such.
+        NoScheme = "no-scheme",
+        /// A path alone.
+        Relative = "relative",
+        /// It has a scheme, but nothing after `//`.
+        NoHost = "no-host",
+        /// Its host is none, or its port.
+        BadHost = "bad-host",
     }
 }
 

@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::error::{Error, Result};
 
-use super::follow::follow;
+use super::fetch::follow;
 use super::outcome::FetchOutcome;
 use super::rate_limit::RateLimit;
 use super::settings::Settings;

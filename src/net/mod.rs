@@ -21,7 +21,6 @@ mod http;
 mod timeout;
 mod transport;
 
-mod follow;
 pub mod rate_limit;
 
 pub mod batch;

@@ -5,10 +5,10 @@
 //! wins. The names are listed once, so that no string of a log ever becomes a path.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files::visible_entries;
 use crate::url::origin::{Origin, canonical_host};
 
 /// The index of a directory: names only, no file is read before it is asked for.
@@ -26,16 +26,10 @@ impl Directory {
     /// # Errors
     /// Where it cannot be listed, two files govern the same origin, or no file governs any.
     pub fn open(path: &Path) -> Result<Directory> {
-        let cannot_list = |err| Error::io("cannot list --robots", path, err);
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(path).map_err(cannot_list)? {
-            entries.push(entry.map_err(cannot_list)?.file_name());
-        }
-        entries.sort_unstable();
+        let entries = visible_entries(path);
+        let entries = entries.map_err(|err| Error::io("cannot list --robots", path, err))?;
         let mut directory = Directory::default();
-        for entry in entries {
-            directory.add(path.join(entry))?;
-        }
+        entries.into_iter().try_for_each(|entry| directory.add(entry))?;
         if directory.exact.is_empty() && directory.by_host.is_empty() {
             let why = "holds no robots.txt; name its files example.com, example.com.txt, \
                        example.com/robots.txt or https_example.com_8443.txt";
@@ -63,9 +57,6 @@ impl Directory {
             self.ignored.push(path);
             return Ok(());
         };
-        if name.starts_with('.') {
-            return Ok(());
-        }
         let is_dir = path.is_dir();
         let stem = if is_dir { name } else { name.strip_suffix(".txt").unwrap_or(name) };
         let is_txt = !is_dir && stem.len() < name.len();
@@ -116,6 +107,7 @@ fn only_one(earlier: Option<PathBuf>, path: &Path, governed: &str) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn directory_of(names: &[&str]) -> (tempfile::TempDir, Result<Directory>) {
         let dir = tempfile::tempdir().unwrap();

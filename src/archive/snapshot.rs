@@ -1,11 +1,10 @@
 //! One fetch of one robots.txt.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::read_up_to;
 use crate::named_enum::named_enum;
 use crate::time::UtcTime;
 
@@ -125,14 +124,9 @@ impl Snapshot {
 /// # Errors
 /// Where it cannot be read, or is far too long to be a robots.txt.
 pub fn read_body(path: &Path) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut body))
+    let body = read_up_to(path, FILE_BYTES_MAX)
         .map_err(|err| Error::io("cannot read robots.txt", path, err))?;
-    if body.len() as u64 > FILE_BYTES_MAX {
-        return Err(Error::invalid_file(path, "over 64 MiB: this is no robots.txt"));
-    }
-    Ok(body)
+    body.ok_or_else(|| Error::invalid_file(path, "over 64 MiB: this is no robots.txt"))
 }
 
 #[cfg(test)]

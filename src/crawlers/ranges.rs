@@ -13,12 +13,13 @@ use crate::crawlers::{
     registry::Registry,
 };
 use crate::error::{Error, Result};
+use crate::files::{read_up_to, visible_entries};
 use crate::time::UtcTime;
 
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -259,16 +260,10 @@ fn fault(list: &RangeList) -> Option<String> {
 
 /// Names in `directory` but hidden ones and those that are not UTF-8, which no URL gives.
 fn names_in(directory: &Path) -> Result<BTreeSet<String>> {
-    let failed = |err| Error::io("cannot list --ip-ranges", directory, err);
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        if let Ok(name) = entry.map_err(failed)?.file_name().into_string()
-            && !name.starts_with('.')
-        {
-            names.insert(name);
-        }
-    }
-    Ok(names)
+    let entries = visible_entries(directory);
+    let entries = entries.map_err(|err| Error::io("cannot list --ip-ranges", directory, err))?;
+    let names = entries.iter().filter_map(|path| path.file_name()?.to_str());
+    Ok(names.map(str::to_owned).collect())
 }
 
 fn read_manifest(path: &Path) -> Result<Vec<ManifestEntry>> {
@@ -284,11 +279,8 @@ fn read_file(path: &Path) -> io::Result<(Vec<u8>, Option<UtcTime>)> {
         return Err(io::Error::other("no file"));
     }
     let written_at = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-    let mut text = Vec::new();
-    File::open(path)?.take(LIST_BYTES_MAX + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > LIST_BYTES_MAX {
-        return Err(io::Error::other(format!("larger than {} MiB", LIST_BYTES_MAX >> 20)));
-    }
+    let why = || format!("larger than {} MiB", LIST_BYTES_MAX >> 20);
+    let text = read_up_to(path, LIST_BYTES_MAX)?.ok_or_else(|| io::Error::other(why()))?;
     Ok((text, written_at.map(UtcTime::from)))
 }
 

@@ -6,9 +6,8 @@ use crate::crawlers::{
     table::{self, RegistryRow},
 };
 use crate::error::{Error, Result};
+use crate::files::read_up_to;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// The list that comes with the program; `scripts/refresh-crawlers` makes it.
@@ -165,18 +164,10 @@ pub(super) fn builtin_rows() -> Vec<RegistryRow> {
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
-    let failed = |error| Error::io("cannot read", path, error);
-    let file = File::open(path).map_err(failed)?;
-    let mut text = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(failed)?;
-    if text.len() as u64 > FILE_BYTES_MAX {
-        let mebibytes = FILE_BYTES_MAX >> 20;
-        return Err(Error::invalid_file(
-            path,
-            format!("a list of crawlers ends below {mebibytes} MiB"),
-        ));
-    }
-    Ok(text)
+    let text = read_up_to(path, FILE_BYTES_MAX);
+    let text = text.map_err(|error| Error::io("cannot read", path, error))?;
+    let why = || format!("a list of crawlers ends below {} MiB", FILE_BYTES_MAX >> 20);
+    text.ok_or_else(|| Error::invalid_file(path, why()))
 }
 
 pub(super) fn merged(mut builtin: Vec<RegistryRow>, own: Vec<RegistryRow>) -> Vec<RegistryRow> {

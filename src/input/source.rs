@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use glob::MatchOptions;
 use serde::{Deserialize, Serialize};
+
+use crate::files::visible_entries;
 
 /// Something to read.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -141,8 +142,8 @@ impl SourceList {
 
     fn add_directory(&mut self, directory: &Path) {
         let before = self.paths.len();
-        match files_in(directory) {
-            Ok(files) => self.paths.extend(files),
+        match visible_entries(directory) {
+            Ok(entries) => self.paths.extend(entries.into_iter().filter(|path| !path.is_dir())),
             Err(err) => {
                 self.add_nothing(&directory.to_string_lossy(), format!("cannot read: {err}"))
             }
@@ -156,19 +157,6 @@ impl SourceList {
     fn add_nothing(&mut self, name: &str, why: String) {
         self.others.push(Source { name: name.to_owned(), place: Location::Nowhere(why) });
     }
-}
-
-/// Everything directly in `directory` but hidden entries and directories.
-fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let path = entry.path();
-        if !entry.file_name().as_encoded_bytes().starts_with(b".") && !path.is_dir() {
-            files.push(path);
-        }
-    }
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -5,14 +5,14 @@
 //! address was, not where to connect to. Failures are not kept.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::files::read_up_to;
 use crate::staged::replace;
 use crate::time::UtcTime;
 
@@ -73,15 +73,12 @@ impl DnsCache {
                 format!("{why}: no DNS cache; delete it or name another file"),
             )
         };
-        let file = match File::open(path) {
+        let text = match read_up_to(path, FILE_BYTES_MAX) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(DnsCache::default()),
-            file => file.map_err(failed)?,
+            text => text.map_err(failed)?,
         };
-        let mut text = Vec::new();
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(failed)?;
-        if text.len() as u64 > FILE_BYTES_MAX {
-            return Err(wrong(format!("larger than {} MiB", FILE_BYTES_MAX >> 20)));
-        }
+        let too_large = || wrong(format!("larger than {} MiB", FILE_BYTES_MAX >> 20));
+        let text = text.ok_or_else(too_large)?;
         if text.is_empty() {
             return Ok(DnsCache::default());
         }

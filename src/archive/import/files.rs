@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files::visible_entries;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -93,17 +94,8 @@ fn import_versions(
 
 /// In alphabetical order, without hidden ones.
 fn entries(path: &Path, import: &mut Import<'_>) -> Option<Vec<PathBuf>> {
-    let listed = fs::read_dir(path).and_then(|entries| {
-        entries.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()
-    });
-    let listed = listed.map_err(|err| Error::io("cannot list", path, err));
-    let mut entries = import.read(listed)?;
-    let is_hidden = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-    };
-    entries.retain(|path| !is_hidden(path));
-    entries.sort();
-    Some(entries)
+    let listed = visible_entries(path).map_err(|err| Error::io("cannot list", path, err));
+    import.read(listed)
 }
 
 fn stem(path: &Path) -> &str {

@@ -33,7 +33,7 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
 ];
 
 /// What is known of one crawler.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Crawler {
     /// Unique in a registry, ASCII case-insensitively.
     pub name: String,
@@ -80,27 +80,9 @@ pub struct Crawler {
 impl Crawler {
     /// A crawler that was in a registry once, of which nothing is known but its name.
     pub(super) fn once_known(name: String) -> Crawler {
-        Crawler {
-            name,
-            operator: "unknown".to_owned(),
-            purpose: "unknown".to_owned(),
-            user_agent_regex: String::new(),
-            user_agent_exclude: String::new(),
-            product_tokens: Vec::new(),
-            star: StarGroups::Honoured,
-            rep_applies: RepApplies::Unknown,
-            trigger: Trigger::Schedule,
-            visibility: Visibility::NoUserAgent,
-            crawl_delay: CrawlDelaySupport::Unknown,
-            ip_list_urls: Vec::new(),
-            ip_list_format: String::new(),
-            rdns_suffixes: Vec::new(),
-            documentation_url: String::new(),
-            sample_user_agent: String::new(),
-            evidence: InformationSource::Unverified,
-            evidence_url: String::new(),
-            notes: String::new(),
-        }
+        let unknown = || "unknown".to_owned();
+        let visibility = Visibility::NoUserAgent;
+        Crawler { name, operator: unknown(), purpose: unknown(), visibility, ..Crawler::default() }
     }
 
     /// Whether breaking a rule counts against this crawler.
@@ -136,10 +118,11 @@ impl Crawler {
 }
 
 /// Whether a crawler obeys `*` groups.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StarGroups {
     /// It does, or nothing is known, which is read the same.
+    #[default]
     Honoured,
     /// It is documented to obey only groups that name it.
     Ignored,
@@ -147,7 +130,7 @@ pub enum StarGroups {
 
 named_enum! {
     /// What is known of a crawler and the robots exclusion protocol.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum RepApplies {
         /// It follows it.
@@ -157,25 +140,28 @@ named_enum! {
         /// It does not.
         No = "no",
         /// Nobody says.
+        #[default]
         Unknown = "unknown",
     }
 }
 
 /// What makes a crawler send a request.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
     /// Its own schedule.
+    #[default]
     Schedule,
     /// A person who asked for that page.
     Person,
 }
 
 /// Whether a crawler can be told from others in a log.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     /// It sends a user agent of its own.
+    #[default]
     OwnUserAgent,
     /// It is a control token only, or crawls under another's user agent: no
     /// request is ever attributed to it, whatever the user agent says.
@@ -184,7 +170,7 @@ pub enum Visibility {
 
 named_enum! {
     /// Whether a crawler is documented to honour `Crawl-delay`.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum CrawlDelaySupport {
         /// It is.
@@ -192,13 +178,14 @@ named_enum! {
         /// It is documented not to.
         Ignored = "ignored",
         /// Nobody says.
+        #[default]
         Unknown = "unknown",
     }
 }
 
 named_enum! {
     /// Who says what a row of the registry says.
-    #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum InformationSource {
         /// The operator's own words.
@@ -206,6 +193,7 @@ named_enum! {
         /// A maintained third-party list.
         Registry = "registry",
         /// Nobody who could be asked.
+        #[default]
         Unverified = "unverified",
     }
 }

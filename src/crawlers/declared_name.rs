@@ -10,70 +10,18 @@
 /// Longer words are no names, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Parts of words, in lower case, by which crawlers call themselves such.
-const CRAWLER_PARTS: [&[u8]; 8] =
-    [b"bot", b"crawl", b"spider", b"scrap", b"fetch", b"slurp", b"archiver", b"monitor"];
+/// Parts of words, in lower case with spaces between, by which crawlers call themselves such.
+const CRAWLER_PARTS: &str = "bot crawl spider scrap fetch slurp archiver monitor";
 
-/// Words, in lower case, that say what something is and not what it is called.
-const COMMON_WORDS: [&[u8]; 14] = [
-    b"bot",
-    b"bots",
-    b"robot",
-    b"robots",
-    b"crawler",
-    b"crawlers",
-    b"spider",
-    b"scraper",
-    b"fetcher",
-    b"monitor",
-    b"monitoring",
-    b"webcrawler",
-    b"compatible",
-    b"http",
-];
+/// Words, in the same form, that say what something is and not what it is called.
+const COMMON_WORDS: &str = "bot bots robot robots crawler crawlers spider scraper fetcher \
+    monitor monitoring webcrawler compatible http";
 
-/// What browsers, engines and systems put into their user agents, in lower case.
-const BROWSER_WORDS: [&[u8]; 39] = [
-    b"mozilla",
-    b"applewebkit",
-    b"webkit",
-    b"chrome",
-    b"chromium",
-    b"headlesschrome",
-    b"safari",
-    b"gecko",
-    b"khtml",
-    b"version",
-    b"mobile",
-    b"firefox",
-    b"fxios",
-    b"crios",
-    b"edg",
-    b"edge",
-    b"opr",
-    b"opera",
-    b"presto",
-    b"trident",
-    b"msie",
-    b"seamonkey",
-    b"samsungbrowser",
-    b"build",
-    b"windows",
-    b"linux",
-    b"x11",
-    b"macintosh",
-    b"iphone",
-    b"ipad",
-    b"android",
-    b"ubuntu",
-    b"u",
-    b"en-us",
-    b"en",
-    b"x86_64",
-    b"wow64",
-    b"win64",
-    b"like",
-];
+/// What browsers, engines and systems put into their user agents, in the same form.
+const BROWSER_WORDS: &str = "mozilla applewebkit webkit chrome chromium headlesschrome safari \
+    gecko khtml version mobile firefox fxios crios edg edge opr opera presto trident msie \
+    seamonkey samsungbrowser build windows linux x11 macintosh iphone ipad android ubuntu u \
+    en-us en x86_64 wow64 win64 like";
 
 /// The product token that `user_agent` seems to name itself by; `None` where nothing looks like one.
 pub fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
@@ -86,10 +34,10 @@ pub fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
         let after_compatible = before.eq_ignore_ascii_case(b"compatible");
         before = word;
         let Some((name, version)) = name(word).filter(|_| !after_like) else { continue };
-        if is_one_of(name, &BROWSER_WORDS) || is_one_of(name, &COMMON_WORDS) {
+        if is_one_of(name, BROWSER_WORDS) || is_one_of(name, COMMON_WORDS) {
             continue;
         }
-        if CRAWLER_PARTS.iter().any(|part| contains(name, part)) {
+        if CRAWLER_PARTS.split(' ').any(|part| contains(name, part.as_bytes())) {
             return Some(name);
         }
         if version == Version::Given {
@@ -138,8 +86,8 @@ fn name(word: &[u8]) -> Option<(&[u8], Version)> {
     (is_name && !is_host).then_some((name, version))
 }
 
-fn is_one_of(name: &[u8], words: &[&[u8]]) -> bool {
-    words.iter().any(|word| name.eq_ignore_ascii_case(word))
+fn is_one_of(name: &[u8], words: &str) -> bool {
+    words.split(' ').any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 fn contains(name: &[u8], part: &[u8]) -> bool {

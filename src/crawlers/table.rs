@@ -25,27 +25,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// The columns, in the order in which the built-in file has them.
-pub const COLUMNS: [&str; 19] = [
-    "name",
-    "operator",
-    "purpose",
-    "user_agent_regex",
-    "user_agent_exclude",
-    "product_tokens",
-    "honours_star",
-    "rep_applies",
-    "user_triggered",
-    "sends_own_user_agent",
-    "crawl_delay",
-    "ip_list_urls",
-    "ip_list_format",
-    "rdns_suffixes",
-    "documentation_url",
-    "sample_user_agent",
-    "evidence",
-    "evidence_url",
-    "notes",
-];
+pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
+    product_tokens, honours_star, rep_applies, user_triggered, sends_own_user_agent, crawl_delay, \
+    ip_list_urls, ip_list_format, rdns_suffixes, documentation_url, sample_user_agent, evidence, \
+    evidence_url, notes";
 
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
@@ -117,22 +100,22 @@ fn only_one(
     }
 }
 
-/// Where each column of ours stands in this file.
-struct Columns([Option<usize>; COLUMNS.len()]);
+/// Where each column stands that this file has.
+struct Columns(HashMap<String, usize>);
 
 impl Columns {
     fn new(path: &Path, header: &csv::StringRecord) -> Result<Columns> {
-        let mut places = [None; COLUMNS.len()];
+        let mut places = HashMap::new();
         for (place, column) in header.iter().enumerate() {
-            let known = COLUMNS.iter().position(|known| *known == column).ok_or_else(|| {
-                let all = COLUMNS.join(", ");
-                Error::invalid(path, 1, format!("unknown column '{column}'; the columns are {all}"))
-            })?;
-            if places[known].replace(place).is_some() {
+            if !COLUMNS.split(", ").any(|known| known == column) {
+                let why = format!("unknown column '{column}'; the columns are {COLUMNS}");
+                return Err(Error::invalid(path, 1, why));
+            }
+            if places.insert(column.to_owned(), place).is_some() {
                 return Err(Error::invalid(path, 1, format!("column '{column}' stands twice")));
             }
         }
-        if places[0].is_none() {
+        if !places.contains_key("name") {
             let why = "no column 'name'; the first line names the columns, for example \
                        name,user_agent_regex,product_tokens";
             return Err(Error::invalid(path, 1, why));
@@ -152,9 +135,7 @@ struct Cells<'a> {
 impl Cells<'_> {
     /// The cell without white space around it; `None` without such a column.
     fn get(&self, column: &str) -> Option<&str> {
-        let known = COLUMNS.iter().position(|known| *known == column);
-        let place = self.columns.0[known.expect("only names in COLUMNS are asked for")]?;
-        self.record.get(place).map(str::trim)
+        self.record.get(*self.columns.0.get(column)?).map(str::trim)
     }
 
     fn text(&self, column: &str) -> String {
@@ -226,7 +207,8 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
         user_agent_regex: cells.text("user_agent_regex"),
         user_agent_exclude: cells.text("user_agent_exclude"),
         star: cells.choice("honours_star", &STAR)?,
-        rep_applies: cells.choice("rep_applies", &REP_APPLIES)?,
+        rep_applies: cells
+            .choice("rep_applies", &RepApplies::ALL.map(|word| (word.as_str(), word)))?,
         trigger: cells.choice("user_triggered", &TRIGGER)?,
         visibility: cells.choice("sends_own_user_agent", &VISIBILITY)?,
         crawl_delay: cells.choice("crawl_delay", &CRAWL_DELAY)?,
@@ -235,7 +217,8 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
         rdns_suffixes: cells.words("rdns_suffixes"),
         documentation_url: cells.text("documentation_url"),
         sample_user_agent: cells.text("sample_user_agent"),
-        evidence: cells.choice("evidence", &EVIDENCE)?,
+        evidence: cells
+            .choice("evidence", &InformationSource::ALL.map(|word| (word.as_str(), word)))?,
         evidence_url: cells.text("evidence_url"),
         notes: cells.text("notes"),
     })
@@ -244,12 +227,6 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
 // The last word of each is what an empty cell means.
 const STAR: [(&str, StarGroups); 3] =
     [("yes", StarGroups::Honoured), ("no", StarGroups::Ignored), ("unknown", StarGroups::Honoured)];
-const REP_APPLIES: [(&str, RepApplies); 4] = [
-    ("yes", RepApplies::Yes),
-    ("partial", RepApplies::Partial),
-    ("no", RepApplies::No),
-    ("unknown", RepApplies::Unknown),
-];
 const TRIGGER: [(&str, Trigger); 3] =
     [("yes", Trigger::Person), ("no", Trigger::Schedule), ("unknown", Trigger::Schedule)];
 const VISIBILITY: [(&str, Visibility); 2] =
@@ -258,11 +235,6 @@ const CRAWL_DELAY: [(&str, CrawlDelaySupport); 3] = [
     ("yes", CrawlDelaySupport::Honoured),
     ("no", CrawlDelaySupport::Ignored),
     ("unknown", CrawlDelaySupport::Unknown),
-];
-const EVIDENCE: [(&str, InformationSource); 3] = [
-    ("operator-doc", InformationSource::OperatorDocumentation),
-    ("registry", InformationSource::Registry),
-    ("unverified", InformationSource::Unverified),
 ];
 
 /// A file without the column means the obvious: the name is the token. An
@@ -296,7 +268,7 @@ mod tests {
     #[test]
     fn every_column_stands_in_the_readme() {
         let readme = include_str!("../../README.md");
-        for column in COLUMNS {
+        for column in COLUMNS.split(", ") {
             assert!(readme.contains(&format!("\n| `{column}` | ")), "{column}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is
 //! counted. A format is a [`parser::LineParser`] of lines under a name;
-//! [`registry`] lists those that are built in, one file each.
+//! [`registry`] lists those that are built in.
 
 pub mod detect;
 pub mod format;
@@ -22,12 +22,10 @@ pub mod template_token;
 mod aws_elb;
 mod aws_s3;
 mod combined;
+mod combined_dialect;
 mod envoy;
 pub mod haproxy;
-mod ingress_nginx;
 pub mod json;
-mod traefik;
-mod varnish;
 mod w3c;
 
 pub mod field_kind;

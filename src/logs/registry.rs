@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::logs::combined_dialect::{is_ingress_nginx, is_most_of, is_traefik, is_varnish};
 use crate::logs::haproxy::Captures;
 use crate::logs::json::{self, Json, own_names::OwnNames};
 use crate::logs::limitation::Limitation;
 use crate::logs::parser::LineParser;
 use crate::logs::w3c::{self, W3c};
-use crate::logs::{ingress_nginx, traefik, varnish};
 
 /// Makes a parser from the first lines of a file, the captures that HAProxy is configured with and
 /// the names that JSON keys were given.
@@ -30,139 +30,81 @@ pub struct BuiltinFormat {
     pub parser: MakeParser,
 }
 
-/// Every format; of two that read as many lines, the one that explains more of a line first.
-pub const ENTRIES: &[BuiltinFormat] = &[
-    BuiltinFormat {
-        name: "haproxy",
-        about: "HAProxy's HTTP log (option httplog), in syslog or without its header",
-        sample: r#"192.0.2.7:53332 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 11394 - - ---- 2/1/0/0/0 0/0 {example.com|Mozilla/5.0 (compatible; Examplebot/1.2)} {} "GET /music/ HTTP/1.1""#,
-        limitations: &[Limitation::Truncated, Limitation::NoZone],
-        parser: |head, captures, _| {
+/// Makes [`ENTRIES`] of rows: the name, what writes it and what it cannot tell, then its parser,
+/// then the sample.
+macro_rules! formats {
+    ($($name:literal $about:literal [$($limitation:ident)*] $parser:expr; $sample:literal)*) => {
+        /// Every format; of two that read as many lines, the one that explains more of a line first.
+        pub const ENTRIES: &[BuiltinFormat] = &[
+            $(BuiltinFormat {
+                name: $name,
+                about: $about,
+                sample: $sample,
+                limitations: &[$(Limitation::$limitation),*],
+                parser: $parser,
+            },)*
+        ];
+    };
+}
+
+formats! {
+    "haproxy" "HAProxy's HTTP log (option httplog), in syslog or without its header" [Truncated NoZone]
+        |head, captures, _| {
             Some(LineParser::Haproxy(captures.unwrap_or_else(|| Captures::told_from(head))))
-        },
-    },
-    BuiltinFormat {
-        name: "envoy",
-        about: "Envoy's default format, and Istio's",
-        sample: r#"[2025-04-17T05:10:56.310Z] "GET /music/ HTTP/2" 200 - 0 10353 226 100 "192.0.2.7" "Examplebot/1.2" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "example.com" "10.0.2.1:80""#,
-        limitations: &[],
-        parser: |_, _, _| Some(LineParser::Envoy),
-    },
-    BuiltinFormat {
-        name: "traefik",
-        about: "Traefik's common log format",
-        sample: r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2" 1 "web@docker" "http://10.0.2.1:80" 12ms"#,
-        limitations: &[],
-        parser: |head, _, _| traefik::is_traefik(head).then_some(LineParser::Combined),
-    },
-    BuiltinFormat {
-        name: "ingress-nginx",
-        about: "Kubernetes' ingress-nginx",
-        sample: r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2" 412 0.005 [default-web-80] [] 10.0.2.1:80 10353 0.004 200 cc21d9b0cf5c432b8c7e98aeb7988cd2"#,
-        limitations: &[],
-        parser: |head, _, _| ingress_nginx::is_ingress_nginx(head).then_some(LineParser::Combined),
-    },
-    BuiltinFormat {
-        name: "varnish",
-        about: "varnishncsa's default: combined with absolute targets",
-        sample: r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET http://example.com/music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#,
-        limitations: &[],
-        parser: |head, _, _| varnish::is_varnish(head).then_some(LineParser::Varnish),
-    },
-    BuiltinFormat {
-        name: "vhost_combined",
-        about: "Apache's vhost_combined, and others that put the host in front of combined",
-        sample: r#"example.com:443 192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#,
-        limitations: &[],
-        parser: |_, _, _| Some(LineParser::VhostCombined),
-    },
-    BuiltinFormat {
-        name: "combined",
-        about: "nginx's default and Apache's combined, with any fields behind",
-        sample: r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#,
-        limitations: &[],
-        parser: |_, _, _| Some(LineParser::Combined),
-    },
-    BuiltinFormat {
-        name: "common",
-        about: "Apache's common, with any fields behind",
-        sample: r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#,
-        limitations: &[Limitation::NoUserAgent],
-        parser: |_, _, _| Some(LineParser::Common),
-    },
-    BuiltinFormat {
-        name: "caddy",
-        about: "Caddy's access log",
-        sample: r#"{"level":"info","ts":1744866656.25,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"4711","client_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"/music/","headers":{"User-Agent":["Examplebot/1.2"]},"tls":{"version":772}},"duration":0.01,"size":10353,"status":200}"#,
-        limitations: &[],
-        parser: |head, _, _| json(json::JsonDialect::Caddy, head),
-    },
-    BuiltinFormat {
-        name: "traefik_json",
-        about: "Traefik's access log in JSON",
-        sample: r#"{"ClientAddr":"192.0.2.7:4711","ClientHost":"192.0.2.7","DownstreamContentSize":10353,"DownstreamStatus":200,"RequestAddr":"example.com","RequestHost":"example.com","RequestMethod":"GET","RequestPath":"/music/","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","StartUTC":"2025-04-17T05:10:56.123456789Z","level":"info","msg":"","request_User-Agent":"Examplebot/1.2","time":"2025-04-17T05:10:56Z"}"#,
-        limitations: &[],
-        parser: |head, _, _| json(json::JsonDialect::Traefik, head),
-    },
-    BuiltinFormat {
-        name: "cloudflare",
-        about: "Cloudflare Logpush, HTTP requests",
-        sample: r#"{"ClientIP":"192.0.2.7","ClientRequestHost":"example.com","ClientRequestMethod":"GET","ClientRequestScheme":"https","ClientRequestSource":"eyeball","ClientRequestURI":"/music/","ClientRequestUserAgent":"Examplebot/1.2","EdgeResponseBytes":10353,"EdgeResponseStatus":200,"EdgeStartTimestamp":"2025-04-17T05:10:56Z"}"#,
-        limitations: &[],
-        parser: |head, _, _| json(json::JsonDialect::Cloudflare, head),
-    },
-    BuiltinFormat {
-        name: "google_cloud",
-        about: "Google Cloud's load balancers, as exported from Cloud Logging",
-        sample: r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#,
-        limitations: &[Limitation::Sampled],
-        parser: |head, _, _| json(json::JsonDialect::GoogleCloud, head),
-    },
-    BuiltinFormat {
-        name: "json",
-        about: "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names",
-        sample: r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#,
-        limitations: &[],
-        parser: |head, _, own| {
-            Json::told(json::JsonDialect::CommonNames, head, own).map(LineParser::Json)
-        },
-    },
-    BuiltinFormat {
-        name: "cloudfront",
-        about: "CloudFront's standard logs (v1, and v2 in W3C format)",
-        sample: "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol\n2025-04-17\t05:10:56\tFRA2\t10353\t192.0.2.7\tGET\td111111abcdef8.cloudfront.net\t/music/\t200\t-\tExamplebot/1.2\t-\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\texample.com\thttps",
-        limitations: &[Limitation::BestEffort],
-        parser: |head, _, _| w3c(w3c::W3cDialect::CloudFront, head),
-    },
-    BuiltinFormat {
-        name: "w3c",
-        about: "W3C extended logs, as IIS writes them",
-        sample: "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status sc-bytes cs-bytes time-taken\n2025-04-17 05:10:56 192.0.2.80 GET /music/ - 443 - 192.0.2.7 Examplebot/1.2 - 200 0 0 10353 242 283",
-        limitations: &[],
-        parser: |head, _, _| w3c(w3c::W3cDialect::Extended, head),
-    },
-    BuiltinFormat {
-        name: "aws_alb",
-        about: "AWS's application load balancer",
-        sample: r#"https 2025-04-17T05:10:56.123456Z app/web/50dc6c495c0c9188 192.0.2.7:4711 10.0.0.66:9000 0.086 0.048 0.037 200 200 0 10353 "GET https://example.com:443/music/ HTTP/2.0" "Examplebot/1.2" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/web/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "example.com" "-" 1 2025-04-17T05:10:56.037000Z "forward" "-" "-" "10.0.0.66:9000" "200" "-" "-""#,
-        limitations: &[Limitation::BestEffort],
-        parser: |_, _, _| Some(LineParser::AwsAlb),
-    },
-    BuiltinFormat {
-        name: "aws_elb",
-        about: "AWS's classic load balancer",
-        sample: r#"2025-04-17T05:10:56.123456Z web 192.0.2.7:4711 10.0.0.66:9000 0.000086 0.001048 0.001337 200 200 0 10353 "GET https://example.com:443/music/ HTTP/1.1" "Examplebot/1.2" DHE-RSA-AES128-SHA TLSv1.2"#,
-        limitations: &[Limitation::BestEffort],
-        parser: |_, _, _| Some(LineParser::AwsElb),
-    },
-    BuiltinFormat {
-        name: "aws_s3",
-        about: "AWS S3 server access logs",
-        sample: r#"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be bucket [17/Apr/2025:05:10:56 +0000] 192.0.2.7 - 3E57427F3EXAMPLE WEBSITE.GET.OBJECT music/index.html "GET /music/ HTTP/1.1" 200 - 10353 10353 12 11 "-" "Examplebot/1.2" - s9lzHYrFp76ZVxRcpX9+5cjAnEH2ROuNkd2BHfIa6UkFVdtjf5mKR3/eTPFvsiP/XV/VLi31234= - - - example.com - - -"#,
-        limitations: &[Limitation::BestEffort],
-        parser: |_, _, _| Some(LineParser::AwsS3),
-    },
-];
+        };
+        r#"192.0.2.7:53332 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 11394 - - ---- 2/1/0/0/0 0/0 {example.com|Mozilla/5.0 (compatible; Examplebot/1.2)} {} "GET /music/ HTTP/1.1""#
+    "envoy" "Envoy's default format, and Istio's" []
+        |_, _, _| Some(LineParser::Envoy);
+        r#"[2025-04-17T05:10:56.310Z] "GET /music/ HTTP/2" 200 - 0 10353 226 100 "192.0.2.7" "Examplebot/1.2" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "example.com" "10.0.2.1:80""#
+    "traefik" "Traefik's common log format" []
+        |head, _, _| is_most_of(head, is_traefik).then_some(LineParser::Combined);
+        r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2" 1 "web@docker" "http://10.0.2.1:80" 12ms"#
+    "ingress-nginx" "Kubernetes' ingress-nginx" []
+        |head, _, _| is_most_of(head, is_ingress_nginx).then_some(LineParser::Combined);
+        r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2" 412 0.005 [default-web-80] [] 10.0.2.1:80 10353 0.004 200 cc21d9b0cf5c432b8c7e98aeb7988cd2"#
+    "varnish" "varnishncsa's default: combined with absolute targets" []
+        |head, _, _| is_most_of(head, is_varnish).then_some(LineParser::Varnish);
+        r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET http://example.com/music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#
+    "vhost_combined" "Apache's vhost_combined, and others that put the host in front of combined" []
+        |_, _, _| Some(LineParser::VhostCombined);
+        r#"example.com:443 192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#
+    "combined" "nginx's default and Apache's combined, with any fields behind" []
+        |_, _, _| Some(LineParser::Combined);
+        r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#
+    "common" "Apache's common, with any fields behind" [NoUserAgent]
+        |_, _, _| Some(LineParser::Common);
+        r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#
+    "caddy" "Caddy's access log" []
+        |head, _, _| json(json::JsonDialect::Caddy, head);
+        r#"{"level":"info","ts":1744866656.25,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"4711","client_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"/music/","headers":{"User-Agent":["Examplebot/1.2"]},"tls":{"version":772}},"duration":0.01,"size":10353,"status":200}"#
+    "traefik_json" "Traefik's access log in JSON" []
+        |head, _, _| json(json::JsonDialect::Traefik, head);
+        r#"{"ClientAddr":"192.0.2.7:4711","ClientHost":"192.0.2.7","DownstreamContentSize":10353,"DownstreamStatus":200,"RequestAddr":"example.com","RequestHost":"example.com","RequestMethod":"GET","RequestPath":"/music/","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","StartUTC":"2025-04-17T05:10:56.123456789Z","level":"info","msg":"","request_User-Agent":"Examplebot/1.2","time":"2025-04-17T05:10:56Z"}"#
+    "cloudflare" "Cloudflare Logpush, HTTP requests" []
+        |head, _, _| json(json::JsonDialect::Cloudflare, head);
+        r#"{"ClientIP":"192.0.2.7","ClientRequestHost":"example.com","ClientRequestMethod":"GET","ClientRequestScheme":"https","ClientRequestSource":"eyeball","ClientRequestURI":"/music/","ClientRequestUserAgent":"Examplebot/1.2","EdgeResponseBytes":10353,"EdgeResponseStatus":200,"EdgeStartTimestamp":"2025-04-17T05:10:56Z"}"#
+    "google_cloud" "Google Cloud's load balancers, as exported from Cloud Logging" [Sampled]
+        |head, _, _| json(json::JsonDialect::GoogleCloud, head);
+        r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#
+    "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
+        |head, _, own| Json::told(json::JsonDialect::CommonNames, head, own).map(LineParser::Json);
+        r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
+    "cloudfront" "CloudFront's standard logs (v1, and v2 in W3C format)" [BestEffort]
+        |head, _, _| w3c(w3c::W3cDialect::CloudFront, head);
+        "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol\n2025-04-17\t05:10:56\tFRA2\t10353\t192.0.2.7\tGET\td111111abcdef8.cloudfront.net\t/music/\t200\t-\tExamplebot/1.2\t-\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\texample.com\thttps"
+    "w3c" "W3C extended logs, as IIS writes them" []
+        |head, _, _| w3c(w3c::W3cDialect::Extended, head);
+        "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status sc-bytes cs-bytes time-taken\n2025-04-17 05:10:56 192.0.2.80 GET /music/ - 443 - 192.0.2.7 Examplebot/1.2 - 200 0 0 10353 242 283"
+    "aws_alb" "AWS's application load balancer" [BestEffort]
+        |_, _, _| Some(LineParser::AwsAlb);
+        r#"https 2025-04-17T05:10:56.123456Z app/web/50dc6c495c0c9188 192.0.2.7:4711 10.0.0.66:9000 0.086 0.048 0.037 200 200 0 10353 "GET https://example.com:443/music/ HTTP/2.0" "Examplebot/1.2" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/web/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "example.com" "-" 1 2025-04-17T05:10:56.037000Z "forward" "-" "-" "10.0.0.66:9000" "200" "-" "-""#
+    "aws_elb" "AWS's classic load balancer" [BestEffort]
+        |_, _, _| Some(LineParser::AwsElb);
+        r#"2025-04-17T05:10:56.123456Z web 192.0.2.7:4711 10.0.0.66:9000 0.000086 0.001048 0.001337 200 200 0 10353 "GET https://example.com:443/music/ HTTP/1.1" "Examplebot/1.2" DHE-RSA-AES128-SHA TLSv1.2"#
+    "aws_s3" "AWS S3 server access logs" [BestEffort]
+        |_, _, _| Some(LineParser::AwsS3);
+        r#"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be bucket [17/Apr/2025:05:10:56 +0000] 192.0.2.7 - 3E57427F3EXAMPLE WEBSITE.GET.OBJECT music/index.html "GET /music/ HTTP/1.1" 200 - 10353 10353 12 11 "-" "Examplebot/1.2" - s9lzHYrFp76ZVxRcpX9+5cjAnEH2ROuNkd2BHfIa6UkFVdtjf5mKR3/eTPFvsiP/XV/VLi31234= - - - example.com - - -"#
+}
 
 fn json(dialect: json::JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
     Json::told(dialect, head, None).map(LineParser::Json)

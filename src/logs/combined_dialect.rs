@@ -1,0 +1,57 @@
+//! Formats that are combined with something of their own, told by their lines.
+//!
+//! - Traefik's common log format has four fields behind the user agent: `<request count> "<router>"
+//!   "<server URL>" <duration>ms`. Traefik drops all headers unless `fields.headers` says otherwise
+//!   (its documentation of access logs); the user agent is then `"-"`, on every line.
+//! - Kubernetes' ingress-nginx has nine fields behind: `<request length> <request time> [<upstream
+//!   name>] [<alternative upstream>] ...`. Its documentation of log formats has the raw `$request`; a
+//!   configuration may have `$uri` instead, which no line shows.
+//! - `varnishncsa` as it comes has absolute targets. Its default is `%h %l %u %t "%r" %s %b
+//!   "%{Referer}i" "%{User-agent}i"` (varnishncsa(1)), and `%r` is put together anew from the Host
+//!   header, so that the host in the target is our own. In an nginx or Apache log such a target is a
+//!   probe for an open proxy.
+
+use crate::logs::combined::tail_and_request;
+use crate::logs::field::RawField;
+use crate::logs::request;
+use crate::url::origin::split_scheme;
+
+/// Whether most of `head` is such a line; also where there are no lines.
+pub fn is_most_of(head: &[&[u8]], is_such: fn(&[u8]) -> Option<bool>) -> bool {
+    let count = head.iter().filter(|line| is_such(line) == Some(true)).count();
+    head.is_empty() || count * 2 > head.len()
+}
+
+/// Whether a line ends as Traefik's do.
+pub fn is_traefik(line: &[u8]) -> Option<bool> {
+    let (tail, _) = tail_and_request(line)?;
+    let tail = tail.strip_prefix(b" ")?;
+    let digits = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (_router, rest) = RawField::take_quoted(tail[digits..].strip_prefix(b" ")?)?;
+    let (_server, rest) = RawField::take_quoted(rest.strip_prefix(b" ")?)?;
+    let duration = rest.strip_prefix(b" ")?.strip_suffix(b"ms")?;
+    Some(digits > 0 && !duration.is_empty() && duration.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a line goes on after the user agent as ingress-nginx's do.
+pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
+    let (tail, _) = tail_and_request(line)?;
+    let mut tokens = tail.strip_prefix(b" ")?.split(|&byte| byte == b' ');
+    let is_number = |token: &[u8]| {
+        token.first().is_some_and(u8::is_ascii_digit)
+            && token.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    };
+    let is_bracketed = |token: &[u8]| token.starts_with(b"[") && token.ends_with(b"]");
+    Some(
+        is_number(tokens.next()?)
+            && is_number(tokens.next()?)
+            && is_bracketed(tokens.next()?)
+            && is_bracketed(tokens.next()?),
+    )
+}
+
+/// Whether a line asks for a whole URL, as varnishncsa's do.
+pub fn is_varnish(line: &[u8]) -> Option<bool> {
+    let (_, request) = tail_and_request(line)?;
+    Some(split_scheme(request::parse(request).ok()?.target?).is_some())
+}

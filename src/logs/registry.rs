@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::logs::combined_dialect::{is_ingress_nginx, is_most_of, is_traefik, is_varnish};
 use crate::logs::haproxy::Captures;
-use crate::logs::json::{self, Json, own_names::OwnNames};
+use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
 use crate::logs::limitation::Limitation;
 use crate::logs::parser::LineParser;
-use crate::logs::w3c::{self, W3c};
+use crate::logs::w3c::{W3c, W3cDialect};
 
 /// Makes a parser from the first lines of a file, the captures that HAProxy is configured with and
 /// the names that JSON keys were given.
@@ -75,25 +75,25 @@ formats! {
         |_, _, _| Some(LineParser::Common);
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#
     "caddy" "Caddy's access log" []
-        |head, _, _| json(json::JsonDialect::Caddy, head);
+        |head, _, _| json(JsonDialect::Caddy, head);
         r#"{"level":"info","ts":1744866656.25,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"4711","client_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"/music/","headers":{"User-Agent":["Examplebot/1.2"]},"tls":{"version":772}},"duration":0.01,"size":10353,"status":200}"#
     "traefik_json" "Traefik's access log in JSON" []
-        |head, _, _| json(json::JsonDialect::Traefik, head);
+        |head, _, _| json(JsonDialect::Traefik, head);
         r#"{"ClientAddr":"192.0.2.7:4711","ClientHost":"192.0.2.7","DownstreamContentSize":10353,"DownstreamStatus":200,"RequestAddr":"example.com","RequestHost":"example.com","RequestMethod":"GET","RequestPath":"/music/","RequestPort":"-","RequestProtocol":"HTTP/2.0","RequestScheme":"https","StartUTC":"2025-04-17T05:10:56.123456789Z","level":"info","msg":"","request_User-Agent":"Examplebot/1.2","time":"2025-04-17T05:10:56Z"}"#
     "cloudflare" "Cloudflare Logpush, HTTP requests" []
-        |head, _, _| json(json::JsonDialect::Cloudflare, head);
+        |head, _, _| json(JsonDialect::Cloudflare, head);
         r#"{"ClientIP":"192.0.2.7","ClientRequestHost":"example.com","ClientRequestMethod":"GET","ClientRequestScheme":"https","ClientRequestSource":"eyeball","ClientRequestURI":"/music/","ClientRequestUserAgent":"Examplebot/1.2","EdgeResponseBytes":10353,"EdgeResponseStatus":200,"EdgeStartTimestamp":"2025-04-17T05:10:56Z"}"#
     "google_cloud" "Google Cloud's load balancers, as exported from Cloud Logging" [Sampled]
-        |head, _, _| json(json::JsonDialect::GoogleCloud, head);
+        |head, _, _| json(JsonDialect::GoogleCloud, head);
         r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#
     "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
-        |head, _, own| Json::told(json::JsonDialect::CommonNames, head, own).map(LineParser::Json);
+        |head, _, own| Json::told(JsonDialect::CommonNames, head, own).map(LineParser::Json);
         r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
     "cloudfront" "CloudFront's standard logs (v1, and v2 in W3C format)" [BestEffort]
-        |head, _, _| w3c(w3c::W3cDialect::CloudFront, head);
+        |head, _, _| w3c(W3cDialect::CloudFront, head);
         "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol\n2025-04-17\t05:10:56\tFRA2\t10353\t192.0.2.7\tGET\td111111abcdef8.cloudfront.net\t/music/\t200\t-\tExamplebot/1.2\t-\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\texample.com\thttps"
     "w3c" "W3C extended logs, as IIS writes them" []
-        |head, _, _| w3c(w3c::W3cDialect::Extended, head);
+        |head, _, _| w3c(W3cDialect::Extended, head);
         "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status sc-bytes cs-bytes time-taken\n2025-04-17 05:10:56 192.0.2.80 GET /music/ - 443 - 192.0.2.7 Examplebot/1.2 - 200 0 0 10353 242 283"
     "aws_alb" "AWS's application load balancer" [BestEffort]
         |_, _, _| Some(LineParser::AwsAlb);
@@ -106,10 +106,10 @@ formats! {
         r#"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be bucket [17/Apr/2025:05:10:56 +0000] 192.0.2.7 - 3E57427F3EXAMPLE WEBSITE.GET.OBJECT music/index.html "GET /music/ HTTP/1.1" 200 - 10353 10353 12 11 "-" "Examplebot/1.2" - s9lzHYrFp76ZVxRcpX9+5cjAnEH2ROuNkd2BHfIa6UkFVdtjf5mKR3/eTPFvsiP/XV/VLi31234= - - - example.com - - -"#
 }
 
-fn json(dialect: json::JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
+fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
     Json::told(dialect, head, None).map(LineParser::Json)
 }
 
-fn w3c(dialect: w3c::W3cDialect, head: &[&[u8]]) -> Option<LineParser> {
+fn w3c(dialect: W3cDialect, head: &[&[u8]]) -> Option<LineParser> {
     W3c::told(dialect, head).map(|w3c| LineParser::W3c(Arc::new(w3c)))
 }

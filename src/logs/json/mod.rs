@@ -3,13 +3,8 @@
 //! Each format is a table of the paths at which the parts of a request stand. Of several paths to
 //! one part the first that has a value counts.
 
-pub mod caddy;
-pub mod cloudflare;
-pub mod common_names;
-pub mod field_paths;
-pub mod google_cloud;
+pub mod dialect;
 pub mod own_names;
-pub mod traefik;
 
 mod key_predictor;
 mod key_tree;
@@ -24,25 +19,11 @@ use crate::logs::record::Fields;
 use crate::logs::reject::{Reject, Skip};
 use crate::time::Zone;
 
+use dialect::JsonDialect;
 use key_predictor::KeyPredictor;
 use key_tree::{KeyTree, ValueSlot};
 use own_names::OwnNames;
 use scan::{JsonValue, scan};
-
-/// Who writes the lines, as far as it matters beyond the names of keys.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum JsonDialect {
-    /// Whoever writes keys that somebody chose.
-    CommonNames,
-    /// Caddy, other loggers of which write to the same stream.
-    Caddy,
-    /// Traefik.
-    Traefik,
-    /// Cloudflare Logpush, with requests that Cloudflare made itself.
-    Cloudflare,
-    /// Google Cloud Logging, with entries of other services.
-    GoogleCloud,
-}
 
 /// The layout of one file. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -101,9 +82,7 @@ impl Json {
     #[inline]
     fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> Result<Fields<'a>, Reject> {
         let mut fields = fields(|part| values[part as usize].field, zone)?;
-        if self.dialect == JsonDialect::Caddy {
-            fields.scheme = caddy::scheme(fields.scheme);
-        }
+        fields.scheme = self.dialect.scheme(fields.scheme);
         Ok(fields)
     }
 
@@ -126,14 +105,7 @@ impl Json {
     /// Why a line of the same stream is nobody's request to us.
     #[inline]
     fn skip(&self, values: &Values<'_>) -> Option<Skip> {
-        let value = |part: LogField| values[part as usize].field;
-        match self.dialect {
-            JsonDialect::CommonNames => None,
-            JsonDialect::Caddy => caddy::skip(value),
-            JsonDialect::Traefik => traefik::skip(value),
-            JsonDialect::Cloudflare => cloudflare::skip(value),
-            JsonDialect::GoogleCloud => google_cloud::skip(value),
-        }
+        self.dialect.skip(|part| raw(values, part))
     }
 }
 
@@ -153,15 +125,8 @@ fn object(line: &[u8]) -> Option<&[u8]> {
 
 /// All paths, the best of each part first. What the user names goes before what is known.
 fn paths(dialect: JsonDialect, own: Option<&OwnNames>) -> Vec<(LogField, String)> {
-    let known = match dialect {
-        JsonDialect::CommonNames => common_names::PATHS,
-        JsonDialect::Caddy => caddy::PATHS,
-        JsonDialect::Traefik => traefik::PATHS,
-        JsonDialect::Cloudflare => cloudflare::PATHS,
-        JsonDialect::GoogleCloud => google_cloud::PATHS,
-    };
     let mut paths: Vec<(LogField, String)> = own.map(OwnNames::paths).unwrap_or_default().to_vec();
-    for &(part, known) in known {
+    for &(part, known) in dialect.paths() {
         if !own.is_some_and(|own| own.replaces(part)) {
             paths.extend(known.split(' ').map(|path| (part, path.to_owned())));
         }

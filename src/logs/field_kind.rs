@@ -7,73 +7,62 @@ use crate::logs::field::RawField;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
+use crate::named_enum::named_enum;
 use crate::time::Zone;
 
-/// What a field says of the request.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum LogField {
-    /// When; with the date, unless that stands elsewhere.
-    Time,
-    /// The day, where it has a field of its own.
-    Date,
-    /// The address that asked.
-    Client,
-    /// X-Forwarded-For.
-    ForwardedFor,
-    /// The host that was asked for, maybe with a port.
-    Host,
-    /// The port that was asked.
-    Port,
-    /// `http`, `https`, `on` and the like; or anything that is there only for encrypted requests.
-    Scheme,
-    /// The method.
-    Method,
-    /// Method, target and version in one.
-    Request,
-    /// Path and query as sent.
-    Target,
-    /// The absolute URL, which is our own.
-    Url,
-    /// The path, often without its query and decoded.
-    Path,
-    /// The query without its `?`.
-    Query,
-    /// Status of the answer.
-    Status,
-    /// Size of the answer.
-    Bytes,
-    /// The user agent.
-    UserAgent,
-    /// Which logger wrote the line, or what caused the request.
-    Source,
+named_enum! {
+    /// What a field says of the request.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum LogField {
+        /// When; with the date, unless that stands elsewhere.
+        Time = "time",
+        /// The day, where it has a field of its own.
+        Date = "date",
+        /// The address that asked.
+        Client = "client",
+        /// X-Forwarded-For.
+        ForwardedFor = "forwarded-for",
+        /// The host that was asked for, maybe with a port.
+        Host = "host",
+        /// The port that was asked.
+        Port = "port",
+        /// `http`, `https`, `on` and the like; or anything that is there only for encrypted requests.
+        Scheme = "scheme",
+        /// The method.
+        Method = "method",
+        /// Method, target and version in one.
+        Request = "request",
+        /// Path and query as sent.
+        Target = "target",
+        /// The absolute URL, which is our own.
+        Url = "url",
+        /// The path, often without its query and decoded.
+        Path = "path",
+        /// The query without its `?`.
+        Query = "query",
+        /// Status of the answer.
+        Status = "status",
+        /// Size of the answer.
+        Bytes = "bytes",
+        /// The user agent.
+        UserAgent = "user-agent",
+        /// Which logger wrote the line, or what caused the request.
+        Source = "source",
+    }
 }
 
 impl LogField {
     /// How many there are.
-    pub const COUNT: usize = LogField::Source as usize + 1;
+    pub const COUNT: usize = LogField::ALL.len();
 
     /// Those that say what was requested.
     pub const OF_TARGET: [LogField; 5] =
         [LogField::Request, LogField::Target, LogField::Url, LogField::Path, LogField::Query];
 
-    /// Those that a user can name a field for.
-    pub const NAMED: [(&'static str, LogField); 15] = [
-        ("time", LogField::Time),
-        ("client", LogField::Client),
-        ("forwarded-for", LogField::ForwardedFor),
-        ("host", LogField::Host),
-        ("port", LogField::Port),
-        ("scheme", LogField::Scheme),
-        ("method", LogField::Method),
-        ("request", LogField::Request),
-        ("target", LogField::Target),
-        ("url", LogField::Url),
-        ("path", LogField::Path),
-        ("query", LogField::Query),
-        ("status", LogField::Status),
-        ("bytes", LogField::Bytes),
-        ("user-agent", LogField::UserAgent),
-    ];
+    /// Whether a user can name a field for it.
+    pub fn can_be_named(&self) -> bool {
+        !matches!(self, LogField::Date | LogField::Source)
+    }
 }
 
 /// The fields that say nothing about the target's form.

@@ -27,3 +27,10 @@ named_enum! {
         NoClient = "has no address of the client, so crawlers cannot be verified",
     }
 }
+
+impl Limitation {
+    /// Those of `claims` that are so.
+    pub fn those_of<const N: usize>(claims: [(Limitation, bool); N]) -> Vec<Limitation> {
+        claims.into_iter().filter(|(_, is_so)| *is_so).map(|(limitation, _)| limitation).collect()
+    }
+}

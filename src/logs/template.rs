@@ -182,18 +182,13 @@ fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
             "the log format has no request; add $request or $request_uri (nginx) or %r (Apache)",
         ));
     }
-    let limitations = [
+    Ok(Limitation::those_of([
         (Limitation::NoUserAgent, !has(&[Slot::UserAgent])),
         (Limitation::DecodedTargets, !is_raw),
         (Limitation::NoQuery, !is_raw && !has(&[Slot::DecodedTarget, Slot::Query])),
         (Limitation::NoZone, !has(&[Slot::Time]) && !pieces.iter().any(names_zone)),
         (Limitation::NoClient, !has(&[Slot::Client, Slot::ForwardedFor])),
-    ];
-    Ok(limitations
-        .into_iter()
-        .filter(|(_, is_so)| *is_so)
-        .map(|(limitation, _)| limitation)
-        .collect())
+    ]))
 }
 
 /// Whether it is a time that says where its clock stands.

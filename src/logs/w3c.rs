@@ -101,23 +101,14 @@ impl W3c {
     /// What these columns cannot tell.
     pub fn limitations(&self) -> Vec<Limitation> {
         let lacks = |part| !self.columns.parts.contains(&Some(part));
-        let mut limitations = Vec::new();
-        if lacks(LogField::UserAgent) {
-            limitations.push(Limitation::NoUserAgent);
-        }
-        if lacks(LogField::Client) {
-            limitations.push(Limitation::NoClient);
-        }
-        if lacks(LogField::Target) && lacks(LogField::Query) {
-            limitations.push(Limitation::NoQuery);
-        }
-        if lacks(LogField::Target) && self.dialect == W3cDialect::Extended {
-            limitations.push(Limitation::DecodedTargets);
-        }
-        if self.columns.time_is_local {
-            limitations.push(Limitation::NoZone);
-        }
-        limitations
+        let is_decoded = lacks(LogField::Target) && self.dialect == W3cDialect::Extended;
+        Limitation::those_of([
+            (Limitation::NoUserAgent, lacks(LogField::UserAgent)),
+            (Limitation::NoClient, lacks(LogField::Client)),
+            (Limitation::NoQuery, lacks(LogField::Target) && lacks(LogField::Query)),
+            (Limitation::DecodedTargets, is_decoded),
+            (Limitation::NoZone, self.columns.time_is_local),
+        ])
     }
 
     /// Finds the fields of `line`.

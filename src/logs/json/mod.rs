@@ -139,13 +139,6 @@ fn limitations(dialect: JsonDialect, records: &[Values<'_>]) -> Vec<Limitation> 
     let has = |part: LogField| records.iter().any(|values| !raw(values, part).is_empty());
     // Traefik can be told to redact headers.
     let is_user_agent = |raw: &[u8]| !matches!(raw, b"" | b"REDACTED");
-    let mut limitations = Vec::new();
-    if !records.iter().any(|values| is_user_agent(raw(values, LogField::UserAgent))) {
-        limitations.push(Limitation::NoUserAgent);
-    }
-    if !has(LogField::Client) {
-        limitations.push(Limitation::NoClient);
-    }
     let is_path_alone = |values: &&Values<'_>| {
         let better = [LogField::Request, LogField::Target, LogField::Url];
         better.iter().all(|&part| raw(values, part).is_empty())
@@ -153,16 +146,16 @@ fn limitations(dialect: JsonDialect, records: &[Values<'_>]) -> Vec<Limitation> 
     let paths: Vec<&[u8]> =
         records.iter().filter(is_path_alone).map(|values| raw(values, LogField::Path)).collect();
     let any_has = |byte| paths.iter().any(|path| path.contains(&byte));
-    if any_has(b'/') && !any_has(b'?') {
-        if !has(LogField::Query) {
-            limitations.push(Limitation::NoQuery);
-        }
-        // As `$uri`, which nginx has decoded.
-        if dialect == JsonDialect::CommonNames && !any_has(b'%') {
-            limitations.push(Limitation::DecodedTargets);
-        }
-    }
-    limitations
+    let has_paths = any_has(b'/') && !any_has(b'?');
+    // As `$uri`, which nginx has decoded.
+    let is_decoded = has_paths && dialect == JsonDialect::CommonNames && !any_has(b'%');
+    let has_user_agent = records.iter().any(|v| is_user_agent(raw(v, LogField::UserAgent)));
+    Limitation::those_of([
+        (Limitation::NoUserAgent, !has_user_agent),
+        (Limitation::NoClient, !has(LogField::Client)),
+        (Limitation::NoQuery, has_paths && !has(LogField::Query)),
+        (Limitation::DecodedTargets, is_decoded),
+    ])
 }
 
 fn raw<'a>(values: &Values<'a>, part: LogField) -> &'a [u8] {

@@ -46,7 +46,8 @@ impl OwnNames {
 }
 
 fn pair(text: &str) -> Result<(LogField, String)> {
-    let known = || LogField::NAMED.map(|(name, _)| name).join(", ");
+    let named = || LogField::ALL.into_iter().filter(LogField::can_be_named);
+    let known = || named().map(LogField::as_str).collect::<Vec<_>>().join(", ");
     let Some((name, path)) = text.split_once('=') else {
         return Err(Error::usage(format!(
             "'{text}' names no JSON field; write for instance time=ts,host=request.host ({})",
@@ -54,8 +55,7 @@ fn pair(text: &str) -> Result<(LogField, String)> {
         )));
     };
     let name = name.trim().replace('_', "-");
-    let part = LogField::NAMED.iter().find(|(known, _)| *known == name);
-    let Some(&(_, part)) = part else {
+    let Some(part) = named().find(|known| known.as_str() == name) else {
         return Err(Error::usage(format!(
             "unknown part '{name}' of a JSON log; the parts are {}",
             known()

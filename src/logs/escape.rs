@@ -150,32 +150,18 @@ fn undo_json(mut raw: &[u8], out: &mut Vec<u8>) {
 
 /// `\uXXXX`, or two of them where the first is half of a pair. Half a pair alone is U+FFFD.
 fn unicode(raw: &[u8]) -> Option<(char, usize)> {
-    let first = unit(raw)?;
-    if let Some(scalar) = char::from_u32(first) {
-        return Some((scalar, 6));
-    }
-    let second = unit(&raw[6..]).filter(|second| (0xdc00..0xe000).contains(second));
-    match second {
-        Some(second) if first < 0xdc00 => {
-            let scalar = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-            Some((char::from_u32(scalar)?, 12))
-        }
-        _ => Some((char::REPLACEMENT_CHARACTER, 6)),
-    }
+    let units = [Some(unit(raw)?), unit(&raw[6..])];
+    let first = char::decode_utf16(units.into_iter().flatten()).next()?;
+    Some(first.map_or((char::REPLACEMENT_CHARACTER, 6), |scalar| (scalar, 6 * scalar.len_utf16())))
 }
 
-fn unit(raw: &[u8]) -> Option<u32> {
+fn unit(raw: &[u8]) -> Option<u16> {
     let digits = raw.strip_prefix(b"\\u")?.get(..4)?;
-    digits.iter().try_fold(0, |sum, &digit| Some(sum << 4 | u32::from(hex(digit)?)))
+    digits.iter().try_fold(0, |sum, &digit| Some(sum << 4 | u16::from(hex(digit)?)))
 }
 
 fn hex(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
+    char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use percent_encoding::percent_encode_byte;
+
 use crate::bytes;
 use crate::robots::field::is_space;
 
@@ -156,16 +158,11 @@ fn escape(written: &[u8]) -> Box<[u8]> {
                 escaped.extend([b'%', high.to_ascii_uppercase(), low.to_ascii_uppercase()]);
                 rest = after;
             }
-            (byte @ 0x80.., _) => escaped.extend(percent_encoded(byte)),
+            (byte @ 0x80.., _) => escaped.extend(percent_encode_byte(byte).bytes()),
             (byte, _) => escaped.push(byte),
         }
     }
     escaped.into()
-}
-
-fn percent_encoded(byte: u8) -> [u8; 3] {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }
 
 /// What the crawlers of one list of User-agent lines are asked to wait between requests.

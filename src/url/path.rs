@@ -3,6 +3,7 @@
 use crate::bytes;
 use crate::url::dialect::Dialect;
 
+use percent_encoding::percent_encode_byte;
 use std::borrow::Cow;
 
 /// Path and query of a request, prepared; borrows where nothing had to change.
@@ -146,7 +147,7 @@ fn push_normal(target: &[u8], dialect: Dialect, prepared: &mut Vec<u8>) {
                 push_encoded(value, dialect, prepared);
                 rest = &after[2..];
             }
-            (None, 0x00..=0x20 | 0x7F..=0xFF) => prepared.extend(percent_encoded(byte)),
+            (None, 0x00..=0x20 | 0x7F..=0xFF) => prepared.extend(percent_encode_byte(byte).bytes()),
             (None, _) => prepared.push(byte),
         }
     }
@@ -156,7 +157,7 @@ fn push_encoded(value: u8, dialect: Dialect, prepared: &mut Vec<u8>) {
     if dialect == Dialect::Rfc9309 && is_unreserved(value) {
         prepared.push(value);
     } else {
-        prepared.extend(percent_encoded(value));
+        prepared.extend(percent_encode_byte(value).bytes());
     }
 }
 
@@ -166,11 +167,6 @@ fn encoded(text: &[u8]) -> Option<u8> {
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some(digit(high)? << 4 | digit(low)?)
-}
-
-fn percent_encoded(byte: u8) -> [u8; 3] {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }
 
 /// Whether `byte` is a character that means the same encoded or not: RFC 3986 section 2.3.

@@ -57,12 +57,14 @@ fn diagnose_allow(
     }
     let Some(disallow) = above.last() else { return };
     diagnostics.add(allow.rule.line, Code::CaseDiffers, || {
-        let message = say(&[
-            &quote(allow.rule.written()),
-            b" is no exception to ",
-            &quote(disallow.rule.written()),
-            format!(" on line {}: they differ in case", disallow.rule.line).as_bytes(),
-        ]);
+        let message = say(
+            "{} is no exception to {} on line {}: they differ in case",
+            &[
+                &quote(allow.rule.written()),
+                &quote(disallow.rule.written()),
+                disallow.rule.line.to_string().as_bytes(),
+            ],
+        );
         (message, "Write both as the site's URLs are written.")
     });
 }

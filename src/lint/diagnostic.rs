@@ -75,9 +75,22 @@ impl Diagnostics {
     }
 }
 
-/// Puts sentences together of our text and strangers' bytes.
-pub(super) fn say(parts: &[&[u8]]) -> Vec<u8> {
-    parts.concat()
+/// A sentence of ours with strangers' bytes in it: each `{}` of `sentence` is one of `parts`.
+pub(super) fn say(sentence: &str, parts: &[&[u8]]) -> Vec<u8> {
+    let mut parts = parts.iter();
+    let mut said = Vec::new();
+    for (at, text) in sentence.split("{}").enumerate() {
+        if at > 0 {
+            said.extend_from_slice(parts.next().expect("each place has its part"));
+        }
+        said.extend_from_slice(text.as_bytes());
+    }
+    said
+}
+
+/// As [`say`], with one part, in quotes.
+pub(super) fn quoting(sentence: &str, part: &[u8]) -> Vec<u8> {
+    say(sentence, &[&quote(part)])
 }
 
 /// As much of `value` as an advice repeats.

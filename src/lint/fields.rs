@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Diagnostics, quote, say},
+    diagnostic::{Diagnostics, quoting},
     distance::distance,
 };
 use crate::robots::{field::Field, lines::RobotsTxtLine};
@@ -48,7 +48,7 @@ pub(super) fn diagnose_unused(
     }
     if is_one_of(&["noindex", "nofollow", "noarchive"]) {
         return diagnostics.add(line.number, Code::DeadField, || {
-            let message = say(&[b"no crawler reads ", &quote(field.key), b" in robots.txt"]);
+            let message = quoting("no crawler reads {} in robots.txt", field.key);
             let advice = "Say it in a robots meta tag or an X-Robots-Tag header, and do not \
                           disallow the page: crawlers must fetch it to see that.";
             (message, advice)
@@ -56,7 +56,7 @@ pub(super) fn diagnose_unused(
     }
     let known = SUPPORTED_ELSEWHERE.iter().find(|(name, _)| is_key(field.key, name));
     diagnostics.add(line.number, Code::UnsupportedField, || {
-        let message = say(&[&quote(field.key), b" changes nothing in what crawlers may request"]);
+        let message = quoting("{} changes nothing in what crawlers may request", field.key);
         (message, known.map_or("", |(_, advice)| advice))
     });
 }
@@ -75,7 +75,7 @@ pub(super) fn diagnose_unknown(
         .iter()
         .find(|(name, _)| name.len() > 6 && distance(field.key, name.as_bytes(), 2).is_some());
     diagnostics.add(line.number, Code::UnknownField, || {
-        let message = say(&[b"no crawler is known to read ", &quote(field.key)]);
+        let message = quoting("no crawler is known to read {}", field.key);
         let advice = match close {
             Some((name, _)) => format!("The field that some crawlers read is spelt {name}."),
             None => "It has no effect. If it is text for people, put a # in front of it.".into(),
@@ -99,7 +99,7 @@ pub(super) fn diagnose_sitemap(
         return diagnostics.add(line.number, Code::SitemapNotAbsolute, || {
             let message = match value {
                 [] => b"a Sitemap line without a URL".to_vec(),
-                _ => say(&[&quote(value), b" is no whole URL"]),
+                _ => quoting("{} is no whole URL", value),
             };
             (message, "Write it with scheme and host: 'Sitemap: https://example.com/sitemap.xml'.")
         });

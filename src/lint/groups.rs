@@ -3,7 +3,7 @@
 use crate::crawlers::crawler::CrawlDelaySupport;
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Diagnostics, few, quote, say},
+    diagnostic::{Diagnostics, few, quote, quoting, say},
     known_tokens::KnownTokens,
 };
 use crate::robots::{
@@ -48,14 +48,14 @@ fn diagnose_merged(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
                 *told = Reported::Yes;
                 let line = *line;
                 diagnostics.add(token.line, Code::MergedGroups, || {
-                    let written = quote(&token.written);
-                    let first = format!(
-                        " was named on line {line} already; its groups are read \
-                        as one"
+                    let line = line.to_string();
+                    let message = say(
+                        "{} was named on line {} already; its groups are read as one",
+                        &[&quote(&token.written), line.as_bytes()],
                     );
                     let advice = "Put the rules for one crawler together, for readers and for \
                         simple parsers.";
-                    (say(&[&written, first.as_bytes()]), advice)
+                    (message, advice)
                 });
             }
         }
@@ -88,11 +88,10 @@ fn diagnose_empty(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
     let mut freed = last.product_tokens.iter().filter(|token| !named.contains(&identity(token)));
     if let Some(token) = freed.next() {
         diagnostics.add(token.line, Code::EmptyGroup, || {
-            let message = say(&[
-                b"no rules follow for ",
-                &quote(&token.written),
-                b", so it may fetch everything, also what * may not",
-            ]);
+            let message = quoting(
+                "no rules follow for {}, so it may fetch everything, also what * may not",
+                &token.written,
+            );
             let advice = "Repeat the rules that should bind it, or remove the line. Write \
                           'Disallow:' below it if everything is meant to be allowed.";
             (message, advice)
@@ -146,9 +145,11 @@ fn diagnose_crawl_delay(
             Readers::None => diagnostics.add(line.number, Code::CrawlDelayIgnored, || {
                 let group = group.map_or(&[][..], |group| &robots.groups[group].product_tokens);
                 let named: Vec<&[u8]> = group.iter().map(|token| &*token.written).collect();
-                let verb = if named.len() == 1 { " is" } else { " are" };
-                let rest = b" documented not to read Crawl-delay";
-                let message = say(&[&few(&named), verb.as_bytes(), rest]);
+                let verb = if named.len() == 1 { "is" } else { "are" };
+                let message = say(
+                    "{} {} documented not to read Crawl-delay",
+                    &[&few(&named), verb.as_bytes()],
+                );
                 let advice = "Remove it. Some operators let you set a rate in their own tools.";
                 (message, advice)
             }),

@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Diagnostics, quote, say, short},
+    diagnostic::{Diagnostics, quote, quoting, say, short},
     distance::distance,
     fields, patterns,
 };
@@ -110,11 +110,11 @@ fn diagnose_place(
 }
 
 fn group_continues(before: u32, other: u32, key: &[u8]) -> (Vec<u8>, String) {
-    let message = say(&[
-        format!("this line goes on with the group of line {before}: ").as_bytes(),
-        &quote(key),
-        format!(" on line {other} does not end it, so both share the rules below").as_bytes(),
-    ]);
+    let message = say(
+        "this line goes on with the group of line {}: {} on line {} does not end it, so both share \
+         the rules below",
+        &[before.to_string().as_bytes(), &quote(key), other.to_string().as_bytes()],
+    );
     let advice = format!(
         "If line {before} should have a group of its own, give it a rule; 'Disallow:' allows \
          everything."
@@ -137,19 +137,15 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     let (word, rest) = text.split_at(word_end.unwrap_or(text.len()));
     if let Some(name) = intended(word) {
         diagnostics.add(line.number, Code::UnreadRule, || {
-            let message = say(&[b"no parser reads ", &quote(text), b": the colon is missing"]);
+            let message = quoting("no parser reads {}: the colon is missing", text);
             let value = field::strip(rest);
             let advice = instead(name, value);
             (message, advice)
         });
     } else if text.starts_with(b"/") {
         diagnostics.add(line.number, Code::UnreadRule, || {
-            let message =
-                say(&[b"no parser reads ", &quote(text), b": it is a path without a field"]);
-            (
-                message,
-                say(&[b"Write 'Disallow: ", short(text), b"' or 'Allow: ", short(text), b"'."]),
-            )
+            let message = quoting("no parser reads {}: it is a path without a field", text);
+            (message, say("Write 'Disallow: {}' or 'Allow: {}'.", &[short(text), short(text)]))
         });
     } else {
         unread_line(line, diagnostics);
@@ -158,7 +154,7 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
 
 fn unread_line(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.add(line.number, Code::UnreadLine, || {
-        let message = say(&[b"no parser reads ", &quote(code(line))]);
+        let message = quoting("no parser reads {}", code(line));
         (message, "If it is text for people, put a # in front of it; else remove it.")
     });
 }
@@ -174,13 +170,13 @@ fn diagnose_unknown(
         && intended(after).is_some()
     {
         return diagnostics.add(line.number, Code::MisplacedByteOrderMark, || {
-            let message = say(&[b"a byte-order mark hides ", &quote(after), b" from every parser"]);
+            let message = quoting("a byte-order mark hides {} from every parser", after);
             (message, "Remove the invisible character in front of the line, or type the line anew.")
         });
     }
     if let Some(name) = intended(key).or_else(|| kind_of_sitemap(key, value)) {
         return diagnostics.add(line.number, Code::UnreadTypo, || {
-            let message = say(&[&quote(key), b" is no field that a parser reads"]);
+            let message = quoting("{} is no field that a parser reads", key);
             (message, instead(name, value))
         });
     }
@@ -188,9 +184,8 @@ fn diagnose_unknown(
     if is_url && [&b"http"[..], b"https"].iter().any(|scheme| key.eq_ignore_ascii_case(scheme)) {
         return diagnostics.add(line.number, Code::UnreadLine, || {
             let url = code(line);
-            let message =
-                say(&[b"no parser reads ", &quote(url), b": it is a URL without a field"]);
-            (message, say(&[b"If it is a sitemap, write 'Sitemap: ", short(url), b"'."]))
+            let message = quoting("no parser reads {}: it is a URL without a field", url);
+            (message, say("If it is a sitemap, write 'Sitemap: {}'.", &[short(url)]))
         });
     }
     let is_prose = field.separator == Separator::Whitespace
@@ -233,30 +228,25 @@ fn diagnose_spelling(
     let instead = || instead(name, field.value);
     if field.separator == Separator::Whitespace {
         diagnostics.add(line.number, Code::MissingColon, || {
-            let message = say(&[
-                b"the colon after ",
-                &quote(field.key),
-                b" is missing; not every parser forgives that",
-            ]);
+            let message =
+                quoting("the colon after {} is missing; not every parser forgives that", field.key);
             (message, instead())
         });
     }
     if field.spelling == Spelling::AcceptedTypo {
         diagnostics.add(line.number, Code::AcceptedTypo, || {
-            let message = say(&[
-                &quote(field.key),
-                b" is a misspelling that Google accepts and many others do not",
-            ]);
+            let message = quoting(
+                "{} is a misspelling that Google accepts and many others do not",
+                field.key,
+            );
             (message, instead())
         });
     } else if !field.key.eq_ignore_ascii_case(name.as_bytes()) {
         diagnostics.add(line.number, Code::LooseName, || {
-            let message = say(&[
-                &quote(field.key),
-                b" is read as ",
-                name.as_bytes(),
-                b" by Google, and not at all by most others",
-            ]);
+            let message = say(
+                "{} is read as {} by Google, and not at all by most others",
+                &[&quote(field.key), name.as_bytes()],
+            );
             (message, instead())
         });
     }
@@ -264,19 +254,17 @@ fn diagnose_spelling(
 
 fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> (Vec<u8>, Vec<u8>) {
     let text = code(line);
-    let message = say(&[
-        b"the colon after ",
-        name.as_bytes(),
-        b" is missing, so the value is read as ",
-        &quote(field.value),
-    ]);
+    let message = say(
+        "the colon after {} is missing, so the value is read as {}",
+        &[name.as_bytes(), &quote(field.value)],
+    );
     let value = field::strip(&text[(field.key.len() - key_tail(field).len()).min(text.len())..]);
     (message, instead(name, value))
 }
 
 /// What to write: the field `name` with `value`.
 fn instead(name: &str, value: &[u8]) -> Vec<u8> {
-    say(&[b"Write '", name.as_bytes(), b": ", short(value), b"'."])
+    say("Write '{}: {}'.", &[name.as_bytes(), short(value)])
 }
 
 /// A `#` right behind a value, and something right behind the `#`: meant as a part of it.
@@ -292,11 +280,8 @@ fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut 
         return;
     }
     diagnostics.add(line.number, Code::HashInValue, || {
-        let message = say(&[
-            b"a # starts a comment: the value ends before it and is \
-            ",
-            &quote(field.value),
-        ]);
+        let message =
+            quoting("a # starts a comment: the value ends before it and is {}", field.value);
         let advice = "If it is a comment, put a space before it. If the URL has a # itself, write \
                       %23; a fragment cannot be told by rules.";
         (message, advice)

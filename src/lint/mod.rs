@@ -30,7 +30,7 @@ use crate::robots::{
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;
-use diagnostic::{Diagnostics, quote, say};
+use diagnostic::{Diagnostics, quoting};
 use known_tokens::KnownTokens;
 use whole_file::FileContent;
 
@@ -79,7 +79,7 @@ fn diagnose_encoding(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
     let rules = robots.groups.iter().flat_map(|group| &group.rules);
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
         diagnostics.add(rule.line, Code::NotUtf8, || {
-            let message = say(&[&quote(rule.written()), b" is not UTF-8, as URLs are"]);
+            let message = quoting("{} is not UTF-8, as URLs are", rule.written());
             (message, "Save the file as UTF-8, or write the path as the server logs it, with %XX.")
         });
     }

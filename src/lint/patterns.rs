@@ -2,7 +2,7 @@
 
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Diagnostics, quote, say, short},
+    diagnostic::{Diagnostics, quoting, say, short},
 };
 use crate::matcher::pattern;
 use crate::robots::{
@@ -35,11 +35,8 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
         never_matches(line, value, diagnostics);
     } else if value.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F)) {
         diagnostics.add(line, Code::SpaceInRule, || {
-            let message = say(&[
-                &quote(value),
-                b" holds a space or control character and matches \
-                nothing",
-            ]);
+            let message =
+                quoting("{} holds a space or control character and matches nothing", value);
             let advice = "Write %20 for a space in a URL, put a # before a comment, and give each \
                 path its own line.";
             (message, advice)
@@ -52,32 +49,25 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
 fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
     if let Some(path) = path_of_url(value) {
         return diagnostics.add(line, Code::RuleIsUrl, || {
-            let message = say(&[
-                &quote(value),
-                b" is a URL; rules are compared with paths, so it matches nothing",
-            ]);
-            let advice = say(&[
-                b"Write the path alone, '",
-                &path,
-                b"', if it is a URL of this site. Rules for another host belong in the robots.txt \
-                 of that host.",
-            ]);
-            (message, advice)
+            let message = "{} is a URL; rules are compared with paths, so it matches nothing";
+            let advice = "Write the path alone, '{}', if it is a URL of this site. Rules for \
+                          another host belong in the robots.txt of that host.";
+            (quoting(message, value), say(advice, &[&path]))
         });
     }
     diagnostics.add(line, Code::NeverMatches, || {
-        let message = say(&[&quote(value), b" starts with neither / nor *, so it matches nothing"]);
+        let message = quoting("{} starts with neither / nor *, so it matches nothing", value);
         let short = short(value);
         let advice = match value[0] {
-            b'?' | b'&' | b'=' | b';' => say(&[b"Write '/*", short, b"' to match it anywhere."]),
-            b'.' => say(&[b"Write '/*", short, b"' for all files of that kind."]),
+            b'?' | b'&' | b'=' | b';' => say("Write '/*{}' to match it anywhere.", &[short]),
+            b'.' => say("Write '/*{}' for all files of that kind.", &[short]),
             b'^' => "Rules are no regular expressions: they always start at the top of the site, \
                 with /."
                 .into(),
             0x80.. => "There may be an invisible character before the path: delete the value and \
                 type it anew."
                 .into(),
-            _ => say(&[b"Write '/", short, b"', if it is a path from the top of the site."]),
+            _ => say("Write '/{}', if it is a path from the top of the site.", &[short]),
         };
         (message, advice)
     });
@@ -102,20 +92,17 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
         .any(|at| matches!(value.get(at + 1), Some(b'*' | b'$' | b'/')));
     if dollar {
         diagnostics.add(line, Code::DollarInside, || {
-            let message = say(&[
-                b"the first $ of ",
-                &quote(value),
-                b" is a plain $: it is not the last character",
-            ]);
+            let message =
+                quoting("the first $ of {} is a plain $: it is not the last character", value);
             (message, "Remove what follows the $, if it marks the end of the URL.")
         });
     }
     if REGEX_SIGNS.iter().any(|sign| memmem::find(value, sign).is_some()) {
         diagnostics.add(line, Code::RegexInRule, || {
-            let message = say(&[
-                &quote(value),
-                b" looks like a regular expression; only * and a last $ are special",
-            ]);
+            let message = quoting(
+                "{} looks like a regular expression; only * and a last $ are special",
+                value,
+            );
             (message, "Write * for any characters, and all else as it stands in URLs.")
         });
     }
@@ -127,10 +114,9 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
     if let Some(index) = pattern::of_directory_index(rule, Dialect::Google) {
         let directory = &index[..index.len() - 1];
         diagnostics.add(line, Code::DirectoryIndex, || {
-            let message =
-                say(&[b"Google also reads this as an Allow of ", &quote(directory), b" itself"]);
+            let message = quoting("Google also reads this as an Allow of {} itself", directory);
             let advice =
-                say(&[b"Add 'Allow: ", short(&index), b"' if that is meant for all crawlers."]);
+                say("Add 'Allow: {}' if that is meant for all crawlers.", &[short(&index)]);
             (message, advice)
         });
     }
@@ -145,20 +131,17 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     let decoded = path::decode_unreserved(&rule.pattern);
     if *decoded != *rule.pattern {
         diagnostics.add(line, Code::EncodedUnreserved, || {
-            let message = say(&[
-                &quote(value),
-                b" spells plain characters as %XX, which Google does not decode",
-            ]);
-            (message, say(&[b"Write '", short(&decoded), b"'."]))
+            let message =
+                quoting("{} spells plain characters as %XX, which Google does not decode", value);
+            (message, say("Write '{}'.", &[short(&decoded)]))
         });
     }
     if [&b"%2A"[..], b"%24"].iter().any(|special| memmem::find(&rule.pattern, special).is_some()) {
         diagnostics.add(line, Code::EncodedWildcard, || {
-            let message = say(&[
-                b"%2A and %24 in ",
-                &quote(value),
-                b" are a plain * and $ by RFC 9309, but not for Google",
-            ]);
+            let message = quoting(
+                "%2A and %24 in {} are a plain * and $ by RFC 9309, but not for Google",
+                value,
+            );
             let advice = "If your URLs hold the plain character, rules cannot tell it for all \
                 crawlers; * matches it too.";
             (message, advice)
@@ -166,7 +149,7 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     }
     if memchr::memchr_iter(b'%', value).any(|at| is_bad_percent(&value[at + 1..])) {
         diagnostics.add(line, Code::BadPercent, || {
-            let message = say(&[b"a % in ", &quote(value), b" does not start a percent-encoding"]);
+            let message = quoting("a % in {} does not start a percent-encoding", value);
             (message, "Write %25 for a plain % in a URL.")
         });
     }

@@ -104,10 +104,10 @@ fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> 
             kept.push(*rule);
         } else {
             diagnostics.add(rule.line, Code::DuplicateRule, || {
-                let message = say(&[
-                    &quote(rule.written()),
-                    format!(" stands on line {line} already").as_bytes(),
-                ]);
+                let message = say(
+                    "{} stands on line {} already",
+                    &[&quote(rule.written()), line.to_string().as_bytes()],
+                );
                 (message, "Remove one of the two.")
             });
         }
@@ -277,19 +277,21 @@ fn diagnose_entry(
     if is_certain {
         diagnostics.add(rule.line, Code::RedundantRule, || {
             let covering = quote(cover.rule.written());
-            let line = format!(" on line {}", cover.rule.line);
-            let message =
-                say(&[&quote(rule.written()), b" is covered by ", &covering, line.as_bytes()]);
+            let line = cover.rule.line.to_string();
+            let message = say(
+                "{} is covered by {} on line {}",
+                &[&quote(rule.written()), &covering, line.as_bytes()],
+            );
             (message, "It can be removed, unless it is kept for readers.")
         });
     }
 }
 
 fn overridden(rule: &Rule, line: u32, how: &str) -> (Vec<u8>, &'static str) {
-    let message = say(&[
-        &quote(rule.written()),
-        format!(" never decides: it {how} on line {line}").as_bytes(),
-    ]);
+    let message = say(
+        "{} never decides: it {} on line {}",
+        &[&quote(rule.written()), how.as_bytes(), line.to_string().as_bytes()],
+    );
     let advice = match rule.directive {
         Directive::Disallow => "Remove one of the two: as they stand, the paths are allowed.",
         Directive::Allow => "Remove one of the two: as they stand, the paths are disallowed.",

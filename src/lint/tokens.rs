@@ -3,7 +3,7 @@
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::lint::{
     catalogue::Code,
-    diagnostic::{Diagnostics, counted, few, quote, say, short},
+    diagnostic::{Diagnostics, counted, few, quote, quoting, say, short},
     known_tokens::KnownTokens,
 };
 use crate::robots::{
@@ -56,7 +56,7 @@ fn diagnose_star(token: &ProductToken, diagnostics: &mut Diagnostics) {
     if token.written.len() > 1 {
         diagnostics.add(token.line, Code::StarWithText, || {
             let message =
-                say(&[&quote(&token.written), b" is * for Google, and no known name for others"]);
+                quoting("{} is * for Google, and no known name for others", &token.written);
             (message, "Write 'User-agent: *', and put a # before a comment.")
         });
     }
@@ -85,7 +85,7 @@ fn diagnose_name(
     let known = readings.into_iter().find(|reading| !names.crawlers(reading).is_empty());
     if let Some(second) = second_name(&written[name.len()..], known, names) {
         diagnostics.add(token.line, Code::SeveralTokens, || {
-            let message = say(&[b"only ", &quote(name), b" is read, ", &quote(second), b" is not"]);
+            let message = say("only {} is read, {} is not", &[&quote(name), &quote(second)]);
             (message, "Write one User-agent line for each name.")
         });
     } else if let Some(known) = known.filter(|known| known.len() < written.len()) {
@@ -104,7 +104,7 @@ fn star_in_token(written: &[u8]) -> (Vec<u8>, &'static str) {
         let message = "an invisible character follows the *, so the line names nobody";
         return (message.into(), "Delete the value and type 'User-agent: *' anew.");
     }
-    let message = say(&[&quote(written), b" names nobody: wildcards have no meaning in names"]);
+    let message = quoting("{} names nobody: wildcards have no meaning in names", written);
     (message, "Write 'User-agent: *' for all crawlers, or one line for each name.")
 }
 
@@ -117,14 +117,11 @@ fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> (&'static str, St
 }
 
 fn token_tail(written: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let message = say(&[
-        b"only ",
-        &quote(name),
-        b" of ",
-        &quote(written),
-        b" is a name; parsers that compare the whole value find nobody",
-    ]);
-    (message, say(&[b"Write 'User-agent: ", short(name), b"'."]))
+    let message = say(
+        "only {} of {} is a name; parsers that compare the whole value find nobody",
+        &[&quote(name), &quote(written)],
+    );
+    (message, say("Write 'User-agent: {}'.", &[short(name)]))
 }
 
 /// Remarks on a name that crawlers answer to.
@@ -138,7 +135,7 @@ fn diagnose_crawlers(
     if google.len() < name.len() {
         diagnostics.add(token.line, Code::TokenCut, || {
             let read = if google.is_empty() { b"nothing".to_vec() } else { quote(google) };
-            let message = say(&[b"Google's parser reads ", &read, b" of ", &quote(name)]);
+            let message = say("Google's parser reads {} of {}", &[&read, &quote(name)]);
             (message, "Leave it: the crawler of that name looks for all of it.")
         });
     }
@@ -146,12 +143,10 @@ fn diagnose_crawlers(
     if crawlers.iter().all(|crawler| crawler.visibility == Visibility::NoUserAgent) {
         diagnostics.add(token.line, Code::ControlToken, || {
             let operator = crawlers[0].operator.as_bytes();
-            let message = say(&[
-                &quote(name),
-                b" is a switch of ",
-                operator,
-                b"; no request carries this name",
-            ]);
+            let message = say(
+                "{} is a switch of {}; no request carries this name",
+                &[&quote(name), operator],
+            );
             (message, "Leave it, if it is meant; only do not look for it in logs.")
         });
     } else if crawlers.iter().all(|crawler| crawler.rep_applies == RepApplies::No) {
@@ -164,7 +159,7 @@ fn not_obeyed(name: &[u8], crawler: &Crawler) -> (Vec<u8>, &'static str) {
         InformationSource::OperatorDocumentation => "by its operator's documentation",
         InformationSource::Registry | InformationSource::Unverified => "as others report",
     };
-    let message = say(&[&quote(name), b" does not follow robots.txt, ", who.as_bytes()]);
+    let message = say("{} does not follow robots.txt, {}", &[&quote(name), who.as_bytes()]);
     (message, "To keep it out, refuse its requests at the server.")
 }
 
@@ -196,13 +191,10 @@ fn is_misspelt(
     let within = || words(&token.written).find_map(named).map(String::as_str);
     let Some(close) = names.closest(name).or_else(within) else { return false };
     diagnostics.add(token.line, Code::MisspeltToken, || {
-        let message = say(&[
-            b"no known crawler answers to ",
-            &quote(&token.written),
-            b", but one to '",
-            close.as_bytes(),
-            b"'",
-        ]);
+        let message = say(
+            "no known crawler answers to {}, but one to '{}'",
+            &[&quote(&token.written), close.as_bytes()],
+        );
         (message, format!("Write 'User-agent: {close}', if that one is meant."))
     });
     true
@@ -214,13 +206,10 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
     diagnostics.add(first.line, Code::UnknownToken, || {
         let written: Vec<&[u8]> = unknown.iter().map(|token| &*token.written).collect();
         let verb = if written.len() == 1 { "is" } else { "are" };
-        let message = say(&[
-            counted(written.len(), "name").as_bytes(),
-            b" ",
-            verb.as_bytes(),
-            b" not known here: ",
-            &few(&written),
-        ]);
+        let message = say(
+            "{} {} not known here: {}",
+            &[counted(written.len(), "name").as_bytes(), verb.as_bytes(), &few(&written)],
+        );
         (message, "Look up how their operators spell them, if the rules for them matter.")
     });
 }

@@ -1,7 +1,6 @@
 //! What an archive keeps of one snapshot, and the numbers and text it keeps it as.
 
 use crate::digest::Digest;
-use crate::time::UtcTime;
 
 use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 
@@ -67,11 +66,6 @@ pub fn chain(text: &str) -> Option<Vec<Hop>> {
         Some(Hop { status: status.parse().ok()?, location: location.to_owned() })
     };
     text.split('\n').filter(|line| !line.is_empty()).map(hop).collect()
-}
-
-/// The times that an archive keeps are those that can be written.
-pub(super) fn time(seconds: i64) -> Option<UtcTime> {
-    UtcTime::from_unix_seconds(seconds)
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension, Rows, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, params};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, HistoryEntry, outcome, time};
+use super::entry::{BodyKey, HistoryEntry, outcome};
 use super::rows::{HISTORY, NEWEST, canonical, entry, in_order, sane};
 use super::snapshot::{Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
@@ -72,10 +72,7 @@ impl Archive {
     /// Where the archive cannot be read.
     pub fn holds(&self, origin: &Origin) -> Result<bool> {
         let sql = "SELECT 1 FROM snapshots WHERE origin = ?1 LIMIT 1";
-        let connection = self.connection();
-        let found =
-            connection.prepare_cached(sql).and_then(|mut find| find.exists([origin.as_str()]));
-        found.map_err(|err| self.failed(&err))
+        self.ask(sql, |find| find.exists([origin.as_str()]))
     }
 
     /// The snapshots of `origin`, the earliest first; none where nothing is known of it.
@@ -83,11 +80,7 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
-        let connection = self.connection();
-        let entries = connection
-            .prepare_cached(HISTORY)
-            .and_then(|mut find| history(find.query([origin.as_str()])?));
-        entries.map_err(|err| self.failed(&err))
+        self.ask(HISTORY, |find| history(find.query([origin.as_str()])?))
     }
 
     /// The snapshot of `origin` that was fetched last, at or before `time` where one is given.
@@ -96,11 +89,7 @@ impl Archive {
     /// Where the archive cannot be read.
     pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<HistoryEntry>> {
         let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
-        let connection = self.connection();
-        let entry = connection
-            .prepare_cached(NEWEST)
-            .and_then(|mut find| find.query_row(params![origin.as_str(), until], entry).optional());
-        entry.map_err(|err| self.failed(&err))
+        self.ask(NEWEST, |find| find.query_row(params![origin.as_str(), until], entry).optional())
     }
 
     /// The bytes of a body of this archive.
@@ -108,13 +97,9 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn body(&self, key: BodyKey) -> Result<Vec<u8>> {
-        let connection = self.connection();
-        let body = connection
-            .prepare_cached("SELECT body FROM bodies WHERE id = ?1 AND length(body) <= ?2")
-            .and_then(|mut find| {
-                find.query_row(params![key.id, KEPT_BYTES_MAX as i64], |row| row.get(0))
-            });
-        body.map_err(|err| self.failed(&err))
+        let sql = "SELECT body FROM bodies WHERE id = ?1 AND length(body) <= ?2";
+        let parameters = params![key.id, KEPT_BYTES_MAX as i64];
+        self.ask(sql, |find| find.query_row(parameters, |row| row.get(0)))
     }
 
     /// `entry` of `origin` with its body.
@@ -133,10 +118,10 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read, and those of `take`.
     pub fn each_origin(&self, mut take: impl FnMut(OriginSummary) -> Result<()>) -> Result<()> {
-        let Some(last) = self.ends().map_err(|err| self.failed(&err))? else { return Ok(()) };
+        let Some(last) = self.ends()? else { return Ok(()) };
         let mut after = String::new();
         loop {
-            let page = self.page(&after, &last).map_err(|err| self.failed(&err))?;
+            let page = self.page(&after, &last)?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.origin.as_str().to_owned();
             // Nothing is locked while the caller works.
@@ -145,77 +130,83 @@ impl Archive {
     }
 
     /// The last origin. Both ends must be origins: else there may be rows beyond them.
-    fn ends(&self) -> rusqlite::Result<Option<Origin>> {
+    fn ends(&self) -> Result<Option<Origin>> {
         let sql = "SELECT (SELECT min(origin) FROM snapshots), (SELECT max(origin) FROM snapshots)";
         let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM snapshots)";
-        let connection = self.connection();
-        if connection.query_row(is_empty, [], |row| row.get(0))? {
+        if self.ask(is_empty, |find| find.query_row([], |row| row.get(0)))? {
             return Ok(None);
         }
-        connection.query_row(sql, [], |row| {
-            canonical(row, 0)?;
-            canonical(row, 1).map(Some)
+        self.ask(sql, |find| {
+            find.query_row([], |row| {
+                canonical(row, 0)?;
+                canonical(row, 1).map(Some)
+            })
         })
     }
 
     /// Summed up here, not by SQLite, which would believe a damaged tree that leads to the same rows
     /// again and again.
-    fn page(&self, after: &str, last: &Origin) -> rusqlite::Result<Vec<OriginSummary>> {
+    fn page(&self, after: &str, last: &Origin) -> Result<Vec<OriginSummary>> {
         let sql = "SELECT origin, fetched_at, outcome, body FROM snapshots
                    WHERE origin > ?1 AND origin <= ?2
                    ORDER BY origin, fetched_at, outcome, body";
-        let connection = self.connection();
-        let mut find = connection.prepare_cached(sql)?;
-        let mut rows = find.query([after, last.as_str()])?;
-        let mut page: Vec<OriginSummary> = Vec::new();
-        let mut before = None;
-        let mut bodies = HashSet::new();
-        while let Some(row) = rows.next()? {
-            let text = row.get_ref(0)?.as_str()?;
-            let key: RowKey = (row.get(1)?, row.get(2)?, row.get(3)?);
-            let at = sane(1, time(key.0))?;
-            let outcome = sane(2, outcome(key.1))?;
-            let known = page.last().map_or(after, |summary| summary.origin.as_str());
-            if page.is_empty() || known != text {
-                in_order(known < text)?;
-                if page.len() == PAGE_ORIGINS {
-                    break;
-                }
-                let origin = canonical(row, 0)?;
-                page.push(OriginSummary {
-                    origin,
-                    snapshots: 0,
-                    bodies: 0,
-                    first: at,
-                    last: at,
-                    outcome,
-                });
-                before = None;
-                bodies.clear();
-            }
-            in_order(before < Some(key))?;
-            before = Some(key);
-            let summary = page.last_mut().expect("it was pushed");
-            summary.snapshots += 1;
-            (summary.last, summary.outcome) = (at, outcome);
-            if key.2 != 0 && bodies.insert(key.2) {
-                summary.bodies += 1;
-            }
-        }
-        Ok(page)
+        self.ask(sql, |find| page(after, find.query([after, last.as_str()])?))
     }
 
-    fn failed(&self, err: &rusqlite::Error) -> Error {
-        failed(&self.path, "read", err)
-    }
-
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Asks a statement, which is compiled once.
+    fn ask<T>(
+        &self,
+        sql: &str,
+        read: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = connection.prepare_cached(sql).and_then(|mut statement| read(&mut statement));
+        asked.map_err(|err| failed(&self.path, "read", &err))
     }
 }
 
 /// What tells the snapshots of one origin apart, in order: time, outcome, body.
 type RowKey = (i64, i64, i64);
+
+/// The origins past `after` that `rows` begin with, summed up.
+fn page(after: &str, mut rows: Rows<'_>) -> rusqlite::Result<Vec<OriginSummary>> {
+    let mut page: Vec<OriginSummary> = Vec::new();
+    let mut before = None;
+    let mut bodies = HashSet::new();
+    while let Some(row) = rows.next()? {
+        let text = row.get_ref(0)?.as_str()?;
+        let key: RowKey = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let at = sane(1, UtcTime::from_unix_seconds(key.0))?;
+        let outcome = sane(2, outcome(key.1))?;
+        let known = page.last().map_or(after, |summary| summary.origin.as_str());
+        if page.is_empty() || known != text {
+            in_order(known < text)?;
+            if page.len() == PAGE_ORIGINS {
+                break;
+            }
+            let origin = canonical(row, 0)?;
+            page.push(OriginSummary {
+                origin,
+                snapshots: 0,
+                bodies: 0,
+                first: at,
+                last: at,
+                outcome,
+            });
+            before = None;
+            bodies.clear();
+        }
+        in_order(before < Some(key))?;
+        before = Some(key);
+        let summary = page.last_mut().expect("it was pushed");
+        summary.snapshots += 1;
+        (summary.last, summary.outcome) = (at, outcome);
+        if key.2 != 0 && bodies.insert(key.2) {
+            summary.bodies += 1;
+        }
+    }
+    Ok(page)
+}
 
 fn history(mut rows: Rows<'_>) -> rusqlite::Result<Vec<HistoryEntry>> {
     let mut entries = Vec::new();

@@ -3,9 +3,10 @@
 use rusqlite::Row;
 
 use crate::digest::Digest;
+use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::entry::{BodyKey, HistoryEntry, chain, outcome, time};
+use super::entry::{BodyKey, HistoryEntry, chain, outcome};
 use super::snapshot::Fetch;
 
 /// A statement that selects what an [`HistoryEntry`] is made of, in the order in which [`entry`] reads it.
@@ -65,7 +66,7 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     };
     Ok(HistoryEntry {
         fetch: Fetch {
-            fetched_at: sane(0, time(row.get(0)?))?,
+            fetched_at: sane(0, UtcTime::from_unix_seconds(row.get(0)?))?,
             outcome: sane(1, outcome(row.get(1)?))?,
             max_age_seconds: max_age.map(i64::unsigned_abs),
             chain: sane(3, chain(chain_text.as_deref().unwrap_or_default()))?,

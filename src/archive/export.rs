@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::url::origin::Origin;
+use crate::url::origin::{Origin, default_port};
 
 use super::entry::{HistoryEntry, chain_text};
 use super::import::manifest::COLUMNS;
@@ -90,12 +90,7 @@ fn row(origin: &Origin, entry: &HistoryEntry, path: &str) -> [String; COLUMNS.le
 
 /// As import reads it: `https_example.com_443`.
 fn folder_name(origin: &Origin) -> String {
-    let default = match origin.scheme() {
-        "http" => 80,
-        "ftp" => 21,
-        _ => 443,
-    };
-    let port = origin.port().unwrap_or(default);
+    let port = origin.port().or(default_port(origin.scheme())).unwrap_or(443);
     let name = format!("{}_{}_{port}", origin.scheme(), origin.host());
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-[]:".contains(c);
     if name.len() <= NAME_BYTES_MAX && name.chars().all(is_plain) {

@@ -155,7 +155,7 @@ fn canonical_scheme(scheme: &[u8]) -> Option<String> {
 }
 
 /// The ports that equal none, by scheme, as Google documents them.
-fn default_port(scheme: &str) -> Option<u16> {
+pub fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" => Some(80),
         "https" => Some(443),

@@ -75,6 +75,9 @@ pub struct RecordedResponse {
     pub body: Body,
 }
 
+/// A body, and whether its end is missing; or why the server gave none.
+type ReadBody = std::result::Result<(Vec<u8>, BodyExtent), Failure>;
+
 impl WarcRecord<'_> {
     /// What it says of a robots.txt, or of a URL to which one was redirected; `None` for other
     /// records.
@@ -102,50 +105,29 @@ impl WarcRecord<'_> {
         let answer = match kind.as_slice() {
             b"revisit" => self.revisit(block, &memory.payloads, import)?,
             b"response" if !url.starts_with("ftp:") => self.response(url, block)?,
-            _ => self.resource(block)?,
+            _ => {
+                let body = self.body(block)?.map(|(body, _)| body);
+                RecordedResponse::of(SnapshotOutcome::Status(200)).with(body)
+            }
         };
         let payload = self.head.field("warc-payload-digest").map(Into::into);
         Ok(Some(RobotsRecord { url: url.to_owned(), origin, fetched_at, answer, payload }))
     }
 
-    fn response(
-        &self,
-        url: &str,
-        block: &mut impl BufRead,
-    ) -> std::result::Result<RecordedResponse, Stop> {
+    fn response(&self, url: &str, block: &mut impl BufRead) -> io::Result<RecordedResponse> {
         let Some((status, head)) = http_head(block)? else {
             return Ok(RecordedResponse::of(SnapshotOutcome::Failure(Failure::InvalidResponse)));
         };
-        let max_age_seconds = max_age_seconds(head.all("cache-control"));
-        let mut answer = RecordedResponse {
-            max_age_seconds,
-            ..RecordedResponse::of(SnapshotOutcome::Status(status))
-        };
-        answer.location = location(url, status, &head);
+        let answer = RecordedResponse::of_head(url, status, &head);
         if !answer.outcome.is_success() {
             return Ok(answer);
         }
-        let (raw, extent) = match self.body(block)? {
-            Ok(body) => body,
-            Err(failure) => return Ok(RecordedResponse::of(SnapshotOutcome::Failure(failure))),
-        };
         let coding = |name| head.field(name).unwrap_or_default();
-        let decoded = unchunk(raw, coding("transfer-encoding"), extent)
-            .and_then(|body| decode(body, coding("content-encoding"), extent, KEPT_BYTES_MAX));
-        Ok(match decoded {
-            Ok(body) => RecordedResponse { body: kept(body), ..answer },
-            Err(failure) => RecordedResponse::of(SnapshotOutcome::Failure(failure)),
-        })
-    }
-
-    fn resource(&self, block: &mut impl BufRead) -> std::result::Result<RecordedResponse, Stop> {
-        Ok(match self.body(block)? {
-            Ok((body, _)) => RecordedResponse {
-                body: kept(body),
-                ..RecordedResponse::of(SnapshotOutcome::Status(200))
-            },
-            Err(failure) => RecordedResponse::of(SnapshotOutcome::Failure(failure)),
-        })
+        let body = self.body(block)?.and_then(|(raw, extent)| {
+            let joined = unchunk(raw, coding("transfer-encoding"), extent)?;
+            decode(joined, coding("content-encoding"), extent, KEPT_BYTES_MAX)
+        });
+        Ok(answer.with(body))
     }
 
     /// A record of what did not change since another one.
@@ -158,16 +140,9 @@ impl WarcRecord<'_> {
         let url = self.head.text("warc-target-uri").unwrap_or_default();
         let profile = self.head.text("warc-profile").unwrap_or_default();
         let (status, head) = http_head(block)?.unwrap_or((200, Head::default()));
-        let max_age_seconds = max_age_seconds(head.all("cache-control"));
-        let answer = |status| RecordedResponse {
-            max_age_seconds,
-            ..RecordedResponse::of(SnapshotOutcome::Status(status))
-        };
-        if profile.ends_with("/server-not-modified") {
-            return Ok(answer(304));
-        }
-        let mut answer = answer(status);
-        answer.location = location(url, status, &head);
+        let is_unmodified = profile.ends_with("/server-not-modified");
+        let status = if is_unmodified { 304 } else { status };
+        let mut answer = RecordedResponse::of_head(url, status, &head);
         if answer.outcome.is_success() {
             let known = payloads.find(self.head.field("warc-payload-digest"));
             let digest = match known {
@@ -192,12 +167,8 @@ impl WarcRecord<'_> {
         Ok(nearest.and_then(|entry| entry.body).map(|key| key.digest))
     }
 
-    /// What is left of the block, and whether its end is missing; or what kept it from being read.
-    #[allow(clippy::type_complexity, reason = "two ways to fail: the server's and the file's")]
-    fn body(
-        &self,
-        block: &mut impl BufRead,
-    ) -> std::result::Result<std::result::Result<(Vec<u8>, BodyExtent), Failure>, Stop> {
+    /// What is left of the block.
+    fn body(&self, block: &mut impl BufRead) -> io::Result<ReadBody> {
         let truncated = self.head.field("warc-truncated").map(<[u8]>::to_ascii_lowercase);
         match truncated.as_deref() {
             Some(b"disconnect") => return Ok(Err(Failure::Interrupted)),
@@ -217,11 +188,22 @@ impl WarcRecord<'_> {
 
 impl RecordedResponse {
     fn of(outcome: SnapshotOutcome) -> RecordedResponse {
-        RecordedResponse {
-            outcome,
-            max_age_seconds: None,
-            location: None,
-            body: Body::Bytes(Vec::new()),
+        let body = Body::Bytes(Vec::new());
+        RecordedResponse { outcome, max_age_seconds: None, location: None, body }
+    }
+
+    fn of_head(url: &str, status: u16, head: &Head) -> RecordedResponse {
+        let mut answer = RecordedResponse::of(SnapshotOutcome::Status(status));
+        answer.max_age_seconds = max_age_seconds(head.all("cache-control"));
+        answer.location = location(url, status, head);
+        answer
+    }
+
+    /// The same with `body`, or what kept that from being read.
+    fn with(self, body: std::result::Result<Vec<u8>, Failure>) -> RecordedResponse {
+        match body {
+            Ok(body) => RecordedResponse { body: kept(body), ..self },
+            Err(failure) => RecordedResponse::of(SnapshotOutcome::Failure(failure)),
         }
     }
 }

@@ -73,13 +73,7 @@ impl From<Timestamp> for UtcTime {
 /// RFC 3339 with `Z`, to the second: `2026-01-31T23:59:59Z`.
 impl fmt::Display for UtcTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.digits() {
-            Some(digits) => write_digits(&digits, f),
-            None => {
-                let time = Timestamp::from_second(self.0);
-                time.expect("the constructors checked the range").fmt(f)
-            }
-        }
+        Timestamp::from_second(self.0).expect("the constructors checked the range").fmt(f)
     }
 }
 
@@ -149,10 +143,7 @@ impl Day {
 /// `2026-01-31`.
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.digits() {
-            Some(digits) => write_digits(&digits, f),
-            None => Date::constant(1970, 1, 1).saturating_add(self.0.days()).fmt(f),
-        }
+        Date::constant(1970, 1, 1).saturating_add(self.0.days()).fmt(f)
     }
 }
 
@@ -160,10 +151,6 @@ impl fmt::Display for Day {
 fn put_digits(places: &mut [u8], number: u32) {
     places[0] = b'0' + (number / 10) as u8;
     places[1] = b'0' + (number % 10) as u8;
-}
-
-fn write_digits(digits: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(std::str::from_utf8(digits).map_err(|_| fmt::Error)?)
 }
 
 /// An hour as the clocks of a zone show it; one that they show twice is one.

@@ -19,7 +19,7 @@ use crate::url::path::prepare;
 use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::asker::{Askers, Asking, asker_of_row};
 use super::by_origin::{ByOrigin, RowTarget};
-use super::input_format::{AskerColumn, InputFormat};
+use super::input_format::{AskerColumn, InputFormat, WantedColumns};
 use super::known_origin::KnownOrigin;
 use super::origin_cache::OriginCache;
 use super::outcome::{Detail, Outcomes};
@@ -83,8 +83,7 @@ pub fn judge(
     rows: InputRows,
     memory: &mut BatchMemory,
 ) -> JudgedBatch {
-    let columns =
-        Columns { url: form.url_cell(), asker: form.asker_cell(), time: form.time_cell() };
+    let columns = form.cells();
     let mut desk = Desk::new(context, rows.len());
     let groups = ByOrigin::of(&rows, columns.url, context.default_scheme);
     for &RowTarget { row: index, .. } in groups.strays() {
@@ -109,13 +108,6 @@ pub fn judge(
     drop(groups);
     let Desk { per_row, answers, outcomes, .. } = desk;
     JudgedBatch { rows, answers, per_row, outcomes }
-}
-
-/// Where in a row stands what.
-struct Columns {
-    url: usize,
-    asker: Option<AskerColumn<usize>>,
-    time: Option<usize>,
 }
 
 /// Rows of an origin whose URLs are fetched at once.
@@ -195,7 +187,7 @@ impl<'a> Desk<'a> {
         &mut self,
         rows: &InputRows,
         place: RowTarget,
-        columns: &Columns,
+        columns: &WantedColumns<usize>,
         origin: &KnownOrigin,
         user_agents: &mut UserAgentCache,
     ) {
@@ -221,7 +213,7 @@ impl<'a> Desk<'a> {
         &self,
         rows: &InputRows,
         index: u32,
-        columns: &Columns,
+        columns: &WantedColumns<usize>,
         user_agents: &mut UserAgentCache,
     ) -> impl Iterator<Item = (usize, Option<u16>)> + use<> {
         let of_row = match (self.context.askers, &columns.asker) {

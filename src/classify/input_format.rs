@@ -109,36 +109,25 @@ impl InputFormat {
         Ok(InputFormat::Delimited { delimiter, header, wanted })
     }
 
-    /// Where in a row the URL stands.
-    pub fn url_cell(&self) -> usize {
+    /// Where in a row stands what is wanted of it.
+    pub fn cells(&self) -> WantedColumns<usize> {
         match self {
-            InputFormat::Lines => 0,
-            InputFormat::Delimited { wanted, .. } => wanted.url,
-            InputFormat::JsonLines(_) => 1,
-        }
-    }
-
-    /// Where in a row it stands who asks.
-    pub fn asker_cell(&self) -> Option<AskerColumn<usize>> {
-        match self {
-            InputFormat::Lines => None,
-            InputFormat::Delimited { wanted, .. } => wanted.asker.clone(),
-            InputFormat::JsonLines(wanted) => wanted.asker.as_ref().map(|asker| match asker {
-                AskerColumn::Crawler(_) => AskerColumn::Crawler(2),
-                AskerColumn::UserAgent(_) => AskerColumn::UserAgent(2),
-            }),
-        }
-    }
-
-    /// Where in a row the time stands.
-    pub fn time_cell(&self) -> Option<usize> {
-        match self {
-            InputFormat::Lines => None,
-            InputFormat::Delimited { wanted, .. } => wanted.time,
+            InputFormat::Lines => WantedColumns::default(),
+            InputFormat::Delimited { wanted, .. } => wanted.clone(),
             InputFormat::JsonLines(wanted) => {
-                wanted.time.as_ref().map(|_| 2 + usize::from(wanted.asker.is_some()))
+                let asker = wanted.asker.as_ref().map(|asker| match asker {
+                    AskerColumn::Crawler(_) => AskerColumn::Crawler(2),
+                    AskerColumn::UserAgent(_) => AskerColumn::UserAgent(2),
+                });
+                let time = wanted.time.as_ref().map(|_| 2 + usize::from(asker.is_some()));
+                WantedColumns { url: 1, asker, time }
             }
         }
+    }
+
+    /// Where in a row the URL stands.
+    pub fn url_cell(&self) -> usize {
+        self.cells().url
     }
 
     /// The columns of the list that are not read here, with their places: they are carried through.

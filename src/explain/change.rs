@@ -1,7 +1,7 @@
 //! What is done to a path before rules are compared with it, so that it can be said.
 
 use crate::url::dialect::Dialect;
-use crate::url::path::is_unreserved;
+use crate::url::path::{encoded, is_unreserved};
 
 /// Something that preparing a path changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,7 +22,9 @@ pub enum PathChange {
 pub fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
     let end = memchr::memchr(b'#', target);
     let text = &target[..end.unwrap_or(target.len())];
-    let triplets = || memchr::memchr_iter(b'%', text).filter_map(|at| triplet(&text[at + 1..]));
+    // The two digits of each, and the byte they stand for.
+    let triplet = |at: usize| encoded(&text[at..]).map(|value| (&text[at + 1..at + 3], value));
+    let triplets = || memchr::memchr_iter(b'%', text).filter_map(triplet);
     let is_decoded = |value: u8| dialect == Dialect::Rfc9309 && is_unreserved(value);
     let is_raw = |byte: &u8| matches!(byte, 0x00..=0x20 | 0x7F..=0xFF);
     let is_lower = |(digits, value): (&[u8], u8)| {
@@ -36,13 +38,6 @@ pub fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
         (triplets().any(|(_, value)| is_decoded(value)), PathChange::Decoded),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, change)| change).collect()
-}
-
-/// The two digits that `text` starts with, and the byte they stand for.
-fn triplet(text: &[u8]) -> Option<(&[u8], u8)> {
-    let digits = text.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
-    let value = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    Some((digits, value))
 }
 
 #[cfg(test)]

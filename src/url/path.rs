@@ -162,7 +162,7 @@ fn push_encoded(value: u8, dialect: Dialect, prepared: &mut Vec<u8>) {
 }
 
 /// The byte that `text` starts with in the form `%xx`.
-fn encoded(text: &[u8]) -> Option<u8> {
+pub fn encoded(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

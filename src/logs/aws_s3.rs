@@ -7,9 +7,9 @@
 //! The request's target is as sent; the key is encoded once more and not looked at. S3 does not
 //! escape quotes in what clients send. AWS adds fields behind the host.
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memmem, memrchr};
 
-use crate::logs::field::RawField;
+use crate::logs::field::{RawField, split_token};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
@@ -55,14 +55,9 @@ pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
 /// Takes a column and the space behind it off the start of `rest`.
 #[inline]
 fn column<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Reject> {
-    match memchr(b' ', rest) {
-        Some(space @ 1..) => {
-            let column = &rest[..space];
-            *rest = &rest[space + 1..];
-            Ok(column)
-        }
-        _ => Err(Reject::BadColumns),
-    }
+    let (column, behind) = split_token(rest).ok_or(Reject::BadColumns)?;
+    *rest = behind;
+    Ok(column)
 }
 
 /// Takes a quoted value and the space behind it off the start of `rest`; a lone `-` is unset. The

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memmem, memrchr};
 
 use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
+use crate::logs::field::{RawField, split_token};
 
 /// One kind of envelope.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -108,17 +108,17 @@ impl Envelope {
 
 /// `<time> <stream> <F|P>[:more] <line>`, as kubelet's CRI logging has it.
 fn cri(line: &[u8]) -> Option<EnvelopeContent<'_>> {
-    let (time, rest) = split(line)?;
+    let (time, rest) = split_token(line)?;
     if !is_rfc3339(time) {
         return None;
     }
-    let (stream, rest) = split(rest)?;
+    let (stream, rest) = split_token(rest)?;
     let stream = match stream {
         b"stdout" => Stream::Out,
         b"stderr" => Stream::Err,
         _ => return None,
     };
-    let (tags, inner) = split(rest).unwrap_or((rest, b""));
+    let (tags, inner) = split_token(rest).unwrap_or((rest, b""));
     let is_partial = match tags.split(|&byte| byte == b':').next()? {
         b"F" => false,
         b"P" => true,
@@ -196,11 +196,11 @@ fn without_priority(line: &[u8]) -> &[u8] {
 
 /// `<time> <host> <program> <process> <message id> <data> <line>` (RFC 5424 section 6).
 fn rfc5424(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (time, rest) = split(rest)?;
-    let (_host, rest) = split(rest)?;
-    let (program, rest) = split(rest)?;
-    let (_process, rest) = split(rest)?;
-    let (_id, rest) = split(rest)?;
+    let (time, rest) = split_token(rest)?;
+    let (_host, rest) = split_token(rest)?;
+    let (program, rest) = split_token(rest)?;
+    let (_process, rest) = split_token(rest)?;
+    let (_id, rest) = split_token(rest)?;
     if time != b"-" && !is_rfc3339(time) {
         return None;
     }
@@ -239,15 +239,15 @@ fn without_structured_data(mut rest: &[u8]) -> Option<&[u8]> {
 /// `<time> [host] tag[pid]: <line>`, the time as in RFC 3164 section 4.1.2 or, as rsyslog writes
 /// it, as in RFC 3339.
 fn rfc3164(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = match split(rest) {
+    let rest = match split_token(rest) {
         Some((time, rest)) if is_rfc3339(time) => rest,
         _ => without_bsd_time(rest)?,
     };
-    let (first, after_first) = split(rest)?;
+    let (first, after_first) = split_token(rest)?;
     if let Some(tag) = first.strip_suffix(b":") {
         return Some((without_pid(tag), after_first));
     }
-    let (second, inner) = split(after_first)?;
+    let (second, inner) = split_token(after_first)?;
     Some((without_pid(second.strip_suffix(b":")?), inner))
 }
 
@@ -275,14 +275,6 @@ fn without_pid(tag: &[u8]) -> &[u8] {
 fn is_rfc3339(token: &[u8]) -> bool {
     matches!(token, [a, b, c, d, b'-', _, _, b'-', _, _, b'T', _, _, b':', ..]
         if [a, b, c, d].iter().all(|byte| byte.is_ascii_digit()))
-}
-
-/// A token, and what follows its space.
-fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    match memchr(b' ', line) {
-        Some(space @ 1..) => Some((&line[..space], &line[space + 1..])),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use memchr::{memchr, memmem};
 
 use crate::logs::LineContent;
-use crate::logs::field::RawField;
+use crate::logs::field::{RawField, split_token};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::Reject;
 use crate::logs::time::Time;
@@ -26,12 +26,13 @@ fn fields(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let (time, rest) =
         line.strip_prefix(b"[").and_then(|line| until(line, b"] \"")).ok_or(Reject::NoTime)?;
     let (request, rest) = request(rest).ok_or(Reject::NoRequest)?;
-    let (status, rest) = token(rest).ok_or(Reject::NoRequest)?;
-    let (_flags, rest) = token(rest).ok_or(Reject::NoRequest)?;
+    let (status, rest) = split_token(rest).ok_or(Reject::NoRequest)?;
+    let (_flags, rest) = split_token(rest).ok_or(Reject::NoRequest)?;
     let rest = without_details(rest).ok_or(Reject::NoRequest)?;
-    let (_received, rest) = token(rest).ok_or(Reject::NoRequest)?;
-    let (bytes, rest) = token(rest).ok_or(Reject::NoRequest)?;
-    let rest = token(rest).and_then(|(_, rest)| token(rest)).ok_or(Reject::NoRequest)?.1;
+    let (_received, rest) = split_token(rest).ok_or(Reject::NoRequest)?;
+    let (bytes, rest) = split_token(rest).ok_or(Reject::NoRequest)?;
+    let rest =
+        split_token(rest).and_then(|(_, rest)| split_token(rest)).ok_or(Reject::NoRequest)?.1;
     let quoted = rest.strip_prefix(b"\"").ok_or(Reject::NoUserAgent)?;
     let (forwarded_for, rest) = until(quoted, b"\" \"").ok_or(Reject::NoUserAgent)?;
     let (user_agent, rest) = user_agent(rest).ok_or(Reject::NoUserAgent)?;
@@ -78,14 +79,10 @@ fn without_details(rest: &[u8]) -> Option<&[u8]> {
     if rest.first()?.is_ascii_digit() {
         return Some(rest);
     }
-    let (_details, rest) = token(rest)?;
-    let (_termination, rest) = token(rest)?;
+    let (_details, rest) = split_token(rest)?;
+    let (_termination, rest) = split_token(rest)?;
     let (_failure, rest) = until(rest.strip_prefix(b"\"")?, b"\" ")?;
     Some(rest)
-}
-
-fn token(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    until(rest, b" ").filter(|(token, _)| !token.is_empty())
 }
 
 fn until<'a>(rest: &'a [u8], mark: &[u8]) -> Option<(&'a [u8], &'a [u8])> {

@@ -28,6 +28,15 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     memchr(byte, rest).map(|at| bytes.len() - rest.len() + at)
 }
 
+/// What stands before the first space, if anything does, and what follows that.
+#[inline]
+pub fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    match memchr(b' ', bytes) {
+        Some(space @ 1..) => Some((&bytes[..space], &bytes[space + 1..])),
+        _ => None,
+    }
+}
+
 /// A field as it stands in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RawField<'a> {

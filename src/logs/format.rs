@@ -11,7 +11,6 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::escape::Escaping;
-use crate::logs::header_line::HeaderLine;
 use crate::logs::limitation::Limitation;
 use crate::logs::parser::LineParser;
 use crate::logs::reject::{Reject, Skip};
@@ -207,10 +206,7 @@ pub(super) enum Explained {
 fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineContent<'r> {
     match line.first() {
         Some(b'#') => {
-            return LineContent::Skip(match parser.direct(line) {
-                HeaderLine::Comment => Skip::Comment,
-                HeaderLine::Understood => Skip::Directive,
-            });
+            return LineContent::Skip(parser.direct(line));
         }
         None | Some(b' ' | b'\t'..=b'\r') if line.trim_ascii_start().is_empty() => {
             return LineContent::Skip(Skip::Blank);

@@ -9,7 +9,6 @@ pub mod format;
 pub mod own_format;
 pub mod registry;
 
-pub mod header_line;
 pub mod parser;
 
 mod envelope;

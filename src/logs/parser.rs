@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::logs::haproxy::Captures;
-use crate::logs::header_line::HeaderLine;
 use crate::logs::json::Json;
 use crate::logs::limitation::Limitation;
+use crate::logs::reject::Skip;
 use crate::logs::template::Template;
 use crate::logs::w3c::W3c;
 use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, haproxy};
@@ -66,11 +66,11 @@ impl LineParser {
         matches!(self, LineParser::W3c(_))
     }
 
-    /// Takes note of a line that begins with `#`.
-    pub(super) fn direct(&mut self, line: &[u8]) -> HeaderLine {
+    /// Takes note of a line that begins with `#`, and says what it is.
+    pub(super) fn direct(&mut self, line: &[u8]) -> Skip {
         match self {
             LineParser::W3c(w3c) => Arc::make_mut(w3c).direct(line),
-            _ => HeaderLine::Comment,
+            _ => Skip::Comment,
         }
     }
 

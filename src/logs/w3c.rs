@@ -15,10 +15,9 @@ use memchr::{memchr, memchr_iter, memmem};
 use crate::logs::escape::Escaping;
 use crate::logs::field::RawField;
 use crate::logs::field_kind::{LogField, fields};
-use crate::logs::header_line::HeaderLine;
 use crate::logs::limitation::Limitation;
 use crate::logs::record::{Fields, RequestFields};
-use crate::logs::reject::Reject;
+use crate::logs::reject::{Reject, Skip};
 use crate::time::Zone;
 
 static UTC: Zone = Zone::UTC;
@@ -85,16 +84,16 @@ impl W3c {
         is_ours.then_some(w3c)
     }
 
-    /// Takes note of a line that begins with `#`.
-    pub fn direct(&mut self, line: &[u8]) -> HeaderLine {
+    /// Takes note of a line that begins with `#`, and says what it is.
+    pub fn direct(&mut self, line: &[u8]) -> Skip {
         if let Some(fields) = directive(line, b"#Fields:") {
             self.columns = Columns::of(fields);
-            HeaderLine::Understood
+            Skip::Directive
         } else if let Some(date) = directive(line, b"#Date:") {
             self.date = date.get(..10).unwrap_or_default().into();
-            HeaderLine::Understood
+            Skip::Directive
         } else {
-            HeaderLine::Comment
+            Skip::Comment
         }
     }
 
@@ -324,11 +323,11 @@ mod tests {
         let mut w3c = W3c::told(W3cDialect::Extended, &[]).unwrap();
         assert_eq!(
             w3c.direct(&[&b"#Fields: "[..], &b"x ".repeat(1 << 19)].concat()),
-            HeaderLine::Understood
+            Skip::Directive
         );
         assert_eq!(w3c.columns.parts.len(), COLUMNS_MAX);
         w3c.direct(b"#Date: x");
         assert!(w3c.date.is_empty());
-        assert_eq!(w3c.direct(b"#Fields"), HeaderLine::Comment);
+        assert_eq!(w3c.direct(b"#Fields"), Skip::Comment);
     }
 }

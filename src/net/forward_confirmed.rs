@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::time::UtcTime;
@@ -68,7 +68,7 @@ pub fn check_all(
                     && let Some(claim) = claims.get(at)
                 {
                     let confirmation = check(claim, |question| desk.ask(question));
-                    confirmations.lock().unwrap_or_else(PoisonError::into_inner)[at] = confirmation;
+                    lock(&confirmations)[at] = confirmation;
                 }
             });
         }
@@ -76,6 +76,11 @@ pub fn check_all(
     *cache = desk.cache.into_inner().unwrap_or_else(PoisonError::into_inner);
     let failure = desk.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
     (confirmations.into_inner().unwrap_or_else(PoisonError::into_inner), failure)
+}
+
+/// What is behind a lock is whole at any time, whoever panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether `claim` holds; `ask` asks a name server.
@@ -126,9 +131,7 @@ struct CachedResolver<'a> {
 
 impl CachedResolver<'_> {
     fn ask(&self, question: &Question) -> Result<Vec<String>, DnsFailure> {
-        if let Some(answer) =
-            self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(question)
-        {
+        if let Some(answer) = lock(&self.cache).get(question) {
             return Ok(answer.records.clone());
         }
         if self.is_hopeless() {
@@ -138,14 +141,12 @@ impl CachedResolver<'_> {
             Ok(records) => {
                 self.answers.fetch_add(1, Ordering::Relaxed);
                 let answer = DnsAnswer { asked_at: self.now, records: records.clone() };
-                let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-                cache.put(question.clone(), answer);
+                lock(&self.cache).put(question.clone(), answer);
                 Ok(records)
             }
             Err(failure) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
-                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(failure.clone());
+                *lock(&self.failure) = Some(failure.clone());
                 Err(failure)
             }
         }

@@ -1,7 +1,7 @@
 //! Which format a file has, from its first lines.
 
 use crate::logs::LineContent;
-use crate::logs::envelope::Envelope;
+use crate::logs::envelope::{Envelope, EnvelopeKind};
 use crate::logs::format::{Explained, Format};
 use crate::logs::haproxy::Captures;
 use crate::logs::json::own_names::OwnNames;
@@ -115,8 +115,8 @@ fn declared(head: &[&[u8]], hints: &Hints) -> Option<Format> {
 /// What the file may be within wrappers that most of its lines have.
 fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec<Format> {
     let mut found = Vec::new();
-    for envelope in Envelope::all() {
-        let lines: Vec<Vec<u8>> = unwrapped(&envelope, head).collect();
+    for kind in EnvelopeKind::ALL {
+        let lines: Vec<Vec<u8>> = unwrapped(kind, head).collect();
         if lines.len() * 2 <= head.len() || wrappers_max == 0 {
             continue;
         }
@@ -124,22 +124,23 @@ fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec
         let mut inner = wrapped_candidates(&lines, hints, wrappers_max - 1);
         inner.extend(bare_candidates(&lines, hints));
         for format in inner {
-            let writer = writer(&envelope, &format, head);
-            found.push(format.within(envelope.clone().of(writer)));
+            let tag = writer(kind, &format, head).into();
+            found.push(format.within(Envelope { kind, tag }));
         }
     }
     found
 }
 
-fn unwrapped<'a>(envelope: &Envelope, head: &[&'a [u8]]) -> impl Iterator<Item = Vec<u8>> {
-    let inner = |line: &&'a [u8]| Some(envelope.unwrap(line)?.line.value(&mut Vec::new()).to_vec());
+fn unwrapped<'a>(kind: EnvelopeKind, head: &[&'a [u8]]) -> impl Iterator<Item = Vec<u8>> {
+    let inner =
+        move |line: &&'a [u8]| Some(kind.unwrap(line)?.line.value(&mut Vec::new()).to_vec());
     head.iter().filter_map(inner)
 }
 
 /// Who wrote the first line that `format` reads.
-fn writer<'a>(envelope: &Envelope, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
+fn writer<'a>(kind: EnvelopeKind, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
     let mut reader = format.reader();
-    let wrapped = head.iter().filter_map(|line| envelope.unwrap(line));
+    let wrapped = head.iter().filter_map(|line| kind.unwrap(line));
     let mut read = wrapped
         .filter(|wrapped| reader.explains(wrapped.line.value(&mut Vec::new())) == Explained::Whole);
     read.next().map_or(b"", |wrapped| wrapped.tag)

@@ -10,18 +10,30 @@ use memchr::{memmem, memrchr};
 
 use crate::logs::escape::Escaping;
 use crate::logs::field::{RawField, split_token};
+use crate::named_enum::named_enum;
 
-/// One kind of envelope.
+/// One kind of envelope, of one writer or of any.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Envelope {
-    /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
-    Cri,
-    /// Docker's json-file driver: `{"log":"the line\n","stream":"stdout","time":"..."}`.
-    DockerJson,
-    /// `docker compose logs`: `service-1  | the line`.
-    Compose(Tag),
-    /// RFC 3164 or RFC 5424: `Feb 25 16:19:49 host tag[pid]: the line`.
-    Syslog(Tag),
+pub struct Envelope {
+    /// The kind.
+    pub kind: EnvelopeKind,
+    /// Whose lines are ours.
+    pub tag: Tag,
+}
+
+named_enum! {
+    /// What is around the lines, and its name in reports.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum EnvelopeKind {
+        /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
+        Cri = "cri",
+        /// Docker's json-file driver: `{"log":"the line\n","stream":"stdout","time":"..."}`.
+        DockerJson = "docker-json",
+        /// `docker compose logs`: `service-1  | the line`.
+        Compose = "compose",
+        /// RFC 3164 or RFC 5424: `Feb 25 16:19:49 host tag[pid]: the line`.
+        Syslog = "syslog",
+    }
 }
 
 /// Who wrote a line, where several write to one file; empty where all are welcome.
@@ -49,60 +61,31 @@ pub struct EnvelopeContent<'a> {
     pub tag: &'a [u8],
 }
 
-impl Envelope {
-    /// Every kind, of any writer.
-    pub fn all() -> [Envelope; 4] {
-        [
-            Envelope::Cri,
-            Envelope::DockerJson,
-            Envelope::Compose(Tag::default()),
-            Envelope::Syslog(Tag::default()),
-        ]
-    }
-
-    /// The name in reports.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Envelope::Cri => "cri",
-            Envelope::DockerJson => "docker-json",
-            Envelope::Compose(_) => "compose",
-            Envelope::Syslog(_) => "syslog",
-        }
-    }
-
-    /// The same, for the lines of one writer.
-    pub fn of(self, tag: &[u8]) -> Envelope {
-        match self {
-            Envelope::Compose(_) => Envelope::Compose(tag.into()),
-            Envelope::Syslog(_) => Envelope::Syslog(tag.into()),
-            Envelope::Cri | Envelope::DockerJson => self,
-        }
-    }
-
+impl EnvelopeKind {
     /// Takes the envelope off; `None` where there is none.
-    pub fn unwrap<'a>(&self, line: &'a [u8]) -> Option<EnvelopeContent<'a>> {
+    pub fn unwrap(self, line: &[u8]) -> Option<EnvelopeContent<'_>> {
         match self {
-            Envelope::Cri => cri(line),
-            Envelope::DockerJson => docker_json(line),
-            Envelope::Compose(_) => compose(line),
-            Envelope::Syslog(_) => syslog(line),
+            EnvelopeKind::Cri => cri(line),
+            EnvelopeKind::DockerJson => docker_json(line),
+            EnvelopeKind::Compose => compose(line),
+            EnvelopeKind::Syslog => syslog(line),
         }
     }
 
+    /// Whether it may cut lines, and says to which stream they were written.
+    pub fn cuts_lines(self) -> bool {
+        matches!(self, EnvelopeKind::Cri | EnvelopeKind::DockerJson)
+    }
+}
+
+impl Envelope {
     /// Whether a line that is no record is none of ours: an error log on standard error, or
     /// another program's.
     pub fn is_foreign(&self, wrapped: &EnvelopeContent<'_>) -> bool {
-        match self {
-            Envelope::Cri | Envelope::DockerJson => wrapped.stream == Stream::Err,
-            Envelope::Compose(tag) | Envelope::Syslog(tag) => {
-                !tag.is_empty() && **tag != *wrapped.tag
-            }
+        match self.kind.cuts_lines() {
+            true => wrapped.stream == Stream::Err,
+            false => !self.tag.is_empty() && *self.tag != *wrapped.tag,
         }
-    }
-
-    /// Whether it may cut lines.
-    pub fn cuts_lines(&self) -> bool {
-        matches!(self, Envelope::Cri | Envelope::DockerJson)
     }
 }
 
@@ -282,7 +265,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(envelope: Envelope, line: &str, expected: Option<(&str, &str)>) {
+    fn check(envelope: EnvelopeKind, line: &str, expected: Option<(&str, &str)>) {
         let found = envelope.unwrap(line.as_bytes()).map(|wrapped| {
             let inner = wrapped.line.value(&mut Vec::new()).escape_ascii().to_string();
             let partial = if wrapped.is_partial { " partial" } else { "" };
@@ -296,7 +279,7 @@ mod tests {
 
     #[test]
     fn lines_of_containers() {
-        let cri = |line, expected| check(Envelope::Cri, line, expected);
+        let cri = |line, expected| check(EnvelopeKind::Cri, line, expected);
         cri("2016-10-06T00:17:09.669794202Z stdout F a b", Some(("a b", "")));
         cri("2016-10-06T00:17:09+02:00 stderr P a", Some(("a", " partial err")));
         cri("2016-10-06T00:17:09Z stdout F:x ", Some(("", "")));
@@ -304,7 +287,7 @@ mod tests {
         cri("2016-10-06T00:17:09Z stdin F a", None);
         cri("2016-10-06T00:17:09Z stdout X a", None);
         cri("yesterday stdout F a", None);
-        let docker = |line, expected| check(Envelope::DockerJson, line, expected);
+        let docker = |line, expected| check(EnvelopeKind::DockerJson, line, expected);
         docker(r#"{"log":"a \"b\"\n","stream":"stdout","time":"t"}"#, Some((r#"a \"b\""#, "")));
         docker(r#"{"log":"a\r\n","stream":"stderr","time":"t"}"#, Some(("a", " err")));
         docker(r#"{"log":"a","stream":"stdout","time":"t"}"#, Some(("a", " partial")));
@@ -312,7 +295,7 @@ mod tests {
         docker(r#"{"log":"a\\\n","stream":"stdout","time":"t"}"#, Some((r"a\\", "")));
         docker(r#"{"log":"a"#, None);
         docker(r#"{"logger":"a"}"#, None);
-        let compose = |line, expected| check(Envelope::Compose(Tag::default()), line, expected);
+        let compose = |line, expected| check(EnvelopeKind::Compose, line, expected);
         compose("web-1  | a | b", Some(("a | b", "web-1")));
         compose("\x1b[36mweb_1 | \x1b[0ma", Some(("a", "web_1")));
         compose("web-1  |", Some(("", "web-1")));
@@ -322,7 +305,7 @@ mod tests {
 
     #[test]
     fn lines_of_syslog() {
-        let syslog = |line, expected| check(Envelope::Syslog(Tag::default()), line, expected);
+        let syslog = |line, expected| check(EnvelopeKind::Syslog, line, expected);
         syslog("Feb 25 16:19:38 h haproxy[1]: a b", Some(("a b", "haproxy")));
         syslog("<190>Feb  5 16:19:38 h nginx: a", Some(("a", "nginx")));
         syslog("<190>Feb  5 16:19:38 nginx: a b", Some(("a b", "nginx")));

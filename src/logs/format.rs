@@ -56,8 +56,10 @@ impl Format {
     /// The same, in one more envelope.
     pub(super) fn within(self, envelope: Envelope) -> Format {
         let name = match self.name.strip_suffix(')') {
-            Some(name) if !self.envelopes.is_empty() => format!("{name} in {})", envelope.name()),
-            _ => format!("{} ({})", self.name, envelope.name()),
+            Some(name) if !self.envelopes.is_empty() => {
+                format!("{name} in {})", envelope.kind.as_str())
+            }
+            _ => format!("{} ({})", self.name, envelope.kind.as_str()),
         };
         let envelopes = [&[envelope], &*self.envelopes].concat().into();
         Format { name: name.into(), envelopes, ..self }
@@ -92,7 +94,7 @@ impl Format {
             } else {
                 self.advance_over_all(lines);
             }
-        } else if self.envelopes.iter().any(Envelope::cuts_lines) {
+        } else if self.envelopes.iter().any(|envelope| envelope.kind.cuts_lines()) {
             self.advance_over_pieces(lines);
         }
     }
@@ -118,7 +120,8 @@ impl Format {
 
     /// The last line of each stream says whether it is to be continued.
     fn advance_over_pieces(&mut self, lines: &[u8]) {
-        let Some(envelope) = self.envelopes.iter().find(|envelope| envelope.cuts_lines()) else {
+        let Some(envelope) = self.envelopes.iter().find(|envelope| envelope.kind.cuts_lines())
+        else {
             return;
         };
         if self.envelopes[0] != *envelope {
@@ -130,7 +133,9 @@ impl Format {
         while told != [true; 2] && !rest.is_empty() {
             let start = memrchr(b'\n', rest).map_or(0, |lf| lf + 1);
             let line = without_cr(&rest[start..]);
-            if let Some(wrapped) = envelope.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX) {
+            if let Some(wrapped) =
+                envelope.kind.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX)
+            {
                 let stream = wrapped.stream as usize;
                 if !told[stream] {
                     told[stream] = true;
@@ -234,8 +239,8 @@ fn open<'a>(
         return Ok(Opened { line, is_foreign: false });
     };
     let other = NoRecord::Reject(Reject::OtherFormat);
-    let wrapped = outer.unwrap(line).ok_or(other)?;
-    if outer.cuts_lines() {
+    let wrapped = outer.kind.unwrap(line).ok_or(other)?;
+    if outer.kind.cuts_lines() {
         let was_partial = std::mem::replace(
             &mut pieces[(wrapped.stream == Stream::Err) as usize],
             wrapped.is_partial,

@@ -79,3 +79,29 @@ macro_rules! joined {
     }};
 }
 pub(super) use joined;
+
+/// Declares groups of columns. In braces a column stays on its line, however long its meaning.
+macro_rules! groups {
+    { $( $(#[$doc:meta])* $name:ident = [$($column:expr),* $(,)?]; )* } => {
+        $( $(#[$doc])* pub const $name: &[CsvColumn] = &[$($column),*]; )*
+    };
+}
+pub(super) use groups;
+
+/// Declares tables by their files, what a row is, and groups of columns; and a list of them all.
+macro_rules! tables {
+    {
+        $(#[$all_doc:meta])* $all:ident;
+        $( $(#[$doc:meta])* $name:ident = $file:literal, $row:literal: [$($group:expr),* $(,)?]; )*
+    } => {
+        $(
+            $(#[$doc])*
+            pub const $name: TableSchema =
+                TableSchema { file: $file, row: $row, columns: joined![$($group),*] };
+        )*
+
+        $(#[$all_doc])*
+        pub const $all: &[TableSchema] = &[$($name),*];
+    };
+}
+pub(super) use tables;

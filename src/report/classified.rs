@@ -4,7 +4,7 @@ use crate::classify::answer::VerdictWord;
 use crate::classify::asker::Askers;
 use crate::classify::summary::{Summary, VerdictCounts};
 
-use super::escape::csv_cell;
+use super::csv::Row;
 
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
@@ -39,20 +39,12 @@ pub fn summary_header() -> String {
 }
 
 fn push_row(cells: &[&str], counts: &VerdictCounts, text: &mut String) {
+    let mut row = Row::default();
     for place in 0..KEYS.len() {
-        let cell = csv_cell(cells.get(place).unwrap_or(&"").as_bytes());
-        if cell.contains([',', '"']) {
-            text.push_str(&format!("\"{}\"", cell.replace('"', "\"\"")));
-        } else {
-            text.push_str(&cell);
-        }
-        text.push(',');
+        row.text(cells.get(place).unwrap_or(&""));
     }
     let counts = VerdictWord::ALL.map(|word| counts.of(word));
-    let counts: Vec<String> = std::iter::once(counts.iter().sum())
-        .chain(counts)
-        .map(|count: u64| count.to_string())
-        .collect();
-    text.push_str(&counts.join(","));
+    row.counts([counts.iter().sum()]).counts(counts);
+    text.push_str(row.written());
     text.push('\n');
 }

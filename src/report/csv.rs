@@ -5,8 +5,10 @@
 
 use std::io::{self, Write};
 
+use crate::audit::model::ReportModel;
 use crate::audit::prior_fetches::Awareness;
-use crate::audit::sums::Span;
+use crate::audit::sums::{Span, Statuses, Sums};
+use crate::audit::tally::Example;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
@@ -15,8 +17,8 @@ use crate::judge::robots::DecidingRule;
 use crate::time::{Day, UtcTime};
 
 use super::columns::column::TableSchema;
-use super::escape::csv_cell;
-use super::number_text::NumberText;
+use super::digest_text::{DIGEST_BYTES, digest_text};
+use super::escape::{csv_cell, push_quoted};
 use super::plain_text::is_plain_cell;
 
 /// Rows are handed on when there are so many bytes of them.
@@ -58,6 +60,18 @@ impl<W: Write> CsvTable<W> {
         assert_eq!(self.row.ends.len(), self.columns, "a row has a cell for each declared column");
         self.row.end_line();
         if self.row.text.len() < BUFFER_BYTES { Ok(()) } else { self.hand_on() }
+    }
+
+    /// Writes a row for each of `rows`.
+    ///
+    /// # Errors
+    /// As `out` has them.
+    pub fn rows<T>(
+        &mut self,
+        rows: impl IntoIterator<Item = T>,
+        fill: impl Fn(&mut Row, T),
+    ) -> io::Result<()> {
+        rows.into_iter().try_for_each(|of| self.row(|row| fill(row, of)))
     }
 
     /// Writes what is buffered.
@@ -102,9 +116,9 @@ impl Row {
         cells.map(without_quotes).collect()
     }
 
-    /// A cell as it stands in another table.
-    pub fn as_written(&mut self, cell: &str) -> &mut Row {
-        self.cell(|text| push_quoted_if_needed(cell, text))
+    /// The row as it stands in the file, without the end of its line.
+    pub fn written(&self) -> &str {
+        std::str::from_utf8(&self.text[self.start..]).expect("cells are text")
     }
 
     /// Bytes that strangers wrote.
@@ -113,7 +127,7 @@ impl Row {
             if is_plain_cell(bytes) {
                 text.extend_from_slice(bytes);
             } else {
-                push_quoted_if_needed(&csv_cell(bytes), text);
+                push_quoted(&csv_cell(bytes), ',', text);
             }
         })
     }
@@ -136,12 +150,22 @@ impl Row {
         self
     }
 
+    /// What may be unknown: the cells that `write` adds, or so many empty ones.
+    pub fn maybe<T>(
+        &mut self,
+        known: Option<T>,
+        cells: usize,
+        write: impl FnOnce(&mut Row, T) -> &mut Row,
+    ) -> &mut Row {
+        match known {
+            Some(known) => write(self, known),
+            None => self.empty(cells),
+        }
+    }
+
     /// Numbers that may be unknown: empty cells.
     pub fn maybe_counts<const N: usize>(&mut self, counts: Option<[u64; N]>) -> &mut Row {
-        match counts {
-            Some(counts) => self.counts(counts),
-            None => self.empty(N),
-        }
+        self.maybe(counts, N, Row::counts)
     }
 
     /// Seconds with three decimals, or an empty cell.
@@ -174,14 +198,6 @@ impl Row {
         self.cell(|text| time.append_to(text))
     }
 
-    /// A point in time, or an empty cell.
-    pub fn maybe_time(&mut self, time: Option<UtcTime>) -> &mut Row {
-        match time {
-            Some(time) => self.time(time),
-            None => self.empty(1),
-        }
-    }
-
     /// A day.
     pub fn day(&mut self, day: Day) -> &mut Row {
         self.cell(|text| day.append_to(text))
@@ -189,18 +205,35 @@ impl Row {
 
     /// `snapshot_fetched_utc` and `snapshot_age_seconds` at `time`, or two empty cells.
     pub fn snapshot(&mut self, fetched_at: Option<UtcTime>, time: UtcTime) -> &mut Row {
-        let Some(at) = fetched_at else { return self.empty(2) };
-        let age = time.unix_seconds() - at.unix_seconds();
-        self.time(at)
-            .cell(|text| text.extend_from_slice(itoa::Buffer::new().format(age).as_bytes()))
+        self.maybe(fetched_at, 2, |row, at| {
+            let age = time.unix_seconds() - at.unix_seconds();
+            row.time(at).cell(|text| push_number(age, text))
+        })
     }
 
     /// The first and the last time, or two empty cells.
     pub fn span(&mut self, span: Option<Span>) -> &mut Row {
-        match span {
-            Some(Span { first, last }) => self.time(first).time(last),
-            None => self.empty(2),
-        }
+        self.maybe(span, 2, |row, Span { first, last }| row.time(first).time(last))
+    }
+
+    /// `requests` to `bytes`, as some tables have them.
+    pub fn sums(&mut self, sums: &Sums) -> &mut Row {
+        self.counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
+            .counts([sums.grace, sums.unreachable, sums.unknown])
+            .counts([sums.not_bound, sums.not_bound_disallowed, sums.no_path])
+            .fraction(sums.violations, sums.allowed + sums.violations)
+            .counts([sums.bytes])
+    }
+
+    /// `status_2xx` to `status_other`.
+    pub fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
+        self.counts([statuses.status_2xx, statuses.status_3xx, statuses.status_4xx])
+            .counts([statuses.status_5xx, statuses.status_other])
+    }
+
+    /// `example_target` to `example_line`.
+    pub fn example(&mut self, example: &Example, audit: &ReportModel) -> &mut Row {
+        self.bytes(&example.target).text(audit.input_name(example.file)).counts([example.line])
     }
 
     /// `prior_fetch_own` to `last_fetch_304`.
@@ -232,7 +265,7 @@ impl Row {
 
     /// The digest of a robots.txt.
     pub fn digest(&mut self, digest: &Digest) -> &mut Row {
-        self.cell(|text| text.extend_from_slice(NumberText::default().long(digest)))
+        self.cell(|text| text.extend_from_slice(&digest_text::<DIGEST_BYTES>(digest)))
     }
 
     /// `robots_digest`, `rule_line`, `directive`, `pattern`, `group`.
@@ -242,14 +275,12 @@ impl Row {
 
     /// Line, directive, pattern and group of a rule, or four empty cells.
     pub fn rule_without_digest(&mut self, rule: Option<&DecidingRule>) -> &mut Row {
-        match rule {
-            None => self.empty(4),
-            Some(rule) => self
-                .counts([u64::from(rule.line)])
+        self.maybe(rule, 4, |row, rule| {
+            row.counts([u64::from(rule.line)])
                 .word(rule.directive)
                 .bytes(&rule.pattern)
-                .bytes(&rule.group),
-        }
+                .bytes(&rule.group)
+        })
     }
 
     /// So many empty cells.
@@ -324,19 +355,8 @@ impl<'a> CrawlerCells<'a> {
     }
 }
 
-fn push_number(number: u64, text: &mut Vec<u8>) {
+fn push_number(number: impl itoa::Integer, text: &mut Vec<u8>) {
     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-/// `cell`, as [`csv_cell`] gives it, in quotes where it could not be told from its neighbours.
-fn push_quoted_if_needed(cell: &str, text: &mut Vec<u8>) {
-    if cell.contains([',', '"', '\r', '\n']) {
-        text.push(b'"');
-        text.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
-        text.push(b'"');
-    } else {
-        text.extend_from_slice(cell.as_bytes());
-    }
 }
 
 /// What a cell holds of which `written` is made.
@@ -349,12 +369,6 @@ fn without_quotes(written: &[u8]) -> String {
 }
 
 /// Six decimals, rounded half up in whole numbers: the same on every machine.
-pub fn fraction(part: u64, whole: u64) -> String {
-    let mut text = Vec::new();
-    push_fraction(part, whole, &mut text);
-    String::from_utf8(text).expect("digits are ASCII")
-}
-
 fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
     if whole == 0 {
         return;
@@ -365,7 +379,7 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
         None => (u128::from(part) * 2_000_000 / u128::from(whole)).div_ceil(2),
     };
     let (whole, rest) = (millionths / 1_000_000, (millionths % 1_000_000) as u32);
-    text.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    push_number(whole, text);
     text.push(b'.');
     for place in [100_000, 10_000, 1_000, 100, 10, 1] {
         text.push(b'0' + (rest / place % 10) as u8);
@@ -376,6 +390,12 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
 mod tests {
     use super::super::columns::column::{CsvColumn, TableSchema};
     use super::*;
+
+    fn fraction(part: u64, whole: u64) -> String {
+        let mut text = Vec::new();
+        push_fraction(part, whole, &mut text);
+        String::from_utf8(text).unwrap()
+    }
 
     #[test]
     fn a_fraction_has_six_decimals() {
@@ -432,7 +452,7 @@ mod tests {
                 .unwrap();
                 csv.row(|row| {
                     for cell in &cells {
-                        row.as_written(cell);
+                        row.cell(|text| push_quoted(cell, ',', text));
                     }
                 })
                 .unwrap();

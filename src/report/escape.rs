@@ -17,18 +17,13 @@ pub fn csv_cell(bytes: &[u8]) -> String {
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
-/// The bytes of which [`csv_cell`] made `cell`.
-pub fn bytes_of(cell: &str) -> Vec<u8> {
-    let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while at < text.len() {
-        let hex = text.get(at + 2..at + 4).filter(|_| text[at..].starts_with(b"\\x"));
-        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(text[at]));
-        at += if byte.is_some() { 4 } else { 1 };
+/// `cell`, as [`csv_cell`] gives it, in quotes where it could not be told from its neighbours.
+pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
+    let is_quoted = cell.contains([delimiter, '"', '\r', '\n']);
+    match is_quoted {
+        true => out.extend([b"\"", cell.replace('"', "\"\"").as_bytes(), b"\""].concat()),
+        false => out.extend_from_slice(cell.as_bytes()),
     }
-    bytes
 }
 
 /// `bytes` with everything that is not plainly visible text as `\xHH`.
@@ -38,14 +33,7 @@ pub fn visible(bytes: &[u8]) -> String {
     }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        for (at, character) in chunk.valid().char_indices() {
-            let rest = &chunk.valid()[at..];
-            if is_hidden(character) || reads_as_escape(rest) {
-                escape(&rest.as_bytes()[..character.len_utf8()], &mut text);
-            } else {
-                text.push(character);
-            }
-        }
+        push_visible(chunk.valid(), reads_as_escape, &mut text);
         escape(chunk.invalid(), &mut text);
     }
     text
@@ -65,14 +53,19 @@ pub fn shown(cell: &str) -> String {
         return plain.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
+    push_visible(text, |_| false, &mut shown);
+    shown
+}
+
+/// `text` with its hidden characters as `\xHH`, and those at whose place `is_escaped` holds of the rest.
+fn push_visible(text: &str, is_escaped: impl Fn(&str) -> bool, out: &mut String) {
     for (at, character) in text.char_indices() {
-        if is_hidden(character) {
-            escape(&text.as_bytes()[at..at + character.len_utf8()], &mut shown);
+        if is_hidden(character) || is_escaped(&text[at..]) {
+            escape(&text.as_bytes()[at..at + character.len_utf8()], out);
         } else {
-            shown.push(character);
+            out.push(character);
         }
     }
-    shown
 }
 
 /// What spreadsheets take for the beginning of a formula, and our own mark. A lone `-` is none.
@@ -103,6 +96,21 @@ fn escape(bytes: &[u8], text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bytes of which [`csv_cell`] made `cell`.
+    fn bytes_of(cell: &str) -> Vec<u8> {
+        let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut at = 0;
+        while at < text.len() {
+            let hex = text.get(at + 2..at + 4).filter(|_| text[at..].starts_with(b"\\x"));
+            let byte =
+                hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+            bytes.push(byte.unwrap_or(text[at]));
+            at += if byte.is_some() { 4 } else { 1 };
+        }
+        bytes
+    }
 
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {

@@ -9,7 +9,6 @@ use crate::time::Day;
 
 use super::columns::tables::{EVENTS, TREND};
 use super::csv::CsvTable;
-use super::tables::sums_cells;
 
 /// What one crawler did on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -64,8 +63,7 @@ pub fn trend_csv<'a>(
         let word = |known: &Identity| known.as_str() == *identity;
         let identity = Identity::ALL.into_iter().find(word).unwrap_or(Identity::Unverified);
         csv.row(|row| {
-            row.text(site).day(*day).crawler(registry.crawler(id), identity);
-            sums_cells(sums, row);
+            row.text(site).day(*day).crawler(registry.crawler(id), identity).sums(sums);
         })?;
     }
     csv.finish()?;

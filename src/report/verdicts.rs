@@ -3,7 +3,6 @@
 //! A row is the input's cells, the URL and what was said of it. What was said is written once for
 //! all rows of which the same was said, and kept with it.
 
-use std::io::Write;
 use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
@@ -17,8 +16,8 @@ use crate::classify::rows::InputRow;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 
-use super::escape::{csv_cell, visible};
-use super::number_text::NumberText;
+use super::digest_text::{SNAPSHOT_BYTES, digest_text};
+use super::escape::{csv_cell, push_quoted, visible};
 use super::plain_text::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
@@ -298,17 +297,20 @@ impl<'a> Verdicts<'a> {
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
             self.push_name(COLUMNS[column], out);
-            let mut digits = NumberText::default();
+            let (mut decimal, mut snapshot) = (itoa::Buffer::new(), [0; SNAPSHOT_BYTES]);
             let cell: Option<&[u8]> = match COLUMNS[column] {
                 "origin" => outcome.origin.as_deref().map(str::as_bytes),
                 "crawler" => outcome.asker.map(|_| self.askers.name(outcome.asker).as_bytes()),
                 "verdict" => Some(outcome.word.as_str().as_bytes()),
                 "reason" => Some(outcome.reason.as_str().as_bytes()),
-                "rule_line" => rule.map(|rule| digits.decimal(rule.line)),
+                "rule_line" => rule.map(|rule| decimal.format(rule.line).as_bytes()),
                 "directive" => rule.map(|rule| rule.directive.as_bytes()),
                 "pattern" => rule.map(|rule| rule.pattern),
                 "group" => rule.map(|rule| rule.group),
-                "snapshot" => outcome.digest.map(|digest| digits.short(&Digest::from(digest))),
+                "snapshot" => outcome.digest.map(|digest| {
+                    snapshot = digest_text(&Digest::from(digest));
+                    &snapshot[..]
+                }),
                 other => unreachable!("{other} does not depend on the outcome"),
             };
             match (self.layout, cell) {
@@ -354,12 +356,7 @@ impl<'a> Verdicts<'a> {
             Layout::Csv => ',',
             Layout::Tsv => '\t',
         };
-        let text = csv_cell(bytes);
-        if text.contains([delimiter, '"']) {
-            write!(out, "\"{}\"", text.replace('"', "\"\"")).expect("a buffer takes all");
-        } else {
-            out.extend_from_slice(text.as_bytes());
-        }
+        push_quoted(&csv_cell(bytes), delimiter, out);
     }
 }
 

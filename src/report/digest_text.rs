@@ -1,0 +1,40 @@
+//! Digests as text, without a place on the heap.
+
+use crate::digest::Digest;
+
+/// What stands before the digits of a digest.
+const SHA256: &[u8] = b"sha256:";
+
+/// Bytes of the text of a digest.
+pub const DIGEST_BYTES: usize = SHA256.len() + 64;
+
+/// Bytes of the text that names a snapshot: the beginning of its digest's.
+pub const SNAPSHOT_BYTES: usize = SHA256.len() + 16;
+
+/// The first `N` bytes of the text of `digest`: [`DIGEST_BYTES`] or [`SNAPSHOT_BYTES`].
+#[inline]
+pub fn digest_text<const N: usize>(digest: &Digest) -> [u8; N] {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [0; N];
+    let (name, digits) = text.split_at_mut(SHA256.len());
+    name.copy_from_slice(SHA256);
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.as_bytes()) {
+        pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_a_format() {
+        let digest = Digest::of(b"x");
+        let expected = digest.to_string();
+        let short: [u8; SNAPSHOT_BYTES] = digest_text(&digest);
+        let long: [u8; DIGEST_BYTES] = digest_text(&digest);
+        assert_eq!(short, expected.as_bytes()[..SNAPSHOT_BYTES]);
+        assert_eq!(long, expected.as_bytes());
+    }
+}

@@ -71,11 +71,6 @@ impl Staging {
         self.staged.join(name)
     }
 
-    /// Where the files of the report are written before it is put in its place.
-    pub fn staged_directory(&self) -> &Path {
-        &self.staged
-    }
-
     /// A file of the report, to be written to.
     ///
     /// # Errors

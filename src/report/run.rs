@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use crate::audit::log_outages::OutageEvidence;
 use crate::audit::model::{Input, ReportModel};
 use crate::audit::sums::Sums;
-use crate::audit::tally::header::{ReportedOptions, RobotsVersion};
+use crate::audit::tally::header::RobotsVersion;
 use crate::audit::what_if::WhatIf;
 use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
@@ -24,32 +23,8 @@ use super::line_totals::LineTotals;
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;
 
-#[derive(Serialize)]
-struct RunJson<'a> {
-    program: &'static str,
-    version: &'static str,
-    schema_version: u32,
-    made_at_utc: String,
-    complete: bool,
-    options: &'a ReportedOptions,
-    inputs: Vec<InputJson<'a>>,
-    robots: Vec<Value>,
-    /// What was judged by an archive.
-    archive: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log_evidence: Option<Value>,
-    crawlers_known: usize,
-    lines: LineTotals,
-    requests: BTreeMap<&'static str, u64>,
-    requests_by_identity: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    what_if: Option<Value>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    nothing_judged: bool,
-    warnings: &'a [String],
-    notes: &'a [String],
-    files: Vec<&'a str>,
-}
+/// Fields that are left out where there is nothing to say.
+const OPTIONAL: [&str; 3] = ["log_evidence", "what_if", "nothing_judged"];
 
 #[derive(Serialize)]
 struct InputJson<'a> {
@@ -65,38 +40,35 @@ struct InputJson<'a> {
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
-    let json = RunJson {
-        program: env!("CARGO_PKG_NAME"),
-        version: env!("CARGO_PKG_VERSION"),
-        schema_version: SCHEMA_VERSION,
-        made_at_utc: made_at.to_string(),
-        complete: audit.is_complete(),
-        options: &audit.options,
-        inputs: audit.inputs.iter().map(input_json).collect(),
-        robots: robots.collect(),
-        archive: archive_json(audit),
-        log_evidence: audit.log_evidence.map(log_evidence_json),
-        crawlers_known: audit.crawlers_known,
-        lines: LineTotals::of(&audit.inputs),
-        requests: requests_json(&audit.total()),
-        requests_by_identity: Identity::ALL
-            .iter()
-            .map(|&identity| (identity.as_str(), requests_json(&audit.total_of(identity))))
-            .collect(),
-        what_if: audit.simulation.as_ref().map(what_if_json),
-        nothing_judged: audit.nothing_judged.is_some(),
-        warnings: &audit.warnings,
-        notes: &audit.notes,
-        files: files_of(audit, evidence).collect(),
-    };
+    let of_identity =
+        |identity: Identity| (identity.as_str(), requests_json(&audit.total_of(identity)));
+    let mut json = json!({
+        "program": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "schema_version": SCHEMA_VERSION,
+        "made_at_utc": made_at.to_string(),
+        "complete": audit.is_complete(),
+        "options": audit.options,
+        "inputs": audit.inputs.iter().map(input_json).collect::<Vec<_>>(),
+        "robots": robots.collect::<Vec<_>>(),
+        // What was judged by an archive.
+        "archive": archive_json(audit),
+        "log_evidence": audit.log_evidence.map(log_evidence_json),
+        "crawlers_known": audit.crawlers_known,
+        "lines": LineTotals::of(&audit.inputs),
+        "requests": requests_json(&audit.total()),
+        "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
+        "what_if": audit.simulation.as_ref().map(what_if_json),
+        "nothing_judged": audit.nothing_judged.as_ref().map(|_| true),
+        "warnings": audit.warnings,
+        "notes": audit.notes,
+        "files": files_of(audit, evidence).collect::<Vec<_>>(),
+    });
+    let fields = json.as_object_mut().expect("it was made as an object");
+    fields.retain(|name, value| !(value.is_null() && OPTIONAL.contains(&name.as_str())));
     let mut text = serde_json::to_vec_pretty(&json).expect("strings and numbers are JSON");
     text.push(b'\n');
     text
-}
-
-/// The crawlers of `registry`. Its last row is none: it tests what looks automated.
-pub fn crawlers_known(registry: &Registry) -> usize {
-    registry.iter().count() - 1
 }
 
 fn archive_json(audit: &ReportModel) -> Option<Value> {

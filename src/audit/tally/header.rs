@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::crawlers::crawler::Crawler;
 use crate::crawlers::registry::Registry;
@@ -51,9 +51,9 @@ pub struct Header {
     pub draft: Option<DraftSummary>,
 }
 
-/// ReportedOptions by name, in the order in which `run.json` writes them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReportedOptions(pub Vec<(String, Value)>);
+/// Options by name, in the order in which `run.json` writes them.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct ReportedOptions(pub Map<String, Value>);
 
 /// A registry of crawlers, in short.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -168,39 +168,6 @@ impl RobotsVersion {
     }
 }
 
-impl Serialize for ReportedOptions {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<'de> Deserialize<'de> for ReportedOptions {
-    fn deserialize<D: serde::Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<ReportedOptions, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = ReportedOptions;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("options by name")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<ReportedOptions, A::Error> {
-                let mut options = Vec::new();
-                while let Some(option) = map.next_entry()? {
-                    options.push(option);
-                }
-                Ok(ReportedOptions(options))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
-    }
-}
-
 impl ReportedOptions {
     /// The fields of `options`, in their order.
     pub fn of(options: &impl Serialize) -> ReportedOptions {
@@ -210,7 +177,6 @@ impl ReportedOptions {
 
     /// The value of option `name`; `null` where there is none.
     pub fn get(&self, name: &str) -> &Value {
-        const NOTHING: &Value = &Value::Null;
-        self.0.iter().find(|(known, _)| known == name).map_or(NOTHING, |(_, value)| value)
+        self.0.get(name).unwrap_or(&Value::Null)
     }
 }

@@ -70,7 +70,7 @@ impl MadeBy<'_> {
 /// Of paths the first in order, of the window what covers both; all else is equal.
 pub fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
     for (name, value) in &mut ours.0 {
-        let Some((_, other)) = theirs.0.iter().find(|(known, _)| known == name) else { continue };
+        let Some(other) = theirs.0.get(name) else { continue };
         let (left, right) = (value.as_str(), other.as_str());
         let takes_other = match name.as_str() {
             "since" => left.is_some() && right.is_none_or(|right| Some(right) < left),

@@ -86,8 +86,7 @@ fn robots(model: &PageModel<'_>) -> Markup {
 }
 
 fn options(model: &PageModel<'_>) -> Markup {
-    let options: BTreeMap<&str, &Value> =
-        model.audit.options.0.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    let options: BTreeMap<&String, &Value> = model.audit.options.0.iter().collect();
     let options = options.into_iter().filter_map(|(name, value)| match value {
         Value::Null => None,
         Value::Array(all) if all.is_empty() => None,

@@ -20,16 +20,9 @@ mod unjudged;
 mod unknown;
 mod what_if;
 
-use memchr::memmem;
-
 use super::page_model::PageModel;
 
-use shell::{GENERATOR, Section, document};
-
-/// Whether a file that begins with `head` is such a page.
-pub fn is_page(head: &[u8]) -> bool {
-    head.starts_with(b"<!DOCTYPE html>") && memmem::find(head, GENERATOR.as_bytes()).is_some()
-}
+use shell::{Section, document};
 
 /// The page. Equal models give equal bytes.
 pub fn page(model: &PageModel<'_>) -> String {

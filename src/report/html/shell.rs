@@ -24,7 +24,7 @@ pub struct Section {
 }
 
 /// What stands in the head of each page, by which it is recognised.
-pub const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
+const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
 
 /// The whole document.
 pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {

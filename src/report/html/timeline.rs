@@ -48,8 +48,6 @@ pub fn timeline(model: &PageModel<'_>) -> Markup {
 
 /// Whose midnights part the days.
 fn zone(model: &PageModel<'_>) -> Markup {
-    let mut options = model.audit.options.0.iter();
-    let zone = options.find(|(name, _)| name == "timezone");
-    let zone = zone.and_then(|(_, value)| value.as_str()).unwrap_or("UTC");
+    let zone = model.audit.options.get("timezone").as_str().unwrap_or("UTC");
     html! { p { "Days and hours are those of " (cut(zone)) "." } "\n" }
 }

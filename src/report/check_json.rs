@@ -22,36 +22,42 @@
 //! | `other_dialect` | `dialect`, `differs`, `verdict`, `line`, `reason`, `reason_text`, `path` |
 //! | `undecided` | null, or why nothing could be decided; all other fields but `url`, `verdict` and `crawler` are then null |
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::crawlers::crawler::Obligation;
 use crate::explain::asker::Who;
-use crate::explain::change::PathChange;
 use crate::explain::in_force::InForce;
-use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Explanation, File, Undecided};
 use crate::judge::explained::{Bound, BoundBy, Match};
-use crate::judge::timeline::AllowAll;
-use crate::robots::model::{Directive, ProductToken};
+use crate::robots::model::ProductToken;
 
-use super::check_words::{dialect_name, undecided_words, verdict, why};
+use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
 use super::escape::visible;
+use super::robots_rules::directive_word;
 
 /// Rules, and User-agent lines, in one object; a robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;
 
+/// The fields of the object, in order.
+#[rustfmt::skip]
+const FIELDS: [&str; 18] = [
+    "url", "verdict", "bound", "line", "reason", "reason_text", "dialect", "origin", "robots", "in_force", "crawler",
+    "group", "path", "path_changes", "matches", "matches_total", "other_dialect", "undecided",
+];
+
 /// The object, and a line feed.
 pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     let (located, asked) = (explanation.located, &explanation.asked);
-    let changes: Vec<&str> = asked.changes.iter().map(|one| change(*one)).collect();
+    let (reason, reason_text) = reason(asked);
+    let changes: Vec<&str> = asked.changes.iter().map(|one| change(*one).0).collect();
     let matches: Vec<Value> = asked.matches.iter().take(LISTED_MAX).map(matched).collect();
     line(&json!({
         "url": visible(located.given),
         "verdict": verdict(asked.is_allowed()),
         "bound": who.binding() == Obligation::Bound,
         "line": asked.line(),
-        "reason": reason(asked.reason),
-        "reason_text": why(asked),
+        "reason": reason,
+        "reason_text": reason_text,
         "dialect": dialect_name(asked.dialect),
         "origin": located.origin.as_ref().map(ToString::to_string),
         "robots": located.file.as_ref().map(robots),
@@ -69,26 +75,13 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
 
 /// The object where nothing could be decided, and a line feed.
 pub fn undecided_json(given: &[u8], undecided: &Undecided, who: Who<'_>) -> String {
-    line(&json!({
-        "url": visible(given),
-        "verdict": "undecided",
-        "bound": null,
-        "line": null,
-        "reason": null,
-        "reason_text": null,
-        "dialect": null,
-        "origin": null,
-        "robots": null,
-        "in_force": null,
-        "crawler": crawler(who),
-        "group": null,
-        "path": null,
-        "path_changes": null,
-        "matches": null,
-        "matches_total": null,
-        "other_dialect": null,
-        "undecided": undecided_words(undecided),
-    }))
+    let mut fields: Map<String, Value> =
+        FIELDS.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
+    fields["url"] = visible(given).into();
+    fields["verdict"] = "undecided".into();
+    fields["crawler"] = crawler(who);
+    fields["undecided"] = undecided_words(undecided).into();
+    line(&Value::Object(fields))
 }
 
 fn line(answer: &Value) -> String {
@@ -162,10 +155,7 @@ fn group(bound: &Bound<'_>) -> Value {
 fn matched(found: &Match<'_>) -> Value {
     json!({
         "line": found.rule.line,
-        "directive": match found.rule.directive {
-            Directive::Allow => "allow",
-            Directive::Disallow => "disallow",
-        },
+        "directive": directive_word(found.rule.directive),
         "pattern": visible(found.rule.written()),
         "compared_as": visible(&found.pattern),
         "length": found.length(),
@@ -173,42 +163,14 @@ fn matched(found: &Match<'_>) -> Value {
 }
 
 fn other(differs: bool, other: &DialectVerdict<'_>) -> Value {
+    let (reason, reason_text) = reason(other);
     json!({
         "dialect": dialect_name(other.dialect),
         "differs": differs,
         "verdict": verdict(other.is_allowed()),
         "line": other.line(),
-        "reason": reason(other.reason),
-        "reason_text": why(other),
+        "reason": reason,
+        "reason_text": reason_text,
         "path": visible(&other.path),
     })
-}
-
-fn reason(reason: DecisionReason) -> &'static str {
-    match reason {
-        DecisionReason::RobotsTxtItself => "robots-txt-itself",
-        DecisionReason::AllAllowed(AllowAll::NoFile) => "no-file",
-        DecisionReason::AllAllowed(AllowAll::Redirects) => "redirects-nowhere",
-        DecisionReason::AllAllowed(AllowAll::UnreachableWithoutCopy) => "unreachable-without-copy",
-        DecisionReason::Unreachable => "unreachable",
-        DecisionReason::NoGroup => "no-group",
-        DecisionReason::NoRules => "no-rules",
-        DecisionReason::NoMatch => "no-match",
-        DecisionReason::EmptyDisallow => "empty-disallow",
-        DecisionReason::OnlyMatch => "only-match",
-        DecisionReason::LongerThan(_) => "longer",
-        DecisionReason::AllowWinsTie(_) => "allow-wins-tie",
-        DecisionReason::LongestOfAgreeing => "longest-of-agreeing",
-        DecisionReason::FirstOfLongest(_) => "first-of-longest",
-    }
-}
-
-fn change(change: PathChange) -> &'static str {
-    match change {
-        PathChange::FragmentCut => "fragment-cut",
-        PathChange::SlashAdded => "slash-added",
-        PathChange::Encoded => "encoded",
-        PathChange::UpperCased => "upper-cased",
-        PathChange::Decoded => "decoded",
-    }
 }

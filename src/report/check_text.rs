@@ -12,8 +12,8 @@ use crate::judge::timeline::Ruling;
 
 use super::age::age_text;
 use super::check_words::{
-    binding_words, change_words, count, dialect_name, directive, name, shown, undecided_words,
-    verdict, why,
+    binding_words, change, count, dialect_name, directive, name, reason, shown, undecided_words,
+    verdict,
 };
 use super::escape::visible;
 
@@ -60,7 +60,7 @@ pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     }
     // Where no rule decided, the headline has said why.
     if explanation.asked.line().is_some() {
-        rows.add("why", &why(&explanation.asked));
+        rows.add("why", &reason(&explanation.asked).1);
     }
     if explanation.is_grace() {
         let held = "crawlers may still hold an earlier robots.txt that allows it: no violation yet";
@@ -87,7 +87,7 @@ fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
     };
     let by = match asked.matches.first() {
         Some(found) => format!(" by line {}: {}", found.rule.line, rule(found)),
-        None => format!(": {}", why(asked)),
+        None => format!(": {}", reason(asked).1),
     };
     let binding = match (asked.is_allowed(), who.binding()) {
         (_, Obligation::Bound) => "",
@@ -255,8 +255,8 @@ fn lines_words(bound: &Bound<'_>) -> String {
 
 fn path(located: &Located<'_>, asked: &DialectVerdict<'_>, rows: &mut Rows) {
     rows.add("path", &visible(&asked.path));
-    for change in &asked.changes {
-        rows.add("", change_words(*change));
+    for done in &asked.changes {
+        rows.add("", change(*done).1);
     }
     if located.given.starts_with(b"//") {
         rows.add("", "taken as a path, as servers log it; a URL would begin with https://");
@@ -327,9 +327,9 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
                 label,
                 &format!("would say {verdict} by line {}: {rule}{compared}", found.rule.line),
             );
-            rows.add("", &why(other));
+            rows.add("", &reason(other).1);
         }
-        None => rows.add(label, &format!("would say {verdict}: {}", why(other))),
+        None => rows.add(label, &format!("would say {verdict}: {}", reason(other).1)),
     }
     if other.path != explanation.asked.path {
         rows.add("", &format!("it compares the path as {}", visible(&other.path)));

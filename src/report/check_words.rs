@@ -70,68 +70,78 @@ pub fn binding_words(crawler: &Crawler) -> &'static str {
     }
 }
 
-/// What was done to a path, and why.
-pub fn change_words(change: PathChange) -> &'static str {
+/// What was done to a path in a word, and why.
+pub fn change(change: PathChange) -> (&'static str, &'static str) {
     match change {
-        PathChange::FragmentCut => "what follows # was cut: crawlers do not send it",
-        PathChange::SlashAdded => "the URL has no path, which is the path /",
-        PathChange::Encoded => {
-            "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared"
+        PathChange::FragmentCut => {
+            ("fragment-cut", "what follows # was cut: crawlers do not send it")
         }
-        PathChange::UpperCased => "percent-encodings were written in upper case, as rules are",
-        PathChange::Decoded => {
-            "percent-encoded letters, digits and - . _ ~ were decoded, as RFC 9309 asks"
+        PathChange::SlashAdded => ("slash-added", "the URL has no path, which is the path /"),
+        PathChange::Encoded => (
+            "encoded",
+            "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared",
+        ),
+        PathChange::UpperCased => {
+            ("upper-cased", "percent-encodings were written in upper case, as rules are")
         }
+        PathChange::Decoded => (
+            "decoded",
+            "percent-encoded letters, digits and - . _ ~ were decoded, as RFC 9309 asks",
+        ),
     }
 }
 
-/// Why the decision is what it is, without a full stop.
-pub fn why(found: &DialectVerdict<'_>) -> String {
+/// Why the decision is what it is: in a word, and in a sentence without a full stop.
+pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
     let line = |place: usize| found.matches[place].rule.line;
     let length = |place: usize| found.matches[place].length();
-    match found.reason {
-        DecisionReason::RobotsTxtItself => "/robots.txt itself may always be requested".to_owned(),
-        DecisionReason::AllAllowed(why) => all_allowed_words(why).to_owned(),
-        DecisionReason::Unreachable => {
-            "robots.txt could not be fetched, so the whole site is closed for \
-                                the time being"
-                .to_owned()
+    let (word, sentence) = match found.reason {
+        DecisionReason::RobotsTxtItself => {
+            ("robots-txt-itself", "/robots.txt itself may always be requested")
         }
-        DecisionReason::NoGroup => "no group binds it, so everything is allowed".to_owned(),
-        DecisionReason::NoRules => "its group has no rules, so everything is allowed".to_owned(),
-        DecisionReason::NoMatch => "no rule matches".to_owned(),
-        DecisionReason::EmptyDisallow => {
-            "a Disallow without a path forbids nothing, and no rule with a path matches".to_owned()
+        DecisionReason::AllAllowed(AllowAll::NoFile) => {
+            ("no-file", "there is no robots.txt, so everything is allowed")
         }
-        DecisionReason::OnlyMatch => "it is the only rule that matches".to_owned(),
-        DecisionReason::LongerThan(place) => format!(
-            "the longest rule decides: length {} beats length {} of line {}",
-            length(0),
-            length(place),
-            line(place)
-        ),
-        DecisionReason::AllowWinsTie(place) => {
-            format!("it is as long as line {}, and at equal length Allow wins", line(place))
+        DecisionReason::AllAllowed(AllowAll::Redirects) => {
+            ("redirects-nowhere", "redirects lead to no robots.txt, so everything is allowed")
         }
-        DecisionReason::LongestOfAgreeing => {
-            "all rules that match say the same; this is the longest".to_owned()
-        }
-        DecisionReason::FirstOfLongest(place) => format!(
-            "all rules that match say the same; it is as long as line {}, and stands first",
-            line(place)
-        ),
-    }
-}
-
-fn all_allowed_words(why: AllowAll) -> &'static str {
-    match why {
-        AllowAll::NoFile => "there is no robots.txt, so everything is allowed",
-        AllowAll::Redirects => "redirects lead to no robots.txt, so everything is allowed",
-        AllowAll::UnreachableWithoutCopy => {
+        DecisionReason::AllAllowed(AllowAll::UnreachableWithoutCopy) => (
+            "unreachable-without-copy",
             "robots.txt could not be fetched for more than 30 days and there is no copy, so \
-             everything is allowed"
+             everything is allowed",
+        ),
+        DecisionReason::Unreachable => (
+            "unreachable",
+            "robots.txt could not be fetched, so the whole site is closed for the time being",
+        ),
+        DecisionReason::NoGroup => ("no-group", "no group binds it, so everything is allowed"),
+        DecisionReason::NoRules => ("no-rules", "its group has no rules, so everything is allowed"),
+        DecisionReason::NoMatch => ("no-match", "no rule matches"),
+        DecisionReason::EmptyDisallow => (
+            "empty-disallow",
+            "a Disallow without a path forbids nothing, and no rule with a path matches",
+        ),
+        DecisionReason::OnlyMatch => ("only-match", "it is the only rule that matches"),
+        DecisionReason::LongestOfAgreeing => {
+            ("longest-of-agreeing", "all rules that match say the same; this is the longest")
         }
-    }
+        DecisionReason::LongerThan(place) => {
+            let (ours, theirs) = (length(0), length(place));
+            let line = line(place);
+            let beats = format!("length {ours} beats length {theirs} of line {line}");
+            return ("longer", format!("the longest rule decides: {beats}"));
+        }
+        DecisionReason::AllowWinsTie(place) => {
+            let line = line(place);
+            let tie = format!("it is as long as line {line}, and at equal length Allow wins");
+            return ("allow-wins-tie", tie);
+        }
+        DecisionReason::FirstOfLongest(place) => {
+            let first = format!("it is as long as line {}, and stands first", line(place));
+            return ("first-of-longest", format!("all rules that match say the same; {first}"));
+        }
+    };
+    (word, sentence.to_owned())
 }
 
 /// Why nothing can be said of a URL, and what to do about it.

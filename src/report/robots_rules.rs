@@ -68,13 +68,17 @@ fn neighbours<'a>(
     let at = group.rules.partition_point(|rule| rule.line < line);
     let end = group.rules.len().min(at + NEIGHBOURS + 1);
     group.rules[at.saturating_sub(NEIGHBOURS)..end].iter().map(|rule| {
-        let field = match rule.directive {
-            Directive::Allow => "allow",
-            Directive::Disallow => "disallow",
-        };
-        let requests = broken.get(&rule.line).copied();
+        let (field, requests) = (directive_word(rule.directive), broken.get(&rule.line).copied());
         (rule.line, NearLine { field, value: rule.written(), requests })
     })
+}
+
+/// The directive as tables write it.
+pub fn directive_word(directive: Directive) -> &'static str {
+    match directive {
+        Directive::Allow => "allow",
+        Directive::Disallow => "disallow",
+    }
 }
 
 #[cfg(test)]

@@ -7,38 +7,31 @@ use crate::crawlers::identify::Identified;
 use crate::crawlers::ranges::file_name;
 use crate::crawlers::registry::Registry;
 
+use super::aligned::{cut, line, widths};
 use super::escape::visible;
 
 /// Widest cell of a list, in characters; the last column is never cut.
 const CELL_CHARS_MAX: usize = 30;
 
+/// The columns of a list.
+const COLUMNS: [(&str, fn(&Crawler) -> String); 8] = [
+    ("crawler", |crawler| cell(&crawler.name)),
+    ("operator", |crawler| cell(&crawler.operator)),
+    ("purpose", |crawler| cell(&crawler.purpose)),
+    ("stated policy", |crawler| crawler.stated_policy().as_str().to_owned()),
+    ("bound", |crawler| bound(crawler).to_owned()),
+    ("checked by", |crawler| checked_by(crawler).to_owned()),
+    ("evidence", |crawler| crawler.evidence.as_str().to_owned()),
+    ("documentation", |crawler| or_dash(&crawler.documentation_url)),
+];
+
 /// All crawlers in the order in which they are tried, a line each.
 pub fn list_text(registry: &Registry) -> String {
-    let header = [
-        "crawler",
-        "operator",
-        "purpose",
-        "stated policy",
-        "bound",
-        "checked by",
-        "evidence",
-        "documentation",
-    ];
-    let mut rows = vec![header.map(str::to_owned)];
+    let mut rows = vec![COLUMNS.map(|(name, _)| name.to_owned())];
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
-    rows.extend(crawlers.map(|(_, crawler)| {
-        [
-            cell(&crawler.name),
-            cell(&crawler.operator),
-            cell(&crawler.purpose),
-            crawler.stated_policy().as_str().to_owned(),
-            bound(crawler).to_owned(),
-            checked_by(crawler).to_owned(),
-            crawler.evidence.as_str().to_owned(),
-            or_dash(&crawler.documentation_url),
-        ]
-    }));
-    aligned(&rows)
+    rows.extend(crawlers.map(|(_, crawler)| COLUMNS.map(|(_, cell)| cell(crawler))));
+    let widths = widths(&rows);
+    rows.iter().map(|row| line(row, &widths, 0)).collect()
 }
 
 /// Everything that is known of one crawler.
@@ -138,25 +131,5 @@ fn or_dash(text: &str) -> String {
 }
 
 fn cell(text: &str) -> String {
-    let text = visible(text.as_bytes());
-    if text.chars().count() <= CELL_CHARS_MAX {
-        return text;
-    }
-    text.chars().take(CELL_CHARS_MAX - 1).chain(['…']).collect()
-}
-
-fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-    });
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line += &format!("{cell:<width$}  ");
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+    cut(visible(text.as_bytes()), CELL_CHARS_MAX)
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::audit::probe::Probe;
 use crate::logs::registry::ENTRIES;
 
+use super::aligned::cut;
 use super::escape::visible;
 use super::privacy::{Addresses, Privacy, Queries};
 
@@ -87,9 +88,5 @@ fn counts<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
 }
 
 fn shown(bytes: &[u8]) -> String {
-    let text = visible(&PRIVACY.line(bytes));
-    if text.chars().count() <= LINE_CHARS_MAX {
-        return text;
-    }
-    text.chars().take(LINE_CHARS_MAX - 1).chain(['…']).collect()
+    cut(visible(&PRIVACY.line(bytes)), LINE_CHARS_MAX)
 }

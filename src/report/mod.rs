@@ -1,6 +1,7 @@
 //! Tables and pages out of finished results.
 
 pub mod age;
+mod aligned;
 pub mod check_json;
 pub mod check_text;
 pub mod check_words;

@@ -1,13 +1,12 @@
 //! The short table that is shown when a run is done.
 
-use std::fmt::Write;
-
 use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::Sums;
 use crate::audit::what_if::WhatIfChange;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
+use super::aligned::{cut, line, widths};
 use super::escape::shown;
 use super::format::{counted, grouped, percent};
 use super::page_model::{PageModel, not_bound_reason, text as page_text};
@@ -28,7 +27,8 @@ pub fn summary_text(model: &PageModel<'_>) -> String {
         ["violations", "of judged", "crawler", "operator", "stated policy", "origin"]
             .map(str::to_owned),
     ];
-    let mut known = Vec::new();
+    // Nothing stands below the names of the columns.
+    let mut known = vec![String::new()];
     for row in &model.offenders.rows {
         let (sums, identity) = (row.tally.total(), row.actor.1.as_str());
         let crawler = model.crawler(row.actor.0);
@@ -47,11 +47,17 @@ pub fn summary_text(model: &PageModel<'_>) -> String {
         ]);
     }
     text.push('\n');
-    write_aligned(&rows, &known, &mut text);
+    let widths = widths(&rows);
+    let indent = widths[0] + widths[1] + 4;
+    for (row, known) in rows.iter().zip(known) {
+        text += &line(row, &widths, 2);
+        if !known.is_empty() {
+            text += &format!("{:indent$}{known}\n", "");
+        }
+    }
     let more = model.offenders.total - model.offenders.rows.len() as u64;
     if more > 0 {
-        writeln!(text, "... and {more} more, see summary.csv")
-            .expect("writing to a string cannot fail");
+        text += &format!("... and {more} more, see summary.csv\n");
     }
     text
 }
@@ -152,37 +158,9 @@ fn identity_lines(model: &PageModel<'_>) -> String {
     text
 }
 
-/// `below` are lines that stand under the rows, but for the first.
-fn write_aligned<const N: usize>(rows: &[[String; N]], below: &[String], text: &mut String) {
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let below = std::iter::once("").chain(below.iter().map(String::as_str));
-    for (row, below) in rows.iter().zip(below) {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let width = width(column);
-            // The first two columns are numbers.
-            let padded =
-                if column < 2 { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
-            line.push_str(&padded);
-            line.push_str("  ");
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-        if !below.is_empty() {
-            let indent = width(0) + width(1) + 4;
-            writeln!(text, "{:indent$}{below}", "").expect("writing to a string cannot fail");
-        }
-    }
-}
-
 /// The beginning of what a table tells.
 fn cell(text: &str) -> String {
-    let text = shown(text);
-    if text.chars().count() <= CELL_CHARS_MAX {
-        return text;
-    }
-    text.chars().take(CELL_CHARS_MAX - 1).chain(['…']).collect()
+    cut(shown(text), CELL_CHARS_MAX)
 }
 
 #[cfg(test)]

@@ -116,23 +116,29 @@ impl<'a> Verdicts<'a> {
     /// # Errors
     /// Where a column is wanted that there is not.
     pub fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
-        let parts = self.parts_for(form)?;
-        let mut header = Vec::new();
-        let names: Vec<String> = parts.iter().flat_map(|part| self.names(part)).collect();
-        match self.layout {
-            Layout::JsonLines => {}
-            Layout::Csv | Layout::Tsv => {
-                for (at, name) in names.iter().enumerate() {
-                    self.delimit(at, &mut header);
-                    self.push_cell(name.as_bytes(), &mut header);
-                }
-                header.push(b'\n');
+        let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
+        let all = self.all_names(form, &carried);
+        let (mut header, mut pieces) = (Vec::new(), Vec::<Piece>::new());
+        for (at, name) in self.columns.as_ref().unwrap_or(&all).iter().enumerate() {
+            let part = self.part(name, &carried).ok_or_else(|| {
+                let all = all.join(", ");
+                Error::usage(format!("there is no column '{name}' to write; there are {all}"))
+            })?;
+            self.delimit(at, &mut header);
+            self.push_cell(name.as_bytes(), &mut header);
+            match (pieces.last_mut().map(|piece| &mut piece.part), part) {
+                // As JSON each needs its name.
+                (Some(Part::Said(before)), Part::Said(columns)) => before.extend(columns),
+                (_, part) => pieces.push(self.piece(name, part, pieces.is_empty())),
             }
         }
-        let last = parts.len().saturating_sub(1);
-        let pieces = parts.into_iter().enumerate().map(|(at, part)| self.piece(part, at, last));
-        let _ = self.pieces.set(pieces.collect());
-        Ok(header)
+        header.push(b'\n');
+        let is_json = self.layout == Layout::JsonLines;
+        if let Some(last) = pieces.last_mut() {
+            last.after = if is_json { b"}\n" } else { b"\n" };
+        }
+        let _ = self.pieces.set(pieces);
+        Ok(if is_json { Vec::new() } else { header })
     }
 
     /// Writes a batch.
@@ -178,48 +184,21 @@ impl<'a> Verdicts<'a> {
         .unwrap_or(Detail::Verdicts)
     }
 
-    /// `part`, which is the one at `at`.
-    fn piece(&self, part: Part, at: usize, last: usize) -> Piece {
-        let is_json = self.layout == Layout::JsonLines;
+    /// `part`, which is called `name` if it is but one column.
+    fn piece(&self, name: &str, part: Part, is_first: bool) -> Piece {
         let mut before = Vec::new();
-        match at {
-            0 if is_json => before.push(b'{'),
-            _ => self.delimit(at, &mut before),
+        match is_first {
+            true if self.layout == Layout::JsonLines => before.push(b'{'),
+            _ => self.delimit(usize::from(!is_first), &mut before),
         }
         if !matches!(part, Part::Said(_)) {
-            self.names(&part).iter().for_each(|of_part| self.push_name(of_part, &mut before));
+            self.push_name(name, &mut before);
         }
-        let after: &[u8] = match at == last {
-            true if is_json => b"}\n",
-            true => b"\n",
-            false => b"",
-        };
-        Piece { part, before, after }
+        Piece { part, before, after: b"" }
     }
 
     fn wants(&self, word: VerdictWord) -> bool {
         self.only.is_empty() || self.only.contains(&word)
-    }
-
-    fn parts_for(&self, form: &InputFormat) -> Result<Vec<Part>> {
-        let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
-        let names = match &self.columns {
-            Some(columns) => columns.clone(),
-            None => self.all_names(form, &carried),
-        };
-        let mut parts: Vec<Part> = Vec::new();
-        for name in &names {
-            let part = self.part(name, &carried).ok_or_else(|| {
-                let all = self.all_names(form, &carried).join(", ");
-                Error::usage(format!("there is no column '{name}' to write; there are {all}"))
-            })?;
-            match (parts.last_mut(), part) {
-                // As JSON each needs its name.
-                (Some(Part::Said(before)), Part::Said(columns)) => before.extend(columns),
-                (_, part) => parts.push(part),
-            }
-        }
-        Ok(parts)
     }
 
     fn all_names(&self, form: &InputFormat, carried: &[&str]) -> Vec<String> {
@@ -272,16 +251,6 @@ impl<'a> Verdicts<'a> {
         match self.askers {
             Askers::Fixed(names) => names[place].clone(),
             Askers::OfRow(_) => "verdict".to_owned(),
-        }
-    }
-
-    fn names(&self, part: &Part) -> Vec<String> {
-        match part {
-            Part::Carried(name) => vec![self.carried_name(name)],
-            Part::Input => vec!["input".to_owned()],
-            Part::Url => vec!["url".to_owned()],
-            Part::Said(columns) => columns.iter().map(|&at| COLUMNS[at].to_owned()).collect(),
-            Part::VerdictFor(asker) => vec![self.asker_name(*asker)],
         }
     }
 
@@ -413,7 +382,8 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn write(&self, row: InputRow<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
-        for (at, piece) in self.pieces.iter().enumerate() {
+        let verdicts = self.verdicts;
+        for (at, (piece, place)) in self.pieces.iter().zip(self.places).enumerate() {
             if let Part::Said(_) = piece.part {
                 let at = outcomes[0] as usize * self.pieces.len() + at;
                 let said = self.said.ends[at]..self.said.ends[at + 1];
@@ -422,33 +392,20 @@ impl Lines<'_> {
             }
             out.extend_from_slice(&piece.before);
             let start = out.len();
-            self.write_cell(piece, self.places[at], row, outcomes, out);
+            match &piece.part {
+                Part::Url => verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out),
+                Part::Carried(_) => verdicts.push_cell(row.cell(*place), out),
+                Part::Input => push_input(row.cell(0), out),
+                Part::VerdictFor(asker) => {
+                    let outcome = self.judged.outcomes.get(outcomes[*asker]);
+                    verdicts.push_cell(outcome.word.as_str().as_bytes(), out);
+                }
+                Part::Said(_) => {}
+            }
             if self.pieces.len() == 1 {
                 push_quotes_if_empty(start, out);
             }
             out.extend_from_slice(piece.after);
-        }
-    }
-
-    /// What stands in this row alone; `place`: where in it.
-    fn write_cell(
-        &self,
-        piece: &Piece,
-        place: usize,
-        row: InputRow<'_>,
-        outcomes: &[u32],
-        out: &mut Vec<u8>,
-    ) {
-        let verdicts = self.verdicts;
-        match &piece.part {
-            Part::Url => verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out),
-            Part::Carried(_) => verdicts.push_cell(row.cell(place), out),
-            Part::Input => push_input(row.cell(0), out),
-            Part::VerdictFor(asker) => {
-                let outcome = self.judged.outcomes.get(outcomes[*asker]);
-                verdicts.push_cell(outcome.word.as_str().as_bytes(), out);
-            }
-            Part::Said(_) => {}
         }
     }
 }

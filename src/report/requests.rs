@@ -29,15 +29,20 @@ const BLOCK_BYTES: usize = 256 << 10;
 pub struct RequestsFile {
     path: PathBuf,
     staged: StagedFile,
-    coding: OutputCompression,
     privacy: Privacy,
     spool: Mutex<Spool>,
 }
 
 struct Spool {
+    blocks: Blocks,
+    inputs: BTreeMap<FileId, Input>,
+}
+
+/// Compressed rows on disk.
+struct Blocks {
     file: File,
     end: u64,
-    inputs: BTreeMap<FileId, Input>,
+    coding: OutputCompression,
 }
 
 /// Rows of one input.
@@ -63,17 +68,12 @@ impl RequestsFile {
     /// Where its directory cannot be written to.
     pub fn open(path: &Path, privacy: Privacy) -> Result<RequestsFile> {
         let cannot_write = |err| cannot_write(path, err);
+        let wrong = |what| format!("is {what}; give --evidence a file, as evidence.csv.gz");
         if path.is_dir() {
-            return Err(Error::invalid_file(
-                path,
-                "is a directory; give --evidence a file, as evidence.csv.gz",
-            ));
+            return Err(Error::invalid_file(path, wrong("a directory")));
         }
         if path.file_name().is_none() {
-            return Err(Error::invalid_file(
-                path,
-                "is no file name; give --evidence a file, as evidence.csv.gz",
-            ));
+            return Err(Error::invalid_file(path, wrong("no file name")));
         }
         let staged = StagedFile::create(path).map_err(cannot_write)?;
         // Without a name: however the run ends, it is gone. Beside the file there is room for as
@@ -81,15 +81,10 @@ impl RequestsFile {
         let beside = staged.hidden().and_then(Path::parent);
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
         let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
-        let spool = Spool { file: file.map_err(cannot_write)?, end: 0, inputs: BTreeMap::new() };
-        let coding = OutputCompression::of_name(path);
-        Ok(RequestsFile {
-            path: path.to_owned(),
-            staged,
-            coding,
-            privacy,
-            spool: Mutex::new(spool),
-        })
+        let file = file.map_err(cannot_write)?;
+        let blocks = Blocks { file, end: 0, coding: OutputCompression::of_name(path) };
+        let spool = Mutex::new(Spool { blocks, inputs: BTreeMap::new() });
+        Ok(RequestsFile { path: path.to_owned(), staged, privacy, spool })
     }
 
     /// Takes news of the evidence; rows are made where it is called, outside of any lock.
@@ -135,14 +130,21 @@ impl RequestsFile {
 
     /// The rows of chunk `sequence` (from 0, each exactly once) of `input`.
     fn add(&self, input: FileId, sequence: u64, rows: Vec<u8>) -> Result<()> {
-        let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
-        spool.add(input, sequence, rows, self.coding).map_err(|err| self.failed(err))
+        self.change(input, |input| drop(input.pending.insert(sequence, rows)))
     }
 
     /// `input` has no more than `chunks` chunks, so its last rows need not be kept in memory.
     fn end(&self, input: FileId, chunks: u64) -> Result<()> {
+        self.change(input, |input| input.chunks = Some(chunks))
+    }
+
+    /// Spools what can be spooled of `input` after `change`.
+    fn change(&self, input: FileId, change: impl FnOnce(&mut Input)) -> Result<()> {
         let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
-        spool.end(input, chunks, self.coding).map_err(|err| self.failed(err))
+        let Spool { blocks, inputs } = &mut *spool;
+        let input = inputs.entry(input).or_default();
+        change(input);
+        input.spool(blocks).map_err(|err| self.failed(err))
     }
 
     /// Puts the file in its place.
@@ -150,12 +152,10 @@ impl RequestsFile {
     /// # Errors
     /// Where that is refused; what stood there is then as it was.
     pub fn commit(self) -> Result<()> {
-        let RequestsFile { path, staged, coding, spool, .. } = self;
+        let RequestsFile { path, staged, spool, .. } = self;
         let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
-        spool
-            .write_out(staged, coding)
-            .and_then(StagedFile::commit)
-            .map_err(|err| cannot_write(&path, err))
+        let written = spool.write_out(staged).and_then(StagedFile::commit);
+        written.map_err(|err| cannot_write(&path, err))
     }
 
     /// The name under which it is written, to be removed if the run is stopped. None where it is
@@ -174,45 +174,27 @@ fn cannot_write(path: &Path, err: io::Error) -> Error {
 }
 
 impl Spool {
-    fn write_out(self, staged: StagedFile, coding: OutputCompression) -> io::Result<StagedFile> {
-        let Spool { mut file, inputs, .. } = self;
+    fn write_out(self, staged: StagedFile) -> io::Result<StagedFile> {
+        let Blocks { mut file, coding, .. } = self.blocks;
         let mut out = BufWriter::new(staged);
         let header = CsvTable::with_header(Vec::new(), &REQUESTS_EVIDENCE)?.finish()?;
         out.write_all(&coding.encode(&header)?)?;
-        for (offset, length) in inputs.values().flat_map(Input::finished_blocks) {
+        for (offset, length) in self.inputs.values().flat_map(Input::finished_blocks) {
             file.seek(SeekFrom::Start(*offset))?;
             io::copy(&mut (&file).take(*length), &mut out)?;
         }
         out.into_inner().map_err(io::IntoInnerError::into_error)
     }
+}
 
-    fn add(
-        &mut self,
-        input: FileId,
-        sequence: u64,
-        rows: Vec<u8>,
-        coding: OutputCompression,
-    ) -> io::Result<()> {
-        let Spool { file, end, inputs } = self;
-        let input = inputs.entry(input).or_default();
-        input.pending.insert(sequence, rows);
-        while let Some(rows) = input.pending.remove(&input.next) {
-            input.next += 1;
-            input.tail.extend_from_slice(&rows);
-            while input.tail.len() >= BLOCK_BYTES {
-                let rest = input.tail.split_off(BLOCK_BYTES);
-                input.flush_tail(file, end, coding)?;
-                input.tail = rest;
-            }
-        }
-        input.flush_if_ended(file, end, coding)
-    }
-
-    fn end(&mut self, input: FileId, chunks: u64, coding: OutputCompression) -> io::Result<()> {
-        let Spool { file, end, inputs } = self;
-        let input = inputs.entry(input).or_default();
-        input.chunks = Some(chunks);
-        input.flush_if_ended(file, end, coding)
+impl Blocks {
+    /// Writes `rows`; gives offset and length of their block.
+    fn append(&mut self, rows: &[u8]) -> io::Result<(u64, u64)> {
+        let block = self.coding.encode(rows)?;
+        self.file.write_all(&block)?;
+        let (offset, length) = (self.end, block.len() as u64);
+        self.end += length;
+        Ok((offset, length))
     }
 }
 
@@ -225,29 +207,20 @@ impl Input {
         &self.blocks
     }
 
-    fn flush_if_ended(
-        &mut self,
-        file: &mut File,
-        end: &mut u64,
-        coding: OutputCompression,
-    ) -> io::Result<()> {
-        if self.chunks == Some(self.next) { self.flush_tail(file, end, coding) } else { Ok(()) }
-    }
-
-    fn flush_tail(
-        &mut self,
-        file: &mut File,
-        end: &mut u64,
-        coding: OutputCompression,
-    ) -> io::Result<()> {
-        if self.tail.is_empty() {
-            return Ok(());
+    /// Writes the blocks that are full, and the last one when there is nothing to come.
+    fn spool(&mut self, blocks: &mut Blocks) -> io::Result<()> {
+        while let Some(rows) = self.pending.remove(&self.next) {
+            self.next += 1;
+            self.tail.extend_from_slice(&rows);
+            while self.tail.len() >= BLOCK_BYTES {
+                let rest = self.tail.split_off(BLOCK_BYTES);
+                self.blocks.push(blocks.append(&self.tail)?);
+                self.tail = rest;
+            }
         }
-        let block = coding.encode(&self.tail)?;
-        self.tail = Vec::new();
-        file.write_all(&block)?;
-        self.blocks.push((*end, block.len() as u64));
-        *end += block.len() as u64;
+        if self.chunks == Some(self.next) && !self.tail.is_empty() {
+            self.blocks.push(blocks.append(&std::mem::take(&mut self.tail))?);
+        }
         Ok(())
     }
 }

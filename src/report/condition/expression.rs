@@ -67,20 +67,10 @@ impl Expression {
             }
         }
     }
-
-    pub(super) fn walk(&self, visit: &mut dyn FnMut(usize, &Operand)) {
-        match self {
-            Expression::Not(inner) => inner.walk(visit),
-            Expression::All(parts) | Expression::Any(parts) => {
-                parts.iter().for_each(|part| part.walk(visit));
-            }
-            Expression::Compare { column, with, .. } => visit(*column, with),
-        }
-    }
 }
 
 impl Operator {
-    pub(super) fn holds(self, order: Ordering) -> bool {
+    fn holds(self, order: Ordering) -> bool {
         match self {
             Operator::Equal => order.is_eq(),
             Operator::NotEqual => order.is_ne(),
@@ -93,18 +83,13 @@ impl Operator {
 }
 
 /// Columns of one kind: numbers, if both can be read as such.
-pub(super) fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
-    if right.is_empty() {
-        return None;
-    }
-    match number_of(left).partial_cmp(&number_of(right)) {
-        Some(order) => Some(order),
-        None => Some(left.cmp(right)),
-    }
+fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
+    let as_numbers = number_of(left).partial_cmp(&number_of(right));
+    (!right.is_empty()).then(|| as_numbers.unwrap_or_else(|| left.cmp(right)))
 }
 
 /// No number compares with anything.
-pub(super) fn number_of(cell: &str) -> f64 {
+fn number_of(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)
 }
 

@@ -20,7 +20,8 @@ mod parse;
 mod token;
 
 use super::columns::column::TableSchema;
-use expression::{Expression, Misread, Operand};
+use expression::{Expression, Misread};
+use parse::{Parsed, Word};
 
 /// A condition that was understood.
 #[derive(Clone, Debug)]
@@ -34,34 +35,13 @@ pub struct Condition {
     expression: Expression,
 }
 
-/// A word that a column is compared with.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Word {
-    /// The column, by its place in the table.
-    pub column: usize,
-    /// The word.
-    pub text: String,
-}
-
 impl Condition {
     /// Reads a condition over the columns of `table`.
     ///
     /// # Errors
     /// Where it is not understood, and what was expected there.
     pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
-        let expression = parse::parse(text, table)?;
-        let (mut columns, mut words) = (Vec::new(), Vec::new());
-        expression.walk(&mut |column, with| {
-            let other = if let Operand::Column(other) = with { Some(*other) } else { None };
-            for column in [Some(column), other].into_iter().flatten() {
-                if !columns.contains(&column) {
-                    columns.push(column);
-                }
-            }
-            if let Operand::Text(text) = with {
-                words.push(Word { column, text: text.clone() });
-            }
-        });
+        let Parsed { expression, columns, words } = parse::parse(text, table)?;
         Ok(Condition { text: text.to_owned(), columns, words, expression })
     }
 

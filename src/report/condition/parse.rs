@@ -9,16 +9,36 @@ const DEPTH_MAX: usize = 64;
 
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
 
+/// A word that a column is compared with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Word {
+    /// The column, by its place in the table.
+    pub column: usize,
+    /// The word.
+    pub text: String,
+}
+
+/// A condition, and what it names.
+#[derive(Debug)]
+pub struct Parsed {
+    pub expression: Expression,
+    /// By their place in the table, each once.
+    pub columns: Vec<usize>,
+    pub words: Vec<Word>,
+}
+
 /// Reads all of `text`.
-pub fn parse(text: &str, table: &TableSchema) -> Result<Expression, Misread> {
+pub fn parse(text: &str, table: &TableSchema) -> Result<Parsed, Misread> {
     let end = text.chars().count();
-    let mut parser = Parser { tokens: tokens(text)?, next: 0, end, depth: 0, table };
+    let (columns, words) = (Vec::new(), Vec::new());
+    let mut parser =
+        Parser { tokens: tokens(text)?, next: 0, end, depth: 0, table, columns, words };
     let mut expression = parser.any()?;
     if parser.takes_word("where") {
         expression = Expression::All(vec![expression, parser.any()?]);
     }
     match parser.tokens.get(parser.next) {
-        None => Ok(expression),
+        None => Ok(Parsed { expression, columns: parser.columns, words: parser.words }),
         Some(_) => Err(parser.expected("'and', 'or', 'where' or the end")),
     }
 }
@@ -30,6 +50,8 @@ struct Parser<'a> {
     end: usize,
     depth: usize,
     table: &'a TableSchema,
+    columns: Vec<usize>,
+    words: Vec<Word>,
 }
 
 impl Parser<'_> {
@@ -70,9 +92,7 @@ impl Parser<'_> {
     }
 
     fn comparison(&mut self) -> Result<Expression, Misread> {
-        let Some(column) = self.column("a column, 'not' or '('")? else {
-            return Err(self.expected("a column, 'not' or '('"));
-        };
+        let column = self.column("a column, 'not' or '('")?;
         let Some(Token::Compare(operator)) = self.peek().cloned() else {
             return Err(self.expected("=, !=, <, <=, > or >="));
         };
@@ -100,14 +120,14 @@ impl Parser<'_> {
         };
         let operand = match (self.peek().cloned(), kind) {
             (Some(Token::Number(number)), Kind::Number) => Operand::Number(number),
-            (Some(Token::Text(text)), Kind::Time | Kind::Text) => {
+            (Some(Token::Text(text)), kind) if kind != Kind::Number || text.is_empty() => {
                 self.check_word(column, &text)?;
+                self.words.push(Word { column, text: text.clone() });
                 Operand::Text(text)
             }
-            (Some(Token::Text(text)), Kind::Number) if text.is_empty() => Operand::Text(text),
             (Some(Token::Word(_)), _) => {
                 let place = self.next;
-                let Some(other) = self.column(wanted)? else { return Err(self.expected(wanted)) };
+                let other = self.column(wanted)?;
                 if self::kind(&self.table.columns[other]) != kind {
                     let why = format!("{name} cannot be compared with that; expected {wanted}");
                     return Err(Misread { at: self.tokens[place].at, why });
@@ -129,23 +149,25 @@ impl Parser<'_> {
         Err(self.misread(format!("{name} is never '{text}'; it is one of {}", words.join(", "))))
     }
 
-    /// The column that is named next; `None` where that is no word, or a keyword.
-    fn column(&mut self, expected: &str) -> Result<Option<usize>, Misread> {
-        let Some(Token::Word(word)) = self.peek() else { return Ok(None) };
-        if KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword)) {
-            return Ok(None);
-        }
-        let columns = self.table.columns;
-        let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(word));
-        if found.is_none() {
-            let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    /// The column that is named next.
+    fn column(&mut self, expected: &str) -> Result<usize, Misread> {
+        let is = |word: &str, name: &&str| word.eq_ignore_ascii_case(name);
+        let word = match self.peek() {
+            Some(Token::Word(word)) if !KEYWORDS.iter().any(|keyword| is(word, keyword)) => word,
+            _ => return Err(self.expected(expected)),
+        };
+        let names: Vec<&str> = self.table.columns.iter().map(|column| column.name).collect();
+        let Some(column) = names.iter().position(|name| is(word, name)) else {
             return Err(self.misread(format!(
                 "unknown column '{word}'; expected {expected}; the columns are {}",
                 names.join(", ")
             )));
-        }
+        };
         self.next += 1;
-        Ok(found)
+        if !self.columns.contains(&column) {
+            self.columns.push(column);
+        }
+        Ok(column)
     }
 
     fn peek(&self) -> Option<&Token> {

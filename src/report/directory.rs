@@ -131,20 +131,18 @@ pub fn remove_report(directory: &Path) -> Result<()> {
 
 /// Symbolic links resolved, so that what is exchanged stands on one file system.
 fn resolved(target: &Path) -> Result<PathBuf> {
-    match fs::canonicalize(target) {
-        Ok(path) => Ok(path),
+    let cannot_write = |err| Error::io("cannot write -o", target, err);
+    let absolute = match fs::canonicalize(target) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
-            let absolute = std::path::absolute(target)
-                .map_err(|err| Error::io("cannot write -o", target, err))?;
-            match absolute.file_name() {
-                Some(_) => Ok(absolute),
-                None => {
-                    Err(Error::invalid_file(target, "cannot be a report directory; give -o a name"))
-                }
-            }
+            std::path::absolute(target).map_err(cannot_write)?
         }
-        Err(err) => Err(Error::io("cannot write -o", target, err)),
-    }
+        found => return found.map_err(cannot_write),
+    };
+    if absolute.file_name().is_none() { Err(nameless(target)) } else { Ok(absolute) }
+}
+
+fn nameless(target: &Path) -> Error {
+    Error::invalid_file(target, "cannot be a report directory; give -o a name")
 }
 
 /// What `run.json` must say for its directory to be replaced.
@@ -165,12 +163,10 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         Err(err) => return Err(Error::io("cannot replace -o", target, err)),
     };
     if target.parent().is_none() {
-        return Err(Error::invalid_file(target, "cannot be a report directory; give -o a name"));
+        return Err(nameless(target));
     }
-    let mut names = Vec::new();
-    for entry in entries {
-        names.push(entry.map_err(|err| Error::io("cannot list -o", target, err))?.file_name());
-    }
+    let names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
+    let names = names.map_err(|err| Error::io("cannot list -o", target, err))?;
     if names.is_empty() {
         return Ok(());
     }
@@ -184,38 +180,27 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     };
     let is_ours = |name: &OsString| {
         is_leftover(name, PAGE)
-            || *name == *MARKER
-            || *name == *PAGE
-            || *name == *TALLY
+            || [MARKER, PAGE, TALLY].iter().any(|file| *name == **file)
             || marker.files.iter().any(|file| *name == **file)
     };
-    match names.iter().find(|name| !is_ours(name)) {
-        None => Ok(()),
-        Some(name) => {
-            let name = name.display();
-            let why = format!(
-                "is not part of the report that stands there; move it, or choose another -o than {}",
-                target.display()
-            );
-            Err(Error::invalid_file(&target.join(name.to_string()), why))
-        }
-    }
+    let Some(name) = names.iter().find(|name| !is_ours(name)) else { return Ok(()) };
+    let why = format!(
+        "is not part of the report that stands there; move it, or choose another -o than {}",
+        target.display()
+    );
+    Err(Error::invalid_file(&target.join(name.display().to_string()), why))
 }
 
 fn staging_prefix(target: &Path) -> OsString {
-    let mut prefix = OsString::from(".");
-    prefix.push(target.file_name().unwrap_or_default());
-    prefix.push(".botaudit-");
-    prefix
+    let name = target.file_name().unwrap_or_default();
+    [OsStr::new("."), name, OsStr::new(".botaudit-")].into_iter().collect()
 }
 
 /// Removes what killed runs left beside `target`. A run that still lives holds its lock.
 fn clear_leftovers(target: &Path, prefix: &OsString) {
-    let Some(entries) = target.parent().and_then(|parent| fs::read_dir(parent).ok()) else {
-        return;
-    };
+    let entries = target.parent().and_then(|parent| fs::read_dir(parent).ok());
     let prefix = prefix.as_encoded_bytes();
-    for entry in entries.flatten() {
+    for entry in entries.into_iter().flatten().flatten() {
         let name = entry.file_name();
         let suffix = name.as_encoded_bytes().strip_prefix(prefix);
         if suffix.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
@@ -230,10 +215,8 @@ fn is_abandoned(staged: &Path) -> bool {
     match File::open(staged.join(LOCK)) {
         Ok(lock) => lock.try_lock().is_ok(),
         Err(_) => {
-            let age = fs::metadata(staged)
-                .and_then(|metadata| metadata.modified())
-                .map(|time| time.elapsed());
-            matches!(age, Ok(Ok(age)) if age > LEFTOVER_AGE_MIN)
+            let made = fs::metadata(staged).and_then(|metadata| metadata.modified());
+            matches!(made.map(|time| time.elapsed()), Ok(Ok(age)) if age > LEFTOVER_AGE_MIN)
         }
     }
 }
@@ -244,10 +227,8 @@ fn sync(directory: &Path) -> io::Result<()> {
     let entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
     thread::scope(|scope| {
         let sync = |entry: fs::DirEntry| move || File::open(entry.path())?.sync_all();
-        let waiting: Vec<_> = entries
-            .into_iter()
-            .map(|entry| thread::Builder::new().spawn_scoped(scope, sync(entry)))
-            .collect::<io::Result<_>>()?;
+        let start = |entry| thread::Builder::new().spawn_scoped(scope, sync(entry));
+        let waiting: Vec<_> = entries.into_iter().map(start).collect::<io::Result<_>>()?;
         let done = |waiting: thread::ScopedJoinHandle<'_, io::Result<()>>| {
             waiting.join().unwrap_or_else(|_| Err(io::Error::other("a thread was lost")))
         };

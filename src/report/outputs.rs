@@ -5,7 +5,7 @@
 //! file is replaced only where its content shows that botaudit wrote it.
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,10 +97,9 @@ impl Outputs {
     /// The run reads `path`, which is what `role` names: `--robots`.
     pub fn reads(&mut self, role: &'static str, path: &Path) {
         // Whoever reads a pipe or a device keeps nobody from writing to one.
-        if fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
-            return;
-        }
-        if let Some(identity) = identity(path) {
+        if !is_special(path)
+            && let Some(identity) = identity(path)
+        {
             self.taken.insert(identity, Use::Input(role));
         }
     }
@@ -134,27 +133,20 @@ impl Outputs {
         }
     }
 
-    /// The file `path`, of which `flag` says that `content` goes there, may be written to.
+    /// The file `path`, of which `flag` says what it `is` for, may be written to.
     ///
     /// # Errors
     /// Where it is an input or another output, or something stands there that is not ours.
-    pub fn file(
-        &mut self,
-        flag: &'static str,
-        path: &Path,
-        content: OutputContent<'_>,
-    ) -> Result<()> {
+    pub fn file(&mut self, flag: &'static str, path: &Path, is: OutputContent<'_>) -> Result<()> {
         self.updated(flag, path)?;
-        if self.overwrite == Overwrite::Any || is_replaceable(path, content)? {
+        if self.overwrite == Overwrite::Any || is_replaceable(path, is)? {
             return Ok(());
         }
-        Err(Error::invalid_file(
-            path,
-            format!(
-                "already exists and was not written by botaudit; choose another file for {flag}, \
-                 or add --force to overwrite it"
-            ),
-        ))
+        let why = format!(
+            "already exists and was not written by botaudit; choose another file for {flag}, or \
+             add --force to overwrite it"
+        );
+        Err(Error::invalid_file(path, why))
     }
 
     /// The same of a file that is read before it is written to, so that whoever reads it refuses
@@ -163,13 +155,12 @@ impl Outputs {
     /// # Errors
     /// Where it is an input or another output.
     pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
-        let is_special = |data: Metadata| !data.is_file() && !data.is_dir();
-        if fs::metadata(path).is_ok_and(is_special) {
-            return Ok(());
+        if !is_special(path)
+            && let Some(identity) = identity(path)
+        {
+            self.refuse_if_used(flag, path, &identity)?;
+            self.taken.insert(identity, Use::Output(flag));
         }
-        let Some(identity) = identity(path) else { return Ok(()) };
-        self.refuse_if_used(flag, path, &identity)?;
-        self.taken.insert(identity, Use::Output(flag));
         Ok(())
     }
 
@@ -201,6 +192,11 @@ impl Outputs {
     }
 }
 
+/// Whether it is a pipe or a device.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
+}
+
 fn identity(path: &Path) -> Option<Identity> {
     #[cfg(unix)]
     if let Ok(data) = fs::metadata(path) {
@@ -227,18 +223,13 @@ fn is_replaceable(path: &Path, content: OutputContent<'_>) -> Result<bool> {
     let source =
         Source { name: path.display().to_string(), place: Location::File(path.to_owned()) };
     let mut opened = open(&source, &Arc::default())?;
-    let mut head = vec![0; HEAD_BYTES_MAX];
-    let mut filled = 0;
-    let is_whole = loop {
-        match opened.read(&mut head[filled..]) {
-            Ok(0) => break true,
-            Ok(count) if filled + count == head.len() => break false,
-            Ok(count) => filled += count,
-            Err(_) => break false,
-        }
-    };
-    head.truncate(filled);
-    Ok((is_whole && head.is_empty()) || content.is_in(&head))
+    let (mut head, mut filled, mut read) = (vec![0; HEAD_BYTES_MAX], 0, Ok(1));
+    while filled < head.len() && matches!(read, Ok(1..)) {
+        read = opened.read(&mut head[filled..]);
+        filled += read.unwrap_or(0);
+    }
+    let is_empty = filled == 0 && read.is_ok();
+    Ok(is_empty || content.is_in(&head[..filled]))
 }
 
 impl OutputContent<'_> {

@@ -41,7 +41,7 @@ pub fn columns(
     title: &str,
     series: &[LegendEntry],
     columns: &[ChartColumn],
-    names_below: &[&str],
+    names_below: &[String],
 ) -> Markup {
     let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
     let top = ceiling(most);
@@ -119,7 +119,7 @@ pub fn legend(series: &[LegendEntry]) -> Markup {
 }
 
 /// The names of all columns, where there are few; else of some, evenly spaced.
-pub fn names(columns: &[&str]) -> Markup {
+pub fn names(columns: &[String]) -> Markup {
     const NAMES_MAX: usize = 4;
     let last = columns.len().saturating_sub(1);
     let shown: Vec<usize> = match columns.len() {
@@ -129,7 +129,7 @@ pub fn names(columns: &[&str]) -> Markup {
     let is_all = shown.len() == columns.len();
     html! {
         div class=(if is_all { "each" } else { "some" }) {
-            @for at in shown { span { (day_name(columns[at])) } }
+            @for at in shown { span { (day_name(&columns[at])) } }
         }
     }
 }

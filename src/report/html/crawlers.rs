@@ -1,5 +1,7 @@
 //! Violations by crawler, and how they were answered.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, Render, html};
 
 use crate::audit::sums::{Statuses, Sums};
@@ -18,7 +20,12 @@ pub const IDENTITIES: [LegendEntry; 3] =
     [("verified", "verified"), ("unverified", "unverified"), ("spoofed", "spoofed")];
 
 /// The identities in the order in which they are drawn.
-pub const DRAWN: [Identity; 3] = [Identity::Verified, Identity::Unverified, Identity::Spoofed];
+const DRAWN: [Identity; 3] = [Identity::Verified, Identity::Unverified, Identity::Spoofed];
+
+/// Requests of the identities in the order in which they are drawn.
+pub fn drawn(of: Option<&BTreeMap<Identity, Sums>>, number: fn(&Sums) -> u64) -> Vec<u64> {
+    DRAWN.map(|identity| of.and_then(|of| of.get(&identity)).map_or(0, number)).to_vec()
+}
 
 const ANSWERS: [LegendEntry; 5] = [
     ("s2", "2xx: served"),
@@ -70,7 +77,7 @@ fn by_crawler(
         .number("Violations", |(_, totals)| totals.sums.violations)
         .column("", Kind::Drawing, |((_, identity), totals)| {
             let class = identity.as_str();
-            Cell::Bar(vec![(class, class, totals.sums.violations)], most)
+            Cell::bar(&[(class, class, totals.sums.violations)], most)
         })
         .share("Of judged", |(_, totals)| of_judged(&totals.sums))
         .number("Requests", |(_, totals)| totals.sums.requests)

@@ -35,7 +35,7 @@ impl Heat<'_> {
         let most = days.iter().flat_map(|(_, hours)| hours).copied().max().unwrap_or_default();
         let bounds = bounds(most);
         let step = WIDTH / days.len().max(1) as f64;
-        let day_names: Vec<&str> = days.iter().map(|(day, _)| day.as_str()).collect();
+        let day_names: Vec<String> = days.iter().map(|(day, _)| day.clone()).collect();
         html! {
             figure class="columns" { "\n"
                 figcaption id={ (id) "-title" } { (title) } "\n"

@@ -7,7 +7,7 @@ use crate::time::{Day, Hour};
 
 use super::super::page_model::{JudgedSums, PageModel, judged_sums};
 use super::chart::{ChartColumn, columns};
-use super::crawlers::{DRAWN, IDENTITIES};
+use super::crawlers::{IDENTITIES, drawn};
 use super::heat::{DayColumn, Heat};
 use super::table::HtmlTable;
 
@@ -45,27 +45,19 @@ pub fn hours(model: &PageModel<'_>) -> Markup {
 }
 
 fn in_a_row(model: &PageModel<'_>, days: &[Day], has_violations: bool) -> Markup {
-    let drawn = |number: fn(&Sums) -> u64| -> Vec<ChartColumn> {
-        let hours =
-            days.iter().flat_map(|day| (0..HOURS as u8).map(move |hour| Hour { day: *day, hour }));
-        hours
-            .map(|hour| {
-                let of = model.hours.get(&hour);
-                let of_it = |identity| of.and_then(|of| of.get(&identity)).map_or(0, number);
-                (hour_name(hour), DRAWN.map(of_it).to_vec())
-            })
-            .collect()
-    };
-    let requests = drawn(|sums| sums.requests);
     let names: Vec<String> = days.iter().map(Day::to_string).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let chart = |id, title, drawn: &[ChartColumn]| columns(id, title, &IDENTITIES, drawn, &names);
-    let requests = chart("hours-requests", "Requests by hour", &requests);
-    if !has_violations {
-        return requests;
+    let hours = days.iter().flat_map(|&day| (0..HOURS as u8).map(move |hour| Hour { day, hour }));
+    let chart = |id, title, number: fn(&Sums) -> u64| {
+        let column = |hour| (hour_name(hour), drawn(model.hours.get(&hour), number));
+        let drawn: Vec<ChartColumn> = hours.clone().map(column).collect();
+        columns(id, title, &IDENTITIES, &drawn, &names)
+    };
+    html! {
+        @if has_violations {
+            (chart("hours-violations", "Violations by hour", |sums| sums.violations))
+        }
+        (chart("hours-requests", "Requests by hour", |sums| sums.requests))
     }
-    let violations = drawn(|sums| sums.violations);
-    html! { (chart("hours-violations", "Violations by hour", &violations)) (requests) }
 }
 
 fn table(model: &PageModel<'_>) -> Markup {

@@ -22,7 +22,7 @@ mod what_if;
 
 use super::page_model::PageModel;
 
-use shell::{Section, document};
+use shell::document;
 
 /// The page. Equal models give equal bytes.
 pub fn page(model: &PageModel<'_>) -> String {
@@ -41,7 +41,5 @@ pub fn page(model: &PageModel<'_>) -> String {
     if let Some(body) = what_if::what_if(model) {
         sections.insert(1, ("what-if", "What if", "What the draft would change", body));
     }
-    let section = |(id, short, title, body)| Section { id, short, title, body };
-    let sections: Vec<Section> = sections.into_iter().map(section).collect();
     document(&overview::title(model), &overview::header(model), &sections)
 }

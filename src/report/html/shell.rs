@@ -10,18 +10,9 @@ use sha2::{Digest, Sha256};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// A part of the page.
-#[derive(Clone, Debug)]
-pub struct Section {
-    /// What links to it.
-    pub id: &'static str,
-    /// What stands in the contents.
-    pub short: &'static str,
-    /// Its heading.
-    pub title: &'static str,
-    /// What stands under the heading.
-    pub body: Markup,
-}
+/// A part of the page: what links to it, what stands in the contents, its heading, and what stands
+/// under that.
+pub type Section = (&'static str, &'static str, &'static str, Markup);
 
 /// What stands in the head of each page, by which it is recognised.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
@@ -47,7 +38,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
                 header { (header) } "\n"
                 nav aria-label="Contents" {
                     ul {
-                        @for Section { id, short, .. } in sections {
+                        @for (id, short, ..) in sections {
                             li { a href={ "#" (id) } { (short) } }
                         }
                     }
@@ -65,8 +56,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
     document.into_string()
 }
 
-fn section_html(section: &Section) -> Markup {
-    let Section { id, title, body, .. } = section;
+fn section_html((id, _, title, body): &Section) -> Markup {
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } { "\n"
             h2 id={ (id) "-title" } { (title) } "\n"

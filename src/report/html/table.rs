@@ -28,23 +28,40 @@ pub enum Kind {
 
 /// What stands in a cell.
 #[derive(Clone, Debug)]
-pub enum Cell {
-    /// A name.
-    Text(String),
+pub struct Cell {
+    shown: Markup,
+    /// What the script sorts by, where it is not the text.
+    sorted_by: Option<String>,
+}
+
+impl Cell {
+    fn of(shown: impl Render) -> Cell {
+        Cell { shown: shown.render(), sorted_by: None }
+    }
+
+    fn sorted(shown: impl Render, by: impl ToString) -> Cell {
+        Cell { shown: shown.render(), sorted_by: Some(by.to_string()) }
+    }
+
     /// What strangers wrote.
-    Code(String),
-    /// A count.
-    Number(u64),
-    /// A share of a whole.
-    Share(u64, u64),
-    /// A time, where it is known.
-    Time(Option<UtcTime>),
+    pub fn code(text: &str) -> Cell {
+        Cell::of(code(text))
+    }
+
     /// A word that stands out, in the class of that name.
-    Badge(&'static str, &'static str),
+    pub fn badge(class: &'static str, text: &'static str) -> Cell {
+        Cell::of(html! { span class={ "badge " (class) } { (text) } })
+    }
+
     /// Parts of a whole bar, each with the class of its colour and what it is.
-    Bar(Vec<(&'static str, &'static str, u64)>, u64),
+    pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Cell {
+        Cell::of(bar(parts, whole))
+    }
+
     /// Nothing that could be told.
-    Nothing,
+    pub fn nothing() -> Cell {
+        Cell::sorted("–", -1)
+    }
 }
 
 /// A table that is built column by column.
@@ -91,43 +108,50 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// A column of names.
     pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.column(title, Kind::Text, |of| Cell::Text(text(of)))
+        self.column(title, Kind::Text, |of| Cell::of(cut(&text(of))))
     }
 
     /// A column of what strangers wrote.
     pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.column(title, Kind::Text, |of| Cell::Code(text(of)))
+        self.column(title, Kind::Text, |of| Cell::code(&text(of)))
     }
 
     /// A column of identities.
     pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
         self.column("Identity", Kind::Text, |of| {
             let word = identity(of).as_str();
-            Cell::Badge(word, word)
+            Cell::badge(word, word)
         })
     }
 
     /// A column of counts.
     pub fn number(self, title: &'static str, number: impl Fn(&T) -> u64) -> Self {
-        self.column(title, Kind::Number, |of| Cell::Number(number(of)))
+        self.known(title, |of| Some(number(of)))
     }
 
     /// A column of counts that may not be known.
     pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
-        self.column(title, Kind::Number, |of| number(of).map_or(Cell::Nothing, Cell::Number))
+        let cell = |number| Cell::sorted(grouped(number), number);
+        self.column(title, Kind::Number, |of| number(of).map_or_else(Cell::nothing, cell))
     }
 
-    /// A column of shares of a whole.
+    /// A column of shares of a whole; nothing known stands below zero.
     pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
-        self.column(title, Kind::Number, |of| {
-            let (part, whole) = share(of);
-            Cell::Share(part, whole)
+        self.column(title, Kind::Number, |of| match share(of) {
+            (part, 0) => Cell::sorted(percent(part, 0), -1),
+            (part, whole) => {
+                let millionths = u128::from(part) * 1_000_000 / u128::from(whole);
+                Cell::sorted(percent(part, whole), millionths)
+            }
         })
     }
 
-    /// A column of times.
+    /// A column of times, where they are known.
     pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
-        self.column(title, Kind::Number, |of| Cell::Time(time(of)))
+        self.column(title, Kind::Number, |of| {
+            let text = time(of).map_or_else(String::new, |time| time.to_string());
+            Cell::sorted(minute(&text), text)
+        })
     }
 
     /// The columns of when the requests of a row were made.
@@ -146,7 +170,7 @@ impl<'a, T> HtmlTable<'a, T> {
         self.column("", Kind::Drawing, |of| {
             let parts = legend.iter().zip(numbers(of));
             let parts = parts.map(|(&(class, what), number)| (class, what, number));
-            Cell::Bar(parts.collect(), whole(of))
+            Cell::bar(&parts.collect::<Vec<_>>(), whole(of))
         })
     }
 
@@ -218,52 +242,13 @@ fn row(cells: &[Cell], columns: &[(&str, Kind)]) -> Markup {
             @for (at, (cell, (_, kind))) in cells.iter().zip(columns).enumerate() {
                 @let hidden = (*kind == Kind::Drawing).then_some("true");
                 @if at == 0 {
-                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
+                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[&cell.sorted_by] { (cell.shown) }
                 } @else {
-                    td class=[kind.class()] aria-hidden=[hidden] data-v=[cell.value()] { (cell) }
+                    td class=[kind.class()] aria-hidden=[hidden] data-v=[&cell.sorted_by] { (cell.shown) }
                 }
             }
         } "\n"
     }
-}
-
-impl Cell {
-    /// What the script sorts by, where it is not the text.
-    fn value(&self) -> Option<String> {
-        match self {
-            Cell::Number(number) => Some(number.to_string()),
-            Cell::Share(part, whole) => Some(millionths(*part, *whole)),
-            Cell::Time(time) => Some(time.map_or_else(String::new, |time| time.to_string())),
-            Cell::Nothing => Some("-1".to_owned()),
-            Cell::Text(_) | Cell::Code(_) | Cell::Badge(..) | Cell::Bar(..) => None,
-        }
-    }
-}
-
-impl Render for Cell {
-    fn render_to(&self, buffer: &mut String) {
-        match self {
-            Cell::Text(text) => cut(text).render_to(buffer),
-            Cell::Code(text) => code(text).render_to(buffer),
-            Cell::Number(number) => grouped(*number).render_to(buffer),
-            Cell::Share(part, whole) => percent(*part, *whole).render_to(buffer),
-            Cell::Time(None) => {}
-            Cell::Time(Some(time)) => minute(&time.to_string()).render_to(buffer),
-            Cell::Badge(class, text) => {
-                html! { span class={ "badge " (class) } { (text) } }.render_to(buffer);
-            }
-            Cell::Bar(parts, whole) => bar(parts, *whole).render_to(buffer),
-            Cell::Nothing => "–".render_to(buffer),
-        }
-    }
-}
-
-/// To sort by; nothing known stands below zero.
-fn millionths(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "-1".to_owned();
-    }
-    (u128::from(part) * 1_000_000 / u128::from(whole)).to_string()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::time::Day;
 use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, judged_sums};
 use super::chart::columns;
-use super::crawlers::{DRAWN, IDENTITIES};
+use super::crawlers::{IDENTITIES, drawn};
 use super::hours::{calendar, hours, name, outcomes};
 use super::markup::cut;
 use super::table::HtmlTable;
@@ -20,19 +20,11 @@ pub fn timeline(model: &PageModel<'_>) -> Markup {
     if model.days.is_empty() {
         return html! { p { "There was no request of a known crawler." } "\n" };
     }
-    let drawn = calendar(model.days.keys().copied(), DAYS_MAX);
-    let columns_drawn: Vec<_> = drawn
-        .iter()
-        .map(|day| {
-            let of = model.days.get(day);
-            let violations =
-                |identity| of.and_then(|of| of.get(&identity)).map_or(0, |sums| sums.violations);
-            (day.to_string(), DRAWN.map(violations).to_vec())
-        })
-        .collect();
-    let names: Vec<String> = drawn.iter().map(Day::to_string).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let first = drawn.first().copied();
+    let days = calendar(model.days.keys().copied(), DAYS_MAX);
+    let column = |day: &Day| (day.to_string(), drawn(model.days.get(day), |of| of.violations));
+    let columns_drawn: Vec<_> = days.iter().map(column).collect();
+    let names: Vec<String> = days.iter().map(Day::to_string).collect();
+    let first = days.first().copied();
     let rows = model.days.iter().filter(|(day, _)| Some(**day) >= first);
     let rows = rows.map(|(day, of)| (day.to_string(), judged_sums(of))).collect();
     let rows = Heaviest { rows, total: model.days.len() as u64 };

@@ -42,9 +42,9 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
         return Some(said);
     }
     let rule = |rule: &Option<DecidingRule>| match rule {
-        None => Cell::Nothing,
+        None => Cell::nothing(),
         Some(DecidingRule { directive, pattern, .. }) => {
-            Cell::Code(format!("{directive}: {}", visible(pattern)))
+            Cell::code(&format!("{directive}: {}", visible(pattern)))
         }
     };
     let caption = "Requests that the draft would judge otherwise";
@@ -82,5 +82,5 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
 /// In a word, with the colour of what comes of it.
 fn badge(change: WhatIfChange) -> Cell {
     let (class, word) = CHANGES[change as usize];
-    Cell::Badge(class, word)
+    Cell::badge(class, word)
 }

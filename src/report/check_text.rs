@@ -20,6 +20,9 @@ use super::escape::visible;
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;
 
+const AUTOMATED: &str = "none that is known, but it looks automated: bound by *";
+const UNKNOWN: &str = "none that is known, nor does it look automated: * would bind it";
+
 /// The verdict on one line, with the URL.
 pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     let verdict = verdict(explanation.asked.is_allowed());
@@ -143,14 +146,8 @@ fn crawler(who: Who<'_>, rows: &mut Rows) {
     let (words, detail) = match who {
         Who::Crawler(crawler) => (description(crawler), None),
         Who::FoundCrawler(crawler, found_by) => (description(crawler), user_agent(found_by)),
-        Who::Automated(header) => {
-            let words = "none that is known, but it looks automated: bound by *";
-            (words.to_owned(), user_agent(header))
-        }
-        Who::Unknown(header) => {
-            let words = "none that is known, nor does it look automated: * would bind it";
-            (words.to_owned(), user_agent(header))
-        }
+        Who::Automated(header) => (AUTOMATED.to_owned(), user_agent(header)),
+        Who::Unknown(header) => (UNKNOWN.to_owned(), user_agent(header)),
         Who::Token(token) => {
             let name = shown(token.as_bytes());
             let words = format!("whoever answers to '{name}'; taken as bound, and as obeying *");

@@ -72,19 +72,16 @@ pub fn binding_words(crawler: &Crawler) -> &'static str {
 
 /// What was done to a path in a word, and why.
 pub fn change(change: PathChange) -> (&'static str, &'static str) {
+    use PathChange::*;
     match change {
-        PathChange::FragmentCut => {
-            ("fragment-cut", "what follows # was cut: crawlers do not send it")
-        }
-        PathChange::SlashAdded => ("slash-added", "the URL has no path, which is the path /"),
-        PathChange::Encoded => (
+        FragmentCut => ("fragment-cut", "what follows # was cut: crawlers do not send it"),
+        SlashAdded => ("slash-added", "the URL has no path, which is the path /"),
+        Encoded => (
             "encoded",
             "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared",
         ),
-        PathChange::UpperCased => {
-            ("upper-cased", "percent-encodings were written in upper case, as rules are")
-        }
-        PathChange::Decoded => (
+        UpperCased => ("upper-cased", "percent-encodings were written in upper case, as rules are"),
+        Decoded => (
             "decoded",
             "percent-encoded letters, digits and - . _ ~ were decoded, as RFC 9309 asks",
         ),
@@ -93,50 +90,49 @@ pub fn change(change: PathChange) -> (&'static str, &'static str) {
 
 /// Why the decision is what it is: in a word, and in a sentence without a full stop.
 pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
+    use DecisionReason::*;
     let line = |place: usize| found.matches[place].rule.line;
     let length = |place: usize| found.matches[place].length();
     let (word, sentence) = match found.reason {
-        DecisionReason::RobotsTxtItself => {
-            ("robots-txt-itself", "/robots.txt itself may always be requested")
-        }
-        DecisionReason::AllAllowed(AllowAll::NoFile) => {
+        RobotsTxtItself => ("robots-txt-itself", "/robots.txt itself may always be requested"),
+        AllAllowed(AllowAll::NoFile) => {
             ("no-file", "there is no robots.txt, so everything is allowed")
         }
-        DecisionReason::AllAllowed(AllowAll::Redirects) => {
+        AllAllowed(AllowAll::Redirects) => {
             ("redirects-nowhere", "redirects lead to no robots.txt, so everything is allowed")
         }
-        DecisionReason::AllAllowed(AllowAll::UnreachableWithoutCopy) => (
+        AllAllowed(AllowAll::UnreachableWithoutCopy) => (
             "unreachable-without-copy",
             "robots.txt could not be fetched for more than 30 days and there is no copy, so \
              everything is allowed",
         ),
-        DecisionReason::Unreachable => (
+        Unreachable => (
             "unreachable",
             "robots.txt could not be fetched, so the whole site is closed for the time being",
         ),
-        DecisionReason::NoGroup => ("no-group", "no group binds it, so everything is allowed"),
-        DecisionReason::NoRules => ("no-rules", "its group has no rules, so everything is allowed"),
-        DecisionReason::NoMatch => ("no-match", "no rule matches"),
-        DecisionReason::EmptyDisallow => (
+        NoGroup => ("no-group", "no group binds it, so everything is allowed"),
+        NoRules => ("no-rules", "its group has no rules, so everything is allowed"),
+        NoMatch => ("no-match", "no rule matches"),
+        EmptyDisallow => (
             "empty-disallow",
             "a Disallow without a path forbids nothing, and no rule with a path matches",
         ),
-        DecisionReason::OnlyMatch => ("only-match", "it is the only rule that matches"),
-        DecisionReason::LongestOfAgreeing => {
+        OnlyMatch => ("only-match", "it is the only rule that matches"),
+        LongestOfAgreeing => {
             ("longest-of-agreeing", "all rules that match say the same; this is the longest")
         }
-        DecisionReason::LongerThan(place) => {
+        LongerThan(place) => {
             let (ours, theirs) = (length(0), length(place));
             let line = line(place);
             let beats = format!("length {ours} beats length {theirs} of line {line}");
             return ("longer", format!("the longest rule decides: {beats}"));
         }
-        DecisionReason::AllowWinsTie(place) => {
+        AllowWinsTie(place) => {
             let line = line(place);
             let tie = format!("it is as long as line {line}, and at equal length Allow wins");
             return ("allow-wins-tie", tie);
         }
-        DecisionReason::FirstOfLongest(place) => {
+        FirstOfLongest(place) => {
             let first = format!("it is as long as line {}, and stands first", line(place));
             return ("first-of-longest", format!("all rules that match say the same; {first}"));
         }

@@ -1,7 +1,5 @@
 //! The formats, and what was found out about a log's, for people.
 
-use std::fmt::Write;
-
 use crate::audit::probe::Probe;
 use crate::logs::registry::ENTRIES;
 
@@ -19,12 +17,12 @@ const PRIVACY: Privacy = Privacy { addresses: Addresses::Mask, queries: Queries:
 pub fn formats_text() -> String {
     let mut text = String::new();
     for entry in ENTRIES {
-        writeln!(text, "{}: {}", entry.name, entry.about).expect(INFALLIBLE);
+        text += &format!("{}: {}\n", entry.name, entry.about);
         for line in entry.sample.lines() {
-            writeln!(text, "    {}", visible(line.as_bytes())).expect(INFALLIBLE);
+            text += &format!("    {}\n", visible(line.as_bytes()));
         }
         for limitation in entry.limitations {
-            writeln!(text, "  It {}.", limitation.as_str()).expect(INFALLIBLE);
+            text += &format!("  It {}.\n", limitation.as_str());
         }
         text.push('\n');
     }
@@ -41,7 +39,7 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     let rejected = examined.rejected_lines();
     let mut text = format!("{}\n", visible(name.as_bytes()));
     let mut row = |title: &str, what: &str| {
-        writeln!(text, "  {title:<8}  {what}").expect(INFALLIBLE);
+        text += &format!("  {title:<8}  {what}\n");
     };
     let format = detection.format.as_ref().map_or("unknown", |format| format.name());
     row("format", format);
@@ -80,8 +78,6 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     }
     text
 }
-
-const INFALLIBLE: &str = "writing to a string cannot fail";
 
 fn counts<'a>(counts: impl Iterator<Item = (&'a str, u64)>) -> String {
     counts.map(|(reason, n)| format!("{reason} {n}")).collect::<Vec<_>>().join(", ")

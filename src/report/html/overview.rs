@@ -136,45 +136,27 @@ fn figures(model: &PageModel<'_>) -> Markup {
     let not_judged = sums.requests - judged.min(sums.requests);
     let own = model.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
     let after_own_fetch: u64 = own.map(|(_, totals)| totals.prior_fetches.read_by_itself).sum();
-    let tiles = [
-        (
-            "Violations",
-            sums.violations,
-            share(sums.violations, judged, "of those judged", "nothing was judged"),
-        ),
-        (
-            "By crawlers that had fetched the rules",
-            after_own_fetch,
-            share(after_own_fetch, sums.violations, "of the violations", "there are no violations"),
-        ),
-        (
-            "Rules broken",
-            model.rules.total,
-            counted(model.origins.len() as u64, "origin") + " asked",
-        ),
-        (
-            "Requests of known crawlers",
-            sums.requests,
-            share(sums.requests, model.lines.lines, "of all lines", "there are no lines"),
-        ),
-        (
-            "Not judged",
-            not_judged,
-            share(not_judged, sums.requests, "of these requests", "there are no requests"),
-        ),
-    ];
     html! {
         dl class="tiles" {
-            @for (name, number, note) in tiles {
-                div { dt { (name) } dd { b { (grouped(number)) } span { (note) } } }
-            }
+            (tile("Violations", sums.violations, judged, "of those judged", "nothing was judged"))
+            (tile("By crawlers that had fetched the rules", after_own_fetch, sums.violations, "of the violations", "there are no violations"))
+            (figure("Rules broken", model.rules.total, &(counted(model.origins.len() as u64, "origin") + " asked")))
+            (tile("Requests of known crawlers", sums.requests, model.lines.lines, "of all lines", "there are no lines"))
+            (tile("Not judged", not_judged, sums.requests, "of these requests", "there are no requests"))
         } "\n"
     }
 }
 
-/// `24.5 % of those judged`, or else that there are none.
-fn share(part: u64, whole: u64, of: &str, none: &str) -> String {
-    if whole == 0 { none.to_owned() } else { format!("{} {of}", percent(part, whole)) }
+fn figure(name: &str, number: u64, note: &str) -> Markup {
+    html! { div { dt { (name) } dd { b { (grouped(number)) } span { (note) } } } }
+}
+
+/// A figure with its share of `whole`, as `24.5 % of those judged`, or else that there are `none`.
+fn tile(name: &str, number: u64, whole: u64, of: &str, none: &str) -> Markup {
+    match whole {
+        0 => figure(name, number, none),
+        whole => figure(name, number, &format!("{} {of}", percent(number, whole))),
+    }
 }
 
 fn remarks(model: &PageModel<'_>) -> Markup {

@@ -18,22 +18,12 @@ impl<T> Heaviest<T> {
         rows_max: usize,
         weight: impl Fn(&T) -> u64,
     ) -> Heaviest<T> {
-        let (mut rows, mut total) = (Vec::new(), 0);
-        for row in all {
-            rows.push((Reverse(weight(&row)), total, row));
-            total += 1;
-            if rows.len() >= rows_max.saturating_mul(2) {
-                cut(&mut rows, rows_max);
-            }
-        }
-        cut(&mut rows, rows_max);
-        Heaviest { rows: rows.into_iter().map(|(_, _, row)| row).collect(), total }
+        let mut rows: Vec<T> = all.collect();
+        let total = rows.len() as u64;
+        rows.sort_by_cached_key(|row| Reverse(weight(row)));
+        rows.truncate(rows_max);
+        Heaviest { rows, total }
     }
-}
-
-fn cut<T>(rows: &mut Vec<(Reverse<u64>, u64, T)>, rows_max: usize) {
-    rows.sort_unstable_by_key(|&(weight, turn, _)| (weight, turn));
-    rows.truncate(rows_max);
 }
 
 #[cfg(test)]

@@ -22,23 +22,27 @@ pub struct TableSchema {
     pub columns: &'static [CsvColumn],
 }
 
-/// A column.
-pub const fn column(name: &'static str, unit: &'static str, meaning: &'static str) -> CsvColumn {
-    CsvColumn { name, unit, meaning }
+/// A column, as a group of one.
+pub const fn column(
+    name: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+) -> [CsvColumn; 1] {
+    [CsvColumn { name, unit, meaning }]
 }
 
 /// A column of counts.
-pub const fn count(name: &'static str, meaning: &'static str) -> CsvColumn {
+pub const fn count(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
     column(name, "count", meaning)
 }
 
 /// A column of points in time.
-pub const fn time(name: &'static str, meaning: &'static str) -> CsvColumn {
+pub const fn time(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
     column(name, "RFC 3339, UTC", meaning)
 }
 
 /// A column of lines of a file.
-pub const fn line_number(name: &'static str, meaning: &'static str) -> CsvColumn {
+pub const fn line_number(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
     column(name, "line number from 1", meaning)
 }
 
@@ -54,7 +58,7 @@ pub const fn total(groups: &[&[CsvColumn]]) -> usize {
 
 /// The columns of all groups, which are `N`, one after another.
 pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
-    let mut columns = [column("", "", ""); N];
+    let mut columns = [CsvColumn { name: "", unit: "", meaning: "" }; N];
     let (mut group, mut at, mut end) = (0, 0, 0);
     while end < N {
         if at == groups[group].len() {
@@ -72,7 +76,7 @@ pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
 /// Groups of columns as the columns of one table.
 macro_rules! joined {
     [$($group:expr),* $(,)?] => {{
-        const GROUPS: &[&[CsvColumn]] = &[$($group),*];
+        const GROUPS: &[&[CsvColumn]] = &[$(&$group),*];
         const COLUMNS: [CsvColumn; $crate::report::columns::column::total(GROUPS)] =
             $crate::report::columns::column::join(GROUPS);
         &COLUMNS
@@ -80,10 +84,11 @@ macro_rules! joined {
 }
 pub(super) use joined;
 
-/// Declares groups of columns. In braces a column stays on its line, however long its meaning.
+/// Declares groups of columns, of columns and smaller groups. In braces a column stays on its line,
+/// however long its meaning.
 macro_rules! groups {
     { $( $(#[$doc:meta])* $name:ident = [$($column:expr),* $(,)?]; )* } => {
-        $( $(#[$doc])* pub const $name: &[CsvColumn] = &[$($column),*]; )*
+        $( $(#[$doc])* pub const $name: &[CsvColumn] = joined![$($column),*]; )*
     };
 }
 pub(super) use groups;

@@ -76,19 +76,10 @@ groups! {
         column("example_file", "path", "the input that holds the earliest of them"),
         line_number("example_line", "its line there"),
     ];
-}
 
-/// What its requests came to.
-pub const SUMS: &[CsvColumn] = joined![
-    REQUESTS,
-    ROBOTS_TXT_REQUESTS,
-    ALLOWED,
-    VIOLATIONS,
-    GRACE,
-    UNREACHABLE,
-    UNKNOWN,
-    NOT_BOUND,
-    NO_PATH,
-    VIOLATION_RATE,
-    BYTES
-];
+    /// What its requests came to.
+    SUMS = [
+        REQUESTS, ROBOTS_TXT_REQUESTS, ALLOWED, VIOLATIONS, GRACE, UNREACHABLE, UNKNOWN, NOT_BOUND, NO_PATH,
+        VIOLATION_RATE, BYTES,
+    ];
+}

@@ -179,10 +179,7 @@ impl Row {
 
     /// Why robots.txt does not bind `crawler`, or an empty cell.
     pub fn not_bound_reason(&mut self, crawler: &Crawler) -> &mut Row {
-        match crawler.binding() {
-            Obligation::Bound => self.empty(1),
-            reason => self.word(reason.as_str()),
-        }
+        self.word(not_bound_reason(crawler))
     }
 
     /// Why `rule` does not bind `crawler`, or an empty cell.
@@ -352,6 +349,14 @@ impl<'a> CrawlerCells<'a> {
             row
         });
         CrawlerCells { registry, cells: cells.collect() }
+    }
+}
+
+/// Why robots.txt does not bind `crawler`; empty where it does.
+pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
+    match crawler.binding() {
+        Obligation::Bound => "",
+        reason => reason.as_str(),
     }
 }
 

@@ -7,9 +7,10 @@ use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
 use super::aligned::{cut, line, widths};
+use super::csv::not_bound_reason;
 use super::escape::shown;
 use super::format::{counted, grouped, percent};
-use super::page_model::{PageModel, not_bound_reason, text as page_text};
+use super::page_model::{PageModel, text as page_text};
 
 /// Crawlers that are named where a draft would change something.
 const CHANGED_SHOWN: usize = 3;

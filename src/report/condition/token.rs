@@ -76,22 +76,16 @@ fn is_of_word(character: char) -> bool {
 }
 
 fn quoted(rest: &[char], quote: char) -> Result<(Token, usize), String> {
-    let mut text = String::new();
-    let mut at = 1;
-    loop {
-        match (rest.get(at), rest.get(at + 1)) {
-            (Some(&end), Some(&again)) if end == quote && again == quote => {
-                text.push(quote);
-                at += 2;
-            }
-            (Some(&end), _) if end == quote => return Ok((Token::Text(text), at + 1)),
-            (Some(&other), _) => {
-                text.push(other);
-                at += 1;
-            }
-            (None, _) => return Err(format!("this quote is not closed by another {quote}")),
+    let (mut text, mut at) = (String::new(), 1);
+    while let Some(&next) = rest.get(at) {
+        let is_quote = next == quote;
+        if is_quote && rest.get(at + 1) != Some(&quote) {
+            return Ok((Token::Text(text), at + 1));
         }
+        text.push(next);
+        at += if is_quote { 2 } else { 1 };
     }
+    Err(format!("this quote is not closed by another {quote}"))
 }
 
 fn number(rest: &[char]) -> Result<(Token, usize), String> {

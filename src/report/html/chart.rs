@@ -1,7 +1,7 @@
 //! Charts as inline SVG. They hold shapes only: words and numbers stand in
 //! HTML around them, so that they stay legible at any width.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::super::format::grouped;
 
@@ -49,17 +49,26 @@ pub fn columns(
         |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));
     let drawn: Vec<LegendEntry> =
         (0..series.len()).filter(|&at| is_drawn(at)).map(|at| series[at]).collect();
+    let half = if top > 1 { grouped(top / 2) } else { String::new() };
+    let scale = [grouped(top), half, "0".to_owned()];
+    figure((id, title), legend(&drawn), &scale, drawing(id, series, columns, top), names_below)
+}
+
+/// A drawing with its `legend` above, its `scale` beside and `names` below it.
+pub fn figure(
+    (id, title): (&str, &str),
+    legend: Markup,
+    scale: &[impl Render],
+    drawing: Markup,
+    names_below: &[String],
+) -> Markup {
     html! {
         figure class="columns" { "\n"
             figcaption id={ (id) "-title" } { (title) } "\n"
-            (legend(&drawn))
+            (legend)
             div class="plot" {
-                div class="scale" aria-hidden="true" {
-                    span { (grouped(top)) }
-                    span { @if top > 1 { (grouped(top / 2)) } }
-                    span { "0" }
-                }
-                (drawing(id, series, columns, top))
+                div class="scale" aria-hidden="true" { @for mark in scale { span { (mark) } } }
+                (drawing)
             } "\n"
             div class="names" aria-hidden="true" { (names(names_below)) } "\n"
         } "\n"
@@ -119,7 +128,7 @@ pub fn legend(series: &[LegendEntry]) -> Markup {
 }
 
 /// The names of all columns, where there are few; else of some, evenly spaced.
-pub fn names(columns: &[String]) -> Markup {
+fn names(columns: &[String]) -> Markup {
     const NAMES_MAX: usize = 4;
     let last = columns.len().saturating_sub(1);
     let shown: Vec<usize> = match columns.len() {

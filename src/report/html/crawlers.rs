@@ -130,8 +130,7 @@ pub fn answers(model: &PageModel<'_>) -> Markup {
         [status_2xx, status_3xx, status_4xx, status_5xx, status_other]
     };
     let table = HtmlTable::new("by-status", caption, "violations.csv", offenders)
-        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
-        .identity(|((_, identity), _)| *identity)
+        .actor(model, |(actor, _)| *actor)
         .bar(&ANSWERS, numbers, |(_, totals)| totals.statuses.total())
         .numbers(["2xx", "3xx", "4xx", "5xx", "Other"], numbers)
         .share("Served", |(_, totals)| (totals.statuses.status_2xx, totals.statuses.total()));

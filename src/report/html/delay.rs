@@ -24,8 +24,7 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
     }
     let (caption, file) = ("Requests beyond what a delay allows", "crawl-delay.csv");
     let table = HtmlTable::cut("by-delay", caption, file, rows)
-        .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
-        .identity(|(_, (_, identity), _)| *identity)
+        .actor(model, |(_, actor, _)| *actor)
         .code("Origin", |(origin, _, _)| text(origin))
         .code("Delay", |(_, _, delayed)| visible(&delayed.asked.written))
         .text("Documented to honour it", |(_, (crawler, _), _)| {

@@ -4,8 +4,9 @@ use maud::{Markup, Render, html};
 
 use crate::audit::tally::Actor;
 
+use super::super::csv::not_bound_reason;
 use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{PageModel, is_itself, not_bound_reason};
+use super::super::page_model::{PageModel, is_itself};
 use super::chart::{LegendEntry, legend};
 use super::markup::strongly_counted;
 use super::table::HtmlTable;
@@ -69,8 +70,7 @@ fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup
         return html! {};
     }
     HtmlTable::new("fetchers", "Crawlers that fetched robots.txt", FILE, rows)
-        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
-        .identity(|((_, identity), _)| *identity)
+        .actor(model, |(actor, _)| *actor)
         .number("Successful fetches", |(_, totals)| totals.fetches.successful)
         .number("Origins fetched", |(_, totals)| totals.fetches.origins_fetched)
         .number("Origins asked", |(_, totals)| totals.fetches.origins)
@@ -87,8 +87,7 @@ fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> M
     }
     let caption = "Crawlers that never fetched robots.txt in these logs";
     HtmlTable::new("never-fetched", caption, FILE, rows)
-        .text("Crawler", |((crawler, _), _)| model.name(*crawler))
-        .identity(|((_, identity), _)| *identity)
+        .actor(model, |(actor, _)| *actor)
         .number("Asked for it in vain", |(_, totals)| totals.fetches.requests)
         .number("Other requests", |(_, totals)| totals.fetches.other_requests)
         .number("Origins asked", |(_, totals)| totals.fetches.origins)

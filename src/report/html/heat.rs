@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::format::grouped;
-use super::chart::names;
+use super::chart::figure;
 
 /// Shades of a colour, the least first.
 const SHADES: usize = 5;
@@ -11,6 +11,9 @@ const SHADES: usize = 5;
 const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 240.0;
 const ROW_HEIGHT: f64 = HEIGHT / 24.0;
+
+/// Beside the rows.
+const TIMES: [&str; 5] = ["0:00", "6:00", "12:00", "18:00", "24:00"];
 
 /// One day: its name, and a number for each of its hours.
 pub type DayColumn = (String, [u64; 24]);
@@ -36,29 +39,20 @@ impl Heat<'_> {
         let bounds = bounds(most);
         let step = WIDTH / days.len().max(1) as f64;
         let day_names: Vec<String> = days.iter().map(|(day, _)| day.clone()).collect();
-        html! {
-            figure class="columns" { "\n"
-                figcaption id={ (id) "-title" } { (title) } "\n"
-                (legend(class, &bounds))
-                div class="plot" {
-                    div class="scale" aria-hidden="true" {
-                        @for time in ["0:00", "6:00", "12:00", "18:00", "24:00"] { span { (time) } }
-                    }
-                    svg class={ "heat " (class) } viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-labelledby={ (id) "-title" } focusable="false" {
-                        rect class="h0" width=(WIDTH) height=(HEIGHT) {}
-                        @for (at, (day, hours)) in days.iter().enumerate() {
-                            @for (hour, &number) in hours.iter().enumerate().filter(|(_, number)| **number > 0) {
-                                @let (x, y) = (step * at as f64, ROW_HEIGHT * hour as f64);
-                                rect class={ "h" (shade(number, &bounds)) } x=(format_args!("{x:.1}")) y=(format_args!("{y:.0}")) width=(format_args!("{step:.1}")) height=(format_args!("{ROW_HEIGHT:.0}")) {
-                                    title { (day) (format_args!(" {hour:02}:00, {what}: ")) (grouped(number)) }
-                                }
-                            }
+        let drawing = html! {
+            svg class={ "heat " (class) } viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-labelledby={ (id) "-title" } focusable="false" {
+                rect class="h0" width=(WIDTH) height=(HEIGHT) {}
+                @for (at, (day, hours)) in days.iter().enumerate() {
+                    @for (hour, &number) in hours.iter().enumerate().filter(|(_, number)| **number > 0) {
+                        @let (x, y) = (step * at as f64, ROW_HEIGHT * hour as f64);
+                        rect class={ "h" (shade(number, &bounds)) } x=(format_args!("{x:.1}")) y=(format_args!("{y:.0}")) width=(format_args!("{step:.1}")) height=(format_args!("{ROW_HEIGHT:.0}")) {
+                            title { (day) (format_args!(" {hour:02}:00, {what}: ")) (grouped(number)) }
                         }
                     }
-                } "\n"
-                div class="names" aria-hidden="true" { (names(&day_names)) } "\n"
-            } "\n"
-        }
+                }
+            }
+        };
+        figure((id, title), legend(class, &bounds), &TIMES, drawing, &day_names)
     }
 }
 

@@ -3,12 +3,13 @@
 use maud::{Markup, Render, html};
 
 use crate::audit::sums::Span;
+use crate::audit::tally::Actor;
 use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 
 use super::super::format::{grouped, percent};
-use super::super::page_model::ROWS_MAX;
 use super::super::page_model::heaviest::Heaviest;
+use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
 use super::markup::{code, cut, minute};
 
@@ -122,6 +123,11 @@ impl<'a, T> HtmlTable<'a, T> {
             let word = identity(of).as_str();
             Cell::badge(word, word)
         })
+    }
+
+    /// The columns of who it was.
+    pub fn actor(self, model: &PageModel<'_>, actor: impl Fn(&T) -> Actor) -> Self {
+        self.text("Crawler", |of| model.name(actor(of).0)).identity(|of| actor(of).1)
     }
 
     /// A column of counts.

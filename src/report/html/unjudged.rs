@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, Render, html};
 
+use super::super::csv::not_bound_reason;
 use super::super::escape::visible;
 use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX, not_bound_reason, text};
+use super::super::page_model::{PageModel, ROWS_MAX, text};
 use super::table::HtmlTable;
 
 /// The section.

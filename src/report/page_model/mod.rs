@@ -12,7 +12,7 @@ use crate::audit::model::ReportModel;
 use crate::audit::sums::{Span, Sums};
 use crate::audit::tally::Actor;
 use crate::audit::what_if::{WhatIf, WhatIfChange};
-use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
+use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::merge::Merge;
@@ -226,14 +226,6 @@ pub fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
 /// What a crawler of that identity did may be held against it.
 pub fn is_itself(identity: Identity) -> bool {
     identity != Identity::Spoofed
-}
-
-/// Why robots.txt does not bind `crawler`; empty where it does.
-pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
-    match crawler.binding() {
-        Obligation::Bound => "",
-        reason => reason.as_str(),
-    }
 }
 
 /// Text that may hold what strangers wrote.

@@ -26,14 +26,8 @@ const UNKNOWN: &str = "none that is known, nor does it look automated: * would b
 /// The verdict on one line, with the URL.
 pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     let verdict = verdict(explanation.asked.is_allowed());
-    let line = match explanation.asked.line() {
-        Some(line) => format!("line {line}"),
-        None => "-".to_owned(),
-    };
-    let binding = match who.binding() {
-        Obligation::Bound => "",
-        _ => "  (not bound)",
-    };
+    let line = explanation.asked.line().map_or("-".to_owned(), |line| format!("line {line}"));
+    let binding = if who.binding() == Obligation::Bound { "" } else { "  (not bound)" };
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
 }
 
@@ -83,28 +77,24 @@ impl Rows {
 }
 
 fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
-    let verdict = match (asked.is_allowed(), who.binding()) {
-        (true, _) => "allowed",
-        (false, Obligation::Bound) => "DISALLOWED",
-        (false, _) => "would be DISALLOWED",
+    let (verdict, binding) = match (asked.is_allowed(), who.binding()) {
+        (true, Obligation::Bound) => ("allowed", ""),
+        (false, Obligation::Bound) => ("DISALLOWED", ""),
+        (true, _) => ("allowed", "\n(but robots.txt does not bind it)"),
+        (false, _) => {
+            ("would be DISALLOWED", "\nbut robots.txt does not bind it, so no rule is broken")
+        }
     };
     let by = match asked.matches.first() {
         Some(found) => format!(" by line {}: {}", found.rule.line, rule(found)),
         None => format!(": {}", reason(asked).1),
     };
-    let binding = match (asked.is_allowed(), who.binding()) {
-        (_, Obligation::Bound) => "",
-        (true, _) => "\n(but robots.txt does not bind it)",
-        (false, _) => "\nbut robots.txt does not bind it, so no rule is broken",
-    };
     format!("{verdict} for {}{by}{binding}", name(who))
 }
 
 fn site(located: &Located<'_>, rows: &mut Rows) {
-    match &located.origin {
-        Some(origin) => rows.add("origin", origin.as_str()),
-        None => rows.add("origin", "-  (a path alone, for a file given by hand)"),
-    }
+    let none = "-  (a path alone, for a file given by hand)";
+    rows.add("origin", located.origin.as_ref().map_or(none, |origin| origin.as_str()));
     if let Some(in_force) = &located.in_force {
         in_force_rows(in_force, rows);
     }
@@ -189,30 +179,27 @@ fn group(bound: &Bound<'_>, rows: &mut Rows) {
     for token in bound.tried.iter().filter(|token| bound.by != BoundBy::Token(token)) {
         rows.add("token", &format!("{}: no group names it", shown(token.as_bytes())));
     }
-    let lines = lines_words(bound);
-    let content = contents(bound);
-    match bound.by {
+    let (lines, content) = (lines_words(bound), contents(bound));
+    let group = match bound.by {
         BoundBy::Token(token) => {
             let token = shown(token.as_bytes());
             rows.add("token", &format!("{token}: named on {lines}"));
-            rows.add("group", &format!("{token}: {content}"));
+            format!("{token}: {content}")
         }
-        BoundBy::Star => rows.add("group", &format!("* on {lines}: {content}")),
+        BoundBy::Star => format!("* on {lines}: {content}"),
         BoundBy::Nothing if bound.groups_in_file == 0 => {
-            rows.add("group", "none: the file holds no group at all");
+            "none: the file holds no group at all".to_owned()
         }
-        BoundBy::Nothing => rows.add("group", "none, as there is no group for * either"),
+        BoundBy::Nothing => "none, as there is no group for * either".to_owned(),
         BoundBy::NothingButItsName => {
-            rows.add("group", "none, as it obeys only groups that name it, never *");
+            "none, as it obeys only groups that name it, never *".to_owned()
         }
-    }
-    let passed_over = bound.star_rules_passed_over;
-    if passed_over > 0 {
-        let words = match passed_over {
-            1 => "the one rule for * does not count for it".to_owned(),
-            _ => format!("the {passed_over} rules for * do not count for it"),
-        };
-        rows.add("", &words);
+    };
+    rows.add("group", &group);
+    match bound.star_rules_passed_over {
+        0 => {}
+        1 => rows.add("", "the one rule for * does not count for it"),
+        rules => rows.add("", &format!("the {rules} rules for * do not count for it")),
     }
 }
 
@@ -318,12 +305,8 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
     let verdict = if other.is_allowed() { "allowed" } else { "DISALLOWED" };
     match other.matches.first() {
         Some(found) => {
-            let rule = rule(found);
-            let compared = compared(found);
-            rows.add(
-                label,
-                &format!("would say {verdict} by line {}: {rule}{compared}", found.rule.line),
-            );
+            let by = format!("line {}: {}{}", found.rule.line, rule(found), compared(found));
+            rows.add(label, &format!("would say {verdict} by {by}"));
             rows.add("", &reason(other).1);
         }
         None => rows.add(label, &format!("would say {verdict}: {}", reason(other).1)),

@@ -77,21 +77,12 @@ pub fn trend_csv<'a>(
 pub fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut csv = CsvTable::with_header(&mut text, &EVENTS)?;
-    for event in rows {
+    csv.rows(rows, |row, event| {
         let (crawler, identity) =
             event.crawler.as_ref().map_or(("", ""), |(name, word)| (name, word));
-        csv.row(|row| {
-            row.text(&event.site)
-                .day(event.day)
-                .word(event.kind)
-                .text(crawler)
-                .text(identity)
-                .text(&event.source)
-                .text(&event.before)
-                .text(&event.now)
-                .text(&event.message);
-        })?;
-    }
+        row.text(&event.site).day(event.day).word(event.kind).text(crawler).text(identity);
+        row.text(&event.source).text(&event.before).text(&event.now).text(&event.message);
+    })?;
     csv.finish()?;
     Ok(text)
 }

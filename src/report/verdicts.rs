@@ -151,18 +151,15 @@ impl<'a> Verdicts<'a> {
         let places: Vec<usize> = pieces.iter().map(|piece| place(&piece.part, &carried)).collect();
         let said = Said::of(self, pieces, judged);
         let lines = Lines { verdicts: self, pieces, judged, said: &said, places: &places, form };
-        let is_wanted = |outcome: &&u32| said.is_wanted[**outcome as usize];
         for (row, outcomes) in judged.iter() {
-            match self.width {
-                Width::Long => {
-                    outcomes.iter().filter(is_wanted).for_each(|outcome| {
-                        lines.write(row, std::slice::from_ref(outcome), out);
-                    });
-                }
-                Width::Wide if outcomes.iter().any(|outcome| is_wanted(&outcome)) => {
+            let outcomes_a_line = match self.width {
+                Width::Long => 1,
+                Width::Wide => outcomes.len().max(1),
+            };
+            for outcomes in outcomes.chunks(outcomes_a_line) {
+                if outcomes.iter().any(|&outcome| said.is_wanted[outcome as usize]) {
                     lines.write(row, outcomes, out);
                 }
-                Width::Wide => {}
             }
         }
     }
@@ -195,10 +192,6 @@ impl<'a> Verdicts<'a> {
             self.push_name(name, &mut before);
         }
         Piece { part, before, after: b"" }
-    }
-
-    fn wants(&self, word: VerdictWord) -> bool {
-        self.only.is_empty() || self.only.contains(&word)
     }
 
     fn all_names(&self, form: &InputFormat, carried: &[&str]) -> Vec<String> {
@@ -255,14 +248,8 @@ impl<'a> Verdicts<'a> {
     }
 
     /// The cells of `columns`, which depend on the outcome alone, with what stands between them.
-    fn push_said(
-        &self,
-        columns: &[usize],
-        outcomes: &Outcomes,
-        outcome: &Outcome,
-        out: &mut Vec<u8>,
-    ) {
-        let rule = outcomes.rule(outcome);
+    fn push_said(&self, columns: &[usize], all: &Outcomes, outcome: &Outcome, out: &mut Vec<u8>) {
+        let rule = all.rule(outcome);
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
             self.push_name(COLUMNS[column], out);
@@ -314,18 +301,17 @@ impl<'a> Verdicts<'a> {
                 out.push(b'"');
             }
             Layout::Csv | Layout::Tsv if is_plain_cell(bytes) => out.extend_from_slice(bytes),
-            Layout::Csv | Layout::Tsv | Layout::JsonLines => self.push_escaped(bytes, out),
+            _ => self.push_escaped(bytes, out),
         }
     }
 
     #[cold]
     fn push_escaped(&self, bytes: &[u8], out: &mut Vec<u8>) {
-        let delimiter = match self.layout {
-            Layout::JsonLines => return push_json(&visible(bytes), out),
-            Layout::Csv => ',',
-            Layout::Tsv => '\t',
-        };
-        push_quoted(&csv_cell(bytes), delimiter, out);
+        match self.layout {
+            Layout::JsonLines => push_json(&visible(bytes), out),
+            Layout::Csv => push_quoted(&csv_cell(bytes), ',', out),
+            Layout::Tsv => push_quoted(&csv_cell(bytes), '\t', out),
+        }
     }
 }
 
@@ -348,7 +334,7 @@ impl Said {
         said.ends.push(0);
         for outcome in judged.outcomes.iter() {
             // In a wide row an outcome may be written that nobody asked for.
-            let is_wanted = verdicts.wants(outcome.word);
+            let is_wanted = verdicts.only.is_empty() || verdicts.only.contains(&outcome.word);
             for piece in pieces {
                 if let Part::Said(columns) = &piece.part
                     && (is_wanted || verdicts.width == Width::Wide)

@@ -93,17 +93,14 @@ impl Privacy {
         }
         // Where the line was cut there may be half an address.
         let is_cut = line.len() >= SAMPLE_BYTES_MAX;
+        let last = line.iter().rposition(|&byte| !is_cut || !is_of_address(byte));
+        let line = &line[..last.map_or(0, |last| last + 1)];
         let mut out = Vec::with_capacity(line.len());
-        let mut rest = line;
-        while !rest.is_empty() {
-            let other = rest.iter().position(|&byte| is_of_address(byte)).unwrap_or(rest.len());
-            out.extend_from_slice(&rest[..other]);
-            rest = &rest[other..];
-            let run = rest.iter().position(|&byte| !is_of_address(byte)).unwrap_or(rest.len());
-            if run < rest.len() || !is_cut {
-                self.run(&rest[..run], &mut out);
+        for run in line.chunk_by(|&left, &right| is_of_address(left) == is_of_address(right)) {
+            match is_of_address(run[0]) {
+                true => self.run(run, &mut out),
+                false => out.extend_from_slice(run),
             }
-            rest = &rest[run..];
         }
         out
     }

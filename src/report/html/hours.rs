@@ -85,40 +85,29 @@ pub fn outcomes(table: HtmlTable<'_, (String, JudgedSums)>) -> Markup {
 }
 
 fn calendars(model: &PageModel<'_>, days: &[Day]) -> Markup {
-    let counted = |number: fn(&Sums) -> u64| -> Vec<DayColumn> {
+    let drawn = |title, class, what: &str, number: fn(&Sums) -> u64| {
         let of = |day: Day, hour: usize| {
             let of = model.hours.get(&Hour { day, hour: hour as u8 });
             of.map_or(0, |of| number(&judged_sums(of).own))
         };
-        days.iter()
-            .map(|&day| (day.to_string(), std::array::from_fn(|hour| of(day, hour))))
-            .collect()
-    };
-    let violations = Heat {
-        id: "calendar-violations",
-        title: "Violations by day and hour",
-        class: "hot",
-        what: "violations",
-    };
-    let requests = Heat {
-        id: "calendar-requests",
-        title: "Requests by day and hour",
-        class: "cold",
-        what: "requests",
+        let column = |&day: &Day| (day.to_string(), std::array::from_fn(|hour| of(day, hour)));
+        let days: Vec<DayColumn> = days.iter().map(column).collect();
+        calendar_table(Heat { id: &format!("calendar-{what}"), title, class, what }, &days)
     };
     html! {
         @if model.not_spoofed().violations > 0 {
-            (calendar_table(violations, "violations-by-hour", &counted(|sums| sums.violations)))
+            (drawn("Violations by day and hour", "hot", "violations", |sums| sums.violations))
         }
-        (calendar_table(requests, "requests-by-hour", &counted(|sums| sums.requests)))
+        (drawn("Requests by day and hour", "cold", "requests", |sums| sums.requests))
     }
 }
 
 /// The calendar, and its numbers as a table.
-fn calendar_table(heat: Heat<'_>, id: &str, days: &[DayColumn]) -> Markup {
-    let caption = format!("{} (spoofed left out)", heat.title);
+fn calendar_table(heat: Heat<'_>, days: &[DayColumn]) -> Markup {
+    let (id, caption) =
+        (format!("{}-by-hour", heat.what), format!("{} (spoofed left out)", heat.title));
     let held = days.iter().filter(|(_, hours)| hours.iter().any(|&n| n > 0)).collect();
-    let table = HtmlTable::new(id, &caption, "hourly.csv", held)
+    let table = HtmlTable::new(&id, &caption, "hourly.csv", held)
         .text("Day", |(day, _)| day.clone())
         .numbers(HOUR_NAMES, |(_, hours)| *hours);
     html! { (heat.html(days)) (table) }

@@ -73,29 +73,24 @@ fn heading(model: &PageModel<'_>) -> String {
 fn headline(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
-    if model.origins.is_empty() {
-        return match model.lines.lines {
-            0 => html! { "The logs are empty." },
-            _ => html! { "The logs hold no request of a known crawler." },
-        };
-    }
-    if judged == 0 {
-        let requests = strongly_counted(sums.requests, "request");
-        return html! { "None of the " (requests) " of known crawlers could be judged." };
-    }
-    if sums.violations == 0 {
-        let requests = strongly_counted(judged, "request");
-        return html! {
-            "No known crawler broke a rule: all " (requests) " that could be judged were allowed."
-        };
-    }
     let own = model.own_offenders();
     let who: BTreeSet<CrawlerId> = own.iter().map(|((crawler, _), _)| *crawler).collect();
     html! {
-        (strongly_counted(who.len() as u64, "crawler")) " made "
-        (strongly_counted(sums.violations, "request")) " that robots.txt disallowed: "
-        (percent(sums.violations, judged)) " of the " (grouped(judged)) " that could be judged. "
-        (worst(model))
+        @if model.origins.is_empty() {
+            @if model.lines.lines == 0 { "The logs are empty." }
+            @else { "The logs hold no request of a known crawler." }
+        } @else if judged == 0 {
+            "None of the " (strongly_counted(sums.requests, "request"))
+            " of known crawlers could be judged."
+        } @else if sums.violations == 0 {
+            "No known crawler broke a rule: all " (strongly_counted(judged, "request"))
+            " that could be judged were allowed."
+        } @else {
+            (strongly_counted(who.len() as u64, "crawler")) " made "
+            (strongly_counted(sums.violations, "request")) " that robots.txt disallowed: "
+            (percent(sums.violations, judged)) " of the " (grouped(judged)) " that could be judged. "
+            (worst(model))
+        }
     }
 }
 

@@ -39,12 +39,12 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
 }
 
 fn not_bound(model: &PageModel<'_>) -> Markup {
-    let mut by: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    let mut by: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for ((crawler, _), totals) in model.crawlers.iter().filter(|(_, of)| of.sums.not_bound > 0) {
         let sum = by.entry(not_bound_reason(model.crawler(*crawler))).or_default();
-        sum.0 += 1;
-        sum.1 += totals.sums.not_bound;
-        sum.2 += totals.sums.not_bound_disallowed;
+        sum[0] += 1;
+        sum[1] += totals.sums.not_bound;
+        sum[2] += totals.sums.not_bound_disallowed;
     }
     if by.is_empty() {
         return html! {};
@@ -52,9 +52,7 @@ fn not_bound(model: &PageModel<'_>) -> Markup {
     let (caption, rows) = ("Crawlers that robots.txt does not bind", by.into_iter().collect());
     HtmlTable::new("by-binding", caption, "summary.csv", rows)
         .text("Why", |(why, _)| reason(why).to_owned())
-        .numbers(["Crawlers", "Requests", "The rules would disallow"], |(_, sums)| {
-            [sums.0, sums.1, sums.2]
-        })
+        .numbers(["Crawlers", "Requests", "The rules would disallow"], |(_, sums)| *sums)
         .render()
 }
 

@@ -12,10 +12,10 @@ use crate::judge::timeline::Ruling;
 
 use super::age::age_text;
 use super::check_words::{
-    binding_words, change, count, dialect_name, directive, name, reason, shown, undecided_words,
-    verdict,
+    binding_words, change, count, dialect_name, name, reason, shown, undecided_words, verdict,
 };
 use super::escape::visible;
+use super::robots_rules::{directive_word, field_name};
 
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;
@@ -152,7 +152,7 @@ fn crawler(who: Who<'_>, rows: &mut Rows) {
         rows.add("", &detail);
     }
     if let Some(crawler) = who.crawler() {
-        rows.add("", binding_words(crawler));
+        rows.add("", &binding_words(crawler));
         if crawler.visibility == Visibility::NoUserAgent {
             rows.add("", "sends no user agent of its own: no log will show it");
         }
@@ -279,7 +279,7 @@ fn width(numbers: impl Iterator<Item = usize>) -> usize {
 
 /// The rule as its line has it.
 fn rule(found: &Match<'_>) -> String {
-    let word = directive(found.rule.directive);
+    let word = field_name(directive_word(found.rule.directive));
     format!("{word}: {}", shown(found.rule.written())).trim_end().to_owned()
 }
 

@@ -6,7 +6,6 @@ use crate::explain::change::PathChange;
 use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Undecided};
 use crate::judge::timeline::AllowAll;
-use crate::robots::model::Directive;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
 
@@ -28,14 +27,6 @@ pub fn verdict(allowed: bool) -> &'static str {
     if allowed { "allowed" } else { "disallowed" }
 }
 
-/// The word that a rule begins with.
-pub fn directive(directive: Directive) -> &'static str {
-    match directive {
-        Directive::Allow => "Allow",
-        Directive::Disallow => "Disallow",
-    }
-}
-
 /// Who asks, in few words.
 pub fn name(who: Who<'_>) -> String {
     match who {
@@ -47,27 +38,21 @@ pub fn name(who: Who<'_>) -> String {
 }
 
 /// Whether the rules bind `crawler`, and who says so.
-pub fn binding_words(crawler: &Crawler) -> &'static str {
-    match (crawler.binding(), crawler.stated_policy()) {
-        (Obligation::UserTriggered, _) => {
-            "NOT BOUND: a person asks for each page that it requests; below is what the rules would say"
+pub fn binding_words(crawler: &Crawler) -> String {
+    let bound = match crawler.stated_policy() {
+        StatedPolicy::Follows => "its operator says that it follows robots.txt",
+        StatedPolicy::Partly => {
+            "its operator says that it follows robots.txt in some circumstances"
         }
-        (Obligation::Declined, _) => {
-            "NOT BOUND: its operator says that it does not follow robots.txt; below is what the rules would say"
-        }
-        (Obligation::ReportedNotFollowing, _) => {
-            "NOT BOUND: it is reported not to follow robots.txt; below is what the rules would say"
-        }
-        (Obligation::Bound, StatedPolicy::Follows) => {
-            "bound: its operator says that it follows robots.txt"
-        }
-        (Obligation::Bound, StatedPolicy::Partly) => {
-            "bound: its operator says that it follows robots.txt in some circumstances"
-        }
-        (Obligation::Bound, _) => {
-            "bound: no stated policy of its operator is known, but the rules address it"
-        }
-    }
+        _ => "no stated policy of its operator is known, but the rules address it",
+    };
+    let not_bound = match crawler.binding() {
+        Obligation::Bound => return format!("bound: {bound}"),
+        Obligation::UserTriggered => "a person asks for each page that it requests",
+        Obligation::Declined => "its operator says that it does not follow robots.txt",
+        Obligation::ReportedNotFollowing => "it is reported not to follow robots.txt",
+    };
+    format!("NOT BOUND: {not_bound}; below is what the rules would say")
 }
 
 /// What was done to a path in a word, and why.

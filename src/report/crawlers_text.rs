@@ -13,8 +13,10 @@ use super::escape::visible;
 /// Widest cell of a list, in characters; the last column is never cut.
 const CELL_CHARS_MAX: usize = 30;
 
-/// The columns of a list.
-const COLUMNS: [(&str, fn(&Crawler) -> String); 8] = [
+/// A column of a list: its name, and what it says of a crawler.
+type ListColumn = (&'static str, fn(&Crawler) -> String);
+
+const COLUMNS: [ListColumn; 8] = [
     ("crawler", |crawler| cell(&crawler.name)),
     ("operator", |crawler| cell(&crawler.operator)),
     ("purpose", |crawler| cell(&crawler.purpose)),

@@ -81,6 +81,12 @@ pub fn directive_word(directive: Directive) -> &'static str {
     }
 }
 
+/// The name of a field as it is usually written in a robots.txt.
+pub fn field_name(field: &str) -> String {
+    let (first, rest) = field.split_at(1);
+    first.to_ascii_uppercase() + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use super::super::escape::visible;
 use super::super::format::{counted, grouped, percent};
 use super::super::page_model::rule::RuleTotals;
 use super::super::page_model::{PageModel, text};
-use super::super::robots_rules::NearLine;
+use super::super::robots_rules::{NearLine, field_name};
 use super::markup::{code, cut, listed, minute};
 use super::table::HtmlTable;
 
@@ -164,16 +164,6 @@ fn group_of<'a>(line: u32, near: &[(u32, NearLine<'a>)]) -> Vec<(u32, NearLine<'
 /// A line as it is usually written.
 fn rule_text(field: &str, value: &[u8]) -> String {
     format!("{}: {}", field_name(field), visible(value))
-}
-
-/// As it is usually written.
-fn field_name(field: &str) -> &str {
-    match field {
-        "user-agent" => "User-agent",
-        "allow" => "Allow",
-        "disallow" => "Disallow",
-        other => other,
-    }
 }
 
 fn table(model: &PageModel<'_>) -> Markup {

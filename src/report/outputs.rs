@@ -265,27 +265,21 @@ fn has_header(head: &[u8], table: &TableSchema) -> bool {
 
 /// Whether these are verdicts as CSV or TSV.
 fn is_table(head: &[u8], delimiter: u8, columns: Option<&[String]>) -> bool {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(head);
-    let mut records = reader.byte_records();
-    let Some(Ok(header)) = records.next() else { return false };
-    let header: Vec<&[u8]> = header.iter().collect();
-    if header.ends_with(&COLUMNS.map(str::as_bytes)) {
+    let mut reader = csv::ReaderBuilder::new();
+    let reader = reader.delimiter(delimiter).flexible(true).has_headers(false).from_reader(head);
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
+    let records = reader.into_byte_records().map_while(std::result::Result::ok);
+    let mut records = records.map(|record| record.iter().map(text).collect::<Vec<String>>());
+    let Some(header) = records.next() else { return false };
+    if header.ends_with(&COLUMNS.map(str::to_owned)) {
         return true;
     }
-    let Some(Ok(row)) = records.next() else { return false };
-    let is_verdict =
-        |at: usize| row.get(at).is_some_and(|cell| is_verdict_word(&String::from_utf8_lossy(cell)));
-    let wide = header.windows(2).position(|pair| pair == [&b"url"[..], b"origin"]);
+    let Some(row) = records.next() else { return false };
+    let is_verdict = |at: usize| row.get(at).is_some_and(|cell| is_verdict_word(cell));
+    let wide = header.windows(2).position(|pair| pair == ["url", "origin"]);
     let is_wide =
         wide.is_some_and(|at| header.len() > at + 2 && (at + 2..header.len()).all(is_verdict));
-    let is_asked = columns.is_some_and(|columns| {
-        columns.len() == header.len()
-            && columns.iter().zip(&header).all(|(column, cell)| column.as_bytes() == *cell)
-    });
+    let is_asked = columns.is_some_and(|columns| columns == header);
     is_wide || (is_asked && (0..header.len()).any(is_verdict))
 }
 

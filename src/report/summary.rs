@@ -72,17 +72,19 @@ fn headline(model: &PageModel<'_>) -> String {
         _ if model.audit.nothing_judged.is_some() => format!("{requests}, nothing could be judged"),
         (0, _) => "no requests of known crawlers to judge".to_owned(),
         (_, 0) => format!("{requests}, none of them held to a rule"),
-        _ => format!(
-            "{requests}, {} ({} of those judged)",
-            counted(total.violations, "violation"),
-            percent(total.violations, judged)
-        ),
+        _ => format!("{requests}, {}", violations_words(&total)),
     };
     format!(
         "{}, {outcome}, {} rejected\n",
         counted(model.lines.lines, "line"),
         counted(model.lines.rejected, "line"),
     )
+}
+
+/// `3 violations (1.2 % of those judged)`.
+fn violations_words(sums: &Sums) -> String {
+    let rate = percent(sums.violations, sums.allowed + sums.violations);
+    format!("{} ({rate} of those judged)", counted(sums.violations, "violation"))
 }
 
 /// What a draft would change, in two lines. Who is spoofed reads no draft.
@@ -120,12 +122,10 @@ fn most_changed(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)]) -> String 
 fn what_was_known(prior: &Awareness, crawler: &Crawler) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
     let operator = cell(&page_text(&crawler.operator));
+    let by_operator = format!("after another crawler of {operator} had fetched robots.txt");
     let parts = [
         (prior.read_by_itself, "after it had fetched robots.txt".to_owned()),
-        (
-            prior.read_by_operator,
-            format!("after another crawler of {operator} had fetched robots.txt"),
-        ),
+        (prior.read_by_operator, by_operator),
         (prior.not_read_in_logs, "without a fetch of robots.txt in these logs".to_owned()),
         (prior.reading_unknown, "with unknown fetches of robots.txt".to_owned()),
     ];
@@ -142,18 +142,12 @@ fn identity_lines(model: &PageModel<'_>) -> String {
     let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
     let mut text = String::new();
     if model.is_identity_known() {
-        let line = |what: &str, sums: &Sums| {
-            format!(
-                "  {what:<11} {}, {} ({} of those judged)\n",
-                counted(sums.requests, "request"),
-                counted(sums.violations, "violation"),
-                percent(sums.violations, sums.allowed + sums.violations),
-            )
+        let mut line = |what: &str, sums: &Sums, outcome: &str| {
+            text += &format!("  {what:<11} {}, {outcome}\n", counted(sums.requests, "request"));
         };
-        text += &line("verified:", &verified);
-        text += &line("unverified:", &unverified);
-        text +=
-            &format!("  {:<11} {}, left out\n", "spoofed:", counted(spoofed.requests, "request"));
+        line("verified:", &verified, &violations_words(&verified));
+        line("unverified:", &unverified, &violations_words(&unverified));
+        line("spoofed:", &spoofed, "left out");
     }
     model.audit.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
     text

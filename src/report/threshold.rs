@@ -10,8 +10,7 @@ use crate::crawlers::registry::Registry;
 
 use super::columns::column::CsvColumn;
 use super::columns::tables::SUMMARY;
-use super::condition::Condition;
-use super::condition::expression::Misread;
+use super::condition::expression::{Condition, Misread};
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;
 

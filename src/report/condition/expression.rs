@@ -13,6 +13,27 @@ pub struct Misread {
     pub why: String,
 }
 
+/// A condition that was understood.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// As it was written.
+    pub text: String,
+    /// The columns that it names, by their place in the table, each once.
+    pub columns: Vec<usize>,
+    /// The words that text columns are compared with.
+    pub words: Vec<Word>,
+    pub(super) expression: Expression,
+}
+
+/// A word that a column is compared with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Word {
+    /// The column, by its place in the table.
+    pub column: usize,
+    /// The word.
+    pub text: String,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Compare { column: usize, operator: Operator, with: Operand },

@@ -20,20 +20,7 @@ mod parse;
 mod token;
 
 use super::columns::column::TableSchema;
-use expression::{Expression, Misread};
-use parse::{Parsed, Word};
-
-/// A condition that was understood.
-#[derive(Clone, Debug)]
-pub struct Condition {
-    /// As it was written.
-    pub text: String,
-    /// The columns that it names, by their place in the table, each once.
-    pub columns: Vec<usize>,
-    /// The words that text columns are compared with.
-    pub words: Vec<Word>,
-    expression: Expression,
-}
+use expression::{Condition, Misread};
 
 impl Condition {
     /// Reads a condition over the columns of `table`.
@@ -41,8 +28,7 @@ impl Condition {
     /// # Errors
     /// Where it is not understood, and what was expected there.
     pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
-        let Parsed { expression, columns, words } = parse::parse(text, table)?;
-        Ok(Condition { text: text.to_owned(), columns, words, expression })
+        parse::parse(text, table)
     }
 
     /// Whether the row with these cells meets it.

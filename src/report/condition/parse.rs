@@ -1,6 +1,8 @@
 //! The parts of a condition put together.
 
-use super::expression::{Expression, Kind, Misread, Operand, Operator, kind, words_of};
+use super::expression::{
+    Condition, Expression, Kind, Misread, Operand, Operator, Word, kind, words_of,
+};
 use super::token::{Placed, Token, tokens};
 use crate::report::columns::column::{CsvColumn, TableSchema};
 
@@ -9,26 +11,8 @@ const DEPTH_MAX: usize = 64;
 
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
 
-/// A word that a column is compared with.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Word {
-    /// The column, by its place in the table.
-    pub column: usize,
-    /// The word.
-    pub text: String,
-}
-
-/// A condition, and what it names.
-#[derive(Debug)]
-pub struct Parsed {
-    pub expression: Expression,
-    /// By their place in the table, each once.
-    pub columns: Vec<usize>,
-    pub words: Vec<Word>,
-}
-
 /// Reads all of `text`.
-pub fn parse(text: &str, table: &TableSchema) -> Result<Parsed, Misread> {
+pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
     let end = text.chars().count();
     let (columns, words) = (Vec::new(), Vec::new());
     let mut parser =
@@ -38,7 +22,10 @@ pub fn parse(text: &str, table: &TableSchema) -> Result<Parsed, Misread> {
         expression = Expression::All(vec![expression, parser.any()?]);
     }
     match parser.tokens.get(parser.next) {
-        None => Ok(Parsed { expression, columns: parser.columns, words: parser.words }),
+        None => {
+            let Parser { columns, words, .. } = parser;
+            Ok(Condition { text: text.to_owned(), columns, words, expression })
+        }
         Some(_) => Err(parser.expected("'and', 'or', 'where' or the end")),
     }
 }

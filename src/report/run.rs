@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::audit::log_outages::OutageEvidence;
 use crate::audit::model::{Input, ReportModel};
 use crate::audit::sums::Sums;
 use crate::audit::tally::header::RobotsVersion;
-use crate::audit::what_if::WhatIf;
+use crate::audit::what_if::{WhatIf, WhatIfSums};
 use crate::crawlers::identity::Identity;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
@@ -25,17 +24,6 @@ const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
 const OPTIONAL: [&str; 3] = ["log_evidence", "what_if", "nothing_judged"];
-
-#[derive(Serialize)]
-struct InputJson<'a> {
-    name: &'a str,
-    size_bytes: u64,
-    decompressed_bytes: u64,
-    format: Option<&'a str>,
-    #[serde(flatten)]
-    lines: LineTotals,
-    damage: Option<&'a str>,
-}
 
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
@@ -119,32 +107,37 @@ fn robots_json(source: &str, robots: &RobotsVersion) -> Value {
 
 /// `judged = newly_disallowed + newly_allowed + unchanged`.
 fn what_if_json(simulation: &WhatIf) -> Value {
-    let (all, not_spoofed) = (simulation.total(), simulation.total_not_spoofed());
-    json!({
-        "draft": robots_json(&simulation.draft, &simulation.robots.version),
-        "judged": all.judged,
-        "newly_disallowed": all.newly_disallowed,
-        "newly_allowed": all.newly_allowed,
-        "unchanged": all.unchanged,
+    let counts = |of: WhatIfSums| {
+        json!({
+            "judged": of.judged,
+            "newly_disallowed": of.newly_disallowed,
+            "newly_allowed": of.newly_allowed,
+            "unchanged": of.unchanged,
+        })
+    };
+    joined([
+        json!({ "draft": robots_json(&simulation.draft, &simulation.robots.version) }),
+        counts(simulation.total()),
         // Those who would read the draft.
-        "not_spoofed": {
-            "judged": not_spoofed.judged,
-            "newly_disallowed": not_spoofed.newly_disallowed,
-            "newly_allowed": not_spoofed.newly_allowed,
-            "unchanged": not_spoofed.unchanged,
-        },
-    })
+        json!({ "not_spoofed": counts(simulation.total_not_spoofed()) }),
+    ])
 }
 
-fn input_json(input: &Input) -> InputJson<'_> {
-    InputJson {
-        name: &input.name,
-        size_bytes: input.size_bytes,
-        decompressed_bytes: input.decompressed_bytes,
-        format: input.format.as_ref().map(|format| format.name.as_str()),
-        lines: LineTotals::of(std::slice::from_ref(input)),
-        damage: input.damage.as_deref(),
-    }
+fn input_json(input: &Input) -> Value {
+    let head = json!({
+        "name": input.name,
+        "size_bytes": input.size_bytes,
+        "decompressed_bytes": input.decompressed_bytes,
+        "format": input.format.as_ref().map(|format| &format.name),
+    });
+    let lines = LineTotals::of(std::slice::from_ref(input));
+    joined([head, json!(lines), json!({ "damage": input.damage })])
+}
+
+/// The fields of `objects` in one.
+fn joined<const N: usize>(objects: [Value; N]) -> Value {
+    let fields = objects.iter().filter_map(Value::as_object).flatten();
+    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn requests_json(total: &Sums) -> BTreeMap<&'static str, u64> {

@@ -56,12 +56,8 @@ pub fn violations(model: &PageModel<'_>) -> Markup {
             } "\n"
             (legend(&IDENTITIES))
         }
-        @if !own.is_empty() {
-            (by_crawler(model, ("by-crawler", "Crawlers by violations"), own, most))
-        }
-        @if !spoofed.is_empty() {
-            (by_crawler(model, ("by-spoofed", SPOOFED), spoofed, most))
-        }
+        (by_crawler(model, ("by-crawler", "Crawlers by violations"), own, most))
+        (by_crawler(model, ("by-spoofed", SPOOFED), spoofed, most))
         (by_origin(model))
     }
 }
@@ -87,7 +83,7 @@ fn by_crawler(
         .text("Stated policy", |((crawler, _), _)| {
             model.crawler(*crawler).stated_policy().as_str().to_owned()
         })
-        .render()
+        .unless_empty()
 }
 
 fn of_judged(sums: &Sums) -> (u64, u64) {

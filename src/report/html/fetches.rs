@@ -1,6 +1,6 @@
 //! Who fetched robots.txt, who never did in these logs, and who had before violations.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use crate::audit::tally::Actor;
 
@@ -66,9 +66,6 @@ fn before_violations(model: &PageModel<'_>) -> Markup {
 }
 
 fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
-    if rows.is_empty() {
-        return html! {};
-    }
     HtmlTable::new("fetchers", "Crawlers that fetched robots.txt", FILE, rows)
         .actor(model, |(actor, _)| *actor)
         .number("Successful fetches", |(_, totals)| totals.fetches.successful)
@@ -78,13 +75,10 @@ fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup
         .time("Last successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.last))
         .number("Requests before", |(_, totals)| totals.fetches.before_first)
         .number("Violations", |(_, totals)| totals.sums.violations)
-        .render()
+        .unless_empty()
 }
 
 fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
-    if rows.is_empty() {
-        return html! {};
-    }
     let caption = "Crawlers that never fetched robots.txt in these logs";
     HtmlTable::new("never-fetched", caption, FILE, rows)
         .actor(model, |(actor, _)| *actor)
@@ -92,5 +86,5 @@ fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> M
         .number("Other requests", |(_, totals)| totals.fetches.other_requests)
         .number("Origins asked", |(_, totals)| totals.fetches.origins)
         .number("Violations", |(_, totals)| totals.sums.violations)
-        .render()
+        .unless_empty()
 }

@@ -30,6 +30,11 @@ pub fn strong(number: u64) -> Markup {
     html! { strong { (grouped(number)) } }
 }
 
+/// Who did something how often: `GPTBot (12)`.
+pub fn named(name: &str, number: u64) -> Markup {
+    html! { (cut(name)) " (" (grouped(number)) ")" }
+}
+
 /// Several things in a sentence: `a, b and c`.
 pub fn listed(things: &[impl Render]) -> Markup {
     let last = things.len().saturating_sub(1);

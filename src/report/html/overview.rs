@@ -12,7 +12,7 @@ use crate::time::UtcTime;
 use super::super::escape::shown;
 use super::super::format::{counted, grouped, percent};
 use super::super::page_model::{PageModel, is_itself, text};
-use super::markup::{code, cut, listed, minute, strong, strongly_counted};
+use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 
 /// The title of the document, as text.
 pub fn title(model: &PageModel<'_>) -> String {
@@ -96,12 +96,10 @@ fn headline(model: &PageModel<'_>) -> Markup {
 
 /// Who broke most, in a sentence.
 fn worst(model: &PageModel<'_>) -> Markup {
-    let named = model.own_offenders().into_iter().take(3);
-    let named: Vec<Markup> = named
-        .map(|((crawler, _), totals)| {
-            html! { (cut(&model.name(crawler))) " (" (grouped(totals.sums.violations)) ")" }
-        })
-        .collect();
+    let worst = model.own_offenders().into_iter().take(3);
+    let named =
+        worst.map(|((crawler, _), totals)| named(&model.name(crawler), totals.sums.violations));
+    let named: Vec<Markup> = named.collect();
     html! {
         @match &named[..] {
             [] => {}

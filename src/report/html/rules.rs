@@ -11,7 +11,7 @@ use super::super::format::{counted, grouped, percent};
 use super::super::page_model::rule::RuleTotals;
 use super::super::page_model::{PageModel, text};
 use super::super::robots_rules::{NearLine, field_name};
-use super::markup::{code, cut, listed, minute};
+use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
 
 /// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
@@ -77,12 +77,9 @@ fn offenders(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
     let mut by: Vec<_> = totals.by.iter().collect();
     by.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
     let more = by.len().saturating_sub(NAMES_SHOWN);
-    let named = by.into_iter().take(NAMES_SHOWN);
-    let mut named: Vec<Markup> = named
-        .map(|((crawler, _), requests)| {
-            html! { (cut(&model.name(*crawler))) " (" (grouped(*requests)) ")" }
-        })
-        .collect();
+    let first = by.into_iter().take(NAMES_SHOWN);
+    let first = first.map(|((crawler, _), requests)| named(&model.name(*crawler), *requests));
+    let mut named: Vec<Markup> = first.collect();
     if more > 0 {
         named.push(html! { (more) " more" });
     }

@@ -191,6 +191,17 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 }
 
+impl<T> HtmlTable<'_, T> {
+    /// The table; nothing where it has no rows.
+    pub fn unless_empty(&self) -> Markup {
+        if self.of.is_empty() {
+            html! {}
+        } else {
+            self.render()
+        }
+    }
+}
+
 impl<T> Render for HtmlTable<'_, T> {
     fn render(&self) -> Markup {
         let HtmlTable { id, caption, file, total, columns, cells, .. } = self;

@@ -46,14 +46,11 @@ fn not_bound(model: &PageModel<'_>) -> Markup {
         sum[1] += totals.sums.not_bound;
         sum[2] += totals.sums.not_bound_disallowed;
     }
-    if by.is_empty() {
-        return html! {};
-    }
     let (caption, rows) = ("Crawlers that robots.txt does not bind", by.into_iter().collect());
     HtmlTable::new("by-binding", caption, "summary.csv", rows)
         .text("Why", |(why, _)| reason(why).to_owned())
         .numbers(["Crawlers", "Requests", "The rules would disallow"], |(_, sums)| *sums)
-        .render()
+        .unless_empty()
 }
 
 fn reason(name: &str) -> &str {
@@ -87,12 +84,9 @@ fn rejects(model: &PageModel<'_>) -> Markup {
 }
 
 fn skipped(model: &PageModel<'_>) -> Markup {
-    let rows: Vec<_> = model.lines.skipped_by_reason.iter().collect();
-    if rows.is_empty() {
-        return html! {};
-    }
+    let rows = model.lines.skipped_by_reason.iter().collect();
     HtmlTable::new("by-skip", "Lines that were passed over", "run.json", rows)
         .text("Reason", |(reason, _)| (**reason).to_owned())
         .number("Lines", |(_, lines)| **lines)
-        .render()
+        .unless_empty()
 }

@@ -17,12 +17,12 @@ pub fn counted(number: u64, what: &str) -> String {
 /// Groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    let mut text = String::with_capacity(digits.len() * 2);
+    let (first, others) = digits.split_at((digits.len() - 1) % 3 + 1);
+    text.push_str(first);
+    for at in (0..others.len()).step_by(3) {
+        text.push(',');
+        text.push_str(&others[at..at + 3]);
     }
     text
 }

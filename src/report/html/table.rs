@@ -36,12 +36,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    fn of(shown: impl Render) -> Cell {
-        Cell { shown: shown.render(), sorted_by: None }
-    }
-
-    fn sorted(shown: impl Render, by: impl ToString) -> Cell {
-        Cell { shown: shown.render(), sorted_by: Some(by.to_string()) }
+    fn of(shown: Markup) -> Cell {
+        Cell { shown, sorted_by: None }
     }
 
     /// What strangers wrote.
@@ -61,7 +57,40 @@ impl Cell {
 
     /// Nothing that could be told.
     pub fn nothing() -> Cell {
-        Cell::sorted("–", -1)
+        Cell { shown: Known(None).render(), sorted_by: Some(SortedBy(None).render().0) }
+    }
+}
+
+/// The beginning of a name.
+struct Cut(String);
+
+impl Render for Cut {
+    fn render_to(&self, buffer: &mut String) {
+        cut(&self.0).render_to(buffer);
+    }
+}
+
+/// A count that may not be known, as it is shown.
+struct Known(Option<u64>);
+
+impl Render for Known {
+    fn render_to(&self, buffer: &mut String) {
+        match self.0 {
+            Some(number) => grouped(number).render_to(buffer),
+            None => "–".render_to(buffer),
+        }
+    }
+}
+
+/// What the script sorts a count by that may not be known: then it stands below zero.
+struct SortedBy(Option<u64>);
+
+impl Render for SortedBy {
+    fn render_to(&self, buffer: &mut String) {
+        match self.0 {
+            Some(number) => number.render_to(buffer),
+            None => (-1).render_to(buffer),
+        }
     }
 }
 
@@ -79,8 +108,8 @@ pub struct HtmlTable<'a, T> {
     /// Rows that there are, shown or not.
     total: u64,
     columns: Vec<(&'static str, Kind)>,
-    /// Of each row; the first names it.
-    cells: Vec<Vec<Cell>>,
+    /// The cells of each row; the first names it.
+    rows: Vec<Markup>,
 }
 
 impl<'a, T> HtmlTable<'a, T> {
@@ -94,22 +123,46 @@ impl<'a, T> HtmlTable<'a, T> {
     pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
-        let cells = of.iter().map(|_| Vec::new()).collect();
-        HtmlTable { id, caption, file, of, total, columns: Vec::new(), cells }
+        let rows = of.iter().map(|_| html! {}).collect();
+        HtmlTable { id, caption, file, of, total, columns: Vec::new(), rows }
     }
 
-    /// A column of what `cell` gives for each row.
-    pub fn column(mut self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> Cell) -> Self {
+    /// A column of what `cell` gives for each row: what is shown, and what the script sorts by,
+    /// where that is not the text.
+    fn cells<S: Render, B: Render>(
+        mut self,
+        title: &'static str,
+        kind: Kind,
+        cell: impl Fn(&T) -> (S, Option<B>),
+    ) -> Self {
+        let is_heading = self.columns.is_empty();
         self.columns.push((title, kind));
-        for (of, cells) in self.of.iter().zip(&mut self.cells) {
-            cells.push(cell(of));
+        let hidden = (kind == Kind::Drawing).then_some("true");
+        for (of, row) in self.of.iter().zip(&mut self.rows) {
+            let (shown, by) = cell(of);
+            let cell = html! {
+                @if is_heading {
+                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[by] { (shown) }
+                } @else {
+                    td class=[kind.class()] aria-hidden=[hidden] data-v=[by] { (shown) }
+                }
+            };
+            cell.render_to(&mut row.0);
         }
         self
     }
 
+    /// A column of what `cell` gives for each row.
+    pub fn column(self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> Cell) -> Self {
+        self.cells(title, kind, |of| {
+            let Cell { shown, sorted_by } = cell(of);
+            (shown, sorted_by)
+        })
+    }
+
     /// A column of names.
     pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.column(title, Kind::Text, |of| Cell::of(cut(&text(of))))
+        self.cells(title, Kind::Text, |of| (Cut(text(of)), None::<u64>))
     }
 
     /// A column of what strangers wrote.
@@ -137,26 +190,27 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// A column of counts that may not be known.
     pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
-        let cell = |number| Cell::sorted(grouped(number), number);
-        self.column(title, Kind::Number, |of| number(of).map_or_else(Cell::nothing, cell))
+        self.cells(title, Kind::Number, |of| {
+            let number = number(of);
+            (Known(number), Some(SortedBy(number)))
+        })
     }
 
     /// A column of shares of a whole; nothing known stands below zero.
     pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
-        self.column(title, Kind::Number, |of| match share(of) {
-            (part, 0) => Cell::sorted(percent(part, 0), -1),
-            (part, whole) => {
-                let millionths = u128::from(part) * 1_000_000 / u128::from(whole);
-                Cell::sorted(percent(part, whole), millionths)
-            }
+        self.cells(title, Kind::Number, |of| {
+            let (part, whole) = share(of);
+            let millionths = (u128::from(part) * 1_000_000).checked_div(u128::from(whole));
+            let millionths = millionths.map(|share| u64::try_from(share).unwrap_or(u64::MAX));
+            (percent(part, whole), Some(SortedBy(millionths)))
         })
     }
 
     /// A column of times, where they are known.
     pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
-        self.column(title, Kind::Number, |of| {
+        self.cells(title, Kind::Number, |of| {
             let text = time(of).map_or_else(String::new, |time| time.to_string());
-            Cell::sorted(minute(&text), text)
+            (minute(&text), Some(text))
         })
     }
 
@@ -204,14 +258,14 @@ impl<T> HtmlTable<'_, T> {
 
 impl<T> Render for HtmlTable<'_, T> {
     fn render(&self) -> Markup {
-        let HtmlTable { id, caption, file, total, columns, cells, .. } = self;
-        let is_long = cells.len() > ROWS_UNFRAMED;
+        let HtmlTable { id, caption, file, total, columns, rows, .. } = self;
+        let is_long = rows.len() > ROWS_UNFRAMED;
         let frame = if is_long { "frame long" } else { "frame" };
         html! {
             div class=(frame) role="region" aria-labelledby={ (id) "-caption" } tabindex="0" { "\n"
                 table id=(id) { "\n"
                     caption id={ (id) "-caption" } {
-                        (caption) (cut_note(cells.len() as u64, *total, file))
+                        (caption) (cut_note(rows.len() as u64, *total, file))
                     } "\n"
                     thead {
                         tr {
@@ -224,7 +278,7 @@ impl<T> Render for HtmlTable<'_, T> {
                             }
                         }
                     } "\n"
-                    tbody { "\n" @for cells in cells { (row(cells, columns)) } } "\n"
+                    tbody { "\n" @for row in rows { tr { (row) } "\n" } } "\n"
                 } "\n"
             } "\n"
         }
@@ -249,22 +303,6 @@ fn cut_note(shown: u64, total: u64, file: &str) -> Markup {
                 "The first " (grouped(shown)) " of " (grouped(total)) " rows; " (code(file)) " has all."
             }
         }
-    }
-}
-
-/// A row; its first cell is its heading.
-fn row(cells: &[Cell], columns: &[(&str, Kind)]) -> Markup {
-    html! {
-        tr {
-            @for (at, (cell, (_, kind))) in cells.iter().zip(columns).enumerate() {
-                @let hidden = (*kind == Kind::Drawing).then_some("true");
-                @if at == 0 {
-                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[&cell.sorted_by] { (cell.shown) }
-                } @else {
-                    td class=[kind.class()] aria-hidden=[hidden] data-v=[&cell.sorted_by] { (cell.shown) }
-                }
-            }
-        } "\n"
     }
 }
 

@@ -16,7 +16,8 @@ use crate::time::{Day, UtcTime};
 
 use super::input_tally::InputTally;
 use super::tally::counter::Counter;
-use super::worker::{Position, Worker};
+use super::tally::example::Position;
+use super::worker::Worker;
 
 /// What workers added up, by day.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use crate::judge::robots::DecidingRule;
 use super::delay_kept::DelayKept;
 use super::prior_fetches::{Awareness, Knowledge};
 use super::quotes::Quotes;
-use super::tally::{Actor, CrawlerTally, Times, ViolationTally};
+use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 

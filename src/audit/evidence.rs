@@ -9,7 +9,7 @@ use crate::logs::record::Record;
 use crate::time::UtcTime;
 
 use super::origin_key::OriginKey;
-use super::tally::Actor;
+use super::tally::crawler_tally::Actor;
 
 /// A request that a rule in force disallowed.
 #[derive(Clone, Debug)]

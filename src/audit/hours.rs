@@ -11,7 +11,7 @@ use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
 use super::sums::is_zero;
-use super::tally::Actor;
+use super::tally::crawler_tally::Actor;
 use super::tally::short_map::ShortMap;
 use crate::merge::Merge;
 

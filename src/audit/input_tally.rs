@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::logs::reject::{Reject, Skip};
-
 use crate::merge::Merge;
+
+use super::tally::header::{FormatUsed, InputSummary};
 
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;
@@ -25,6 +26,44 @@ pub struct InputTally {
     pub bytes: u64,
     /// Lines that are not meant to be records, by reason.
     pub skipped: [u64; Skip::ALL.len()],
+}
+
+/// What became of one input.
+#[derive(Debug)]
+pub struct Input {
+    /// As the user would write it.
+    pub name: String,
+    /// Bytes read, as they lie on disk.
+    pub size_bytes: u64,
+    /// Bytes after decompression.
+    pub decompressed_bytes: u64,
+    /// The log format; `None` where there was no line to tell it from.
+    pub format: Option<FormatUsed>,
+    /// Lines from which the format was to be told.
+    pub lines_tried: usize,
+    /// Why its rest could not be read.
+    pub damage: Option<String>,
+    /// Its lines.
+    pub tally: InputTally,
+}
+
+impl Input {
+    /// Of what its reader saw, and what became of its lines.
+    pub fn new(summary: InputSummary, tally: InputTally) -> Input {
+        let InputSummary { name, size_bytes, decompressed_bytes, format, lines_tried, damage } =
+            summary;
+        Input { name, size_bytes, decompressed_bytes, format, lines_tried, damage, tally }
+    }
+
+    /// Reasons for which lines were no records, and how many.
+    pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
+        Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
+    }
+
+    /// Reasons for which lines were passed over, and how many.
+    pub fn skips(&self) -> impl Iterator<Item = (Skip, u64)> {
+        Skip::ALL.iter().copied().zip(self.tally.skipped).filter(|&(_, lines)| lines > 0)
+    }
 }
 
 /// Lines that are no record, for one reason.

@@ -14,11 +14,9 @@ use crate::judge::outages::{HOUR_SECONDS, OutageHours};
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
-use super::model::ReportModel;
 use super::origin_key::OriginKey;
 use super::origin_key::OriginRank;
 use super::origin_options::OriginOptions;
-use super::prepass::OutageHosts;
 use super::sites::{Site, Sites};
 use super::tally::header::OutageSummary;
 
@@ -31,6 +29,15 @@ pub const DAYS_MAX: usize = 1 << 18;
 const HOURS_OF_DAY: i64 = 24;
 
 const DAY_SECONDS: i64 = HOURS_OF_DAY * HOUR_SECONDS;
+
+/// Whose answers to requests for robots.txt are collected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OutageHosts {
+    /// Those of hosts that the user named or of which a robots.txt is known.
+    Ours,
+    /// Those of all hosts that logs name: which are ours is decided by a later judge.
+    All,
+}
 
 /// How requests for robots.txt were answered.
 #[derive(Clone, Debug)]
@@ -93,31 +100,26 @@ struct Answers {
 }
 
 impl OutageEvidence {
-    /// Before requests were counted.
-    pub(super) fn of(outages: OutageSummary) -> OutageEvidence {
+    /// What was inferred, and the `requests` of crawlers that it decided.
+    pub(super) fn new(outages: OutageSummary, requests: u64) -> OutageEvidence {
         let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
-        OutageEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests: 0 }
+        OutageEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests }
     }
-}
 
-impl ReportModel {
-    /// Counts what the logs' own evidence decided, and says so.
-    pub(super) fn tell_log_evidence(&mut self) {
-        let requests = self.actors().map(|(_, _, tally)| tally.unreachable_by_logs).sum();
-        let Some(evidence) = &mut self.log_evidence else { return };
-        evidence.requests = requests;
-        let OutageEvidence { hours, origins, hours_passed_over, .. } = *evidence;
+    /// What the reader of a report should know of it.
+    pub(super) fn note(self) -> String {
+        let OutageEvidence { hours, origins, hours_passed_over, requests } = self;
         let passed_over = match hours_passed_over {
             0 => String::new(),
             more => format!("; not known_outages, as the archive has snapshots near: {more}"),
         };
-        self.notes.push(match (hours, hours_passed_over) {
+        match (hours, hours_passed_over) {
             (0, 0) => "these logs show no hour in which nobody got robots.txt".to_owned(),
             _ => format!(
                 "hours in which by these logs nobody got robots.txt: {hours} (origins: {origins}); \
                  requests of crawlers unreachable by that: {requests}{passed_over}"
             ),
-        });
+        }
     }
 }
 

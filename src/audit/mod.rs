@@ -41,6 +41,7 @@ pub mod time_buckets;
 pub mod unknown;
 mod warnings;
 pub mod what_if;
+pub mod what_if_rows;
 pub mod worker;
 
 use std::sync::Arc;

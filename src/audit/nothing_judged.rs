@@ -9,7 +9,8 @@ use crate::logs::limitation::Limitation;
 use crate::logs::reject::Skip;
 use crate::url::origin::Origin;
 
-use super::model::{Input, ReportModel};
+use super::input_tally::Input;
+use super::model::ReportModel;
 use super::origin_key::OriginKey;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;

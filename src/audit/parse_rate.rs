@@ -5,7 +5,7 @@
 
 use crate::logs::reject::Reject;
 
-use super::model::{Input, inputs_of};
+use super::input_tally::Input;
 use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
@@ -17,7 +17,7 @@ const DESCRIBED_MAX: usize = 3;
 /// Why the lines of `tally` were not understood, if so: a file of which fewer than `percent_min`
 /// percent could be read, or no line of any file.
 pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
-    let inputs = inputs_of(tally);
+    let inputs = tally.inputs();
     let is_low = |input: &&Input| is_low(input, percent_min);
     let mut low: Vec<&Input> = inputs.iter().filter(is_low).collect();
     if low.is_empty() && percent_min > 0.0 {

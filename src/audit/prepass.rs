@@ -11,7 +11,7 @@ use crate::url::origin::Origin;
 use super::client_key::ClientKey;
 use super::dns_candidates::{DnsCandidate, Requests, SUSPECTS_MAX};
 use super::identities::Identities;
-use super::log_outages::LogOutages;
+use super::log_outages::{LogOutages, OutageHosts};
 use super::origin_key::{OriginKey, OriginRank};
 
 /// What the first pass is to collect.
@@ -23,15 +23,6 @@ pub struct Wanted {
     pub outages: Option<OutageHosts>,
     /// Origins that crawlers asked (`--fetch`).
     pub origins: bool,
-}
-
-/// Whose answers to requests for robots.txt are collected.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum OutageHosts {
-    /// Those of hosts that the user named or of which a robots.txt is known.
-    Ours,
-    /// Those of all hosts that logs name: which are ours is decided by a later judge.
-    All,
 }
 
 impl Wanted {

@@ -11,7 +11,7 @@ use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
 use super::robots_fetches::FetchTally;
-use super::tally::{Actor, CrawlerTally, Times};
+use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
 use super::time_buckets::TimeBuckets;
 use crate::merge::Merge;
 

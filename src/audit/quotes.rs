@@ -10,12 +10,35 @@ use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
 
-use crate::robots::model::{Directive, RobotsTxt};
+use crate::robots::model::{Directive, ProductToken, RobotsTxt};
 
-use super::model::UsedRobots;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 use crate::judge::verdict::RuleRef;
+
+/// A version of a robots.txt that was looked at, and what is kept of its text.
+#[derive(Clone, Debug)]
+pub struct UsedRobots {
+    /// Its number in the tally.
+    pub id: RobotsId,
+    /// Its digest and sizes, and what it says, where rows name lines of it.
+    pub version: RobotsVersion,
+}
+
+impl UsedRobots {
+    /// What it says, where rows name lines of it.
+    pub fn text(&self) -> Option<&RobotsTxt> {
+        self.version.body.as_ref().map(|body| &**body.text())
+    }
+
+    /// The values of its User-agent lines, as far as they are kept.
+    pub fn product_tokens(&self) -> impl Iterator<Item = ProductToken> {
+        let of_text = self.text().into_iter().flat_map(|text| &text.groups);
+        let of_text = of_text.flat_map(|group| &group.product_tokens).cloned();
+        let kept = self.version.product_tokens.iter();
+        of_text.chain(kept.map(|token| ProductToken { written: token.to_vec().into(), line: 0 }))
+    }
+}
 
 /// By version and crawler: the product token that bound it.
 type Groups = HashMap<(RobotsId, CrawlerId), Box<[u8]>>;

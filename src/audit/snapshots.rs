@@ -3,11 +3,10 @@
 use crate::error::Result;
 use crate::merge::Merge;
 
-use super::model::UsedRobots;
 use super::origin_key::OriginKey;
-use super::quotes::Quotes;
+use super::quotes::{Quotes, UsedRobots};
 use super::sums::Span;
-use super::tally::{Actor, CrawlerTally};
+use super::tally::crawler_tally::{Actor, CrawlerTally};
 use crate::judge::snapshot_history::SnapshotInForce;
 
 /// Origins whose snapshots are told; of the others it is told how many there are.

@@ -8,8 +8,8 @@ use serde_bytes::ByteBuf;
 use crate::crawlers::declared_name::declared_name;
 use crate::judge::robots::RobotsId;
 
-use super::model::UsedRobots;
-use super::tally::UserAgentTally;
+use super::quotes::UsedRobots;
+use super::tally::user_agents::UserAgentTally;
 
 /// One unknown crawler.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
 
-use super::model::{Input, ReportModel};
+use super::input_tally::Input;
+use super::model::ReportModel;
 use super::origin_key::OriginKey;
 use super::tally::rows::STRANGERS_MAX;
 use super::tally::rulings::Rulings;

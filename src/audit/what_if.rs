@@ -9,26 +9,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::Judge;
-use crate::judge::robots::{DecidingRule, Robots, RobotsId};
+use crate::judge::robots::Robots;
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::Merge;
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
-use super::crawler_row::ActorRow;
-use super::model::{ReportModel, UsedRobots};
 use super::origin_key::OriginKey;
-use super::quotes::Quotes;
 use super::sums::Span;
+use super::tally::example::Example;
 use super::tally::header::{self, DraftScope};
 use super::tally::short_map::ShortMap;
-use super::tally::{Actor, Example};
-
-/// Origins that an error names.
-const ORIGINS_NAMED: usize = 5;
 
 /// A draft of a robots.txt.
 #[derive(Debug)]
@@ -110,58 +103,6 @@ pub struct ChangeTally {
     pub span: Span,
     /// The earliest of them.
     pub example: Example,
-}
-
-/// All that a draft would change.
-#[derive(Debug)]
-pub struct WhatIf {
-    /// The name of the draft.
-    pub draft: String,
-    /// Its version.
-    pub robots: UsedRobots,
-    /// In the order of the rows of a report: whose requests were compared.
-    pub rows: Vec<WhatIfRow>,
-}
-
-/// What a draft would change for one crawler of one identity at one origin.
-#[derive(Debug)]
-pub struct WhatIfRow {
-    /// The `origin` column.
-    pub origin: String,
-    /// Who.
-    pub actor: Actor,
-    /// Requests that were compared.
-    pub judged: u64,
-    /// Those of which the draft says the same.
-    pub unchanged: u64,
-    /// The others.
-    pub changed: Vec<ChangedVerdict>,
-}
-
-/// A change, with the rules that make it.
-#[derive(Debug)]
-pub struct ChangedVerdict {
-    /// Which way.
-    pub change: WhatIfChange,
-    /// The rule of the draft; `None` where none of it would decide.
-    pub draft: Option<DecidingRule>,
-    /// The rule that decided; `None` where none did.
-    pub present: Option<DecidingRule>,
-    /// The requests.
-    pub tally: ChangeTally,
-}
-
-/// Compared requests by what a draft would do to them.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct WhatIfSums {
-    /// All of them.
-    pub judged: u64,
-    /// Allowed so far.
-    pub newly_disallowed: u64,
-    /// Disallowed so far.
-    pub newly_allowed: u64,
-    /// As they are.
-    pub unchanged: u64,
 }
 
 impl Draft {
@@ -266,170 +207,5 @@ impl Merge for ChangeTally {
         if other.example < self.example {
             self.example = other.example;
         }
-    }
-}
-
-impl WhatIf {
-    /// Takes what was counted out of `audit`.
-    ///
-    /// # Errors
-    /// Where it must be said which origin the draft is for, or sums that must hold do not.
-    pub(super) fn new(
-        audit: &mut ReportModel,
-        draft: &header::DraftSummary,
-        quotes: &Quotes<'_>,
-    ) -> Result<WhatIf> {
-        let robots = quotes.used(draft.digest)?;
-        let mut rows = Vec::new();
-        for row in audit.rows_mut() {
-            if let Some(tally) = row.tally.simulated.take().filter(|tally| tally.judged > 0) {
-                rows.push(WhatIfRow::new(row, *tally, robots.id, quotes)?);
-            }
-        }
-        let simulation = WhatIf { draft: draft.source.clone(), robots, rows };
-        if draft.scope == DraftScope::OnlyOrigin {
-            simulation.check_origins()?;
-        }
-        audit.warnings.extend(simulation.warnings(&draft.scope));
-        Ok(simulation)
-    }
-
-    /// Sums over all crawlers that are not spoofed: those that would read the draft.
-    pub fn total_not_spoofed(&self) -> WhatIfSums {
-        let mut total = WhatIfSums::default();
-        let rows = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        rows.for_each(|row| total.absorb(row.total()));
-        total
-    }
-
-    /// Sums over all crawlers.
-    pub fn total(&self) -> WhatIfSums {
-        let mut total = WhatIfSums::default();
-        self.rows.iter().for_each(|row| total.absorb(row.total()));
-        total
-    }
-
-    /// Each change of each origin, crawler and identity.
-    pub fn changes(&self) -> impl Iterator<Item = (&str, Actor, &ChangedVerdict)> {
-        self.rows.iter().flat_map(|row| {
-            row.changed.iter().map(move |changed| (row.origin.as_str(), row.actor, changed))
-        })
-    }
-
-    /// The origins whose requests were compared; rows stand in their order.
-    fn origins(&self) -> Vec<&str> {
-        let mut origins: Vec<&str> = self.rows.iter().map(|row| row.origin.as_str()).collect();
-        origins.dedup();
-        origins
-    }
-
-    fn check_origins(&self) -> Result<()> {
-        let origins = self.origins();
-        if origins.len() < 2 {
-            return Ok(());
-        }
-        let named = origins[..origins.len().min(ORIGINS_NAMED)].join(", ");
-        let more = match origins.len().saturating_sub(ORIGINS_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Err(Error::usage(format!(
-            "--what-if: the logs have {} origins with a robots.txt of their own ({named}{more}); \
-             only where there is one is it plain which the draft is for, so say it, as in: \
-             --what-if-for {}",
-            origins.len(),
-            origins[0]
-        )))
-    }
-
-    /// A draft with which nothing could be compared says nothing.
-    fn warnings(&self, scope: &DraftScope) -> Vec<String> {
-        let nothing = "the rules in force decided no request of a known crawler";
-        match scope {
-            DraftScope::Origins(origins) => {
-                let compared = self.origins();
-                let is_missing = |origin: &&String| !compared.contains(&origin.as_str());
-                let missing = origins.iter().filter(is_missing);
-                missing.map(|origin| format!("--what-if-for {origin}: {nothing} there")).collect()
-            }
-            DraftScope::Everything | DraftScope::OnlyOrigin if self.rows.is_empty() => {
-                vec![format!("--what-if: {nothing}, so that there is nothing to compare")]
-            }
-            DraftScope::Everything | DraftScope::OnlyOrigin => Vec::new(),
-        }
-    }
-}
-
-impl WhatIfRow {
-    fn new(
-        row: &ActorRow,
-        tally: WhatIfTally,
-        draft: RobotsId,
-        quotes: &Quotes<'_>,
-    ) -> Result<WhatIfRow> {
-        let crawler = row.actor.0;
-        let WhatIfTally { judged, unchanged, changes } = tally;
-        let changed = changes.into_iter().map(|(key, tally)| {
-            let of_draft = key.draft_line.map(|line| RuleRef { robots: draft, line });
-            let rule =
-                |rule: Option<RuleRef>| rule.map(|rule| quotes.rule(rule, crawler)).transpose();
-            let (draft, present) = (rule(of_draft)?, rule(key.present)?);
-            Ok(ChangedVerdict { change: key.change, draft, present, tally })
-        });
-        let mut changed: Vec<ChangedVerdict> = changed.collect::<Result<_>>()?;
-        // Not as they were kept: versions are numbered as threads came upon them.
-        changed.sort_by_key(|changed| {
-            let place =
-                |rule: &Option<DecidingRule>| rule.as_ref().map(|rule| (rule.digest, rule.line));
-            (changed.change, place(&changed.draft), place(&changed.present))
-        });
-        let (origin, actor) = (row.origin.clone(), row.actor);
-        let simulated = WhatIfRow { origin, actor, judged, unchanged, changed };
-        simulated.check(row)?;
-        Ok(simulated)
-    }
-
-    fn total(&self) -> WhatIfSums {
-        let of = |change| {
-            let changed = self.changed.iter().filter(|changed| changed.change == change);
-            changed.map(|changed| changed.tally.requests).sum()
-        };
-        WhatIfSums {
-            judged: self.judged,
-            newly_disallowed: of(WhatIfChange::NewlyDisallowed),
-            newly_allowed: of(WhatIfChange::NewlyAllowed),
-            unchanged: self.unchanged,
-        }
-    }
-
-    /// Nothing may be lost between what the rules in force decided and what was compared.
-    fn check(&self, row: &ActorRow) -> Result<()> {
-        let (sums, total) = (row.tally.total(), self.total());
-        let disallowed = sums.violations + sums.grace;
-        let judged = sums.allowed + disallowed;
-        // Only some of the origins that are one row there may have been compared.
-        let is_whole = total.judged == judged
-            || (row.origin == OriginKey::Others.to_string() && total.judged < judged);
-        let compared = total.newly_disallowed + total.newly_allowed + total.unchanged;
-        if is_whole
-            && compared == total.judged
-            && total.newly_disallowed <= sums.allowed
-            && total.newly_allowed <= disallowed
-        {
-            return Ok(());
-        }
-        Err(Error::inconsistent(format!(
-            "{}, {:?}: {total:?} of a draft, {sums:?}",
-            row.origin, row.actor
-        )))
-    }
-}
-
-impl Merge for WhatIfSums {
-    fn absorb(&mut self, other: WhatIfSums) {
-        self.judged += other.judged;
-        self.newly_disallowed += other.newly_disallowed;
-        self.newly_allowed += other.newly_allowed;
-        self.unchanged += other.unchanged;
     }
 }

@@ -42,14 +42,12 @@ use super::prepass::{Collected, Wanted};
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
+use super::tally::example::Position;
 use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
 use crate::merge::Merge;
 
 use judged::{add_violation, example};
-
-/// Bytes of a target that are kept as an example.
-pub const EXAMPLE_BYTES_MAX: usize = 2048;
 
 /// Bytes of an unknown crawler's user agent by which it is told from others.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -166,13 +164,6 @@ pub struct Worker<'a> {
     /// Where the crawler asked whose line was collected last.
     last_asked: Option<Arc<OriginKey>>,
     pub(super) by_day: ByDay,
-}
-
-/// Where a line stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Position {
-    pub file: FileId,
-    pub line: u64,
 }
 
 impl<'a> Worker<'a> {

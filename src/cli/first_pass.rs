@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::audit::input_end::InputEnd;
-use crate::audit::prepass::{Collected, FirstPass, OutageHosts, Wanted};
+use crate::audit::log_outages::OutageHosts;
+use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::tally::header::InputSummary;
 use crate::audit::{self, Options, Progress};
 use crate::config::audit_config::AuditConfig;

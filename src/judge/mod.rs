@@ -343,7 +343,8 @@ impl Judge {
         let known = self.policies().get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
             let dfa_cache = Arc::clone(&self.dfa_cache());
-            let compiled = CompiledPolicy::with_dfa_cache(&rules, dialect, &self.limits, &dfa_cache);
+            let compiled =
+                CompiledPolicy::with_dfa_cache(&rules, dialect, &self.limits, &dfa_cache);
             self.memory.add(compiled.heap_bytes());
             Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
         });

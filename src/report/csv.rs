@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::audit::model::ReportModel;
 use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::{Span, Statuses, Sums};
-use crate::audit::tally::Example;
+use crate::audit::tally::example::Example;
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::audit::model::Input;
+use crate::audit::input_tally::Input;
 
 /// `lines = crawler + other + rejected + skipped`, as `run.json` has them.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::audit::input_tally::Input;
 use crate::audit::log_outages::OutageEvidence;
-use crate::audit::model::{Input, ReportModel};
+use crate::audit::model::ReportModel;
 use crate::audit::sums::Sums;
 use crate::audit::tally::header::RobotsVersion;
-use crate::audit::what_if::{WhatIf, WhatIfSums};
+use crate::audit::what_if_rows::{WhatIf, WhatIfSums};
 use crate::crawlers::identity::Identity;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;

@@ -16,8 +16,9 @@ mod tests {
 
     use super::super::super::origin_key::{OriginKey, OriginRank};
     use super::super::super::sums::{Span, Statuses};
+    use super::super::super::tally::crawler_tally::ViolationTally;
+    use super::super::super::tally::example::Example;
     use super::super::super::tally::rows::{RowLimits, Rows};
-    use super::super::super::tally::{Example, ViolationTally};
     use super::super::*;
     use crate::bounded::StableHash;
 

@@ -14,9 +14,9 @@ use super::super::hours::{HOURS_MAX, Hours};
 use super::super::input_tally::InputTally;
 use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
-use super::Actor;
-use super::counts::{Counts, Renumbering, TimesEnd};
-use super::rows::{OriginRows, RowLimits, Rows};
+use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
+use super::crawler_tally::Actor;
+use super::rows::{RowLimits, Rows};
 use super::user_agents::UserAgents;
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.

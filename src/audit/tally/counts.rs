@@ -12,8 +12,11 @@ use crate::judge::robots::RobotsId;
 use super::super::hours::Hours;
 use super::super::input_tally::InputTally;
 use super::super::origin_key::OriginKey;
-use super::rows::OriginRows;
-use super::{CrawlerTally, RuleRef, UserAgentTally};
+use super::super::sums::Span;
+use super::crawler_tally::{Actor, CrawlerTally};
+use super::user_agents::UserAgentTally;
+use crate::judge::verdict::RuleRef;
+use crate::merge::Merge;
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -30,6 +33,26 @@ pub struct Counts {
     pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
+}
+
+/// The rows of one origin.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct OriginRows {
+    /// Where requests were addressed.
+    pub place: OriginKey,
+    /// Whether it may be folded.
+    pub is_stranger: bool,
+    /// By crawler and identity.
+    pub rows: Vec<(Actor, CrawlerTally)>,
+}
+
+impl OriginRows {
+    /// From the first request to the last; `None` where there was none.
+    pub fn span(&self) -> Option<Span> {
+        let mut span: Option<Span> = None;
+        self.rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
+        span
+    }
 }
 
 /// The first row whose times are not kept, in the order in which they are given up.

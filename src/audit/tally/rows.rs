@@ -14,12 +14,11 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use serde::{Deserialize, Serialize};
 
 use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
-use super::super::sums::Span;
-use super::{Actor, CrawlerTally};
+use super::counts::OriginRows;
+use super::crawler_tally::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
@@ -119,26 +118,6 @@ const NO_ROW: (RowKey, u32) =
 struct Row {
     key: RowKey,
     tally: CrawlerTally,
-}
-
-/// The rows of one origin.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct OriginRows {
-    /// Where requests were addressed.
-    pub place: OriginKey,
-    /// Whether it may be folded.
-    pub is_stranger: bool,
-    /// By crawler and identity.
-    pub rows: Vec<(Actor, CrawlerTally)>,
-}
-
-impl OriginRows {
-    /// From the first request to the last; `None` where there was none.
-    pub fn span(&self) -> Option<Span> {
-        let mut span: Option<Span> = None;
-        self.rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
-        span
-    }
 }
 
 /// What a table comes to.

@@ -5,14 +5,31 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::bounded::Bounded;
 use crate::merge::Merge;
 
-use super::UserAgentTally;
+use super::super::sums::{Span, Sums};
 
 /// User agents that are counted before they are hashed.
 const RECENT_MAX: usize = 1024;
+
+/// Requests of one user agent that is no known crawler's.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct UserAgentTally {
+    /// By what the `*` groups would have said.
+    pub sums: Sums,
+    /// `None` while no request had a time that could be read.
+    pub span: Option<Span>,
+}
+
+impl Merge for UserAgentTally {
+    fn absorb(&mut self, other: UserAgentTally) {
+        self.sums.absorb(other.sums);
+        self.span.absorb(other.span);
+    }
+}
 
 /// Sums by user agent, bounded.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@ use crate::merge::Merge;
 use crate::time::UtcTime;
 
 use super::super::sums::{Span, Statuses};
-use super::super::tally::{CrawlerTally, Example, ViolationTally};
+use super::super::tally::crawler_tally::{CrawlerTally, ViolationTally};
+use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
 use super::super::time_buckets::TimeBuckets;
-use super::{EXAMPLE_BYTES_MAX, Position};
 
 /// Adds a request that `rule` disallowed.
 pub(super) fn add_violation(

@@ -8,8 +8,9 @@ use crate::audit::client_key::ClientKey;
 use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::evidence::EvidenceSink;
 use crate::audit::identities::Identities;
+use crate::audit::input_tally::Input;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
-use crate::audit::model::{Input, ReportModel, inputs_of};
+use crate::audit::model::ReportModel;
 use crate::audit::origin_options::OriginOptions;
 use crate::audit::parse_rate::not_understood;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
@@ -159,7 +160,7 @@ impl AuditRun {
         let tally = self.tally(&judged, requests.as_ref())?;
         replace(path, &tally.to_bytes())?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
-        let inputs = inputs_of(&tally);
+        let inputs = tally.inputs();
         complain_of_damage(&inputs);
         let is_whole = inputs.iter().all(|input| input.damage.is_none());
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, Render, html};
 
 use crate::audit::sums::{Statuses, Sums};
-use crate::audit::tally::Actor;
+use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 
 use super::super::format::percent;

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::audit::tally::Actor;
+use crate::audit::tally::crawler_tally::Actor;
 
 use super::super::csv::not_bound_reason;
 use super::super::page_model::crawler::CrawlerTotals;

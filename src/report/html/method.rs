@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, Render, html};
 use serde_json::Value;
 
-use crate::audit::model::Input;
+use crate::audit::input_tally::Input;
 
 use super::super::escape::shown;
 use super::super::files::{MARKER, PAGE};

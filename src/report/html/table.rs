@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 
 use crate::audit::sums::Span;
-use crate::audit::tally::Actor;
+use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 

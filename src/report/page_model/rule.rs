@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::audit::crawler_row::Broken;
 use crate::audit::model::ReportModel;
 use crate::audit::sums::Statuses;
-use crate::audit::tally::{Actor, Example};
+use crate::audit::tally::crawler_tally::Actor;
+use crate::audit::tally::example::Example;
 use crate::judge::robots::DecidingRule;
 use crate::merge::Merge;
 

@@ -1,0 +1,136 @@
+//! From a tally to all that a report says: checked, in order, and with what a reader should know.
+
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::judge::failure_message;
+
+use super::super::crawler_row::ActorRow;
+use super::super::hours::HOURS_MAX;
+use super::super::identity_warnings::{identity_note, identity_warnings};
+use super::super::log_outages::OutageEvidence;
+use super::super::nothing_judged::nothing_judged;
+use super::super::origin_key::OriginKey;
+use super::super::prior_fetches::Readers;
+use super::super::quotes::{Quotes, UsedRobots};
+use super::super::snapshots::Snapshots;
+use super::super::tally::Tally;
+use super::super::tally::counts::OriginRows;
+use super::super::tally::crawler_tally::Times;
+use super::super::tally::header::Header;
+use super::super::tally::rows::TIME_BUCKETS_MAX;
+use super::super::unknown::unknown_crawlers;
+use super::super::warnings::warnings;
+use super::super::what_if_rows::WhatIf;
+use super::ReportModel;
+
+impl ReportModel {
+    /// Checks the sums of `tally` and puts everything in the order of reports.
+    ///
+    /// # Errors
+    /// Where sums that must hold do not, or the tally is damaged.
+    pub fn new(tally: Tally) -> Result<ReportModel> {
+        let inputs = tally.inputs();
+        let Tally { header, counts } = tally;
+        let quotes = Quotes::new(&header);
+        let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
+        let mut rows = Vec::new();
+        for OriginRows { place, rows: of_place, .. } in counts.origins {
+            snapshots.add(&place, &of_place, &quotes, &mut robots)?;
+            let readers = Readers::new(&of_place, &header.crawlers);
+            for (actor, tally) in of_place {
+                let knowledge = readers.knowledge(actor);
+                rows.push(ActorRow::new(place.to_string(), actor, tally, &knowledge, &quotes)?);
+            }
+        }
+        // Crawlers are numbered in the order of their names.
+        rows.sort_by(|left, right| {
+            left.origin.cmp(&right.origin).then_with(|| left.actor.cmp(&right.actor))
+        });
+        let unknown_crawlers = unknown_crawlers(counts.unknown_crawlers, &robots);
+        let failures = header.rulings.failures.values();
+        let mut failures: Vec<String> = failures.map(|why| failure_message(why)).collect();
+        failures.sort();
+        let by_logs = rows.iter().map(|row| row.tally.unreachable_by_logs).sum();
+        let mut audit = ReportModel {
+            inputs,
+            robots,
+            snapshots,
+            before_first: header.rulings.before_first(),
+            hours: counts.hours,
+            unknown_crawlers,
+            other_unknown_crawlers: counts.other_unknown_crawlers,
+            robots_failures: failures.len(),
+            log_evidence: header.outages.map(|outages| OutageEvidence::new(outages, by_logs)),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            nothing_judged: None,
+            simulation: None,
+            options: header.options.clone(),
+            registry: Registry::of_crawlers(header.crawlers.clone()),
+            crawlers_known: header.registry.crawlers,
+            rows,
+        };
+        audit.check_requests()?;
+        audit.notes.extend(audit.log_evidence.map(OutageEvidence::note));
+        audit.warnings = warnings(&audit, &header.rulings, failures);
+        audit.warnings.extend(audit.times_given_up());
+        audit.notes.extend(audit.hours_given_up());
+        if let Some(draft) = &header.draft {
+            let simulation = WhatIf::new(&mut audit.rows, draft, &quotes)?;
+            audit.warnings.extend(simulation.warnings(&draft.scope));
+            audit.simulation = Some(simulation);
+        }
+        audit.warnings.extend(identity_warnings(&audit, &header.identities));
+        audit.notes.extend(identity_note(&header.identities));
+        audit.nothing_judged = nothing_judged(&audit, &header);
+        audit.warnings.extend(audit.nothing_judged.clone());
+        Ok(audit)
+    }
+
+    /// At `(others)` times are never kept, which its name says; anywhere else it must be told.
+    fn times_given_up(&self) -> Option<String> {
+        let is_given_up = |row: &&ActorRow| {
+            row.tally.times == Times::GivenUp && row.origin != OriginKey::Others.to_string()
+        };
+        let crawlers = self.rows.iter().filter(is_given_up).count();
+        (crawlers > 0).then(|| {
+            format!(
+                "the minutes of more than {TIME_BUCKETS_MAX} requests would have to be kept; of \
+                 {crawlers} crawlers at some origin it is not told whether they had read \
+                 robots.txt; audit fewer days or origins at once"
+            )
+        })
+    }
+
+    fn hours_given_up(&self) -> Option<String> {
+        let earlier = self.hours.earlier().requests;
+        (earlier > 0).then(|| {
+            format!(
+                "only the last {HOURS_MAX} hours with requests are told apart; {earlier} requests \
+                 before them are counted by day alone"
+            )
+        })
+    }
+
+    /// Nothing may be lost between the lines and the rows.
+    fn check_requests(&self) -> Result<()> {
+        self.rows.iter().try_for_each(ActorRow::check)?;
+        let lines: u64 = self.inputs.iter().map(|input| input.tally.crawler).sum();
+        let (total, hours) = (self.total(), self.hours.total());
+        let requests = total.requests;
+        let of_hours = (hours.requests, hours.allowed, hours.violations);
+        if lines == requests && of_hours == (requests, total.allowed, total.violations) {
+            Ok(())
+        } else {
+            Err(Error::inconsistent(format!(
+                "{lines} lines of crawlers, but {requests} requests; by hour {hours:?}"
+            )))
+        }
+    }
+}
+
+/// The files of a single robots.txt or a directory, by name.
+fn files_of(header: &Header, quotes: &Quotes<'_>) -> Result<Vec<(String, UsedRobots)>> {
+    let files = header.rulings.files.iter();
+    files.map(|(source, digest)| Ok((source.clone(), quotes.used(*digest)?))).collect()
+}

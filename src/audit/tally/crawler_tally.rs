@@ -1,0 +1,153 @@
+//! What one crawler of one identity did at one origin: a row of a tally.
+
+use serde::{Deserialize, Serialize};
+
+use crate::crawlers::crawler::CrawlerId;
+use crate::crawlers::identity::Identity;
+use crate::judge::robots::RobotsId;
+use crate::judge::verdict::RuleRef;
+use crate::merge::Merge;
+use crate::time::Day;
+
+use super::super::delay_kept::DelayTally;
+use super::super::robots_fetches::FetchTally;
+use super::super::sums::{Span, Statuses, Sums, is_zero};
+use super::super::time_buckets::TimeBuckets;
+use super::super::what_if::WhatIfTally;
+use super::example::Example;
+use super::short_map::ShortMap;
+
+impl<T: Merge> Merge for Box<T> {
+    fn absorb(&mut self, other: Box<T>) {
+        (**self).absorb(*other);
+    }
+}
+
+/// Requests of one crawler at one place, of one identity.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(default)]
+pub struct CrawlerTally {
+    /// By day.
+    pub days: ShortMap<Day, Sums>,
+    /// Of all requests.
+    pub span: Option<Span>,
+    /// By deciding rule.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub violations: ShortMap<RuleRef, ViolationTally>,
+    /// Of robots.txt.
+    pub readings: FetchTally,
+    /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
+    #[serde(skip_serializing_if = "ShortMap::is_empty")]
+    pub paces: ShortMap<RobotsId, DelayTally>,
+    /// Requests from before the first snapshot of robots.txt.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub before_first: u64,
+    /// Requests that are unreachable by what the logs themselves show.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unreachable_by_logs: u64,
+    /// Whether minutes and hours are known.
+    #[serde(skip_serializing_if = "Times::are_kept")]
+    pub times: Times,
+    /// What a draft would change, where one is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Box<WhatIfTally>>,
+}
+
+/// Whether the minutes and hours of a crawler's requests are known.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub enum Times {
+    /// They are.
+    #[default]
+    Kept,
+    /// They took too much memory, or those of several origins would be mixed.
+    GivenUp,
+}
+
+impl Times {
+    fn are_kept(&self) -> bool {
+        *self == Times::Kept
+    }
+}
+
+impl CrawlerTally {
+    /// Buckets of time that are kept. Adding to the tally never makes them fewer; but those of
+    /// requests before the first reading, which it does, are not among them.
+    pub fn time_buckets(&mut self) -> usize {
+        let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
+        let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
+        violations + paces + self.readings.read_200.len() + self.readings.read_304.len()
+    }
+
+    /// Gives up what `time_buckets` counts; everything else stays.
+    pub fn give_up_times(&mut self) {
+        self.times = Times::GivenUp;
+        self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
+        self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
+        self.readings.read_200 = TimeBuckets::default();
+        self.readings.read_304 = TimeBuckets::default();
+    }
+
+    /// The requests that are kept as examples.
+    pub fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+        let broken = self.violations.values_mut().map(|violation| &mut violation.example);
+        let changes =
+            self.simulated.iter_mut().flat_map(|simulated| simulated.changes.values_mut());
+        broken.chain(changes.map(|change| &mut change.example))
+    }
+
+    /// The sums of all days.
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        self.days.values().for_each(|sums| total.absorb(*sums));
+        total
+    }
+}
+
+impl Merge for CrawlerTally {
+    fn absorb(&mut self, other: CrawlerTally) {
+        self.days.absorb(other.days);
+        self.span.absorb(other.span);
+        self.violations.absorb(other.violations);
+        self.readings.absorb(other.readings);
+        self.paces.absorb(other.paces);
+        self.before_first += other.before_first;
+        self.unreachable_by_logs += other.unreachable_by_logs;
+        self.simulated.absorb(other.simulated);
+        if other.times == Times::GivenUp {
+            self.give_up_times();
+        }
+    }
+}
+
+/// A crawler and the class of its identity.
+pub type Actor = (CrawlerId, Identity);
+
+/// Requests that one rule disallowed.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct ViolationTally {
+    /// How many.
+    pub requests: u64,
+    /// How they were answered.
+    pub statuses: Statuses,
+    /// Bytes that were answered.
+    pub bytes: u64,
+    /// When.
+    pub span: Span,
+    /// By minute.
+    pub minutes: TimeBuckets,
+    /// The earliest of them.
+    pub example: Example,
+}
+
+impl Merge for ViolationTally {
+    fn absorb(&mut self, other: ViolationTally) {
+        self.requests += other.requests;
+        self.statuses.absorb(other.statuses);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.span.absorb(other.span);
+        self.minutes.absorb(other.minutes);
+        if other.example < self.example {
+            self.example = other.example;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! One request of many, to be looked up in the log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::input::source::FileId;
+use crate::time::UtcTime;
+
+/// Bytes of a target that are kept as an example.
+pub const EXAMPLE_BYTES_MAX: usize = 2048;
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The input that holds it.
+    pub file: FileId,
+    /// Its number in that file, 1-based.
+    pub line: u64,
+}
+
+/// One request, to be looked up: the earliest by time, then file, then line.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Example {
+    /// When it was made.
+    pub time: UtcTime,
+    /// The input that holds it.
+    pub file: FileId,
+    /// Line in that file, 1-based.
+    pub line: u64,
+    /// What it asked for, as logged, cut to a sensible length.
+    #[serde(with = "serde_bytes")]
+    pub target: Box<[u8]>,
+    /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
+    pub snapshot: Option<UtcTime>,
+}

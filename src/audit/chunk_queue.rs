@@ -14,7 +14,7 @@ use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 use super::evidence::{Evidence, EvidenceSink};
 use super::extent::{Following, Narrowed, ReadRange, ReadingEnd};
 use super::input_end::InputEnd;
-use super::worker::{Split, Worker, WorkerCounts};
+use super::worker::{Worker, WorkerCounts};
 
 /// Chunks that wait for each thread that does not read: enough that none waits for a reader, few
 /// enough that memory stays small.
@@ -51,10 +51,7 @@ impl QueueWorker for ChunkWorker<'_> {
         FormattedChunk { chunk, format }: FormattedChunk,
     ) -> Result<Option<Vec<u8>>> {
         let mut requests = self.evidence.map(|_| Vec::new());
-        let lines = match self.worker.context.split {
-            Split::Whole => self.worker.audit(&chunk, &format, requests.as_mut()),
-            Split::ByDay => self.worker.audit_by_day(&chunk, &format),
-        };
+        let lines = self.worker.audit(&chunk, &format, requests.as_mut());
         self.lines.fetch_add(lines, Ordering::Relaxed);
         let Chunk { file, sequence, bytes, .. } = chunk;
         if let Some((evidence, requests)) = self.evidence.zip(requests) {

@@ -8,11 +8,11 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::time::Day;
 
-use super::by_day::FileDays;
+use super::day_counters::FileDays;
 use super::extent::{Extent, ReadRange, ReadingEnd};
 use super::identities::Identities;
 use super::tally::counter::Counter;
-use super::worker::{Pass, Split};
+use super::worker::Pass;
 use super::{Options, Progress, add_up, context};
 
 /// What was added to some logs.
@@ -38,7 +38,7 @@ pub fn follow(
     progress: &Progress,
 ) -> Result<IncrementalTally> {
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
-    context.split = Split::ByDay;
+    context.is_by_day = true;
     let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
     let mut last_days = BTreeMap::new();
     let mut lines_before = BTreeMap::new();
@@ -48,7 +48,7 @@ pub fn follow(
             lines_before.insert(reading.file, reached.as_ref().map_or(0, |reached| reached.lines));
         }
     }
-    let (days, files) = counted.by_day.into_days(&last_days);
+    let (days, files) = counted.counters.into_days(&last_days);
     let ends = ends.into_iter().map(|end| {
         let of_file = files.get(&end.file).copied().unwrap_or_default();
         let before = lines_before.get(&end.file).copied().unwrap_or(0);

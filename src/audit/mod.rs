@@ -5,12 +5,12 @@
 //! sums leaves a worker, so neither the number of threads nor the size of chunks
 //! can show in a report.
 
-pub mod by_day;
 mod chunk_queue;
 pub mod client_address;
 pub mod client_key;
 pub mod collected_file;
 pub mod crawler_row;
+pub mod day_counters;
 pub mod delay_kept;
 pub mod dns_candidates;
 pub mod evidence;
@@ -61,6 +61,7 @@ use crate::time::{Window, Zone};
 
 use crate::merge::Merge;
 use chunk_queue::{ChunkWorker, LogReader};
+use day_counters::DayKey;
 use evidence::EvidenceSink;
 use extent::{Extent, ReadRange, ReadingEnd};
 use identities::Identities;
@@ -72,7 +73,7 @@ use tally::build::{self, Run};
 use tally::counter::TallyLimits;
 use tally::{Tally, header};
 use what_if::Draft;
-use worker::{Context, Pass, Split, Worker, WorkerCounts};
+use worker::{Context, Pass, Worker, WorkerCounts};
 
 /// Bytes of lines that a worker takes at once, where nothing else is asked for.
 pub const CHUNK_BYTES: usize = 1 << 20;
@@ -147,14 +148,15 @@ pub fn run(
 ) -> Result<Tally> {
     let context = context(sources, options, judge, registry, identities, Pass::Judge);
     let readings = whole(sources);
-    let (counted, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
+    let (mut counted, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
+    let counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
     let ends = ends.into_iter().map(|end| end.input).collect();
     let summary = options.draft.as_ref().map(|draft| draft.summary());
     let draft = summary.as_ref().zip(options.draft.as_ref().map(|draft| draft.robots()));
     let before_first = options.before_first;
     let day = None;
     let run = Run { options: record, registry, judge, day, before_first, identities, draft };
-    build::tally(counted.counter, sources, ends, run)
+    build::tally(counter, sources, ends, run)
 }
 
 /// What must be known of `sources` before [`run`], as far as `first` wants it, and how each of them
@@ -202,7 +204,7 @@ fn context<'a>(
     Context {
         registry,
         judge,
-        split: Split::Whole,
+        is_by_day: false,
         before_first: options.before_first,
         zone: &options.zone,
         window: options.window,

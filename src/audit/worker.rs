@@ -30,9 +30,9 @@ use crate::time::{UtcTime, Window, Zone};
 use crate::url::path::prepare;
 use crate::url::target::Target;
 
-use super::by_day::ByDay;
 use super::client_address::{client, client_address};
 use super::client_key::ClientKey;
+use super::day_counters::{ChunkDays, DayCounters, DayKey};
 use super::evidence::ViolatingRequest;
 use super::identities::Identities;
 use super::input_tally::InputTally;
@@ -77,8 +77,8 @@ pub struct Context<'a> {
     pub pass: Pass,
     /// Makes of clients what is kept of them; `None` where nothing of the kind is collected.
     pub client_key: Option<&'a ClientKey>,
-    /// What is added up together.
-    pub split: Split,
+    /// Whether the lines of each day are counted apart.
+    pub is_by_day: bool,
     /// How much is told apart.
     pub limits: TallyLimits,
     /// By crawler: the rank of its name.
@@ -89,29 +89,22 @@ pub struct Context<'a> {
 #[derive(Clone, Debug)]
 pub struct WorkerCounts {
     /// Requests of crawlers, and lines.
-    pub counter: Counter,
+    pub counters: DayCounters,
     /// What the first pass collects.
     pub collected: Collected,
-    /// The same as `counter`, by day, where that was asked for.
-    pub by_day: ByDay,
 }
 
 impl WorkerCounts {
     /// Nothing yet.
     pub fn new(context: &Context<'_>) -> WorkerCounts {
-        WorkerCounts {
-            counter: context.counter(),
-            collected: context.collected(),
-            by_day: ByDay::default(),
-        }
+        WorkerCounts { counters: DayCounters::default(), collected: context.collected() }
     }
 }
 
 impl Merge for WorkerCounts {
     fn absorb(&mut self, other: WorkerCounts) {
-        self.counter.absorb(other.counter);
+        self.counters.absorb(other.counters);
         self.collected.absorb(other.collected);
-        self.by_day.absorb(other.by_day);
     }
 }
 
@@ -130,15 +123,6 @@ impl Context<'_> {
     }
 }
 
-/// What is added up together.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Split {
-    /// All lines.
-    Whole,
-    /// Those of each day.
-    ByDay,
-}
-
 /// What is done with lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pass {
@@ -150,20 +134,23 @@ pub enum Pass {
 
 /// One thread's share of an audit.
 pub struct Worker<'a> {
-    pub(super) context: &'a Context<'a>,
+    context: &'a Context<'a>,
     sites: Sites<'a>,
     /// What the counter calls each site.
-    pub(super) origins: OriginIds,
+    origins: OriginIds,
     user_agents: UserAgentCache,
-    pub(super) scratch: Scratch,
+    scratch: Scratch,
     path_scratch: Vec<u8>,
     /// Looks for what a request for robots.txt is written with in any format.
     robots_txt: Finder<'static>,
-    pub(super) counter: Counter,
+    /// What counts the lines of `day_key`, to which the next line belongs.
+    counter: Counter,
+    day_key: DayKey,
+    /// The other counters.
+    counters: DayCounters,
     collected: Collected,
     /// Where the crawler asked whose line was collected last.
     last_asked: Option<Arc<OriginKey>>,
-    pub(super) by_day: ByDay,
 }
 
 impl<'a> Worker<'a> {
@@ -178,9 +165,10 @@ impl<'a> Worker<'a> {
             path_scratch: Vec::new(),
             robots_txt: Finder::new(b"robots.txt"),
             counter: context.counter(),
+            day_key: DayKey::AllDays,
+            counters: DayCounters::default(),
             collected: context.collected(),
             last_asked: None,
-            by_day: ByDay::default(),
         }
     }
 
@@ -194,33 +182,56 @@ impl<'a> Worker<'a> {
     ) -> u64 {
         let mut tally = InputTally::default();
         let mut reader = format.reader();
-        self.turn_to(chunk.file);
+        self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
+        let place = (chunk.file, chunk.sequence);
+        let mut days = self.context.is_by_day.then(|| ChunkDays::new(place));
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         // Out of here once a chunk: it is large, and lines are many.
         let mut scratch = std::mem::take(&mut self.scratch);
         for line in lines(&chunk.bytes) {
             let read = reader.line(line);
+            if let Some(days) = &mut days {
+                let key = days.key_of(&read, self.context.zone, self.context.window);
+                self.turn_to_day(key, chunk.file, &mut tally);
+                tally.bytes += line.len() as u64 + 1;
+            }
             let evidence = evidence.as_deref_mut();
             self.audit_line(line, &read, &mut scratch, position, &mut tally, evidence);
             position.line += 1;
         }
         self.scratch = scratch;
-        self.counter.rows.bound_times(tally.crawler);
-        self.counter.files.entry(chunk.file).or_default().absorb(tally);
+        self.add_lines(chunk.file, tally);
+        days.into_iter().for_each(|days| self.counters.add_chunk(days));
         position.line - chunk.first_line
     }
 
     /// What was counted.
     pub fn into_counted(self) -> WorkerCounts {
-        WorkerCounts { counter: self.counter, collected: self.collected, by_day: self.by_day }
+        let Worker { counter, day_key, mut counters, collected, .. } = self;
+        counters.put(day_key, counter);
+        WorkerCounts { counters, collected }
     }
 
-    /// Goes on to lines of `file`.
-    pub(super) fn turn_to(&mut self, file: FileId) {
-        self.sites.turn_to(self.context.from_paths[file.index()].as_ref());
+    /// Goes on with the counter of `key`; `tally` has the lines that the one before has counted.
+    fn turn_to_day(&mut self, key: DayKey, file: FileId, tally: &mut InputTally) {
+        if key == self.day_key {
+            return;
+        }
+        self.add_lines(file, std::mem::take(tally));
+        let next = self.counters.take(key).unwrap_or_else(|| self.context.counter());
+        let before = std::mem::replace(&mut self.counter, next);
+        self.counters.put(std::mem::replace(&mut self.day_key, key), before);
+        self.origins.forget();
     }
 
-    pub(super) fn audit_line(
+    fn add_lines(&mut self, file: FileId, tally: InputTally) {
+        self.counter.rows.bound_times(tally.crawler);
+        if tally.lines() > 0 {
+            self.counter.files.entry(file).or_default().absorb(tally);
+        }
+    }
+
+    fn audit_line(
         &mut self,
         line: &[u8],
         read: &LineContent<'_>,
@@ -378,7 +389,7 @@ impl<'a> Worker<'a> {
 
 /// What a counter calls sites: looked up once for each site and counter.
 #[derive(Debug, Default)]
-pub(super) struct OriginIds {
+struct OriginIds {
     ids: Vec<Option<OriginId>>,
     generation: u64,
 }
@@ -402,7 +413,7 @@ impl OriginIds {
     }
 
     /// Goes on with another counter.
-    pub fn forget(&mut self) {
+    fn forget(&mut self) {
         self.ids.clear();
     }
 }

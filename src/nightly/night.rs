@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::by_day::FileDays;
+use crate::audit::day_counters::FileDays;
 use crate::audit::extent::{ReadRange, ReadingEnd};
 use crate::audit::identities::Identities;
 use crate::audit::incremental::{IncrementalTally, follow};

@@ -1,0 +1,165 @@
+//! Which counter counts a line: one counts all, or where days are told apart, each day has its own.
+//!
+//! A line belongs to the day of its time. A line without one, which is no record, belongs to the day
+//! of the line before it; the first lines of a log belong to that of the first line that has one. So
+//! it does not show where chunks were cut, or how much of a log was read at once.
+
+use std::collections::BTreeMap;
+
+use crate::input::source::FileId;
+use crate::logs::LineContent;
+use crate::merge::Merge;
+use crate::time::{Day, Window, Zone};
+
+use super::tally::counter::Counter;
+
+/// The lines that one counter counts.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum DayKey {
+    /// All of them: days are not told apart.
+    AllDays,
+    /// Those of one day.
+    Day(Day),
+    /// Those of days that are not asked for.
+    Outside,
+    /// Those of a chunk before the first that has a time.
+    Leading(ChunkPlace),
+}
+
+/// A file, and the place of a chunk in it.
+pub type ChunkPlace = (FileId, u64);
+
+/// Counters by the lines that they count.
+#[derive(Clone, Debug, Default)]
+pub struct DayCounters {
+    counters: BTreeMap<DayKey, Counter>,
+    /// Of each chunk, where days are told apart.
+    chunks: BTreeMap<ChunkPlace, ChunkDays>,
+}
+
+/// What is known of a chunk's days.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkDays {
+    place: ChunkPlace,
+    /// The day of its first line that has a time.
+    first: Option<Day>,
+    /// The day of its last such line so far.
+    last: Option<Day>,
+}
+
+/// What became of the lines of one file.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct FileDays {
+    /// The day of its last line that has a time; `None` where none has.
+    pub last: Option<Day>,
+    /// The latest day of any of its lines, which may come in any order.
+    pub latest: Option<Day>,
+    /// Lines that were looked at.
+    pub lines: u64,
+    /// Those of days that are not asked for.
+    pub outside: u64,
+    /// Those that are records, as far as they were read.
+    pub parsed: u64,
+    /// Those that are none.
+    pub rejected: u64,
+}
+
+impl ChunkDays {
+    /// Of the chunk at `place`, no line of which was looked at yet.
+    pub fn new(place: ChunkPlace) -> ChunkDays {
+        ChunkDays { place, first: None, last: None }
+    }
+
+    /// What counts the next line.
+    pub fn key_of(&mut self, line: &LineContent<'_>, zone: &Zone, window: Window) -> DayKey {
+        let time = match line {
+            LineContent::Fields(fields) => fields.time(),
+            LineContent::Skip(_) | LineContent::Reject(_) => None,
+        };
+        if let Some(time) = time {
+            if !window.contains(time) {
+                return DayKey::Outside;
+            }
+            let day = zone.day_of(time);
+            self.first.get_or_insert(day);
+            self.last = Some(day);
+        }
+        self.last.map_or(DayKey::Leading(self.place), DayKey::Day)
+    }
+}
+
+impl DayCounters {
+    /// Takes out the counter of `key`, if there is one.
+    pub fn take(&mut self, key: DayKey) -> Option<Counter> {
+        self.counters.remove(&key)
+    }
+
+    /// Puts back the counter of `key`, unless it has counted nothing.
+    pub fn put(&mut self, key: DayKey, counter: Counter) {
+        if !counter.files.is_empty() {
+            self.counters.insert(key, counter);
+        }
+    }
+
+    /// Adds what is known of a chunk that was counted.
+    pub fn add_chunk(&mut self, days: ChunkDays) {
+        self.chunks.insert(days.place, days);
+    }
+
+    /// The counters by day, and what became of each file; `last_days` has the days that the lines
+    /// before these had. No counter has the lines of a file in which no day is known.
+    pub fn into_days(
+        self,
+        last_days: &BTreeMap<FileId, Day>,
+    ) -> (BTreeMap<Day, Counter>, BTreeMap<FileId, FileDays>) {
+        let DayCounters { mut counters, chunks } = self;
+        let mut files: BTreeMap<FileId, FileDays> = BTreeMap::new();
+        for (key, counter) in &counters {
+            for (file, tally) in &counter.files {
+                let of_file = files.entry(*file).or_default();
+                of_file.lines += tally.lines();
+                of_file.parsed += tally.parsed_lines();
+                of_file.rejected += tally.rejected_lines();
+                if *key == DayKey::Outside {
+                    of_file.outside += tally.lines();
+                }
+            }
+        }
+        let mut days: BTreeMap<Day, Counter> = BTreeMap::new();
+        let mut waiting: BTreeMap<FileId, Counter> = BTreeMap::new();
+        for (place @ (file, _), ChunkDays { first, last, .. }) in chunks {
+            let of_file = files.entry(file).or_default();
+            of_file.last = of_file.last.or_else(|| last_days.get(&file).copied());
+            let leading = counters.remove(&DayKey::Leading(place));
+            waiting.absorb(leading.into_iter().map(|counter| (file, counter)).collect());
+            if let Some(day) = of_file.last.or(first)
+                && let Some(counter) = waiting.remove(&file)
+            {
+                days.absorb(BTreeMap::from([(day, counter)]));
+            }
+            of_file.last = last.or(of_file.last);
+        }
+        days.absorb(counters.into_iter().filter_map(of_day).collect());
+        for (&day, counter) in &days {
+            for file in counter.files.keys() {
+                files.entry(*file).or_default().latest = Some(day);
+            }
+        }
+        (days, files)
+    }
+}
+
+fn of_day((key, counter): (DayKey, Counter)) -> Option<(Day, Counter)> {
+    match key {
+        DayKey::Day(day) => Some((day, counter)),
+        DayKey::AllDays | DayKey::Outside | DayKey::Leading(_) => None,
+    }
+}
+
+impl Merge for DayCounters {
+    fn absorb(&mut self, other: DayCounters) {
+        self.counters.absorb(other.counters);
+        // A chunk has one worker.
+        self.chunks.extend(other.chunks);
+    }
+}

@@ -138,12 +138,6 @@ fn merge_into<V: Merge>(sum: &mut Option<V>, value: V) {
 mod tests {
     use super::*;
 
-    impl Merge for u64 {
-        fn absorb(&mut self, other: u64) {
-            *self += other;
-        }
-    }
-
     fn bounded(keys: &[u8], keys_max: usize) -> Bounded<Vec<u8>, u64> {
         let mut bounded = Bounded::new(keys_max);
         keys.iter().for_each(|&key| bounded.add([key].as_slice(), 1));

@@ -3,8 +3,8 @@
 //! Merging is associative and commutative: neither the number of threads nor
 //! the order of files can show in a report.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sums that add up.
 pub trait Merge {
@@ -12,8 +12,41 @@ pub trait Merge {
     fn absorb(&mut self, other: Self);
 }
 
+/// Merges a structure field by field. All of its fields are named, so that none can be forgotten.
+macro_rules! merge_fields {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl $crate::merge::Merge for $name {
+            fn absorb(&mut self, other: $name) {
+                let $name { $($field),* } = other;
+                $($crate::merge::Merge::absorb(&mut self.$field, $field);)*
+            }
+        }
+    };
+}
+
+pub(crate) use merge_fields;
+
 impl Merge for () {
     fn absorb(&mut self, (): ()) {}
+}
+
+/// A count, which a damaged file may have made as large as it can be.
+impl Merge for u64 {
+    fn absorb(&mut self, other: u64) {
+        *self = self.saturating_add(other);
+    }
+}
+
+impl<T: Merge, const N: usize> Merge for [T; N] {
+    fn absorb(&mut self, other: [T; N]) {
+        self.iter_mut().zip(other).for_each(|(sum, other)| sum.absorb(other));
+    }
+}
+
+impl<T: Merge> Merge for Box<T> {
+    fn absorb(&mut self, other: Box<T>) {
+        (**self).absorb(*other);
+    }
 }
 
 impl<V: Merge> Merge for Option<V> {
@@ -36,5 +69,11 @@ impl<K: Ord, V: Merge> Merge for BTreeMap<K, V> {
                 }
             }
         }
+    }
+}
+
+impl<K: Ord> Merge for BTreeSet<K> {
+    fn absorb(&mut self, mut other: BTreeSet<K>) {
+        self.append(&mut other);
     }
 }

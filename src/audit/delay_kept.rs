@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::time::UtcTime;
 
 use super::time_buckets::TimeBuckets;
-use crate::merge::Merge;
+use crate::merge::merge_fields;
 
 const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;
@@ -32,12 +32,7 @@ impl DelayTally {
     }
 }
 
-impl Merge for DelayTally {
-    fn absorb(&mut self, other: DelayTally) {
-        self.requests += other.requests;
-        self.hours.absorb(other.hours);
-    }
-}
+merge_fields!(DelayTally { requests, hours });
 
 /// How requests compare with a delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,6 +98,7 @@ impl DelayKept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merge::Merge;
 
     fn excess(allowed: u64, requests_over: u64, periods_over: u64) -> Option<Excess> {
         Some(Excess { allowed, requests_over, periods_over })

@@ -13,7 +13,7 @@ use crate::time::Hour;
 use super::sums::is_zero;
 use super::tally::crawler_tally::Actor;
 use super::tally::short_map::ShortMap;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 /// Hours that are told apart, 62 days of them: at most so many times 40 bytes for each crawler.
 pub const HOURS_MAX: usize = 62 * 24;
@@ -46,14 +46,7 @@ impl HourSums {
     }
 }
 
-impl Merge for HourSums {
-    fn absorb(&mut self, other: HourSums) {
-        self.requests += other.requests;
-        self.allowed += other.allowed;
-        self.violations += other.violations;
-        self.bytes = self.bytes.saturating_add(other.bytes);
-    }
-}
+merge_fields!(HourSums { requests, allowed, violations, bytes });
 
 /// Requests by hour and crawler, at all origins together.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

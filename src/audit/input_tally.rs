@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::logs::reject::{Reject, Skip};
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 use super::tally::header::{FormatUsed, InputSummary};
 
@@ -152,19 +152,7 @@ impl InputTally {
     }
 }
 
-impl Merge for InputTally {
-    fn absorb(&mut self, other: InputTally) {
-        self.crawler += other.crawler;
-        self.other += other.other;
-        self.bytes += other.bytes;
-        for (sum, other) in self.skipped.iter_mut().zip(other.skipped) {
-            *sum += other;
-        }
-        for (sum, other) in self.rejected.iter_mut().zip(other.rejected) {
-            sum.absorb(other);
-        }
-    }
-}
+merge_fields!(InputTally { crawler, other, rejected, bytes, skipped });
 
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounded::{Bounded, StableHash};
 use crate::judge::Judge;
 use crate::judge::outages::{HOUR_SECONDS, OutageHours};
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
 use super::origin_key::OriginKey;
@@ -229,11 +229,7 @@ fn is_ours(site: &Site) -> bool {
     site.standing == OriginRank::Named || site.known.is_some()
 }
 
-impl Merge for LogOutages {
-    fn absorb(&mut self, other: LogOutages) {
-        self.days.absorb(other.days);
-    }
-}
+merge_fields!(LogOutages { days });
 
 impl OriginDay {
     /// Hosts that the user named are never pushed out by those that anybody can make up.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::bounded::Bounded;
 use crate::crawlers::registry::Registry;
 use crate::judge::Judge;
-use crate::merge::Merge;
+use crate::merge::merge_fields;
 use crate::url::origin::Origin;
 
 use super::client_key::ClientKey;
@@ -77,13 +77,7 @@ impl Collected {
     }
 }
 
-impl Merge for Collected {
-    fn absorb(&mut self, other: Collected) {
-        self.addresses.absorb(other.addresses);
-        self.answers.absorb(other.answers);
-        self.origins.absorb(other.origins);
-    }
-}
+merge_fields!(Collected { addresses, answers, origins });
 
 impl AskedOrigins {
     /// None yet.
@@ -110,12 +104,7 @@ impl AskedOrigins {
     }
 }
 
-impl Merge for AskedOrigins {
-    fn absorb(&mut self, other: AskedOrigins) {
-        self.named.extend(other.named);
-        self.strangers.absorb(other.strangers);
-    }
-}
+merge_fields!(AskedOrigins { named, strangers });
 
 #[cfg(test)]
 mod tests {

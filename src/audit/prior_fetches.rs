@@ -13,7 +13,7 @@ use crate::crawlers::identity::Identity;
 use super::robots_fetches::FetchTally;
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
 use super::time_buckets::TimeBuckets;
-use crate::merge::Merge;
+use crate::merge::merge_fields;
 
 /// Violations by who had read robots.txt before: each is one of the first four.
 #[derive(Clone, Debug, Default)]
@@ -86,18 +86,16 @@ impl Awareness {
     }
 }
 
-impl Merge for Awareness {
-    fn absorb(&mut self, other: Awareness) {
-        self.read_by_itself += other.read_by_itself;
-        self.read_by_operator += other.read_by_operator;
-        self.not_read_in_logs += other.not_read_in_logs;
-        self.reading_unknown += other.reading_unknown;
-        self.asked_without_reading += other.asked_without_reading;
-        self.last_reading_200 += other.last_reading_200;
-        self.last_reading_304 += other.last_reading_304;
-        self.ages.absorb(other.ages);
-    }
-}
+merge_fields!(Awareness {
+    read_by_itself,
+    read_by_operator,
+    not_read_in_logs,
+    reading_unknown,
+    asked_without_reading,
+    last_reading_200,
+    last_reading_304,
+    ages,
+});
 
 /// Who read the robots.txt of one place, and when.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::judge::verdict::Verdict;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
 /// Whether a count need not be written.
@@ -11,94 +11,59 @@ pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Requests by verdict.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(default)]
-#[expect(
-    missing_docs,
-    reason = "each is the column of the same name, described in report/columns/"
-)]
-pub struct Sums {
-    #[serde(skip_serializing_if = "is_zero")]
-    pub requests: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub robots_txt_requests: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub allowed: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub allowed_ignoring_star: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub violations: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub grace: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unreachable: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unknown: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub not_bound: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub not_bound_disallowed: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub no_path: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub bytes: u64,
+/// Declares a structure of counts. Files leave out those that are 0.
+macro_rules! counts {
+    ($(#[$meta:meta])* pub struct $name:ident { $($count:ident),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+        #[serde(default)]
+        #[expect(
+            missing_docs,
+            reason = "each is the column of the same name, described in report/columns/"
+        )]
+        pub struct $name {
+            $( #[serde(skip_serializing_if = "is_zero")] pub $count: u64, )*
+        }
+
+        impl $name {
+            /// How many there are.
+            pub const COUNTS: usize = [$(stringify!($count)),*].len();
+
+            /// Those that `counts` gave.
+            pub fn of_counts(counts: [u64; $name::COUNTS]) -> $name {
+                let [$($count),*] = counts;
+                $name { $($count),* }
+            }
+
+            /// All of them, in the order of the fields.
+            pub fn counts(self) -> [u64; $name::COUNTS] {
+                [$(self.$count),*]
+            }
+        }
+
+        merge_fields!($name { $($count),* });
+    };
+}
+
+counts! {
+    /// Requests by verdict.
+    pub struct Sums {
+        requests,
+        robots_txt_requests,
+        allowed,
+        allowed_ignoring_star,
+        violations,
+        grace,
+        unreachable,
+        unknown,
+        not_bound,
+        not_bound_disallowed,
+        no_path,
+        bytes,
+    }
 }
 
 impl Sums {
-    /// How many there are.
-    pub const COUNTS: usize = 12;
-
-    /// Those that [`Sums::counts`] gave.
-    pub fn of_counts(counts: [u64; Sums::COUNTS]) -> Sums {
-        let [
-            requests,
-            robots_txt_requests,
-            allowed,
-            allowed_ignoring_star,
-            violations,
-            grace,
-            unreachable,
-            unknown,
-            not_bound,
-            not_bound_disallowed,
-            no_path,
-            bytes,
-        ] = counts;
-        Sums {
-            requests,
-            robots_txt_requests,
-            allowed,
-            allowed_ignoring_star,
-            violations,
-            grace,
-            unreachable,
-            unknown,
-            not_bound,
-            not_bound_disallowed,
-            no_path,
-            bytes,
-        }
-    }
-
-    /// All of them, in the order of the fields.
-    pub fn counts(self) -> [u64; Sums::COUNTS] {
-        [
-            self.requests,
-            self.robots_txt_requests,
-            self.allowed,
-            self.allowed_ignoring_star,
-            self.violations,
-            self.grace,
-            self.unreachable,
-            self.unknown,
-            self.not_bound,
-            self.not_bound_disallowed,
-            self.no_path,
-            self.bytes,
-        ]
-    }
-
     /// Counts one request that was answered with `bytes` bytes.
     pub fn count(&mut self, verdict: Verdict, bytes: u64) {
         self.requests += 1;
@@ -138,41 +103,15 @@ impl Sums {
     }
 }
 
-impl Merge for Sums {
-    fn absorb(&mut self, other: Sums) {
-        self.requests += other.requests;
-        self.robots_txt_requests += other.robots_txt_requests;
-        self.allowed += other.allowed;
-        self.allowed_ignoring_star += other.allowed_ignoring_star;
-        self.violations += other.violations;
-        self.grace += other.grace;
-        self.unreachable += other.unreachable;
-        self.unknown += other.unknown;
-        self.not_bound += other.not_bound;
-        self.not_bound_disallowed += other.not_bound_disallowed;
-        self.no_path += other.no_path;
-        self.bytes = self.bytes.saturating_add(other.bytes);
+counts! {
+    /// Answers by the class of their status.
+    pub struct Statuses {
+        status_2xx,
+        status_3xx,
+        status_4xx,
+        status_5xx,
+        status_other,
     }
-}
-
-/// Answers by the class of their status.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(default)]
-#[expect(
-    missing_docs,
-    reason = "each is the column of the same name, described in report/columns/"
-)]
-pub struct Statuses {
-    #[serde(skip_serializing_if = "is_zero")]
-    pub status_2xx: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub status_3xx: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub status_4xx: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub status_5xx: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub status_other: u64,
 }
 
 impl Statuses {
@@ -189,17 +128,7 @@ impl Statuses {
 
     /// All answers.
     pub fn total(&self) -> u64 {
-        self.status_2xx + self.status_3xx + self.status_4xx + self.status_5xx + self.status_other
-    }
-}
-
-impl Merge for Statuses {
-    fn absorb(&mut self, other: Statuses) {
-        self.status_2xx += other.status_2xx;
-        self.status_3xx += other.status_3xx;
-        self.status_4xx += other.status_4xx;
-        self.status_5xx += other.status_5xx;
-        self.status_other += other.status_other;
+        self.counts().iter().sum()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{RuleRef, Verdict};
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
@@ -192,20 +192,6 @@ impl WhatIfTally {
     }
 }
 
-impl Merge for WhatIfTally {
-    fn absorb(&mut self, other: WhatIfTally) {
-        self.judged += other.judged;
-        self.unchanged += other.unchanged;
-        self.changes.absorb(other.changes);
-    }
-}
+merge_fields!(WhatIfTally { judged, unchanged, changes });
 
-impl Merge for ChangeTally {
-    fn absorb(&mut self, other: ChangeTally) {
-        self.requests += other.requests;
-        self.span.absorb(other.span);
-        if other.example < self.example {
-            self.example = other.example;
-        }
-    }
-}
+merge_fields!(ChangeTally { requests, span, example });

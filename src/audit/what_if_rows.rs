@@ -4,7 +4,7 @@ use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 use super::crawler_row::ActorRow;
 use super::origin_key::OriginKey;
@@ -223,11 +223,4 @@ impl WhatIfRow {
     }
 }
 
-impl Merge for WhatIfSums {
-    fn absorb(&mut self, other: WhatIfSums) {
-        self.judged += other.judged;
-        self.newly_disallowed += other.newly_disallowed;
-        self.newly_allowed += other.newly_allowed;
-        self.unchanged += other.unchanged;
-    }
-}
+merge_fields!(WhatIfSums { judged, newly_disallowed, newly_allowed, unchanged });

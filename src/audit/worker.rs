@@ -45,7 +45,7 @@ use super::tally::counter::{Counter, TallyLimits};
 use super::tally::example::Position;
 use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 use judged::{add_violation, example};
 
@@ -101,12 +101,7 @@ impl WorkerCounts {
     }
 }
 
-impl Merge for WorkerCounts {
-    fn absorb(&mut self, other: WorkerCounts) {
-        self.counters.absorb(other.counters);
-        self.collected.absorb(other.collected);
-    }
-}
+merge_fields!(WorkerCounts { counters, collected });
 
 impl Context<'_> {
     /// A counter that has counted nothing.

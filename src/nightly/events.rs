@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::sums::Sums;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
@@ -36,12 +36,7 @@ struct OfDay {
     readings: u64,
 }
 
-impl Merge for OfDay {
-    fn absorb(&mut self, other: OfDay) {
-        self.sums.absorb(other.sums);
-        self.readings += other.readings;
-    }
-}
+merge_fields!(OfDay { sums, readings });
 
 /// What crawlers did at all origins, in the order of sites, days, names and identities.
 pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {

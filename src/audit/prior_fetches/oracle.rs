@@ -10,6 +10,7 @@ mod tests {
     use crate::judge::Judge;
     use crate::judge::robots::RobotsId;
     use crate::judge::verdict::RuleRef;
+    use crate::merge::Merge;
     use crate::time::UtcTime;
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;

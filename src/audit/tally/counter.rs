@@ -8,7 +8,7 @@ use serde_bytes::ByteBuf;
 use crate::bounded::StableHash;
 use crate::error::Result;
 use crate::input::source::FileId;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 use super::super::hours::{HOURS_MAX, Hours};
 use super::super::input_tally::InputTally;
@@ -148,14 +148,7 @@ impl Counter {
     }
 }
 
-impl Merge for Counter {
-    fn absorb(&mut self, other: Counter) {
-        self.files.absorb(other.files);
-        self.rows.absorb(other.rows);
-        self.hours.absorb(other.hours);
-        self.unknown_crawlers.absorb(other.unknown_crawlers);
-    }
-}
+merge_fields!(Counter { files, rows, hours, unknown_crawlers });
 
 fn standing(place: &OriginKey, is_stranger: bool) -> OriginRank {
     match is_stranger {

@@ -6,7 +6,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
 use crate::judge::verdict::RuleRef;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::time::Day;
 
 use super::super::delay_kept::DelayTally;
@@ -16,12 +16,6 @@ use super::super::time_buckets::TimeBuckets;
 use super::super::what_if::WhatIfTally;
 use super::example::Example;
 use super::short_map::ShortMap;
-
-impl<T: Merge> Merge for Box<T> {
-    fn absorb(&mut self, other: Box<T>) {
-        (**self).absorb(*other);
-    }
-}
 
 /// Requests of one crawler at one place, of one identity.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -139,15 +133,4 @@ pub struct ViolationTally {
     pub example: Example,
 }
 
-impl Merge for ViolationTally {
-    fn absorb(&mut self, other: ViolationTally) {
-        self.requests += other.requests;
-        self.statuses.absorb(other.statuses);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.span.absorb(other.span);
-        self.minutes.absorb(other.minutes);
-        if other.example < self.example {
-            self.example = other.example;
-        }
-    }
-}
+merge_fields!(ViolationTally { requests, statuses, bytes, span, minutes, example });

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::input::source::FileId;
+use crate::merge::Merge;
 use crate::time::UtcTime;
 
 /// Bytes of a target that are kept as an example.
@@ -31,4 +32,13 @@ pub struct Example {
     pub target: Box<[u8]>,
     /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
     pub snapshot: Option<UtcTime>,
+}
+
+impl Merge for Example {
+    /// The earliest stays.
+    fn absorb(&mut self, other: Example) {
+        if other < *self {
+            *self = other;
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
 /// How identities were verified.
@@ -55,12 +55,7 @@ pub struct NameSources {
     pub failure: Option<String>,
 }
 
-impl Merge for IdentitySources {
-    fn absorb(&mut self, other: IdentitySources) {
-        self.ranges.absorb(other.ranges);
-        self.names.absorb(other.names);
-    }
-}
+merge_fields!(IdentitySources { ranges, names });
 
 impl Merge for RangeSources {
     fn absorb(&mut self, other: RangeSources) {

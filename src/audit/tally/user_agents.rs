@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::Bounded;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 use super::super::sums::{Span, Sums};
 
@@ -24,12 +24,7 @@ pub struct UserAgentTally {
     pub span: Option<Span>,
 }
 
-impl Merge for UserAgentTally {
-    fn absorb(&mut self, other: UserAgentTally) {
-        self.sums.absorb(other.sums);
-        self.span.absorb(other.span);
-    }
-}
+merge_fields!(UserAgentTally { sums, span });
 
 /// Sums by user agent, bounded.
 #[derive(Clone, Debug)]

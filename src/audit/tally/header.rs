@@ -11,6 +11,7 @@ use crate::crawlers::crawler::Crawler;
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::logs::limitation::Limitation;
+use crate::merge::Merge;
 use crate::robots::body::RobotsBody;
 use crate::time::Day;
 
@@ -159,9 +160,9 @@ impl InputSummary {
     }
 }
 
-impl RobotsVersion {
+impl Merge for RobotsVersion {
     /// What is known of it from either of two tallies.
-    pub(super) fn absorb(&mut self, other: RobotsVersion) {
+    fn absorb(&mut self, other: RobotsVersion) {
         if self.body.is_none() && other.body.is_some() {
             *self = other;
         }

@@ -38,7 +38,7 @@ impl MadeBy<'_> {
             let (ours, theirs) = (short(self.registry), short(other.registry));
             return Err(self.differs(other, "the registry of crawlers", &ours, &theirs, advice));
         }
-        let names = self.options.0.iter().chain(&other.options.0).map(|(name, _)| name.as_str());
+        let names = self.options.0.keys().chain(other.options.0.keys()).map(String::as_str);
         for name in names.filter(|name| !exempt.contains(name) && !PLACES.contains(name)) {
             let (ours, theirs) = (self.options.get(name), other.options.get(name));
             if ours != theirs {

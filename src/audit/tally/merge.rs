@@ -148,19 +148,13 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
     let mut merged: Option<Header> = None;
     for header in headers {
         for input in &header.inputs {
-            match inputs.get_mut(&input.name) {
-                Some(known) => known.absorb(input.clone()),
-                None => drop(inputs.insert(input.name.clone(), input.clone())),
-            }
+            inputs.absorb(BTreeMap::from([(input.name.clone(), input.clone())]));
         }
         for crawler in &header.crawlers {
             crawlers.insert(crawler.name.clone(), crawler.clone());
         }
         for version in &header.robots {
-            match robots.get_mut(&version.digest) {
-                Some(known) => known.absorb(version.clone()),
-                None => drop(robots.insert(version.digest, version.clone())),
-            }
+            robots.absorb(BTreeMap::from([(version.digest, version.clone())]));
         }
         match &mut merged {
             None => merged = Some(header.clone()),

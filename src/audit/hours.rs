@@ -91,11 +91,10 @@ impl Hours {
         let Hours { hours_max, kept, earlier } = self;
         let hour = |(hour, actors): (Hour, ShortMap<Actor, HourSums>)| {
             let actors = actors.into_iter().map(|(actor, sums)| Ok((new(actor)?, sums)));
-            let actors: Vec<_> = actors.collect::<Result<_>>()?;
-            Ok((hour, actors.into_iter().collect::<ShortMap<_, _>>()))
+            Ok((hour, actors.collect::<Result<_>>()?))
         };
-        let kept: Vec<_> = kept.into_iter().map(hour).collect::<Result<_>>()?;
-        Ok(Hours { hours_max, kept: kept.into_iter().collect(), earlier })
+        let kept = kept.into_iter().map(hour).collect::<Result<_>>()?;
+        Ok(Hours { hours_max, kept, earlier })
     }
 
     /// The requests of all hours before those.

@@ -151,8 +151,7 @@ pub fn run(
     let (mut counted, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
     let counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
     let ends = ends.into_iter().map(|end| end.input).collect();
-    let summary = options.draft.as_ref().map(|draft| draft.summary());
-    let draft = summary.as_ref().zip(options.draft.as_ref().map(|draft| draft.robots()));
+    let draft = options.draft.as_ref().map(|draft| (draft.summary(), draft.robots()));
     let before_first = options.before_first;
     let day = None;
     let run = Run { options: record, registry, judge, day, before_first, identities, draft };

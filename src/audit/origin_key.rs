@@ -77,3 +77,13 @@ pub enum OriginRank {
     /// Its hash decides.
     Stranger(u64),
 }
+
+impl OriginRank {
+    /// Of `place`, which may be folded if it `is_stranger`.
+    pub fn new(place: &OriginKey, is_stranger: bool) -> OriginRank {
+        match is_stranger {
+            true => OriginRank::Stranger(place.stable_hash()),
+            false => OriginRank::Named,
+        }
+    }
+}

@@ -14,7 +14,6 @@ use crate::url::origin::Origin;
 use super::origin_key::OriginKey;
 use super::origin_key::OriginRank;
 use super::origin_options::{Captured, OriginOptions};
-use crate::bounded::StableHash;
 
 /// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.
 const REMEMBERED_MAX: usize = 1 << 14;
@@ -227,8 +226,7 @@ impl<'a> Sites<'a> {
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
         let place = OriginKey::Origin(origin);
-        let standing =
-            if is_named { OriginRank::Named } else { OriginRank::Stranger(place.stable_hash()) };
+        let standing = OriginRank::new(&place, !is_named);
         Site { place: Arc::new(place), standing, known, host_source }
     }
 

@@ -14,13 +14,12 @@ use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::{Merge, merge_fields};
-use crate::url::origin::Origin;
 use crate::url::path::PathQuery;
 
 use super::origin_key::OriginKey;
 use super::sums::Span;
 use super::tally::example::Example;
-use super::tally::header::{self, DraftScope};
+use super::tally::header::{DraftScope, DraftSummary};
 use super::tally::short_map::ShortMap;
 
 /// A draft of a robots.txt.
@@ -28,19 +27,7 @@ use super::tally::short_map::ShortMap;
 pub struct Draft {
     judge: Judge,
     robots: Arc<Robots>,
-    name: String,
-    governs: Governs,
-}
-
-/// Which requests a draft is for.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Governs {
-    /// Those that one file in force governs, whatever their origin.
-    Everything,
-    /// Those addressed to these origins.
-    Origins(Vec<Origin>),
-    /// Those of the only origin of the logs of which a robots.txt is known.
-    TheOnlyOne,
+    summary: DraftSummary,
 }
 
 /// What a draft would do to a request.
@@ -110,12 +97,13 @@ impl Draft {
     ///
     /// # Errors
     /// Where it was given something else.
-    pub fn new(judge: Judge, governs: Governs) -> Result<Draft> {
-        let name = judge.source(None).unwrap_or_default();
+    pub fn new(judge: Judge, scope: DraftScope) -> Result<Draft> {
+        let source = judge.source(None).unwrap_or_default();
         let robots = judge.unnamed().ok_or_else(|| {
             Error::usage("--what-if takes one file, the draft of a robots.txt; name that")
         })?;
-        Ok(Draft { judge, robots, name, governs })
+        let summary = DraftSummary { source, digest: robots.digest, scope };
+        Ok(Draft { judge, robots, summary })
     }
 
     /// What the draft would do to a request to `place` for `path`, on which there was this verdict;
@@ -136,10 +124,9 @@ impl Draft {
             | Verdict::Unreachable
             | Verdict::NotBound(_) => return None,
         };
-        let is_governed = match (&self.governs, place) {
-            (Governs::Everything | Governs::TheOnlyOne, _) => true,
-            (Governs::Origins(origins), OriginKey::Origin(origin)) => origins.contains(origin),
-            (Governs::Origins(_), _) => false,
+        let is_governed = match &self.summary.scope {
+            DraftScope::Everything | DraftScope::OnlyOrigin => true,
+            DraftScope::Origins(origins) => origins.contains(place),
         };
         if !is_governed {
             return None;
@@ -153,19 +140,10 @@ impl Draft {
         let (draft_line, present) = (decision.line, verdict.rule());
         Some(Compared::Changes(ChangeKey { change, draft_line, present }))
     }
-}
 
-impl Draft {
     /// What a tally says of it.
-    pub fn summary(&self) -> header::DraftSummary {
-        let scope = match &self.governs {
-            Governs::Everything => DraftScope::Everything,
-            Governs::Origins(origins) => {
-                DraftScope::Origins(origins.iter().map(Origin::to_string).collect())
-            }
-            Governs::TheOnlyOne => DraftScope::OnlyOrigin,
-        };
-        header::DraftSummary { source: self.name.clone(), digest: self.robots.digest, scope }
+    pub fn summary(&self) -> &DraftSummary {
+        &self.summary
     }
 
     /// Its version.

@@ -146,8 +146,8 @@ impl WhatIf {
         match scope {
             DraftScope::Origins(origins) => {
                 let compared = self.origins();
-                let is_missing = |origin: &&String| !compared.contains(&origin.as_str());
-                let missing = origins.iter().filter(is_missing);
+                let missing = origins.iter().map(OriginKey::to_string);
+                let missing = missing.filter(|origin| !compared.contains(&origin.as_str()));
                 missing.map(|origin| format!("--what-if-for {origin}: {nothing} there")).collect()
             }
             DraftScope::Everything | DraftScope::OnlyOrigin if self.rows.is_empty() => {

@@ -7,9 +7,11 @@ use ipnet::IpNet;
 
 use crate::archive::Store;
 use crate::audit::client_address::network;
+use crate::audit::origin_key::OriginKey;
 use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::counter::TallyLimits;
-use crate::audit::what_if::{Draft, Governs};
+use crate::audit::tally::header::DraftScope;
+use crate::audit::what_if::Draft;
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
@@ -107,8 +109,8 @@ impl Setup {
     pub fn draft(&self, is_one_file: bool) -> Result<Option<Draft>> {
         let Some(path) = &self.config.what_if else { return Ok(None) };
         let named = self.config.what_if_for.as_deref().unwrap_or_default();
-        let governs = governs(named, &self.options.naming, is_one_file);
-        Draft::new(self.judge_by(Store::File(path.clone()))?, governs).map(Some)
+        let scope = scope(named, &self.options.naming, is_one_file);
+        Draft::new(self.judge_by(Store::File(path.clone()))?, scope).map(Some)
     }
 
     /// What to say where `robots` cannot be opened, as far as it should be there.
@@ -222,13 +224,14 @@ fn privacy(config: &AuditConfig) -> Privacy {
     Privacy { addresses, queries }
 }
 
-fn governs(named: &[Origin], naming: &OriginOptions, is_one_file: bool) -> Governs {
-    let resolve =
-        |origin: &Origin| naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone());
+fn scope(named: &[Origin], naming: &OriginOptions, is_one_file: bool) -> DraftScope {
+    let resolve = |origin: &Origin| {
+        OriginKey::Origin(naming.aliases.resolve(origin).unwrap_or_else(|| origin.clone()))
+    };
     match (named.is_empty(), is_one_file, &naming.origin) {
-        (false, _, _) => Governs::Origins(named.iter().map(resolve).collect()),
-        (true, true, _) => Governs::Everything,
-        (true, false, Some(origin)) => Governs::Origins(vec![resolve(origin)]),
-        (true, false, None) => Governs::TheOnlyOne,
+        (false, _, _) => DraftScope::Origins(named.iter().map(resolve).collect()),
+        (true, true, _) => DraftScope::Everything,
+        (true, false, Some(origin)) => DraftScope::Origins(vec![resolve(origin)]),
+        (true, false, None) => DraftScope::OnlyOrigin,
     }
 }

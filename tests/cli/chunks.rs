@@ -15,7 +15,8 @@ use botaudit::audit::log_outages::OutageHosts;
 use botaudit::audit::model::ReportModel;
 use botaudit::audit::origin_options::OriginOptions;
 use botaudit::audit::prepass::{FirstPass, Wanted};
-use botaudit::audit::what_if::{Draft, Governs};
+use botaudit::audit::tally::header::DraftScope;
+use botaudit::audit::what_if::Draft;
 use botaudit::audit::{self, Options, Progress, tally};
 use botaudit::crawlers::registry::Registry;
 use botaudit::input::source::expand;
@@ -55,7 +56,7 @@ fn report(
     let origin = setting.origin.map(|origin| Origin::parse(origin.as_bytes()).unwrap());
     let draft = setting.draft.map(|draft| {
         let judge = judge_by(Store::File(sandbox.path(draft)));
-        Arc::new(Draft::new(judge, Governs::Everything).unwrap())
+        Arc::new(Draft::new(judge, DraftScope::Everything).unwrap())
     });
     let naming = OriginOptions { origin, ..OriginOptions::default() };
     let options = Options { chunk_bytes, naming, draft, ..Options::new(threads) };

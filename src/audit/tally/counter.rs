@@ -5,18 +5,15 @@ use std::sync::Arc;
 
 use serde_bytes::ByteBuf;
 
-use crate::bounded::StableHash;
 use crate::error::Result;
 use crate::input::source::FileId;
 use crate::merge::{Merge, merge_fields};
 
 use super::super::hours::{HOURS_MAX, Hours};
 use super::super::input_tally::InputTally;
-use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
-use super::crawler_tally::Actor;
-use super::rows::{RowLimits, Rows};
+use super::rows::{FinishedRows, RowLimits, Rows};
 use super::user_agents::UserAgents;
 
 /// User agents of unknown crawlers that are told apart; the rest is `(others)`.
@@ -78,26 +75,19 @@ impl Counter {
         }
         let mut buckets: u64 = 0;
         for OriginRows { place, is_stranger, rows } in counts.origins {
-            let standing = standing(&place, is_stranger);
-            let origin = self.rows.origin(&place, standing);
-            for ((crawler, identity), tally) in rows {
+            let origin = self.rows.origin(&place, OriginRank::new(&place, is_stranger));
+            for (actor, tally) in rows {
                 let mut tally = numbers.row(tally)?;
                 buckets += tally.time_buckets() as u64;
-                let actor = (numbers.crawler(crawler)?, identity);
-                self.rows.row(origin, actor).absorb(tally);
+                self.rows.row(origin, numbers.actor(actor)?).absorb(tally);
             }
         }
-        if let Some(TimesEnd { is_stranger, place, crawler, identity }) = counts.times_end {
-            let crawler = numbers.crawler(crawler)?;
-            let standing = standing(&place, is_stranger);
-            self.rows.end_times_at_row(standing, place, crawler, identity);
+        if let Some(end) = counts.times_end {
+            let crawler = numbers.crawler(end.crawler)?;
+            self.rows.end_times_at_row(TimesEnd { crawler, ..end });
         }
         self.rows.bound_times(buckets.div_ceil(2));
-        self.hours.absorb(
-            counts
-                .hours
-                .renumbered(|(crawler, identity)| Ok((numbers.crawler(crawler)?, identity)))?,
-        );
+        self.hours.absorb(counts.hours.renumbered(|actor| numbers.actor(actor))?);
         for (user_agent, tally) in counts.unknown_crawlers {
             self.unknown_crawlers.entry(&user_agent).absorb(tally);
         }
@@ -116,23 +106,16 @@ impl Counter {
         for (file, tally) in std::mem::take(&mut self.files) {
             files[numbers.input(file)?.index()].absorb(tally);
         }
-        let finished = self.rows.finish();
-        let origins = finished.origins.into_iter().map(|origin| {
-            let row = |((crawler, identity), tally)| {
-                Ok(((numbers.crawler(crawler)?, identity), numbers.row(tally)?))
-            };
-            let mut rows: Vec<_> = origin.rows.into_iter().map(row).collect::<Result<_>>()?;
+        let FinishedRows { mut origins, times_end } = self.rows.finish();
+        for OriginRows { rows, .. } in &mut origins {
+            let row = |(actor, tally)| Ok((numbers.actor(actor)?, numbers.row(tally)?));
+            *rows = std::mem::take(rows).into_iter().map(row).collect::<Result<_>>()?;
             rows.sort_unstable_by_key(|(actor, _)| *actor);
-            Ok(OriginRows { rows, ..origin })
-        });
-        let origins = origins.collect::<Result<_>>()?;
-        let times_end = finished.times_end.map(|(standing, place, crawler, identity)| {
-            let is_stranger = matches!(standing, OriginRank::Stranger(_));
-            Ok(TimesEnd { is_stranger, place, crawler: numbers.crawler(crawler)?, identity })
-        });
-        let times_end = times_end.transpose()?;
-        let of_actor = |(crawler, identity): Actor| Ok((numbers.crawler(crawler)?, identity));
-        let hours = self.hours.renumbered(of_actor)?;
+        }
+        let times_end = times_end
+            .map(|end| Ok(TimesEnd { crawler: numbers.crawler(end.crawler)?, ..end }))
+            .transpose()?;
+        let hours = self.hours.renumbered(|actor| numbers.actor(actor))?;
         let (unknown, other_unknown_crawlers) = self.unknown_crawlers.into_parts();
         let unknown = unknown.into_iter();
         let unknown = unknown.map(|(user_agent, tally)| (ByteBuf::from(user_agent), tally));
@@ -149,10 +132,3 @@ impl Counter {
 }
 
 merge_fields!(Counter { files, rows, hours, unknown_crawlers });
-
-fn standing(place: &OriginKey, is_stranger: bool) -> OriginRank {
-    match is_stranger {
-        true => OriginRank::Stranger(place.stable_hash()),
-        false => OriginRank::Named,
-    }
-}

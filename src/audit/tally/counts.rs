@@ -88,6 +88,14 @@ impl Renumbering {
         find(&self.crawlers, crawler.index(), "crawler")
     }
 
+    /// `actor` by the new number of its crawler.
+    ///
+    /// # Errors
+    /// As [`Renumbering::crawler`].
+    pub fn actor(&self, (crawler, identity): Actor) -> Result<Actor> {
+        Ok((self.crawler(crawler)?, identity))
+    }
+
     /// The new number of `input`.
     ///
     /// # Errors
@@ -114,10 +122,10 @@ impl Renumbering {
             violation.example.file = self.input(violation.example.file)?;
             Ok((self.rule(rule)?, violation))
         });
-        tally.violations = violations.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        tally.violations = violations.collect::<Result<_>>()?;
         let paces = std::mem::take(&mut tally.paces).into_iter();
         let paces = paces.map(|(robots, pace)| Ok((self.version(robots)?, pace)));
-        tally.paces = paces.collect::<Result<Vec<_>>>()?.into_iter().collect();
+        tally.paces = paces.collect::<Result<_>>()?;
         if let Some(simulated) = &mut tally.simulated {
             let changes = std::mem::take(&mut simulated.changes).into_iter();
             let changes = changes.map(|(mut key, mut change)| {
@@ -125,7 +133,7 @@ impl Renumbering {
                 change.example.file = self.input(change.example.file)?;
                 Ok((key, change))
             });
-            simulated.changes = changes.collect::<Result<Vec<_>>>()?.into_iter().collect();
+            simulated.changes = changes.collect::<Result<_>>()?;
         }
         Ok(tally)
     }

@@ -15,6 +15,7 @@ use crate::merge::Merge;
 use crate::robots::body::RobotsBody;
 use crate::time::Day;
 
+use super::super::origin_key::OriginKey;
 use super::identity_sources::IdentitySources;
 use super::rulings::Rulings;
 
@@ -137,7 +138,7 @@ pub enum DraftScope {
     /// Those that one file in force governs, whatever their origin.
     Everything,
     /// Those addressed to these origins.
-    Origins(Vec<String>),
+    Origins(Vec<OriginKey>),
     /// Those of the only origin of the logs of which a robots.txt is known.
     OnlyOrigin,
 }

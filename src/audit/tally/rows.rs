@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use super::super::origin_key::OriginKey;
 use super::super::origin_key::OriginRank;
-use super::counts::OriginRows;
+use super::counts::{OriginRows, TimesEnd};
 use super::crawler_tally::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
@@ -126,7 +126,7 @@ pub struct FinishedRows {
     /// Ascending; `(others)` among them, if there had to be any. Their rows are in no order.
     pub origins: Vec<OriginRows>,
     /// The first row that goes without times.
-    pub times_end: Option<(OriginRank, OriginKey, CrawlerId, Identity)>,
+    pub times_end: Option<TimesEnd>,
 }
 
 impl Rows {
@@ -238,15 +238,10 @@ impl Rows {
     }
 
     /// Takes over at which row another table had to give up times.
-    pub fn end_times_at_row(
-        &mut self,
-        standing: OriginRank,
-        place: OriginKey,
-        crawler: CrawlerId,
-        identity: Identity,
-    ) {
-        let rank = self.ranks[crawler.index()];
-        self.end_times_at(Some((standing, place, rank, identity)));
+    pub fn end_times_at_row(&mut self, end: TimesEnd) {
+        let TimesEnd { is_stranger, place, crawler, identity } = end;
+        let standing = OriginRank::new(&place, is_stranger);
+        self.end_times_at(Some((standing, place, self.ranks[crawler.index()], identity)));
     }
 
     fn end_times_at(&mut self, times_end: Option<TimesKey>) {
@@ -277,9 +272,10 @@ impl Rows {
             let at = self.ranks.iter().position(|known| *known == rank);
             CrawlerId(at.and_then(|at| u16::try_from(at).ok()).expect("ranks are of crawlers"))
         };
-        let times_end = self
-            .times_end
-            .map(|(standing, place, rank, identity)| (standing, place, crawler_of(rank), identity));
+        let times_end = self.times_end.map(|(standing, place, rank, identity)| {
+            let is_stranger = standing != OriginRank::Named;
+            TimesEnd { is_stranger, place, crawler: crawler_of(rank), identity }
+        });
         FinishedRows { origins, times_end }
     }
 

@@ -18,6 +18,7 @@ use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
 use crate::time::UtcTime;
 
 use super::dns_candidates::{DnsCandidate, DnsCandidates};
+use super::tally::identity_sources::NameSources;
 
 /// By what identities are told.
 #[derive(Debug, Default)]
@@ -32,16 +33,8 @@ pub struct Identities {
 #[derive(Debug)]
 pub struct Names {
     confirmations: HashMap<DnsCandidate, Confirmation>,
-    /// When it was asked.
-    pub asked_at: UtcTime,
-    /// Those that were looked up.
-    pub looked_up: usize,
-    /// Those that were not, because they were too many; at least.
-    pub passed_over: usize,
-    /// Those of whom something was not answered.
-    pub unanswered: usize,
-    /// Why, of one of them.
-    pub failure: Option<String>,
+    /// What is told of that.
+    pub sources: NameSources,
 }
 
 impl Identities {
@@ -117,20 +110,16 @@ impl Names {
         }
         let (confirmations, failure) = check_all(&claims, resolver, now, cache);
         let passed_over = suspects.told_apart.len() - chosen.len();
-        Names {
+        let is_unanswered = |found: &&Confirmation| **found == Confirmation::NoAnswer;
+        let sources = NameSources {
             asked_at: now,
             looked_up: claims.len(),
             passed_over: passed_over + usize::from(suspects.has_others),
-            unanswered: confirmations
-                .iter()
-                .filter(|found| **found == Confirmation::NoAnswer)
-                .count(),
+            unanswered: confirmations.iter().filter(is_unanswered).count(),
             failure: failure.map(|failure| failure.0),
-            confirmations: chosen
-                .into_iter()
-                .map(|(suspect, place)| (suspect, confirmations[place]))
-                .collect(),
-        }
+        };
+        let confirmed = |(suspect, place): (DnsCandidate, usize)| (suspect, confirmations[place]);
+        Names { confirmations: chosen.into_iter().map(confirmed).collect(), sources }
     }
 }
 
@@ -162,11 +151,13 @@ mod tests {
             ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), &registry).unwrap()),
             names: (!names.is_empty()).then(|| Names {
                 confirmations: confirmations.collect(),
-                asked_at: UtcTime::from_unix_seconds(0).unwrap(),
-                looked_up: 0,
-                passed_over: 0,
-                unanswered: 0,
-                failure: None,
+                sources: NameSources {
+                    asked_at: UtcTime::from_unix_seconds(0).unwrap(),
+                    looked_up: 0,
+                    passed_over: 0,
+                    unanswered: 0,
+                    failure: None,
+                },
             }),
         };
         for (crawler, address, expected) in cases {

@@ -101,28 +101,24 @@ impl<'a> Quotes<'a> {
         Ok(AskedDelay::new(text, digest, &self.profiles[crawler.index()]))
     }
 
-    /// The version whose digest is `digest`, if its bytes were kept.
-    pub fn version_of(&self, digest: Digest) -> Option<(RobotsId, &'a RobotsVersion)> {
-        let at = self.header.robots.binary_search_by_key(&digest, |known| known.digest).ok()?;
-        Some((RobotsId::from_index(at), &self.header.robots[at]))
-    }
-
     /// The version of `digest`, with its text where that was kept.
     ///
     /// # Errors
     /// Where there is no such version: the tally is damaged.
     pub fn used(&self, digest: Digest) -> Result<UsedRobots> {
-        let (id, version) = self.version_of(digest).ok_or_else(|| {
+        let versions = &self.header.robots;
+        let at = versions.binary_search_by_key(&digest, |known| known.digest);
+        let at = at.map_err(|_| {
             Error::inconsistent(format!("the tally is damaged: no robots.txt {digest}"))
         })?;
-        Ok(UsedRobots { id, version: version.clone() })
+        Ok(UsedRobots { id: RobotsId::from_index(at), version: versions[at].clone() })
     }
 
     /// What version `robots` says.
     ///
     /// # Errors
     /// Where its bytes were not kept: the tally is damaged.
-    pub fn text(&self, robots: RobotsId) -> Result<&'a RobotsTxt> {
+    fn text(&self, robots: RobotsId) -> Result<&'a RobotsTxt> {
         let version = self.header.robots.get(robots.index());
         let body = version.and_then(|version| version.body.as_ref()).ok_or_else(|| {
             let why = format!("the tally is damaged: no robots.txt number {}", robots.index());

@@ -1,12 +1,9 @@
 //! The snapshots of an archive that an audit judged by.
 
 use crate::error::Result;
-use crate::merge::Merge;
 
-use super::origin_key::OriginKey;
 use super::quotes::{Quotes, UsedRobots};
-use super::sums::Span;
-use super::tally::crawler_tally::{Actor, CrawlerTally};
+use super::tally::counts::OriginRows;
 use crate::judge::snapshot_history::SnapshotInForce;
 
 /// Origins whose snapshots are told; of the others it is told how many there are.
@@ -36,26 +33,18 @@ pub struct OriginSnapshots {
 }
 
 impl Snapshots {
-    /// Adds what was in force between the first and the last request of `rows`, which are those of
-    /// `place`, and puts each version of robots.txt among that into `robots`, by name.
+    /// Adds what was in force between the first and the last request of an origin, and puts each
+    /// version of robots.txt among that into `robots`, by name.
     ///
     /// # Errors
     /// Where the tally is damaged.
     pub(super) fn add(
         &mut self,
-        place: &OriginKey,
-        rows: &[(Actor, CrawlerTally)],
+        of: &OriginRows,
         quotes: &Quotes<'_>,
         robots: &mut Vec<(String, UsedRobots)>,
     ) -> Result<()> {
-        let rulings = quotes.rulings();
-        let origin = place.to_string();
-        let mut span: Option<Span> = None;
-        rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
-        let (Some(history), Some(span)) = (rulings.histories.get(&origin), span) else {
-            return Ok(());
-        };
-        let deciding = history.between(span.first, span.last, rulings.before_first());
+        let Some((history, deciding)) = of.in_force(quotes.rulings()) else { return Ok(()) };
         let mut versions = Vec::new();
         for SnapshotInForce { fetched_at, digest, .. } in &deciding {
             if let Some(digest) = digest.filter(|digest| !versions.contains(digest)) {
@@ -67,6 +56,7 @@ impl Snapshots {
         if self.origins.len() < ORIGINS_TOLD_MAX {
             let snapshots_total = deciding.len();
             let snapshots = deciding.into_iter().take(SNAPSHOTS_TOLD_MAX).collect();
+            let origin = of.place.to_string();
             self.origins.push(OriginSnapshots { origin, snapshots, snapshots_total });
         }
         Ok(())

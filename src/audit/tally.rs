@@ -44,13 +44,9 @@ impl Tally {
     /// Of each origin that has a history and rows: the snapshots that were in force between its first
     /// and its last request.
     pub fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
-        let rulings = &self.header.rulings;
         let in_force = self.counts.origins.iter().filter_map(|of| {
-            let origin = of.place.to_string();
-            let history = rulings.histories.get(&origin)?;
-            let span = of.span()?;
-            let snapshots = history.between(span.first, span.last, rulings.before_first());
-            Some((origin, snapshots))
+            let (_, snapshots) = of.in_force(&self.header.rulings)?;
+            Some((of.place.to_string(), snapshots))
         });
         in_force.collect()
     }

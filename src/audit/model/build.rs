@@ -14,7 +14,6 @@ use super::super::prior_fetches::Readers;
 use super::super::quotes::{Quotes, UsedRobots};
 use super::super::snapshots::Snapshots;
 use super::super::tally::Tally;
-use super::super::tally::counts::OriginRows;
 use super::super::tally::crawler_tally::Times;
 use super::super::tally::header::Header;
 use super::super::tally::rows::TIME_BUCKETS_MAX;
@@ -34,12 +33,13 @@ impl ReportModel {
         let quotes = Quotes::new(&header);
         let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
         let mut rows = Vec::new();
-        for OriginRows { place, rows: of_place, .. } in counts.origins {
-            snapshots.add(&place, &of_place, &quotes, &mut robots)?;
-            let readers = Readers::new(&of_place, &header.crawlers);
-            for (actor, tally) in of_place {
+        for of_origin in counts.origins {
+            snapshots.add(&of_origin, &quotes, &mut robots)?;
+            let readers = Readers::new(&of_origin.rows, &header.crawlers);
+            let origin = of_origin.place.to_string();
+            for (actor, tally) in of_origin.rows {
                 let knowledge = readers.knowledge(actor);
-                rows.push(ActorRow::new(place.to_string(), actor, tally, &knowledge, &quotes)?);
+                rows.push(ActorRow::new(origin.clone(), actor, tally, &knowledge, &quotes)?);
             }
         }
         // Crawlers are numbered in the order of their names.

@@ -16,7 +16,7 @@ use crate::logs::reject::Skip;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
-use super::super::identities::{Identities, Names};
+use super::super::identities::Identities;
 use super::super::input_end::InputEnd;
 use super::super::origin_key::OriginKey;
 use super::Tally;
@@ -26,7 +26,7 @@ use super::header::{
     DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
     RobotsVersion, SCHEMA_VERSION,
 };
-use super::identity_sources::{IdentitySources, NameSources, RangeListSummary, RangeSources};
+use super::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
 use super::rulings::Rulings;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
 
@@ -242,11 +242,7 @@ fn identity_sources(crawlers: &BTreeSet<CrawlerId>, run: Run<'_>) -> IdentitySou
     let Identities { ranges, names } = run.identities;
     IdentitySources {
         ranges: ranges.as_ref().map(|ranges| range_sources(ranges, crawlers, run.registry)),
-        names: names.as_ref().map(|names| {
-            let Names { asked_at, looked_up, passed_over, unanswered, .. } = *names;
-            let failure = names.failure.clone();
-            NameSources { asked_at, looked_up, passed_over, unanswered, failure }
-        }),
+        names: names.as_ref().map(|names| names.sources.clone()),
     }
 }
 

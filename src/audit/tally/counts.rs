@@ -14,7 +14,9 @@ use super::super::input_tally::InputTally;
 use super::super::origin_key::OriginKey;
 use super::super::sums::Span;
 use super::crawler_tally::{Actor, CrawlerTally};
+use super::rulings::Rulings;
 use super::user_agents::UserAgentTally;
+use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
 use crate::judge::verdict::RuleRef;
 use crate::merge::Merge;
 
@@ -48,10 +50,21 @@ pub struct OriginRows {
 
 impl OriginRows {
     /// From the first request to the last; `None` where there was none.
-    pub fn span(&self) -> Option<Span> {
+    fn span(&self) -> Option<Span> {
         let mut span: Option<Span> = None;
         self.rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
         span
+    }
+
+    /// The history of its robots.txt in `rulings`, and the snapshots that were in force between the
+    /// first and the last request; `None` where it has no history or no request.
+    pub fn in_force<'a>(
+        &self,
+        rulings: &'a Rulings,
+    ) -> Option<(&'a SnapshotHistory, Vec<SnapshotInForce>)> {
+        let history = rulings.histories.get(&self.place.to_string())?;
+        let span = self.span()?;
+        Some((history, history.between(span.first, span.last, rulings.before_first())))
     }
 }
 

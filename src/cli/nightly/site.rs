@@ -7,10 +7,11 @@ use std::path::Path;
 
 use crate::audit::client_key::ClientKey;
 use crate::audit::dns_candidates::DnsCandidates;
-use crate::audit::identities::{Identities, Names};
+use crate::audit::identities::Identities;
 use crate::audit::model::ReportModel;
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::sums::Sums;
+use crate::audit::tally::identity_sources::NameSources;
 use crate::audit::tally::{Tally, header};
 use crate::audit::{Progress, collect_of};
 use crate::config::audit_config::AuditConfig;
@@ -238,8 +239,9 @@ impl<'a> Job<'a> {
 
     /// Who was not answered for stays unverified: what was judged is not judged again.
     fn tell_of_names(&self, identities: &Identities) {
-        if let Some(names) = identities.names.as_ref().filter(|names| names.unanswered > 0) {
-            let Names { unanswered, looked_up, failure, .. } = names;
+        let sources = identities.names.as_ref().map(|names| &names.sources);
+        if let Some(sources) = sources.filter(|sources| sources.unanswered > 0) {
+            let NameSources { unanswered, looked_up, failure, .. } = sources;
             let why = failure.as_deref().unwrap_or("no answer");
             self.tell(&format!(
                 "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and stay \

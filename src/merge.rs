@@ -26,6 +26,11 @@ macro_rules! merge_fields {
 
 pub(crate) use merge_fields;
 
+/// The smaller of two values, as far as there are any.
+pub fn least<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
+    [left, right].into_iter().flatten().min()
+}
+
 impl Merge for () {
     fn absorb(&mut self, (): ()) {}
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::logs::reject::{Reject, Skip};
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, least, merge_fields};
 
 use super::tally::header::{FormatUsed, InputSummary};
 
@@ -157,13 +157,6 @@ merge_fields!(InputTally { crawler, other, rejected, bytes, skipped });
 impl Merge for RejectTally {
     fn absorb(&mut self, other: RejectTally) {
         self.lines += other.lines;
-        let is_earlier = match (&self.sample, &other.sample) {
-            (Some((ours, _)), Some((theirs, _))) => theirs < ours,
-            (None, Some(_)) => true,
-            (_, None) => false,
-        };
-        if is_earlier {
-            self.sample = other.sample;
-        }
+        self.sample = least(self.sample.take(), other.sample);
     }
 }

@@ -67,16 +67,13 @@ impl FromPath {
     }
 }
 
-/// Other names of hosts and origins.
+/// Other names of hosts and origins, each with the proper one.
 #[derive(Clone, Debug, Default)]
-pub struct Aliases {
-    hosts: Vec<(String, Site)>,
-    origins: Vec<(Origin, Site)>,
-}
+pub struct Aliases(Vec<(Named, Named)>);
 
 #[derive(Clone, Debug)]
-enum Site {
-    /// Scheme and port stay as they are.
+enum Named {
+    /// Whatever its scheme and port.
     Host(String),
     Origin(Origin),
 }
@@ -88,23 +85,20 @@ impl Aliases {
     /// What is wrong with it.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let (alias, name) = text.split_once('=').ok_or("it needs a '='")?;
-        let name = site(name)?;
-        match site(alias)? {
-            Site::Host(host) => self.hosts.push((host, name)),
-            Site::Origin(origin) => self.origins.push((origin, name)),
-        }
+        let name = named(name)?;
+        self.0.push((named(alias)?, name));
         Ok(())
     }
 
     /// The proper name of `origin`, if it is an alias; what is given for an origin wins over what
     /// is given for its host. Not followed further.
     pub fn resolve(&self, origin: &Origin) -> Option<Origin> {
-        let by_origin = self.origins.iter().find(|(alias, _)| alias == origin);
-        let by_host =
-            || self.hosts.iter().find(|(alias, _)| alias == origin.host()).map(|(_, name)| name);
-        match by_origin.map(|(_, name)| name).or_else(by_host)? {
-            Site::Origin(name) => Some(name.clone()),
-            Site::Host(host) => {
+        let aliases = || self.0.iter().filter(|(alias, _)| alias.covers(origin));
+        let of_origin = aliases().find(|(alias, _)| matches!(alias, Named::Origin(_)));
+        match of_origin.or_else(|| aliases().next()).map(|(_, name)| name)? {
+            Named::Origin(name) => Some(name.clone()),
+            // Scheme and port stay as they are.
+            Named::Host(host) => {
                 Origin::new(origin.scheme().as_bytes(), host.as_bytes(), origin.port())
             }
         }
@@ -112,19 +106,24 @@ impl Aliases {
 
     /// Whether the user named `origin` as what something else is an alias of.
     pub fn is_name(&self, origin: &Origin) -> bool {
-        let names = self.hosts.iter().map(|(_, name)| name);
-        names.chain(self.origins.iter().map(|(_, name)| name)).any(|name| match name {
-            Site::Host(host) => host == origin.host(),
-            Site::Origin(name) => name == origin,
-        })
+        self.0.iter().any(|(_, name)| name.covers(origin))
     }
 }
 
-fn site(text: &str) -> Result<Site, String> {
+impl Named {
+    fn covers(&self, origin: &Origin) -> bool {
+        match self {
+            Named::Host(host) => host == origin.host(),
+            Named::Origin(name) => name == origin,
+        }
+    }
+}
+
+fn named(text: &str) -> Result<Named, String> {
     let found = if text.contains("://") {
-        Origin::parse(text.as_bytes()).map(Site::Origin)
+        Origin::parse(text.as_bytes()).map(Named::Origin)
     } else {
-        canonical_host(text.as_bytes()).map(Site::Host)
+        canonical_host(text.as_bytes()).map(Named::Host)
     };
     found.ok_or_else(|| format!("'{text}' is no host and no origin"))
 }

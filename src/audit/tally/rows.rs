@@ -22,7 +22,7 @@ use super::crawler_tally::{Actor, CrawlerTally};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
-use crate::merge::Merge;
+use crate::merge::{Merge, least};
 
 /// Origins that the user did not name and that are told apart; the rest is `(others)`.
 pub const STRANGERS_MAX: usize = 10_000;
@@ -241,14 +241,8 @@ impl Rows {
     pub fn end_times_at_row(&mut self, end: TimesEnd) {
         let TimesEnd { is_stranger, place, crawler, identity } = end;
         let standing = OriginRank::new(&place, is_stranger);
-        self.end_times_at(Some((standing, place, self.ranks[crawler.index()], identity)));
-    }
-
-    fn end_times_at(&mut self, times_end: Option<TimesKey>) {
-        self.times_end = match (self.times_end.take(), times_end) {
-            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
-            (ours, theirs) => ours.or(theirs),
-        };
+        let end = (standing, place, self.ranks[crawler.index()], identity);
+        self.times_end = least(self.times_end.take(), Some(end));
     }
 
     /// Everything in order.
@@ -360,10 +354,7 @@ impl Merge for Rows {
     fn absorb(&mut self, other: Rows) {
         let Rows { origins, rows, time_buckets_at_most, times_end, last_stranger, .. } = other;
         // The other keeps as many as may be kept, all of which are no larger than its last.
-        self.last_stranger = match (self.last_stranger.take(), last_stranger) {
-            (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
-            (ours, theirs) => ours.or(theirs),
-        };
+        self.last_stranger = least(self.last_stranger.take(), last_stranger);
         let ids: Vec<OriginId> = origins
             .iter()
             .enumerate()
@@ -376,7 +367,7 @@ impl Merge for Rows {
             self.row(ids[origin.0 as usize], (crawler, identity)).absorb(tally);
         }
         self.time_buckets_at_most = self.time_buckets_at_most.saturating_add(time_buckets_at_most);
-        self.end_times_at(times_end);
+        self.times_end = least(self.times_end.take(), times_end);
         self.bound_times(0);
     }
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::merge::Merge;
 
 use super::client_key::KeyFingerprint;
-use super::dns_candidates::{DnsCandidate, Requests, SUSPECTS_MAX};
+use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
 use super::log_outages::{AnswersOfDay, LogOutages};
 use super::origin_key::{OriginKey, OriginRank};
 use super::packed;
@@ -278,12 +278,14 @@ impl Body {
         Body {
             addresses: addresses.map(|addresses| {
                 let (kept, others) = addresses.into_parts();
-                let entry = |(DnsCandidate { crawler, address }, Requests(requests))| {
-                    AddressEntry { crawler, address, requests }
+                let entry = |(DnsCandidate { crawler, address }, requests)| AddressEntry {
+                    crawler,
+                    address,
+                    requests,
                 };
                 let mut kept: Vec<AddressEntry> = kept.map(entry).collect();
                 kept.sort();
-                Addresses { kept, requests_of_others: others.map(|Requests(requests)| requests) }
+                Addresses { kept, requests_of_others: others }
             }),
             answers: answers.map(|answers| {
                 let (days, is_cut) = answers.into_days();
@@ -318,16 +320,16 @@ impl Body {
 }
 
 impl Addresses {
-    fn into_bounded(self, crawlers: usize) -> Option<Bounded<DnsCandidate, Requests>> {
+    fn into_bounded(self, crawlers: usize) -> Option<Bounded<DnsCandidate, u64>> {
         let mut addresses = Bounded::new(SUSPECTS_MAX);
         for AddressEntry { crawler, address, requests } in self.kept {
             if crawler.index() >= crawlers || address != address.to_canonical() {
                 return None;
             }
-            addresses.add(&DnsCandidate { crawler, address }, Requests(requests));
+            addresses.add(&DnsCandidate { crawler, address }, requests);
         }
         if let Some(requests) = self.requests_of_others {
-            addresses.add_to_others(Requests(requests));
+            addresses.add_to_others(requests);
         }
         Some(addresses)
     }

@@ -3,7 +3,6 @@
 use crate::crawlers::crawler::CrawlerId;
 
 use crate::bounded::{Bounded, StableHash};
-use crate::merge::Merge;
 
 use std::net::IpAddr;
 
@@ -29,16 +28,6 @@ impl StableHash for DnsCandidate {
     }
 }
 
-/// How many requests.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Requests(pub u64);
-
-impl Merge for Requests {
-    fn absorb(&mut self, other: Requests) {
-        self.0 = self.0.saturating_add(other.0);
-    }
-}
-
 /// Suspects by what they asked for in all, the busiest first; equal in any order of lines.
 #[derive(Debug, Default)]
 pub struct DnsCandidates {
@@ -50,9 +39,9 @@ pub struct DnsCandidates {
 
 impl DnsCandidates {
     /// Puts those that were counted in order.
-    pub fn new(counted: Bounded<DnsCandidate, Requests>) -> DnsCandidates {
+    pub fn new(counted: Bounded<DnsCandidate, u64>) -> DnsCandidates {
         let (kept, others) = counted.into_parts();
-        let mut kept: Vec<(DnsCandidate, Requests)> = kept.collect();
+        let mut kept: Vec<(DnsCandidate, u64)> = kept.collect();
         kept.sort_by_key(|&(suspect, requests)| {
             (std::cmp::Reverse(requests), suspect.stable_hash(), suspect)
         });
@@ -71,7 +60,7 @@ mod tests {
             |last: u8| DnsCandidate { crawler: CrawlerId(3), address: [192, 0, 2, last].into() };
         let mut counted = Bounded::new(10);
         for last in [1, 2, 2, 3, 3, 3] {
-            counted.add(&suspect(last), Requests(1));
+            counted.add(&suspect(last), 1);
         }
         let suspects = DnsCandidates::new(counted);
         assert_eq!(suspects.told_apart, [suspect(3), suspect(2), suspect(1)]);

@@ -9,7 +9,7 @@ use crate::merge::merge_fields;
 use crate::url::origin::Origin;
 
 use super::client_key::ClientKey;
-use super::dns_candidates::{DnsCandidate, Requests, SUSPECTS_MAX};
+use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
 use super::identities::Identities;
 use super::log_outages::{LogOutages, OutageHosts};
 use super::origin_key::{OriginKey, OriginRank};
@@ -50,8 +50,8 @@ pub struct FirstPass<'a> {
 /// What the first pass collected; `None` where it was not wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
-    /// Addresses to be looked up.
-    pub addresses: Option<Bounded<DnsCandidate, Requests>>,
+    /// Addresses to be looked up, with their requests.
+    pub addresses: Option<Bounded<DnsCandidate, u64>>,
     /// How requests for robots.txt were answered.
     pub answers: Option<LogOutages>,
     /// Origins that crawlers asked.

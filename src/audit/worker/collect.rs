@@ -11,7 +11,7 @@ use crate::url::path::prepare;
 use crate::url::target::Target;
 
 use super::super::client_address::{client, client_address};
-use super::super::dns_candidates::{DnsCandidate, Requests};
+use super::super::dns_candidates::DnsCandidate;
 use super::super::prepass::Wanted;
 use super::super::sites::Site;
 use super::Worker;
@@ -67,7 +67,7 @@ impl Worker<'_> {
             client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
             && self.context.identities.is_suspect(crawler, address)
         {
-            addresses.add(&DnsCandidate { crawler, address }, Requests(1));
+            addresses.add(&DnsCandidate { crawler, address }, 1);
         }
     }
 

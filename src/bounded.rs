@@ -64,11 +64,6 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.kept.get_mut(&key).expect("it was there, or was inserted and is not the last")
     }
 
-    /// The kept keys in the order of their hashes, with what is added up under each.
-    pub fn kept_mut(&mut self) -> impl Iterator<Item = (u64, &K, &mut V)> {
-        self.kept.iter_mut().map(|((hash, key), value)| (*hash, key, value))
-    }
-
     /// The kept keys in the order of their hashes.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.kept.keys().map(|(_, key)| key)
@@ -77,11 +72,6 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
     /// Adds `value` to what the others add up to.
     pub fn add_to_others(&mut self, value: V) {
         merge_into(&mut self.others, value);
-    }
-
-    /// What the others add up to.
-    pub fn others_mut(&mut self) -> Option<&mut V> {
-        self.others.as_mut()
     }
 
     /// The kept keys in the order of their hashes, and the sum of the others.

@@ -73,6 +73,7 @@ struct OriginDay {
     place: OriginKey,
     /// Since 1970.
     day: i64,
+    is_named: bool,
 }
 
 /// The answers of one day at a place, as they are written to a file.
@@ -145,10 +146,10 @@ impl LogOutages {
         }
         let hour = time.unix_seconds().div_euclid(HOUR_SECONDS);
         let day = hour.div_euclid(HOURS_OF_DAY);
-        let key = OriginDay { place: OriginKey::clone(&site.place), day };
-        let hash = key.hash_of(site.standing == OriginRank::Named);
+        let is_named = site.standing == OriginRank::Named;
+        let key = OriginDay { place: OriginKey::clone(&site.place), day, is_named };
         let hour_of_day = u8::try_from(hour.rem_euclid(HOURS_OF_DAY)).expect("a day has 24 hours");
-        self.days.entry(hash, &key).count(hour_of_day, status, client);
+        self.days.entry(key.stable_hash(), &key).count(hour_of_day, status, client);
     }
 
     /// What all answers together show of the origins that are the user's, as `judge` and `naming`
@@ -157,12 +158,12 @@ impl LogOutages {
         let sites = Sites::new(judge, naming);
         let (days, others) = self.days.into_parts();
         // A host may have been a stranger to one machine and named on another.
-        let mut by_place: BTreeMap<OriginDay, Answers> = BTreeMap::new();
-        for (key, answers) in days {
-            by_place.absorb(BTreeMap::from([(key, answers)]));
+        let mut by_place: BTreeMap<(OriginKey, i64), Answers> = BTreeMap::new();
+        for (OriginDay { place, day, .. }, answers) in days {
+            by_place.absorb(BTreeMap::from([((place, day), answers)]));
         }
         let mut hours = OutageHours::new();
-        for (OriginDay { place, day }, answers) in by_place {
+        for ((place, day), answers) in by_place {
             let silent: Vec<i64> = answers.silent().collect();
             if silent.is_empty() || !is_ours(&sites.of_place(&place)) {
                 continue;
@@ -181,20 +182,14 @@ impl LogOutages {
     /// What was collected, in the order of places and days, and whether some days had to be left
     /// out.
     pub(super) fn into_days(self) -> (Vec<AnswersOfDay>, bool) {
-        let mut witness = self;
-        let days = witness.days.kept_mut().map(|(hash, key, answers)| AnswersOfDay {
-            place: key.place.clone(),
-            is_named: hash >> 63 == 0,
-            day: key.day,
-            answered_hours: answers.answered,
-            in_vain: std::mem::take(&mut answers.in_vain),
-        });
-        let mut days: Vec<AnswersOfDay> = days.collect();
-        days.sort_by(|left, right| {
-            (&left.place, left.day, left.is_named).cmp(&(&right.place, right.day, right.is_named))
-        });
-        let is_cut = witness.days.others_mut().is_some();
-        (days, is_cut)
+        let (days, others) = self.days.into_parts();
+        let of_day = |(OriginDay { place, day, is_named }, answers)| {
+            let Answers { answered: answered_hours, in_vain } = answers;
+            AnswersOfDay { place, is_named, day, answered_hours, in_vain }
+        };
+        // In the order of their keys, not in that of the hashes of these.
+        let days: BTreeMap<OriginDay, Answers> = days.collect();
+        (days.into_iter().map(of_day).collect(), others.is_some())
     }
 
     /// Of what [`LogOutages::into_days`] gave; `None` where it cannot have.
@@ -214,8 +209,8 @@ impl LogOutages {
             if !is_time || !is_hours || matches!(place, OriginKey::Invalid | OriginKey::Others) {
                 return None;
             }
-            let key = OriginDay { place, day };
-            witness.days.add_hashed(key.hash_of(is_named), key, Answers { answered, in_vain });
+            let key = OriginDay { place, day, is_named };
+            witness.days.add(&key, Answers { answered, in_vain });
         }
         if is_cut {
             witness.days.add_to_others(Answers::default());
@@ -231,19 +226,11 @@ fn is_ours(site: &Site) -> bool {
 
 merge_fields!(LogOutages { days });
 
-impl OriginDay {
-    /// Hosts that the user named are never pushed out by those that anybody can make up.
-    fn hash_of(&self, is_named: bool) -> u64 {
-        match is_named {
-            true => self.stable_hash() >> 1,
-            false => self.stable_hash() >> 1 | 1 << 63,
-        }
-    }
-}
-
 impl StableHash for OriginDay {
+    /// Hosts that the user named are never pushed out by those that anybody can make up.
     fn stable_hash(&self) -> u64 {
-        format!("{} {}", self.day, self.place).as_bytes().stable_hash()
+        let hash = format!("{} {}", self.day, self.place).as_bytes().stable_hash();
+        hash >> 1 | u64::from(!self.is_named) << 63
     }
 }
 

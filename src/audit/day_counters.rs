@@ -163,3 +163,64 @@ impl Merge for DayCounters {
         self.chunks.extend(other.chunks);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::input_tally::InputTally;
+    use crate::audit::tally::counter::TallyLimits;
+
+    /// The lines of one file by day, of chunks with the day of the first and of the last line that
+    /// has a time, and with the number of lines before the first of these.
+    #[track_caller]
+    fn check(
+        chunks: &[(Option<(&str, &str)>, u64)],
+        last_day: Option<&str>,
+        expected: &[(&str, u64)],
+        expected_last: Option<&str>,
+    ) {
+        let day = |text: &str| Day::parse(text).unwrap();
+        let file = FileId::from_index(3);
+        let mut whole = DayCounters::default();
+        // Workers may finish in any order.
+        for (sequence, (days, leading)) in chunks.iter().enumerate().rev() {
+            let place = (file, sequence as u64);
+            let first = days.map(|(first, _)| day(first));
+            let last = days.map(|(_, last)| day(last));
+            let mut counted = DayCounters::default();
+            counted.add_chunk(ChunkDays { place, first, last });
+            let of_days = [first, last].into_iter().flatten().map(|day| (DayKey::Day(day), 1));
+            for (key, other) in of_days.chain([(DayKey::Leading(place), *leading)]) {
+                let mut counter = counted
+                    .take(key)
+                    .unwrap_or_else(|| Counter::new(TallyLimits::default(), Vec::new().into()));
+                if other > 0 {
+                    let lines = InputTally { other, ..InputTally::default() };
+                    counter.files.entry(file).or_default().absorb(lines);
+                }
+                counted.put(key, counter);
+            }
+            whole.absorb(counted);
+        }
+        let last_days = last_day.map(|last| (file, day(last))).into_iter().collect();
+        let (days, files) = whole.into_days(&last_days);
+        let found: Vec<(Day, u64)> =
+            days.iter().map(|(day, counter)| (*day, counter.files[&file].lines())).collect();
+        let expected: Vec<(Day, u64)> =
+            expected.iter().map(|(text, lines)| (day(text), *lines)).collect();
+        assert_eq!(found, expected);
+        let timed = 2 * chunks.iter().flat_map(|(days, _)| days).count() as u64;
+        let all = timed + chunks.iter().map(|(_, leading)| leading).sum::<u64>();
+        assert_eq!((files[&file].lines, files[&file].last), (all, expected_last.map(day)));
+    }
+
+    #[test]
+    fn lines_without_a_time_belong_to_the_day_before_them() {
+        let (first, second, third) = ("2026-03-01", "2026-03-02", "2026-03-03");
+        let chunks = [(None, 2), (Some((first, second)), 3), (None, 4), (Some((third, third)), 5)];
+        check(&chunks, None, &[(first, 6), (second, 10), (third, 2)], Some(third));
+        check(&chunks[2..], Some(second), &[(second, 9), (third, 2)], Some(third));
+        check(&chunks[..1], Some(second), &[(second, 2)], Some(second));
+        check(&chunks[..1], None, &[], None);
+    }
+}

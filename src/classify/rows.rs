@@ -32,9 +32,9 @@ impl InputRows {
     /// Reads `chunk`, which holds whole records.
     pub fn read(form: &InputFormat, chunk: Vec<u8>) -> InputRows {
         match form {
-            InputFormat::Lines => InputRows::of_lines(chunk),
+            InputFormat::Lines => InputRows::in_place(chunk, None),
             InputFormat::Delimited { delimiter, .. } if is_simple(&chunk) => {
-                InputRows::of_simple_records(chunk, *delimiter)
+                InputRows::in_place(chunk, Some(*delimiter))
             }
             InputFormat::Delimited { delimiter, .. } => InputRows::of_records(&chunk, *delimiter),
             InputFormat::JsonLines(wanted) => InputRows::of_json(wanted, &chunk),
@@ -72,19 +72,17 @@ impl InputRows {
         self.text
     }
 
-    /// Blank lines are no rows.
-    fn of_lines(chunk: Vec<u8>) -> InputRows {
+    /// Rows whose cells are told where they lie: a line is one cell, or, with a `delimiter`, what
+    /// [`InputRows::of_records`] makes of it where the chunk [`is_simple`]. Blank lines are no rows.
+    fn in_place(chunk: Vec<u8>, delimiter: Option<u8>) -> InputRows {
         let mut rows = InputRows::default();
         let mut start = 0;
         // The end of a last line without one comes last, and stands for nothing where there is none.
         for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
             let line = &chunk[start..end];
-            let text = line.trim_ascii_start();
-            let blank_bytes = line.len() - text.len();
-            let text = text.trim_ascii_end();
-            if !text.is_empty() {
-                rows.cells.push(range(start + blank_bytes, text.len()));
-                rows.end_row();
+            match delimiter {
+                Some(delimiter) => rows.push_cells(start, line, delimiter),
+                None => rows.push_trimmed(start, line),
             }
             start = end + 1;
         }
@@ -92,26 +90,26 @@ impl InputRows {
         rows
     }
 
-    /// What [`InputRows::of_records`] makes of what [`is_simple`]; where it lies.
-    fn of_simple_records(chunk: Vec<u8>, delimiter: u8) -> InputRows {
-        let mut rows = InputRows::default();
-        let mut start = 0;
-        for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
-            let line = &chunk[start..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if !line.is_empty() {
-                let mut cell = start;
-                for cell_end in memchr_iter(delimiter, line).chain([line.len()]) {
-                    let cell_end = start + cell_end;
-                    rows.cells.push(range(cell, cell_end - cell));
-                    cell = cell_end + 1;
-                }
-                rows.end_row();
-            }
-            start = end + 1;
+    fn push_trimmed(&mut self, start: usize, line: &[u8]) {
+        let text = line.trim_ascii_start();
+        let blank_bytes = line.len() - text.len();
+        let text = text.trim_ascii_end();
+        if !text.is_empty() {
+            self.cells.push(range(start + blank_bytes, text.len()));
+            self.end_row();
         }
-        rows.text = chunk;
-        rows
+    }
+
+    fn push_cells(&mut self, start: usize, line: &[u8], delimiter: u8) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !line.is_empty() {
+            let mut cell = 0;
+            for cell_end in memchr_iter(delimiter, line).chain([line.len()]) {
+                self.cells.push(range(start + cell, cell_end - cell));
+                cell = cell_end + 1;
+            }
+            self.end_row();
+        }
     }
 
     fn of_records(chunk: &[u8], delimiter: u8) -> InputRows {
@@ -213,7 +211,7 @@ mod tests {
             let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
             let text: Vec<u8> = (0..8).map(letter).collect();
             if is_simple(&text) {
-                let simply = InputRows::of_simple_records(text.clone(), b',');
+                let simply = InputRows::in_place(text.clone(), Some(b','));
                 let expected = InputRows::of_records(&text, b',');
                 assert_eq!(cells(&simply), cells(&expected), "{text:?}");
             }
@@ -223,7 +221,7 @@ mod tests {
 
     #[test]
     fn lines_are_trimmed_and_blank_ones_are_none() {
-        let rows = InputRows::of_lines(b"\n a \r\n\t\nb c\n\nd".to_vec());
+        let rows = InputRows::in_place(b"\n a \r\n\t\nb c\n\nd".to_vec(), None);
         let expected: [&[&[u8]]; 3] = [&[b"a"], &[b"b c"], &[b"d"]];
         assert_eq!(cells(&rows), expected);
     }

@@ -292,17 +292,11 @@ fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut 
 fn key_tail<'a>(field: &Field<'a>) -> &'a [u8] {
     let name_bytes = match (field.kind, field.spelling) {
         (FieldKind::UserAgent, Spelling::Standard) => 10,
-        // As long as the shortest accepted misspelling of each.
-        (FieldKind::UserAgent, Spelling::AcceptedTypo) => {
-            if field.key.get(4) == Some(&b' ') {
-                10
-            } else {
-                9
-            }
-        }
+        (FieldKind::UserAgent, _) if field.key.get(4) == Some(&b' ') => 10,
         (FieldKind::Allow, _) => 5,
         (FieldKind::Disallow, Spelling::Standard) => 8,
-        (FieldKind::Disallow, Spelling::AcceptedTypo) => 7,
+        // As long as the shortest accepted misspelling of each.
+        (FieldKind::UserAgent, Spelling::AcceptedTypo) => 9,
         _ => 7,
     };
     &field.key[name_bytes.min(field.key.len())..]

@@ -158,18 +158,11 @@ pub fn passive_port(line: &[u8]) -> Option<u16> {
         .iter()
         .position(|byte| !byte.is_ascii_digit() && *byte != b',')
         .map_or(text.len(), |len| start + len);
-    let numbers: Vec<Option<u16>> =
-        text[start..end].split(|&byte| byte == b',').map(byte).collect();
-    match numbers[..] {
-        [Some(_), Some(_), Some(_), Some(_), Some(high), Some(low)] => {
-            Some(high << 8 | low).filter(|port| *port != 0)
-        }
-        _ => None,
-    }
-}
-
-fn byte(digits: &[u8]) -> Option<u16> {
-    std::str::from_utf8(digits).ok()?.parse::<u8>().ok().map(u16::from)
+    let numbers = text[start..end].split(|&byte| byte == b',');
+    let numbers: Option<Vec<u8>> =
+        numbers.map(|digits| std::str::from_utf8(digits).ok()?.parse().ok()).collect();
+    let [_, _, _, _, high, low] = numbers?[..] else { return None };
+    Some(u16::from_be_bytes([high, low])).filter(|port| *port != 0)
 }
 
 fn port_number(digits: &[u8]) -> Option<u16> {

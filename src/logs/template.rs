@@ -128,49 +128,40 @@ fn joined(pieces: Vec<TemplateToken>) -> Vec<TemplateToken> {
     joined
 }
 
+/// What a piece holds, if it is a field.
+fn slot_of(piece: &TemplateToken) -> Option<&Slot> {
+    match piece {
+        TemplateToken::Field(slot, _) => Some(slot),
+        TemplateToken::Literal(_) => None,
+    }
+}
+
 /// Whether no other field says the same better: the first of its kind, and a host rather than a
 /// server's name.
 fn is_best(pieces: &[TemplateToken], at: usize) -> bool {
-    let TemplateToken::Field(slot, _) = &pieces[at] else { return false };
+    let Some(slot) = slot_of(&pieces[at]) else { return false };
     let kind = |slot: &Slot| match slot {
         Slot::TimeOf(_) => Slot::Time,
         Slot::DecodedPath | Slot::DecodedTarget => Slot::Target,
         slot => slot.clone(),
     };
-    let fields = || {
-        pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
-            TemplateToken::Field(slot, _) => Some((at, slot)),
-            TemplateToken::Literal(_) => None,
-        })
-    };
+    let has = |wanted: &[Slot]| pieces.iter().filter_map(slot_of).any(|slot| wanted.contains(slot));
     let is_raw = |slot: &Slot| !matches!(slot, Slot::DecodedPath | Slot::DecodedTarget);
     let is_outdone = match slot {
-        Slot::ServerName => fields().any(|(_, other)| *other == Slot::Host),
-        Slot::DecodedPath | Slot::DecodedTarget => {
-            fields().any(|(_, other)| matches!(other, Slot::Target | Slot::Request))
-        }
-        Slot::Query => {
-            fields().any(|(_, other)| matches!(other, Slot::Target | Slot::DecodedTarget))
-        }
+        Slot::ServerName => has(&[Slot::Host]),
+        Slot::DecodedPath | Slot::DecodedTarget => has(&[Slot::Target, Slot::Request]),
+        Slot::Query => has(&[Slot::Target, Slot::DecodedTarget]),
         _ => false,
     };
-    !is_outdone
-        && !fields().any(|(place, other)| {
-            place < at && kind(other) == kind(slot) && is_raw(other) == is_raw(slot)
-        })
+    let is_same = |other: &Slot| kind(other) == kind(slot) && is_raw(other) == is_raw(slot);
+    !is_outdone && !pieces[..at].iter().filter_map(slot_of).any(is_same)
 }
 
 /// What the fields leave out.
 fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
-    let has = |wanted: &[Slot]| {
-        pieces.iter().any(|piece| match piece {
-            TemplateToken::Field(slot, _) => wanted.contains(slot),
-            TemplateToken::Literal(_) => false,
-        })
-    };
-    let has_time = has(&[Slot::Time])
-        || pieces.iter().any(|piece| matches!(piece, TemplateToken::Field(Slot::TimeOf(_), _)));
-    if !has_time {
+    let slots = || pieces.iter().filter_map(slot_of);
+    let has = |wanted: &[Slot]| slots().any(|slot| wanted.contains(slot));
+    if !slots().any(|slot| matches!(slot, Slot::Time | Slot::TimeOf(_))) {
         return Err(Error::usage(
             "the log format has no time; add $time_local, $time_iso8601 or $msec (nginx) or %t \
              (Apache)",
@@ -186,14 +177,14 @@ fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
         (Limitation::NoUserAgent, !has(&[Slot::UserAgent])),
         (Limitation::DecodedTargets, !is_raw),
         (Limitation::NoQuery, !is_raw && !has(&[Slot::DecodedTarget, Slot::Query])),
-        (Limitation::NoZone, !has(&[Slot::Time]) && !pieces.iter().any(names_zone)),
+        (Limitation::NoZone, !has(&[Slot::Time]) && !slots().any(names_zone)),
         (Limitation::NoClient, !has(&[Slot::Client, Slot::ForwardedFor])),
     ]))
 }
 
 /// Whether it is a time that says where its clock stands.
-fn names_zone(piece: &TemplateToken) -> bool {
-    let TemplateToken::Field(Slot::TimeOf(pattern), _) = piece else { return false };
+fn names_zone(slot: &Slot) -> bool {
+    let Slot::TimeOf(pattern) = slot else { return false };
     ["%z", "%:z", "%s"].iter().any(|directive| pattern.contains(directive))
 }
 

@@ -81,10 +81,21 @@ const NAMES: [(&[u8], FieldKind, Spelling); 12] = [
     (b"site-map", FieldKind::Sitemap, Spelling::AcceptedTypo),
 ];
 
-/// Keys that are in use, though they change no verdict, with spaces between. Here the whole key must
-/// be equal.
-const UNUSED: &str = "clean-param content-signal content-usage crawl-delay domain host noarchive \
-    nofollow noindex request-rate revisit-after visit-time";
+/// Keys that are in use, though they change no verdict. Here the whole key must be equal.
+const UNUSED: [&[u8]; 12] = [
+    b"clean-param",
+    b"content-signal",
+    b"content-usage",
+    b"crawl-delay",
+    b"domain",
+    b"host",
+    b"noarchive",
+    b"nofollow",
+    b"noindex",
+    b"request-rate",
+    b"revisit-after",
+    b"visit-time",
+];
 
 /// Reads one line. A comment starts at the first `#`, wherever it stands.
 pub fn read<'a>(line: &RobotsTxtLine<'a>) -> Content<'a> {
@@ -136,7 +147,7 @@ fn kind(key: &[u8]) -> (FieldKind, Spelling) {
     if let Some((_, kind, spelling)) = NAMES.iter().find(|(name, ..)| is_start(name)) {
         return (*kind, *spelling);
     }
-    if UNUSED.split(' ').any(|name| key.eq_ignore_ascii_case(name.as_bytes())) {
+    if UNUSED.iter().any(|name| key.eq_ignore_ascii_case(name)) {
         return (FieldKind::Unused, Spelling::Standard);
     }
     (FieldKind::Unknown, Spelling::Standard)

@@ -24,10 +24,13 @@ pub struct NearLine<'a> {
     pub requests: Option<u64>,
 }
 
-/// The lines near the rules that `audit` found broken, by digest and line.
-pub fn robots_rules(audit: &ReportModel) -> BTreeMap<Digest, BTreeMap<u32, NearLine<'_>>> {
+/// Lines of robots.txt files, by digest; those of each ascend.
+pub type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
+
+/// The lines near the rules that `audit` found broken, in the files that are `wanted`.
+pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
-    for (_, (_, identity), rule) in audit.broken_rules() {
+    for (_, (_, identity), rule) in audit.broken_rules().filter(|of| wanted(&of.2.rule.digest)) {
         let lines = broken.entry(rule.rule.digest).or_default();
         let is_itself = identity != Identity::Spoofed;
         *lines.entry(rule.rule.line).or_default() +=
@@ -46,16 +49,19 @@ pub fn robots_rules(audit: &ReportModel) -> BTreeMap<Digest, BTreeMap<u32, NearL
     known.collect()
 }
 
-fn near_lines<'a>(text: &'a RobotsTxt, broken: &BTreeMap<u32, u64>) -> BTreeMap<u32, NearLine<'a>> {
-    let mut near = BTreeMap::new();
+/// Ascending, each once.
+fn near_lines<'a>(text: &'a RobotsTxt, broken: &BTreeMap<u32, u64>) -> Vec<(u32, NearLine<'a>)> {
+    let mut near = Vec::new();
     for &line in broken.keys() {
         let Some((group, _)) = text.rule_at(line) else { continue };
         for token in group.product_tokens.iter().take(TOKENS_MAX) {
             let (field, value) = ("user-agent", &*token.written);
-            near.insert(token.line, NearLine { field, value, requests: None });
+            near.push((token.line, NearLine { field, value, requests: None }));
         }
         near.extend(neighbours(group, line, broken));
     }
+    near.sort_by_key(|(line, _)| *line);
+    near.dedup_by_key(|(line, _)| *line);
     near
 }
 
@@ -98,9 +104,9 @@ mod tests {
             b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\nDisallow: /2\nDisallow: /3\nDisallow: /4\nDisallow: /5\nAllow: /6\nDisallow: /7\nDisallow: /8\nDisallow: /9\nDisallow: /10\n",
         );
         let near = near_lines(&text, &BTreeMap::from([(10, 7)]));
-        let lines: Vec<u32> = near.keys().copied().collect();
+        let lines: Vec<u32> = near.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 5, 7, 8, 9, 10, 11, 12, 13]);
         let rule = NearLine { field: "allow", value: b"/6", requests: Some(7) };
-        assert_eq!(near[&10], rule);
+        assert_eq!(near[6], (10, rule));
     }
 }

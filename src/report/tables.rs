@@ -95,7 +95,7 @@ fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 }
 
 fn write_robots_rules(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
-    robots_rules(of.audit).into_iter().try_for_each(|(digest, lines)| {
+    robots_rules(of.audit, |_| true).into_iter().try_for_each(|(digest, lines)| {
         csv.rows(lines, |row, (line, near)| {
             row.digest(&digest)
                 .counts([u64::from(line)])

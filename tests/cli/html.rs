@@ -452,7 +452,7 @@ fn a_page_of_nothing_says_so() {
         (line(1, "/", 200, "Mozilla/5.0"), "The logs hold no request of a known crawler."),
     ] {
         sandbox.write("access.log", log);
-        sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+        sandbox.run("audit -q --robots robots.txt -o report access.log").exits(3);
         let shown = show(&browser, sandbox.text("report/report.html"), "by-crawler", "");
         shown.is_sound();
         shown.says(says);

@@ -115,9 +115,8 @@ fn source(model: &PageModel<'_>, digest: &Digest) -> Markup {
 /// nothing are shown as such.
 fn excerpt(model: &PageModel<'_>, rule: &DecidingRule) -> Markup {
     let marked = NearLine { field: rule.directive, value: &rule.pattern, requests: None };
-    let near = model.robots_lines.get(&rule.digest).into_iter().flatten();
-    let near: Vec<(u32, NearLine<'_>)> = near.map(|(line, near)| (*line, *near)).collect();
-    let mut lines = group_of(rule.line, &near);
+    let near = model.robots_lines.get(&rule.digest).map_or(&[][..], Vec::as_slice);
+    let mut lines = group_of(rule.line, near);
     if !lines.iter().any(|(line, _)| *line == rule.line) {
         lines.push((rule.line, marked));
     }

@@ -5,7 +5,7 @@ pub mod crawler;
 pub mod heaviest;
 pub mod rule;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::model::ReportModel;
@@ -22,7 +22,7 @@ use crate::time::{Day, Hour};
 use super::escape::visible;
 use super::files::files_of;
 use super::line_totals::LineTotals;
-use super::robots_rules::{NearLine, robots_rules};
+use super::robots_rules::{NearLines, robots_rules};
 use crawler::CrawlerTotals;
 use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
@@ -60,7 +60,7 @@ pub struct PageModel<'a> {
     /// The rules broken most often by crawlers that are not spoofed.
     pub rules: Heaviest<RuleTotals<'a>>,
     /// Lines near broken rules.
-    pub robots_lines: BTreeMap<Digest, BTreeMap<u32, NearLine<'a>>>,
+    pub robots_lines: NearLines<'a>,
     /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed.
     pub offenders: Heaviest<&'a ActorRow>,
     /// Rows of `summary.csv` by violations.
@@ -80,6 +80,8 @@ impl<'a> PageModel<'a> {
         let mut origins: Vec<&str> = audit.rows().iter().map(|row| row.origin.as_str()).collect();
         // Rows stand in the order of origins.
         origins.dedup();
+        let rules = rules(audit);
+        let shown: BTreeSet<Digest> = rules.rows.iter().map(|rule| rule.rule.digest).collect();
         let mut model = PageModel {
             audit,
             files: files_of(audit, evidence).collect(),
@@ -90,8 +92,8 @@ impl<'a> PageModel<'a> {
             period: None,
             days: BTreeMap::new(),
             hours: hours(audit),
-            rules: rules(audit),
-            robots_lines: robots_rules(audit),
+            rules,
+            robots_lines: robots_rules(audit, |digest| shown.contains(digest)),
             offenders: Heaviest::of(offenders, OFFENDERS_SHOWN, violations),
             summary: Heaviest::of(audit.rows().iter(), ROWS_MAX, violations),
             violations: Heaviest::of(audit.broken_rules(), ROWS_MAX, |(_, _, broken)| {

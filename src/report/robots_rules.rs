@@ -107,6 +107,6 @@ mod tests {
         let lines: Vec<u32> = near.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 5, 7, 8, 9, 10, 11, 12, 13]);
         let rule = NearLine { field: "allow", value: b"/6", requests: Some(7) };
-        assert_eq!(near[6], (10, rule));
+        assert_eq!(near[5], (10, rule));
     }
 }

@@ -76,7 +76,8 @@ struct Known(Option<u64>);
 impl Render for Known {
     fn render_to(&self, buffer: &mut String) {
         match self.0 {
-            Some(number) => grouped(number).render_to(buffer),
+            // Digits and commas need no escaping.
+            Some(number) => buffer.push_str(&grouped(number)),
             None => "–".render_to(buffer),
         }
     }
@@ -137,17 +138,19 @@ impl<'a, T> HtmlTable<'a, T> {
     ) -> Self {
         let is_heading = self.columns.is_empty();
         self.columns.push((title, kind));
-        let hidden = (kind == Kind::Drawing).then_some("true");
+        let (before, after) = kind.tags(is_heading);
         for (of, row) in self.of.iter().zip(&mut self.rows) {
+            let row = &mut row.0;
             let (shown, by) = cell(of);
-            let cell = html! {
-                @if is_heading {
-                    th scope="row" class=[kind.class()] aria-hidden=[hidden] data-v=[by] { (shown) }
-                } @else {
-                    td class=[kind.class()] aria-hidden=[hidden] data-v=[by] { (shown) }
-                }
-            };
-            cell.render_to(&mut row.0);
+            row.push_str(before);
+            if let Some(by) = by {
+                row.push_str(" data-v=\"");
+                by.render_to(row);
+                row.push('"');
+            }
+            row.push('>');
+            shown.render_to(row);
+            row.push_str(after);
         }
         self
     }
@@ -286,6 +289,21 @@ impl<T> Render for HtmlTable<'_, T> {
 }
 
 impl Kind {
+    /// What stands before and after a cell: `html!` would make a text of its own for each cell,
+    /// and a page has thousands.
+    fn tags(self, is_heading: bool) -> (&'static str, &'static str) {
+        match (self, is_heading) {
+            (Kind::Text, true) => ("<th scope=\"row\"", "</th>"),
+            (Kind::Number, true) => ("<th scope=\"row\" class=\"n\"", "</th>"),
+            (Kind::Drawing, true) => {
+                ("<th scope=\"row\" class=\"bar\" aria-hidden=\"true\"", "</th>")
+            }
+            (Kind::Text, false) => ("<td", "</td>"),
+            (Kind::Number, false) => ("<td class=\"n\"", "</td>"),
+            (Kind::Drawing, false) => ("<td class=\"bar\" aria-hidden=\"true\"", "</td>"),
+        }
+    }
+
     fn class(self) -> Option<&'static str> {
         match self {
             Kind::Text => None,

@@ -24,9 +24,9 @@ pub struct RankedPattern<'a> {
 pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> {
     let mut patterns = Vec::with_capacity(rules.len());
     // Numbers alone are sorted: patterns are large, and are moved once.
-    let mut order: Vec<(u64, usize)> = Vec::with_capacity(rules.len());
+    let mut order: Vec<u128> = Vec::with_capacity(rules.len());
     let mut add = |directive, pattern: Cow<'a, [u8]>, decision| {
-        order.push((place(directive, &pattern, decision), patterns.len()));
+        order.push(u128::from(place(directive, &pattern, decision)) << 64 | patterns.len() as u128);
         patterns.push(RankedPattern { pattern, decision });
     };
     for (index, rule) in rules.iter().enumerate() {
@@ -41,9 +41,9 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
     order.sort_unstable();
     let mut ranked: Vec<RankedPattern<'_>> = Vec::with_capacity(patterns.len());
     let mut class_before = None;
-    for (order, at) in order {
-        let RankedPattern { pattern, decision } = &mut patterns[at];
-        let class = order >> DIRECTIVE_SHIFT;
+    for order in order {
+        let RankedPattern { pattern, decision } = &mut patterns[order as u64 as usize];
+        let class = order >> 64 >> DIRECTIVE_SHIFT;
         // Of equal rules the first decides.
         let is_repeated = class_before == Some(class)
             && ranked.last().is_some_and(|last| last.pattern == *pattern);

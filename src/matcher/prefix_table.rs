@@ -81,10 +81,7 @@ pub struct PrefixEntry {
 impl PrefixTable {
     /// Sorts `entries` and makes the table of them. Their suffixes are then numbered in that order.
     pub fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
-        entries.sort_unstable_by(|a, b| {
-            let by_key = a.key.cmp(&b.key);
-            by_key.then_with(|| a.prefix.cmp(b.prefix)).then_with(|| a.rank.cmp(&b.rank))
-        });
+        sort(entries);
         let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
         let mut keys = Vec::with_capacity(entries.len());
         let mut bytes = Vec::with_capacity(entries.iter().map(|entry| entry.prefix.len()).sum());
@@ -232,6 +229,25 @@ fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
         at = prefix.parent;
     }
     NONE
+}
+
+/// Puts entries in the order of their prefixes, and of their ranks where these are equal.
+///
+/// Numbers are sorted first, twelve bytes of the prefix and the place of the entry in each: they are
+/// compared and moved in a third of the time that entries take.
+fn sort(entries: &mut [PatternPrefix<'_>]) {
+    const PLACE: u128 = u32::MAX as u128;
+    let number = |(entry, at): (&PatternPrefix<'_>, u32)| entry.key & !PLACE | u128::from(at);
+    let mut order: Vec<u128> = entries.iter().zip(0..).map(number).collect();
+    order.sort_unstable();
+    let sorted: Vec<PatternPrefix<'_>> =
+        order.iter().map(|number| entries[(number & PLACE) as usize]).collect();
+    entries.copy_from_slice(&sorted);
+    for tied in entries.chunk_by_mut(|a, b| a.key | PLACE == b.key | PLACE) {
+        if tied.len() > 1 {
+            tied.sort_unstable_by(|a, b| (a.prefix, a.rank).cmp(&(b.prefix, b.rank)));
+        }
+    }
 }
 
 /// The first sixteen bytes as a number that sorts as they do; zeros where there are fewer.

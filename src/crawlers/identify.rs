@@ -56,7 +56,6 @@ impl Detector {
         // 30,000 user agents; a log has fewer that differ.
         let needles = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(rows_by_needle.keys())
             .expect("a registry's file is far smaller than what an automaton can hold");
@@ -71,7 +70,8 @@ impl Detector {
         }
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
-        for hit in self.needles.find_overlapping_iter(user_agent) {
+        // Needles are in lower case. To look for both cases of each letter took twice as long.
+        for hit in self.needles.find_overlapping_iter(&user_agent.to_ascii_lowercase()) {
             search.ask(&self.rows_by_needle[hit.pattern().as_usize()]);
         }
         search.ask(&self.rows_without);

@@ -5,7 +5,7 @@ use memchr::{memchr, memchr2};
 use crate::logs::escape::Escaping;
 
 /// Where [`find_near`] expects what it looks for, in words of eight bytes.
-const NEAR_WORDS: usize = 3;
+const NEAR_WORDS: usize = 4;
 
 /// What `memchr` gives, sooner where the byte is one of the first: to begin a search for it takes
 /// longer than to look at a few words.

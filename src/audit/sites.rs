@@ -1,6 +1,7 @@
 //! From the host that a record names to its place in the report and the
 //! robots.txt that governs it. Asked once for each distinct host, then remembered.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -48,13 +49,22 @@ impl SiteId {
     }
 }
 
+/// Hosts that are remembered as records name them, a power of two.
+const RECENT: usize = 256;
+
 /// The host of one record.
-#[derive(Debug)]
-struct LastHost {
+#[derive(Clone, Debug)]
+struct RecentHost {
+    /// Empty where there is none.
     host: Vec<u8>,
     port: Option<u16>,
     scheme: Option<Scheme>,
     site: SiteId,
+}
+
+impl RecentHost {
+    const NONE: RecentHost =
+        RecentHost { host: Vec::new(), port: None, scheme: None, site: SiteId::DEFAULT };
 }
 
 /// One worker's memory of hosts.
@@ -70,8 +80,8 @@ pub struct Sites<'a> {
     own: HashMap<Box<[u8]>, SiteId, RandomState>,
     foreign: HashMap<Box<[u8]>, SiteId, RandomState>,
     key: Vec<u8>,
-    /// The host of the record before, its port and scheme.
-    last: Option<LastHost>,
+    /// Hosts of records, with port and scheme, each where its hash says.
+    recent: Vec<RecentHost>,
     /// How often all was forgotten.
     pub generation: u64,
 }
@@ -87,7 +97,7 @@ impl<'a> Sites<'a> {
             own: HashMap::default(),
             foreign: HashMap::default(),
             key: Vec::new(),
-            last: None,
+            recent: vec![RecentHost::NONE; RECENT],
             generation: 0,
         };
         let default_site = match &naming.origin {
@@ -118,7 +128,7 @@ impl<'a> Sites<'a> {
             self.sites.truncate(1);
             self.own.clear();
             self.foreign.clear();
-            self.last = None;
+            self.recent.fill(RecentHost::NONE);
             self.generation += 1;
         }
     }
@@ -133,17 +143,15 @@ impl<'a> Sites<'a> {
     ) -> SiteId {
         match (host, &self.from_path) {
             (Some(host), _) => {
-                if let Some(last) = &self.last
-                    && last.host == host
-                    && (last.port, last.scheme) == (port, scheme)
-                {
-                    return last.site;
+                let at = self.own.hasher().hash_one(host) as usize % RECENT;
+                let recent = &self.recent[at];
+                let is_it = recent.host == host && (recent.port, recent.scheme) == (port, scheme);
+                if is_it && !host.is_empty() {
+                    return recent.site;
                 }
                 let site = self.named(host, port, scheme.map(Scheme::as_str));
-                let mut bytes = self.last.take().map(|last| last.host).unwrap_or_default();
-                bytes.clear();
-                bytes.extend_from_slice(host);
-                self.last = Some(LastHost { host: bytes, port, scheme, site });
+                let host = if host.len() <= REMEMBERED_BYTES_MAX { host.to_vec() } else { vec![] };
+                self.recent[at] = RecentHost { host, port, scheme, site };
                 site
             }
             (None, Some(captured)) if self.naming.origin.is_none() => {

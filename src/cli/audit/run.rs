@@ -139,7 +139,12 @@ impl AuditRun {
         let staging = Arc::new(Staging::open(output)?);
         discard_when_stopped(&staging);
         let judged = self.judged(judge, collected);
-        let audit = judged.and_then(|judged| self.report(&staging, output, &judged));
+        let audit = judged.and_then(|judged| {
+            let audit = self.report(&staging, output, &judged);
+            // The process ends now: to give memory back rule by rule takes longer than to end.
+            std::mem::forget(judged);
+            audit
+        });
         // Whoever waits for signals holds it too, so that it is not dropped here.
         let (audit, summary) = audit.inspect_err(|_| {
             staging.discard();

@@ -1,5 +1,6 @@
 //! Tallies of parts, added up: what one audit of all the logs writes, byte for byte.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 
@@ -15,6 +16,7 @@ use botaudit::input::source::expand;
 use botaudit::judge::Judge;
 use botaudit::url::dialect::Dialect;
 
+use crate::identity::{GOOGLEBOT, NameServer, Udp, ZONE};
 use crate::nightly::{bytes, on};
 use crate::program::{Sandbox, gzip, line, repository};
 
@@ -153,6 +155,77 @@ fn any_split_merged_in_any_tree_is_one_audit() {
         sandbox.run("report whole");
         same_reports(&sandbox, "drawn", "whole");
     }
+}
+
+/// A line of one of some clients: of a.example, which the archive knows, of b.example, which cannot
+/// be reached from three to four o'clock, or of a stranger.
+fn client_line(random: &mut Random) -> String {
+    let clients = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "20.171.206.9", "198.51.100.7"];
+    let agents = [GOOGLEBOT, BINGBOT, AGENTS[1], AGENTS[4]];
+    let second = random.below(86_400) as u32;
+    let (host, target) =
+        (["a.example", "b.example", "stranger.example"][random.below(3)], random.below(4));
+    let is_outage = host == "b.example" && target == 2 && second / 3600 == 3;
+    let status = if is_outage { 503 } else { [200, 304, 404][random.below(3)] };
+    let line = line(second, TARGETS[target], status, agents[random.below(4)]);
+    format!("{host}:443 {}", line.replacen("192.0.2.7", clients[random.below(5)], 1))
+}
+
+/// Snapshots of one day, in all of which something else is in force.
+const DAY: &str = "origin,fetched_at,status,path,max_age\n\
+                   https://a.example,2026-03-01T02:00:00Z,200,open.txt,\n\
+                   https://a.example,2026-03-01T06:00:00Z,200,closed.txt,600\n\
+                   https://a.example,2026-03-01T12:00:00Z,503,,\n\
+                   https://a.example,2026-03-01T18:00:00Z,404,,\n";
+
+#[test]
+fn histories_identities_and_outages_of_parts_are_those_of_one_audit() {
+    let server = NameServer::start(ZONE, Udp::Whole);
+    let (sandbox, random) = (Sandbox::new(), &mut Random(7));
+    sandbox.write("open.txt", "User-agent: *\nCrawl-delay: 60\nDisallow: /private\n");
+    sandbox.write("closed.txt", "User-agent: *\nDisallow: /\n");
+    sandbox.write("manifest.csv", DAY);
+    sandbox.write("draft.txt", "User-agent: *\nDisallow: /b\n");
+    sandbox.write("ranges/gptbot.json", "20.171.206.0/24");
+    sandbox.run("robots import -q -a db manifest.csv").exits(0);
+    let mut names = Vec::new();
+    for part in 0..6 {
+        let text: String = (0..150).map(|_| client_line(random)).collect();
+        let name = format!("logs/{part}.log");
+        sandbox.write(&name, &text);
+        names.push(name);
+    }
+    let flags = format!(
+        "audit -q --log-format vhost_combined --robots db --alias www.b.example=b.example \
+         --ip-ranges ranges --infer-outages --verify-dns --dns-server {} --dns-timeout 0.4 \
+         --what-if draft.txt --what-if-for https://a.example --client-key sixteen-letters!",
+        server.address
+    );
+    sandbox.run(&format!("{flags} -o whole logs")).exits(0);
+    for name in &names {
+        sandbox.run(&format!("{flags} --collect {name}.collected {name}")).exits(0);
+    }
+    let collected: Vec<String> = names.iter().map(|name| format!("{name}.collected")).collect();
+    sandbox.run(&format!("merge {} -o all.collected", collected.join(" "))).exits(0);
+    let mut tallies = Vec::new();
+    for name in &names {
+        let part = format!("--collected all.collected --partial {name}.tally {name}");
+        sandbox.run(&format!("{flags} {part}")).exits(0);
+        tallies.push(format!("{name}.tally"));
+    }
+    let sum = merged(&sandbox, random, tallies);
+    sandbox.run(&format!("report {sum} -o drawn"));
+    // A tally says when the name server was asked.
+    for report in ["drawn", "whole"] {
+        fs::remove_file(sandbox.path(&format!("{report}/report.tally"))).unwrap();
+    }
+    same_reports(&sandbox, "drawn", "whole");
+    let summary = sandbox.table("whole/summary.csv");
+    for column in ["violations", "grace", "unreachable", "unknown"] {
+        assert!(summary.sum(column) > 0, "{column}");
+    }
+    let identities: BTreeSet<String> = summary.cells("identity").into_iter().collect();
+    assert_eq!(Vec::from_iter(identities), ["spoofed", "unverified", "verified"]);
 }
 
 /// Few of everything, so that the caps are reached.

@@ -8,8 +8,7 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
-
+use crate::digest::sha256;
 use crate::merge::Merge;
 
 /// A key's place in the order of keeping: equal on every machine and in every version.
@@ -20,7 +19,7 @@ pub trait StableHash {
 
 impl StableHash for [u8] {
     fn stable_hash(&self) -> u64 {
-        let digest = Sha256::digest(self);
+        let digest = sha256(&[self]);
         u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
     }
 }

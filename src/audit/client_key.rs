@@ -7,10 +7,9 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-
+use crate::digest::sha256;
 use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 use super::client_address::address;
 
@@ -60,25 +59,24 @@ impl ClientKey {
                  clients can be found by trying keys"
             ));
         }
-        Ok(ClientKey(Sha256::new().chain_update(KEY_CONTEXT).chain_update(text).finalize().into()))
+        Ok(ClientKey(sha256(&[KEY_CONTEXT, text.as_bytes()])))
     }
 
     /// What is kept of the client that a log calls `name`: equal for all ways to write an address.
     pub fn hash(&self, name: &[u8]) -> u64 {
-        let hasher = Sha256::new().chain_update(self.0).chain_update([CLIENT_CONTEXT]);
-        let hasher = match address(name) {
-            Some(IpAddr::V4(address)) => hasher.chain_update([4]).chain_update(address.octets()),
-            Some(IpAddr::V6(address)) => hasher.chain_update([6]).chain_update(address.octets()),
-            None => hasher.chain_update([0]).chain_update(name),
+        let digest_of =
+            |form: u8, client: &[u8]| sha256(&[&self.0, &[CLIENT_CONTEXT, form], client]);
+        let digest = match address(name) {
+            Some(IpAddr::V4(address)) => digest_of(4, &address.octets()),
+            Some(IpAddr::V6(address)) => digest_of(6, &address.octets()),
+            None => digest_of(0, name),
         };
-        let digest = hasher.finalize();
         u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
     }
 
     /// By what it is recognised.
     pub fn fingerprint(&self) -> KeyFingerprint {
-        let hasher = Sha256::new().chain_update(self.0).chain_update([FINGERPRINT_CONTEXT]);
-        let digest = hasher.finalize();
+        let digest = sha256(&[&self.0, &[FINGERPRINT_CONTEXT]]);
         KeyFingerprint(
             digest[..FINGERPRINT_BYTES].iter().map(|byte| format!("{byte:02x}")).collect(),
         )

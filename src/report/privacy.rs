@@ -6,11 +6,10 @@
 
 use std::net::IpAddr;
 
-use sha2::{Digest, Sha256};
-
 use crate::audit::client_address::address;
 use crate::audit::input_tally::SAMPLE_BYTES_MAX;
 use crate::audit::tally::Tally;
+use crate::digest::sha256;
 
 /// How clients' addresses are written.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -139,7 +138,7 @@ impl Privacy {
 }
 
 fn hash(salt: &str, text: &[u8]) -> String {
-    let digest = Sha256::new().chain_update(salt).chain_update([0]).chain_update(text).finalize();
+    let digest = sha256(&[salt.as_bytes(), &[0], text]);
     digest[..HASH_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -5,7 +5,8 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest, Sha256};
+
+use crate::digest::sha256;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -74,7 +75,7 @@ fn policy() -> String {
 }
 
 fn hash(text: &str) -> String {
-    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text.as_bytes())))
+    format!("sha256-{}", BASE64_STANDARD.encode(sha256(&[text.as_bytes()])))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use memchr::memchr3;
 
 use crate::named_enum::named_enum;
-use crate::url::origin::split_scheme;
+use crate::url::target::split_scheme;
 
 /// Longer URLs are not looked at: no server takes them.
 pub const URL_BYTES_MAX: usize = 64 << 10;

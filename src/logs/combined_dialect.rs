@@ -14,7 +14,7 @@
 use crate::logs::combined::tail_and_request;
 use crate::logs::field::RawField;
 use crate::logs::request;
-use crate::url::origin::split_scheme;
+use crate::url::target::split_scheme;
 
 /// Whether most of `head` is such a line; also where there are no lines.
 pub fn is_most_of(head: &[&[u8]], is_such: fn(&[u8]) -> Option<bool>) -> bool {

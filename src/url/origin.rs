@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use url::Host;
 
+use super::target::{SCHEME_BYTES_MAX, split_scheme};
+
 /// Longest host that is looked at, in bytes, before and after encoding: DNS allows 253, an IDN a
 /// few times that before encoding.
 const HOST_BYTES_MAX: usize = 1024;
-
-/// Longest scheme that is looked at, in bytes; the longest registered ones are shorter.
-const SCHEME_BYTES_MAX: usize = 32;
 
 /// `scheme://host[:port]`: scheme and host in lower case, one trailing dot of the
 /// host dropped, IDNA to ASCII, default port dropped, IPv6 in brackets.
@@ -120,15 +119,6 @@ pub fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
     }
     let port = std::str::from_utf8(digits).ok()?.parse().ok()?;
     Some((host, Some(port)))
-}
-
-/// Splits `scheme://rest`; `None` if `url` does not begin with a scheme and `://`.
-pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = url.iter().take(SCHEME_BYTES_MAX + 1).position(|&byte| byte == b':')?;
-    let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
-    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
-    if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
 }
 
 /// A host as it stands in an origin: lower case, one trailing dot dropped, IDNA to ASCII.

@@ -1,6 +1,7 @@
 //! A request target: origin-form, absolute-form, or one without a path (RFC 9112 section 3.2).
 
-use super::origin::split_scheme;
+/// Longest scheme that is looked at, in bytes; the longest registered ones are shorter.
+pub(super) const SCHEME_BYTES_MAX: usize = 32;
 
 /// What a request asked for, as logged, the log's own escaping undone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,6 +42,15 @@ impl<'a> Target<'a> {
             Target::NoPath => None,
         }
     }
+}
+
+/// Splits `scheme://rest`; `None` if `url` does not begin with a scheme and `://`.
+pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = url.iter().take(SCHEME_BYTES_MAX + 1).position(|&byte| byte == b':')?;
+    let (scheme, rest) = (&url[..colon], &url[colon + 1..]);
+    let is_scheme = scheme.first().is_some_and(u8::is_ascii_alphabetic)
+        && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
+    if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
 }
 
 #[cfg(test)]

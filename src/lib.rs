@@ -33,39 +33,58 @@
 //! The modules stand in reading order, from the lowest layer to the highest. A module uses only
 //! modules of lower layers, which `tests/layers.rs` checks; `docs/architecture.md` describes them.
 
+#[cfg(feature = "cli")]
 pub mod bounded;
 pub mod bytes;
+#[cfg(feature = "cli")]
 pub mod digest;
 pub mod error;
 pub mod files;
+#[cfg(feature = "cli")]
 pub mod merge;
 mod named_enum;
+#[cfg(feature = "cli")]
 pub mod staged;
+#[cfg(feature = "cli")]
 pub mod time;
 pub mod url;
 
+#[cfg(feature = "cli")]
 pub mod config;
+#[cfg(feature = "cli")]
 pub mod pipeline;
 
 pub mod crawlers;
+#[cfg(feature = "cli")]
 pub mod input;
+#[cfg(feature = "cli")]
 pub mod logs;
+#[cfg(feature = "cli")]
 pub mod net;
 pub mod robots;
 
+#[cfg(feature = "cli")]
 pub mod archive;
 pub mod matcher;
 
+#[cfg(feature = "cli")]
 pub mod judge;
 
+#[cfg(feature = "cli")]
 pub mod audit;
+#[cfg(feature = "cli")]
 pub mod classify;
+#[cfg(feature = "cli")]
 pub mod lint;
 
+#[cfg(feature = "cli")]
 pub mod explain;
 
+#[cfg(feature = "cli")]
 pub mod report;
 
+#[cfg(feature = "cli")]
 pub mod nightly;
 
+#[cfg(feature = "cli")]
 pub mod cli;

@@ -4,12 +4,14 @@
 //! may say about the crawler ([`Obligation`], [`StatedPolicy`]) is derived from them
 //! here and nowhere else.
 
+#[cfg(feature = "cli")]
 use serde::{Deserialize, Serialize};
 
 use crate::named_enum::named_enum;
 
 /// The place of a crawler in its registry's matching order, from 0.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
 pub struct CrawlerId(pub u16);
 
 impl CrawlerId {
@@ -33,7 +35,8 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
 ];
 
 /// What is known of one crawler.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
 pub struct Crawler {
     /// Unique in a registry, ASCII case-insensitively.
     pub name: String,
@@ -118,8 +121,8 @@ impl Crawler {
 }
 
 /// Whether a crawler obeys `*` groups.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum StarGroups {
     /// It does, or nothing is known, which is read the same.
     #[default]
@@ -130,8 +133,8 @@ pub enum StarGroups {
 
 named_enum! {
     /// What is known of a crawler and the robots exclusion protocol.
-    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
     pub enum RepApplies {
         /// It follows it.
         Yes = "yes",
@@ -146,8 +149,8 @@ named_enum! {
 }
 
 /// What makes a crawler send a request.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum Trigger {
     /// Its own schedule.
     #[default]
@@ -157,8 +160,8 @@ pub enum Trigger {
 }
 
 /// Whether a crawler can be told from others in a log.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum Visibility {
     /// It sends a user agent of its own.
     #[default]
@@ -170,8 +173,8 @@ pub enum Visibility {
 
 named_enum! {
     /// Whether a crawler is documented to honour `Crawl-delay`.
-    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
     pub enum CrawlDelaySupport {
         /// It is.
         Honoured = "honoured",
@@ -185,8 +188,8 @@ named_enum! {
 
 named_enum! {
     /// Who says what a row of the registry says.
-    #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+    #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
     pub enum InformationSource {
         /// The operator's own words.
         OperatorDocumentation = "operator-doc",

@@ -9,13 +9,21 @@ mod table;
 
 pub mod identify;
 
+#[cfg(feature = "cli")]
 pub mod cache;
+#[cfg(feature = "cli")]
 pub mod declared_name;
+#[cfg(feature = "cli")]
 pub mod identity;
+#[cfg(feature = "cli")]
 pub mod manifest;
+#[cfg(feature = "cli")]
 pub mod networks;
+#[cfg(feature = "cli")]
 pub mod range_list;
+#[cfg(feature = "cli")]
 pub mod ranges;
 pub mod registry;
 
+#[cfg(feature = "cli")]
 pub mod check;

@@ -106,6 +106,7 @@ impl Registry {
     }
 
     /// Equal registries have equal digests.
+    #[cfg(feature = "cli")]
     pub fn digest(&self) -> String {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for crawler in &self.crawlers {

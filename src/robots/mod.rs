@@ -3,6 +3,7 @@
 pub mod finding;
 pub mod model;
 
+#[cfg(feature = "cli")]
 pub mod body;
 pub mod crawl_delay;
 pub mod field;

@@ -4,11 +4,12 @@
 
 use std::str::FromStr;
 
+#[cfg(feature = "cli")]
 use serde::Serialize;
 
 /// How percent-encodings and wildcards of a rule and a path are read.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[cfg_attr(feature = "cli", derive(Serialize), serde(rename_all = "lowercase"))]
 pub enum Dialect {
     /// As Google's open parser compares: nothing is decoded.
     #[default]

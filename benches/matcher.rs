@@ -12,7 +12,7 @@ use botaudit::matcher::limits::Limits;
 use botaudit::matcher::linear::LinearGlobs;
 use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
-use botaudit::robots::model::{Directive, RobotsTxt, Rule};
+use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;
 use botaudit::url::path::prepare;
@@ -153,7 +153,7 @@ fn real(directory: &str) -> Vec<Case> {
 }
 
 fn case(body: &[u8]) -> Option<Case> {
-    let RobotsTxt { groups, .. } = parse_body(body);
+    let ParsedRobotsTxt { groups, .. } = parse_body(body);
     let group = groups.into_iter().max_by_key(|group| group.rules.len())?;
     let rules = group.rules;
     if rules.is_empty() {

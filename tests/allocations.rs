@@ -21,7 +21,7 @@ use botaudit::matcher::compiled::CompiledPolicy;
 use botaudit::matcher::decision::Decision;
 use botaudit::matcher::limits::Limits;
 use botaudit::matcher::select::{Selection, Star, select};
-use botaudit::robots::model::RobotsTxt;
+use botaudit::robots::model::ParsedRobotsTxt;
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
@@ -79,7 +79,7 @@ fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u
     }
 }
 
-fn selection(robots: &RobotsTxt) -> Selection<'_> {
+fn selection(robots: &ParsedRobotsTxt) -> Selection<'_> {
     select(robots, &["examplebot"], Star::Honoured)
 }
 
@@ -177,7 +177,7 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
 #[test]
 fn what_judges_is_shared_by_threads() {
     fn is_shared<T: Send + Sync>() {}
-    is_shared::<RobotsTxt>();
+    is_shared::<ParsedRobotsTxt>();
     is_shared::<Selection<'_>>();
     is_shared::<CompiledPolicy>();
     is_shared::<Verdict>();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
-use crate::robots::model::{Directive, RobotsTxt};
+use crate::robots::model::{Directive, ParsedRobotsTxt};
 use crate::robots::parse::parse_body;
 use crate::time::UtcTime;
 
@@ -48,7 +48,7 @@ pub struct RulesChange {
 /// Where the archive cannot be read.
 pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stretch>> {
     let mut stretches: Vec<Stretch> = Vec::new();
-    let mut given = RobotsTxt::default();
+    let mut given = ParsedRobotsTxt::default();
     let mut given_key = None;
     for entry in entries {
         let (outcome, fetched_at) = (entry.fetch.outcome, entry.fetch.fetched_at);
@@ -82,7 +82,7 @@ pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stre
 }
 
 /// How `new` differs from `old`.
-pub fn rules_change(old: &RobotsTxt, new: &RobotsTxt) -> RulesChange {
+pub fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
     let mut left: HashMap<RuleKey<'_>, usize> = HashMap::new();
     keys(old).for_each(|key| *left.entry(key).or_default() += 1);
     let mut change = RulesChange::default();
@@ -101,7 +101,7 @@ pub fn rules_change(old: &RobotsTxt, new: &RobotsTxt) -> RulesChange {
 
 type RuleKey<'a> = (std::rc::Rc<[Vec<u8>]>, Directive, &'a [u8]);
 
-fn keys(text: &RobotsTxt) -> impl Iterator<Item = RuleKey<'_>> {
+fn keys(text: &ParsedRobotsTxt) -> impl Iterator<Item = RuleKey<'_>> {
     text.groups.iter().flat_map(|group| {
         let mut tokens: Vec<Vec<u8>> = group
             .product_tokens

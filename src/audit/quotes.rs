@@ -10,7 +10,7 @@ use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
 
-use crate::robots::model::{Directive, ProductToken, RobotsTxt};
+use crate::robots::model::{Directive, ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
@@ -27,7 +27,7 @@ pub struct UsedRobots {
 
 impl UsedRobots {
     /// What it says, where rows name lines of it.
-    pub fn text(&self) -> Option<&RobotsTxt> {
+    pub fn text(&self) -> Option<&ParsedRobotsTxt> {
         self.version.body.as_ref().map(|body| &**body.text())
     }
 
@@ -118,7 +118,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// Where its bytes were not kept: the tally is damaged.
-    fn text(&self, robots: RobotsId) -> Result<&'a RobotsTxt> {
+    fn text(&self, robots: RobotsId) -> Result<&'a ParsedRobotsTxt> {
         let version = self.header.robots.get(robots.index());
         let body = version.and_then(|version| version.body.as_ref()).ok_or_else(|| {
             let why = format!("the tally is damaged: no robots.txt number {}", robots.index());
@@ -128,7 +128,7 @@ impl<'a> Quotes<'a> {
     }
 
     /// The product token that bound `crawler`, or `*`.
-    fn group(&self, robots: RobotsId, text: &RobotsTxt, crawler: CrawlerId) -> Box<[u8]> {
+    fn group(&self, robots: RobotsId, text: &ParsedRobotsTxt, crawler: CrawlerId) -> Box<[u8]> {
         let profile = &self.profiles[crawler.index()];
         let mut groups = self.groups.borrow_mut();
         let group =

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::digest::Digest;
 use crate::matcher::select::GroupChoice;
-use crate::robots::model::{CrawlDelay, ProductToken, RobotsTxt};
+use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
 use super::profile::CrawlerProfile;
 
@@ -44,7 +44,7 @@ pub struct AskedDelay {
 }
 
 impl DelayAndBound {
-    pub fn new(text: &RobotsTxt, profile: &CrawlerProfile) -> DelayAndBound {
+    pub fn new(text: &ParsedRobotsTxt, profile: &CrawlerProfile) -> DelayAndBound {
         let bound_by = profile.bound_by(text);
         let crawl_delay = shortest(text, profile, bound_by);
         let bound = if bound_by == GroupChoice::Nothing { Bound::No } else { Bound::Yes };
@@ -56,7 +56,11 @@ impl AskedDelay {
     /// The Crawl-delay that `text`, whose digest is `digest`, asks a crawler for: that of the
     /// product token, or `*`, by which its rules bind the crawler. The shortest, where there are
     /// several.
-    pub fn new(text: &RobotsTxt, digest: Digest, profile: &CrawlerProfile) -> Option<AskedDelay> {
+    pub fn new(
+        text: &ParsedRobotsTxt,
+        digest: Digest,
+        profile: &CrawlerProfile,
+    ) -> Option<AskedDelay> {
         let bound_by = profile.bound_by(text);
         let delay = &text.crawl_delays[shortest(text, profile, bound_by)?];
         Some(AskedDelay {
@@ -70,7 +74,11 @@ impl AskedDelay {
 }
 
 /// The shortest of the delays that are meant for whom `bound_by` binds, by its place in `text`.
-fn shortest(text: &RobotsTxt, profile: &CrawlerProfile, bound_by: GroupChoice) -> Option<usize> {
+fn shortest(
+    text: &ParsedRobotsTxt,
+    profile: &CrawlerProfile,
+    bound_by: GroupChoice,
+) -> Option<usize> {
     let is_meant = |token: &ProductToken| match bound_by {
         GroupChoice::Token(_) => token.names(profile.group(bound_by)),
         GroupChoice::Star => token.is_star(),

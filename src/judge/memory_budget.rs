@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::robots::model::{ProductToken, RobotsTxt, Rule};
+use crate::robots::model::{ParsedRobotsTxt, ProductToken, Rule};
 
 use super::robots::{Binding, Robots};
 
@@ -61,7 +61,7 @@ pub(super) fn file_bytes(robots: &Robots) -> usize {
     FILE_BYTES + crawlers + text_bytes(&robots.text)
 }
 
-fn text_bytes(text: &RobotsTxt) -> usize {
+fn text_bytes(text: &ParsedRobotsTxt) -> usize {
     let groups = text.groups.iter().map(|group| {
         let tokens = group.product_tokens.iter();
         let tokens = tokens.map(|token| size_of::<ProductToken>() + allocated(&token.written));

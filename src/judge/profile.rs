@@ -2,7 +2,7 @@
 
 use crate::crawlers::crawler::{Crawler, Obligation, StarGroups};
 use crate::matcher::select::{GroupChoice, Star, select};
-use crate::robots::model::RobotsTxt;
+use crate::robots::model::ParsedRobotsTxt;
 
 /// What a crawler answers to.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl CrawlerProfile {
     }
 
     /// What of `text` binds it.
-    pub(super) fn bound_by(&self, text: &RobotsTxt) -> GroupChoice {
+    pub(super) fn bound_by(&self, text: &ParsedRobotsTxt) -> GroupChoice {
         select(text, &self.product_tokens, self.star).bound_by
     }
 
@@ -42,7 +42,7 @@ impl CrawlerProfile {
     }
 
     /// The product token by which rules of `text` bind it, or `*`.
-    pub fn group_in(&self, text: &RobotsTxt) -> &[u8] {
+    pub fn group_in(&self, text: &ParsedRobotsTxt) -> &[u8] {
         self.group(self.bound_by(text))
     }
 

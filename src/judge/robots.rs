@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
 use crate::robots::body::RobotsBody;
-use crate::robots::model::{Directive, Group, RobotsTxt};
+use crate::robots::model::{Directive, Group, ParsedRobotsTxt};
 
 use super::crawl_delay::CrawlDelays;
 use super::profile::CrawlerProfile;
@@ -47,7 +47,7 @@ pub struct Robots {
     /// The bytes that count, where they are kept.
     pub body: Option<RobotsBody>,
     /// What it says.
-    pub text: Arc<RobotsTxt>,
+    pub text: Arc<ParsedRobotsTxt>,
     /// Whom it may bind.
     pub(super) profiles: Arc<[CrawlerProfile]>,
     /// What it says to crawlers besides verdicts.

@@ -9,7 +9,7 @@ use crate::lint::{
 use crate::robots::{
     field::{self, Content, FieldKind},
     lines::lines,
-    model::{Directive, Group, ProductToken, RobotsTxt, Rule},
+    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule},
 };
 
 use std::collections::{HashMap, HashSet};
@@ -26,7 +26,7 @@ pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
 /// Remarks on the groups of `robots`, which was read from `text`.
 pub(super) fn diagnose(
     text: &[u8],
-    robots: &RobotsTxt,
+    robots: &ParsedRobotsTxt,
     names: &KnownTokens<'_>,
     diagnostics: &mut Diagnostics,
 ) {
@@ -38,7 +38,7 @@ pub(super) fn diagnose(
     }
 }
 
-fn diagnose_merged(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
+fn diagnose_merged(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let mut first: HashMap<Vec<u8>, (usize, u32, Reported)> = HashMap::new();
     for (at, group) in robots.groups.iter().enumerate() {
         for token in group.product_tokens.iter().filter(|token| !token.written.is_empty()) {
@@ -70,7 +70,7 @@ enum Reported {
 }
 
 /// Only the last group can be empty, for the others take the rules that follow.
-fn diagnose_empty(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
+fn diagnose_empty(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let Some((last, others)) = robots.groups.split_last() else { return };
     let is_star = |group: &&Group| group.product_tokens.iter().any(ProductToken::is_star);
     let disallows = |group: &Group| {
@@ -125,7 +125,7 @@ enum Readers {
 
 fn diagnose_crawl_delay(
     text: &[u8],
-    robots: &RobotsTxt,
+    robots: &ParsedRobotsTxt,
     names: &KnownTokens<'_>,
     diagnostics: &mut Diagnostics,
 ) {

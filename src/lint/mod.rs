@@ -24,7 +24,7 @@ mod whole_file;
 
 use crate::matcher::pattern;
 use crate::robots::{
-    model::{RobotsTxt, Rule},
+    model::{ParsedRobotsTxt, Rule},
     parse,
 };
 use crate::url::dialect::Dialect;
@@ -62,7 +62,7 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
 }
 
 /// The rules by what `dialect` compares.
-fn read_in(mut robots: RobotsTxt, dialect: Dialect) -> RobotsTxt {
+fn read_in(mut robots: ParsedRobotsTxt, dialect: Dialect) -> ParsedRobotsTxt {
     for group in &mut robots.groups {
         let rules = std::mem::take(&mut group.rules);
         let read = |rule: Rule| {
@@ -75,7 +75,7 @@ fn read_in(mut robots: RobotsTxt, dialect: Dialect) -> RobotsTxt {
 }
 
 /// Rules that are not UTF-8; what comments hold is nobody's concern.
-fn diagnose_encoding(robots: &RobotsTxt, diagnostics: &mut Diagnostics) {
+fn diagnose_encoding(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let rules = robots.groups.iter().flat_map(|group| &group.rules);
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
         diagnostics.add(rule.line, Code::NotUtf8, || {

@@ -14,7 +14,7 @@ use crate::lint::{
     groups::identity,
 };
 use crate::matcher::pattern;
-use crate::robots::model::{Directive, Group, ProductToken, RobotsTxt, Rule};
+use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 use crate::url::dialect::Dialect;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -41,7 +41,7 @@ enum Company {
 }
 
 /// Remarks on rules that other rules make useless.
-pub(super) fn diagnose(robots: &RobotsTxt, dialect: Dialect, diagnostics: &mut Diagnostics) {
+pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: &mut Diagnostics) {
     for set in sets(robots) {
         let rules = without_duplicates(&set.rules, diagnostics);
         let entries = sorted(&rules);
@@ -64,7 +64,7 @@ fn has_encoded_special(rules: &[&Rule], dialect: Dialect) -> bool {
     rules.iter().any(|rule| memchr::memchr_iter(b'%', &rule.pattern).any(|at| is_special(at, rule)))
 }
 
-fn sets(robots: &RobotsTxt) -> Vec<Set<'_>> {
+fn sets(robots: &ParsedRobotsTxt) -> Vec<Set<'_>> {
     let mut sets: Vec<Set<'_>> = Vec::new();
     let mut by_names: HashMap<BTreeSet<Vec<u8>>, usize> = HashMap::new();
     let mut by_reading: HashMap<Vec<u8>, usize> = HashMap::new();

@@ -8,7 +8,7 @@ use crate::lint::{
 };
 use crate::robots::{
     field::strip,
-    model::{ProductToken, RobotsTxt},
+    model::{ParsedRobotsTxt, ProductToken},
 };
 
 use std::collections::HashSet;
@@ -18,7 +18,11 @@ use std::collections::HashSet;
 const COMPARED_MAX: usize = 200;
 
 /// Remarks on each distinct name in `robots`, where it first stands.
-pub(super) fn diagnose(robots: &RobotsTxt, names: &KnownTokens<'_>, diagnostics: &mut Diagnostics) {
+pub(super) fn diagnose(
+    robots: &ParsedRobotsTxt,
+    names: &KnownTokens<'_>,
+    diagnostics: &mut Diagnostics,
+) {
     let mut seen = HashSet::new();
     let mut unknown: Vec<&ProductToken> = Vec::new();
     for token in robots.groups.iter().flat_map(|group| &group.product_tokens) {

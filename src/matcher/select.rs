@@ -1,7 +1,7 @@
 //! Which groups of a robots.txt bind a crawler.
 
 use crate::matcher::decision::{Decision, IndexedDecision};
-use crate::robots::model::{Group, RobotsTxt, Rule};
+use crate::robots::model::{Group, ParsedRobotsTxt, Rule};
 
 /// Whether a crawler obeys `*` where no group names it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -71,7 +71,7 @@ impl<'a> Selection<'a> {
 /// assert_eq!(selection.rules().len(), 1);
 /// ```
 pub fn select<'a>(
-    robots: &'a RobotsTxt,
+    robots: &'a ParsedRobotsTxt,
     product_tokens: &[impl AsRef<[u8]>],
     star: Star,
 ) -> Selection<'a> {
@@ -88,7 +88,7 @@ pub fn select<'a>(
 
 /// Selects as Google's parser does when asked for `asked`, which is taken as
 /// it stands: what its grammar cannot express is never found.
-pub fn select_as_google<'a>(robots: &'a RobotsTxt, asked: &[u8]) -> Selection<'a> {
+pub fn select_as_google<'a>(robots: &'a ParsedRobotsTxt, asked: &[u8]) -> Selection<'a> {
     let is_named = |group: &Group| {
         let mut tokens = group.product_tokens.iter();
         tokens.any(|token| !token.is_star() && token.as_google_reads().eq_ignore_ascii_case(asked))
@@ -97,7 +97,7 @@ pub fn select_as_google<'a>(robots: &'a RobotsTxt, asked: &[u8]) -> Selection<'a
         .unwrap_or_else(|| select_star(robots, Star::Honoured))
 }
 
-fn select_star(robots: &RobotsTxt, star: Star) -> Selection<'_> {
+fn select_star(robots: &ParsedRobotsTxt, star: Star) -> Selection<'_> {
     let is_star = |group: &Group| group.product_tokens.iter().any(|token| token.is_star());
     let selection = match star {
         Star::Honoured => merge(robots, GroupChoice::Star, is_star),
@@ -108,7 +108,7 @@ fn select_star(robots: &RobotsTxt, star: Star) -> Selection<'_> {
 }
 
 fn merge(
-    robots: &RobotsTxt,
+    robots: &ParsedRobotsTxt,
     bound_by: GroupChoice,
     is_binding: impl Fn(&Group) -> bool,
 ) -> Option<Selection<'_>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::model::ReportModel;
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
-use crate::robots::model::{Directive, Group, RobotsTxt};
+use crate::robots::model::{Directive, Group, ParsedRobotsTxt};
 
 /// Rules that are shown before a broken rule, and after it.
 const NEIGHBOURS: usize = 3;
@@ -36,7 +36,7 @@ pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> Ne
         *lines.entry(rule.rule.line).or_default() +=
             if is_itself { rule.tally.requests } else { 0 };
     }
-    let mut texts: BTreeMap<Digest, &RobotsTxt> = BTreeMap::new();
+    let mut texts: BTreeMap<Digest, &ParsedRobotsTxt> = BTreeMap::new();
     for (_, robots) in &audit.robots {
         if let Some(text) = robots.text() {
             texts.insert(robots.version.digest, text);
@@ -50,7 +50,10 @@ pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> Ne
 }
 
 /// Ascending, each once.
-fn near_lines<'a>(text: &'a RobotsTxt, broken: &BTreeMap<u32, u64>) -> Vec<(u32, NearLine<'a>)> {
+fn near_lines<'a>(
+    text: &'a ParsedRobotsTxt,
+    broken: &BTreeMap<u32, u64>,
+) -> Vec<(u32, NearLine<'a>)> {
     let mut near = Vec::new();
     for &line in broken.keys() {
         let Some((group, _)) = text.rule_at(line) else { continue };

@@ -5,24 +5,24 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
-use crate::robots::model::RobotsTxt;
+use crate::robots::model::ParsedRobotsTxt;
 use crate::robots::parse::parse_body;
 
 /// Bytes that are parsed once, when they are first asked for. Cheap to clone; serialized as bytes.
 #[derive(Clone, Debug)]
 pub struct RobotsBody {
     bytes: Arc<[u8]>,
-    text: Arc<OnceLock<Arc<RobotsTxt>>>,
+    text: Arc<OnceLock<Arc<ParsedRobotsTxt>>>,
 }
 
 impl RobotsBody {
     /// `bytes`, all of which count, and what they say.
-    pub fn new(bytes: &[u8], text: Arc<RobotsTxt>) -> RobotsBody {
+    pub fn new(bytes: &[u8], text: Arc<ParsedRobotsTxt>) -> RobotsBody {
         RobotsBody { bytes: bytes.into(), text: Arc::new(OnceLock::from(text)) }
     }
 
     /// What they say.
-    pub fn text(&self) -> &Arc<RobotsTxt> {
+    pub fn text(&self) -> &Arc<ParsedRobotsTxt> {
         self.text.get_or_init(|| Arc::new(parse_body(&self.bytes)))
     }
 }

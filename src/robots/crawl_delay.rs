@@ -14,7 +14,7 @@
 //! bingbot alone is asked to wait, though Google's parser sees one group for
 //! both. Where one list is asked for several delays, the shortest is what counts.
 
-use crate::robots::model::{CrawlDelay, RobotsTxt};
+use crate::robots::model::{CrawlDelay, ParsedRobotsTxt};
 
 /// The longest delay that is told from longer ones: over 30,000 years.
 const SECONDS_MAX: u64 = 1_000_000_000_000;
@@ -51,7 +51,7 @@ pub(super) struct Lists {
 
 impl Lists {
     /// A User-agent line was read, the last one in `robots`.
-    pub(super) fn user_agent(&mut self, robots: &RobotsTxt) {
+    pub(super) fn user_agent(&mut self, robots: &ParsedRobotsTxt) {
         let tokens = robots.groups.last().map_or(0, |group| group.product_tokens.len());
         if self.is_closed || tokens <= 1 {
             self.start = tokens.saturating_sub(1);
@@ -60,7 +60,7 @@ impl Lists {
     }
 
     /// A Crawl-delay line was read. Outside of groups it is meant for nobody.
-    pub(super) fn crawl_delay(&mut self, robots: &mut RobotsTxt, written: &[u8], line: u32) {
+    pub(super) fn crawl_delay(&mut self, robots: &mut ParsedRobotsTxt, written: &[u8], line: u32) {
         let Some(group) = robots.groups.last() else { return };
         let delay = CrawlDelay {
             written: written.into(),

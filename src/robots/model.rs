@@ -9,7 +9,7 @@ use crate::robots::field::is_space;
 
 /// What one robots.txt says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct RobotsTxt {
+pub struct ParsedRobotsTxt {
     /// In the order of the file; groups of one product token are not merged yet.
     pub groups: Vec<Group>,
     /// In the order of the file.
@@ -20,7 +20,7 @@ pub struct RobotsTxt {
     pub lines: u32,
 }
 
-impl RobotsTxt {
+impl ParsedRobotsTxt {
     /// The rule on line `line`, with its group.
     pub fn rule_at(&self, line: u32) -> Option<(&Group, &Rule)> {
         let starts_by =
@@ -174,7 +174,7 @@ pub struct CrawlDelay {
     pub line: u32,
     /// What it comes to; `None` where the value is no number.
     pub milliseconds: Option<u64>,
-    /// The group in which it stands: an index into [`RobotsTxt::groups`].
+    /// The group in which it stands: an index into [`ParsedRobotsTxt::groups`].
     pub(super) group: usize,
     /// Which product tokens of that group it is meant for.
     pub(super) product_tokens: Range<usize>,
@@ -182,7 +182,7 @@ pub struct CrawlDelay {
 
 impl CrawlDelay {
     /// The product tokens that it is meant for.
-    pub fn product_tokens<'a>(&self, robots: &'a RobotsTxt) -> &'a [ProductToken] {
+    pub fn product_tokens<'a>(&self, robots: &'a ParsedRobotsTxt) -> &'a [ProductToken] {
         &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
     }
 

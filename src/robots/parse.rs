@@ -8,7 +8,7 @@ use crate::robots::{
     field::{self, Content, Field, FieldKind, Separator, Spelling},
     finding::{Finding, FindingKind},
     lines::{self, RobotsTxtLine},
-    model::{Directive, Group, ProductToken, RobotsTxt, Rule, Sitemap},
+    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule, Sitemap},
 };
 
 /// Bytes of a body that count, 500 KiB: Google's documented limit, and the
@@ -21,7 +21,7 @@ pub fn cut(body: &[u8]) -> &[u8] {
 }
 
 /// Reads a fetched body: cuts it, and keeps no findings.
-pub fn parse_body(body: &[u8]) -> RobotsTxt {
+pub fn parse_body(body: &[u8]) -> ParsedRobotsTxt {
     read(cut(body), &mut |_, _| {})
 }
 
@@ -32,7 +32,7 @@ pub fn parse_body(body: &[u8]) -> RobotsTxt {
 /// assert_eq!(&*robots.groups[0].rules[0].pattern, b"/private");
 /// assert_eq!(findings[0].line, 2);
 /// ```
-pub fn parse(text: &[u8]) -> (RobotsTxt, Vec<Finding>) {
+pub fn parse(text: &[u8]) -> (ParsedRobotsTxt, Vec<Finding>) {
     let mut findings = Vec::new();
     let robots = read(text, &mut |line, kind: &dyn Fn() -> FindingKind| {
         findings.push(Finding { line, kind: kind() });
@@ -42,7 +42,7 @@ pub fn parse(text: &[u8]) -> (RobotsTxt, Vec<Finding>) {
 
 /// Whether `text`, which says what `robots` has, is something else than a robots.txt: a page, a log,
 /// bytes. One of comments alone is a robots.txt, and so is one whose lines bind nobody.
-pub fn is_foreign(text: &[u8], robots: &RobotsTxt) -> bool {
+pub fn is_foreign(text: &[u8], robots: &ParsedRobotsTxt) -> bool {
     if !robots.groups.is_empty() || !robots.sitemaps.is_empty() || !robots.crawl_delays.is_empty() {
         return false;
     }
@@ -65,8 +65,8 @@ pub fn is_foreign(text: &[u8], robots: &RobotsTxt) -> bool {
 /// does not listen pays for nothing.
 type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
-fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
-    let mut robots = RobotsTxt::default();
+fn read(text: &[u8], listener: &mut Listener<'_>) -> ParsedRobotsTxt {
+    let mut robots = ParsedRobotsTxt::default();
     let mut lists = Lists::default();
     let mark = lines::byte_order_mark_bytes(text);
     if mark > 0 {
@@ -90,7 +90,7 @@ fn read(text: &[u8], listener: &mut Listener<'_>) -> RobotsTxt {
 }
 
 fn add(
-    robots: &mut RobotsTxt,
+    robots: &mut ParsedRobotsTxt,
     line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
     lists: &mut Lists,
@@ -117,7 +117,7 @@ fn add(
     }
 }
 
-fn add_product_token(robots: &mut RobotsTxt, line: u32, value: &[u8]) {
+fn add_product_token(robots: &mut ParsedRobotsTxt, line: u32, value: &[u8]) {
     if robots.groups.last().is_none_or(|group| !group.rules.is_empty()) {
         close_group(robots);
         robots.groups.push(Group::default());
@@ -128,7 +128,7 @@ fn add_product_token(robots: &mut RobotsTxt, line: u32, value: &[u8]) {
 
 /// Gives back what the lists of a finished group have in reserve: a hostile
 /// file of tiny groups would take twenty times its size otherwise.
-fn close_group(robots: &mut RobotsTxt) {
+fn close_group(robots: &mut ParsedRobotsTxt) {
     if let Some(group) = robots.groups.last_mut() {
         group.product_tokens.shrink_to_fit();
         group.rules.shrink_to_fit();

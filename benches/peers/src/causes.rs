@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use botaudit::matcher::pattern::of_directory_index;
-use botaudit::robots::model::{Directive, RobotsTxt};
+use botaudit::robots::model::{Directive, ParsedRobotsTxt};
 use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect::Google;
 use botaudit::url::path::decode_unreserved;
@@ -132,7 +132,7 @@ impl Imitation {
         let lines: Vec<Cow<'_, [u8]>> = lines
             .map(|line| causes.iter().fold(Cow::Borrowed(line), |line, cause| cause.rewrite(line)))
             .collect();
-        let robots: RobotsTxt = parse_body(&lines.join(&b'\n'));
+        let robots: ParsedRobotsTxt = parse_body(&lines.join(&b'\n'));
         let has = |cause: Cause| causes.contains(&cause);
         let mut rules = Vec::new();
         for rule in star(&robots).rules {

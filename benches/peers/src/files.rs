@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use botaudit::matcher::select::{Selection, Star, select};
-use botaudit::robots::model::{RobotsTxt, Rule};
+use botaudit::robots::model::{ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::{cut, parse_body};
 
 use crate::urls::Random;
@@ -53,7 +53,7 @@ const WANTED: [Wanted; 5] = [
 ];
 
 /// The rules that bind whom no group names.
-pub fn star(robots: &RobotsTxt) -> Selection<'_> {
+pub fn star(robots: &ParsedRobotsTxt) -> Selection<'_> {
     select(robots, &[] as &[&str], Star::Honoured)
 }
 

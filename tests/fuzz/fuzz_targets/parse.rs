@@ -7,7 +7,7 @@ use botaudit::matcher::select::{Star, select};
 use botaudit::robots::field::{self, Content, Field, FieldKind, Separator, Spelling, strip};
 use botaudit::robots::finding::{Finding, FindingKind};
 use botaudit::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
-use botaudit::robots::model::{Directive, RobotsTxt, Rule};
+use botaudit::robots::model::{Directive, ParsedRobotsTxt, Rule};
 use botaudit::robots::parse::{BODY_BYTES_MAX, cut, parse, parse_body};
 use libfuzzer_sys::fuzz_target;
 
@@ -76,7 +76,7 @@ fn check_lines(text: &[u8]) {
 }
 
 /// Each field of each line stands once in the model or in the findings.
-fn check_against_lines(text: &[u8], robots: &RobotsTxt, findings: &[Finding]) {
+fn check_against_lines(text: &[u8], robots: &ParsedRobotsTxt, findings: &[Finding]) {
     let mut tokens = robots.groups.iter().flat_map(|group| &group.product_tokens);
     let mut rules = robots.groups.iter().flat_map(|group| &group.rules);
     let mut sitemaps = robots.sitemaps.iter();
@@ -143,7 +143,7 @@ fn check_field(line: &RobotsTxtLine<'_>, field: &Field<'_>) {
     }
 }
 
-fn check_groups(robots: &RobotsTxt) {
+fn check_groups(robots: &ParsedRobotsTxt) {
     for (index, group) in robots.groups.iter().enumerate() {
         assert!(!group.product_tokens.is_empty());
         assert!(!group.rules.is_empty() || index + 1 == robots.groups.len());
@@ -166,7 +166,7 @@ fn check_groups(robots: &RobotsTxt) {
 }
 
 /// Writes the model in the shortest spellings, so that no line grows past its limit.
-fn check_written_back(robots: &RobotsTxt) {
+fn check_written_back(robots: &ParsedRobotsTxt) {
     let mut text = Vec::new();
     let mut push = |key: &[u8], value: &[u8]| text.extend([key, value, b"\r"].concat());
     for group in &robots.groups {

@@ -1,6 +1,6 @@
 //! What is asked of a robots.txt on behalf of a crawler.
 
-use crate::crawlers::crawler::{Crawler, Obligation, StarGroups};
+use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::matcher::select::{GroupChoice, Star, select};
 use crate::robots::model::ParsedRobotsTxt;
 
@@ -15,10 +15,7 @@ pub struct CrawlerProfile {
 impl CrawlerProfile {
     /// A known crawler.
     pub fn new(crawler: &Crawler) -> CrawlerProfile {
-        let star = match crawler.star {
-            StarGroups::Honoured => Star::Honoured,
-            StarGroups::Ignored => Star::Ignored,
-        };
+        let star = crawler.star.into();
         let obligation = crawler.binding();
         CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }

@@ -25,4 +25,5 @@ pub mod suffixes;
 
 pub mod compiled;
 
+pub mod robots_txt;
 pub mod rule_set_key;

@@ -1,5 +1,6 @@
 //! Which groups of a robots.txt bind a crawler.
 
+use crate::crawlers::crawler::StarGroups;
 use crate::matcher::decision::{Decision, IndexedDecision};
 use crate::robots::model::{Group, ParsedRobotsTxt, Rule};
 
@@ -11,6 +12,15 @@ pub enum Star {
     Honoured,
     /// As a few crawlers are documented to do (AdsBot-Google).
     Ignored,
+}
+
+impl From<StarGroups> for Star {
+    fn from(star: StarGroups) -> Star {
+        match star {
+            StarGroups::Honoured => Star::Honoured,
+            StarGroups::Ignored => Star::Ignored,
+        }
+    }
 }
 
 /// What bound a crawler.

@@ -53,6 +53,19 @@ pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
 }
 
+/// Path and query of `text`, a path or a URL, as they stand; may be empty or begin with `?` or `#`.
+///
+/// A path begins with `/`, also one of `//`. Of all else, what precedes the first `/`, `?` or `#`
+/// after a scheme is a host.
+pub fn path_of(text: &[u8]) -> &[u8] {
+    if text.first() == Some(&b'/') {
+        return text;
+    }
+    let rest = split_scheme(text).map_or(text, |(_, rest)| rest);
+    let start = rest.iter().position(|byte| b"/?#".contains(byte));
+    &rest[start.unwrap_or(rest.len())..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +88,24 @@ mod tests {
             assert_eq!(Target::of(b"OPTIONS", target), Target::NoPath, "{target:?}");
         }
         assert_eq!(Target::of(b"CONNECT", b"/x"), Target::NoPath);
+    }
+
+    #[test]
+    fn paths_of_paths_and_urls() {
+        let cases = [
+            ("/a?b#c", "/a?b#c"),
+            ("//a/b", "//a/b"),
+            ("https://a.example/b?c", "/b?c"),
+            ("HTTP://u:p@a.example:81?b=/c", "?b=/c"),
+            ("http://a.example", ""),
+            ("a.example/b", "/b"),
+            ("?b=http://a.example/", "?b=http://a.example/"),
+            ("#b", "#b"),
+            ("", ""),
+            ("*", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(path_of(text.as_bytes()), expected.as_bytes(), "{text}");
+        }
     }
 }

@@ -1,0 +1,180 @@
+//! A robots.txt and its answers, for applications: what the root of the crate offers.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::crawlers::crawler::Crawler;
+use crate::matcher::compiled::CompiledPolicy;
+use crate::matcher::decision::Decision;
+use crate::matcher::limits::Limits;
+use crate::matcher::select::{Star, select};
+use crate::robots::model::ParsedRobotsTxt;
+use crate::robots::parse::parse_body;
+use crate::url::dialect::Dialect;
+use crate::url::path::prepare;
+use crate::url::target::path_of;
+
+/// Room for a prepared path that a thread keeps from one decision to the next, in bytes.
+const SCRATCH_BYTES_MAX: usize = 64 << 10;
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A parsed robots.txt.
+///
+/// ```
+/// use botaudit::RobotsTxt;
+///
+/// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
+/// assert!(!robots.is_allowed("Googlebot", "/private/diary"));
+/// assert!(robots.is_allowed("Googlebot", "https://example.com/public"));
+/// assert!(robots.is_allowed("Bingbot", "/private/diary"));
+/// ```
+#[derive(Clone)]
+pub struct RobotsTxt {
+    text: Arc<ParsedRobotsTxt>,
+    dialect: Dialect,
+}
+
+impl RobotsTxt {
+    /// Parses the bytes of a robots.txt.
+    ///
+    /// Parsing never fails: lines that are not valid are ignored, as RFC 9309 asks. Only the first
+    /// 500 KiB count, which is Google's documented limit. Paths are compared in
+    /// [`Dialect::Google`].
+    pub fn parse(bytes: impl AsRef<[u8]>) -> RobotsTxt {
+        let text = Arc::new(parse_body(bytes.as_ref()));
+        RobotsTxt { text, dialect: Dialect::default() }
+    }
+
+    /// The same robots.txt with paths compared in `dialect`.
+    ///
+    /// ```
+    /// use botaudit::{Dialect, RobotsTxt};
+    ///
+    /// let google = RobotsTxt::parse("User-agent: *\nDisallow: /%62%61r");
+    /// assert!(google.is_allowed("examplebot", "/bar"));
+    /// let rfc9309 = google.with_dialect(Dialect::Rfc9309);
+    /// assert!(!rfc9309.is_allowed("examplebot", "/bar"));
+    /// ```
+    #[must_use]
+    pub fn with_dialect(self, dialect: Dialect) -> RobotsTxt {
+        RobotsTxt { dialect, ..self }
+    }
+
+    /// Whether the crawler named `product_token` may request `target`, a path or a URL.
+    ///
+    /// A product token is the crawler's name in User-agent lines, such as `Googlebot`; to find it
+    /// for a User-Agent header, see [`Registry`](crate::Registry). For more than a few paths,
+    /// [`RobotsTxt::matcher`] is much faster.
+    pub fn is_allowed(&self, product_token: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> bool {
+        self.matcher([product_token]).is_allowed(target)
+    }
+
+    /// The rules for a crawler that answers to `product_tokens`, the most specific first.
+    ///
+    /// The first token that a group names decides; where no group names any of them, the groups
+    /// for `*` apply.
+    ///
+    /// ```
+    /// use botaudit::{Decision, RobotsTxt};
+    ///
+    /// let robots = RobotsTxt::parse("User-agent: Googlebot\nDisallow: /private/\n");
+    /// let matcher = robots.matcher(["Googlebot-Image", "Googlebot"]);
+    /// let Decision { allowed, line } = matcher.decide("/private/photo.jpg");
+    /// assert_eq!((allowed, line), (false, Some(2)));
+    /// ```
+    pub fn matcher<T: AsRef<[u8]>>(&self, product_tokens: impl IntoIterator<Item = T>) -> Matcher {
+        let product_tokens: Vec<T> = product_tokens.into_iter().collect();
+        self.matcher_of(&product_tokens, Star::Honoured)
+    }
+
+    /// The rules for `crawler`, by its product tokens; without those for `*` if the crawler is
+    /// documented to ignore them.
+    ///
+    /// Not every crawler is [bound](Crawler::obligation) by rules.
+    pub fn matcher_for(&self, crawler: &Crawler) -> Matcher {
+        self.matcher_of(&crawler.product_tokens, crawler.star.into())
+    }
+
+    fn matcher_of(&self, product_tokens: &[impl AsRef<[u8]>], star: Star) -> Matcher {
+        let selection = select(&self.text, product_tokens, star);
+        let policy = CompiledPolicy::new(&selection.rules(), self.dialect, &Limits::default());
+        let lines = selection.lines().into();
+        Matcher { policy: Arc::new(policy), lines, dialect: self.dialect }
+    }
+
+    /// The values of the Sitemap lines, in the order of the file. Nothing checks that they are URLs.
+    pub fn sitemaps(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.sitemaps.iter().map(|sitemap| &*sitemap.url)
+    }
+}
+
+impl fmt::Debug for RobotsTxt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ParsedRobotsTxt { groups, sitemaps, .. } = &*self.text;
+        f.debug_struct("RobotsTxt")
+            .field("groups", &groups.len())
+            .field("sitemaps", &sitemaps.len())
+            .field("dialect", &self.dialect)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The rules of a [`RobotsTxt`] for one crawler, ready for any number of paths.
+///
+/// It keeps no reference to the [`RobotsTxt`], is cheap to clone, and threads can share it. A
+/// decision allocates nothing for paths up to 16 KiB, with two exceptions: the first path in a
+/// thread that needs encoding, and a wildcard pattern that has been tried a thousand times, which
+/// is compiled once ([`Matcher::compile`] does so in advance).
+#[derive(Clone)]
+pub struct Matcher {
+    policy: Arc<CompiledPolicy>,
+    lines: Arc<[u32]>,
+    dialect: Dialect,
+}
+
+impl Matcher {
+    /// Whether the crawler may request `target`, and which line decides.
+    ///
+    /// `target` is a path with its query, or a URL, of which the scheme and host are ignored.
+    /// `/robots.txt` is always allowed.
+    pub fn decide(&self, target: impl AsRef<[u8]>) -> Decision {
+        let path = path_of(target.as_ref());
+        SCRATCH.with_borrow_mut(|scratch| {
+            let path = prepare(path, self.dialect, scratch);
+            let decision = match path.is_robots_txt() {
+                true => Decision::NO_RULE,
+                false => self.policy.decide(path.as_bytes()).with_lines(&self.lines),
+            };
+            // One long path must not keep its room for as long as the thread lives.
+            if scratch.capacity() > SCRATCH_BYTES_MAX {
+                *scratch = Vec::new();
+            }
+            decision
+        })
+    }
+
+    /// Whether the crawler may request `target`: [`Matcher::decide`] without the line.
+    pub fn is_allowed(&self, target: impl AsRef<[u8]>) -> bool {
+        self.decide(target).allowed
+    }
+
+    /// Compiles all wildcard patterns now, and not when each has been tried a thousand times.
+    ///
+    /// Takes about 10 to 50 µs for each pattern.
+    pub fn compile(&self) {
+        self.policy.compile();
+    }
+}
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Matcher")
+            .field("rules", &self.lines.len())
+            .field("dialect", &self.dialect)
+            .finish_non_exhaustive()
+    }
+}

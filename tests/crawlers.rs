@@ -76,7 +76,7 @@ fn binding_and_stated_policy_follow_from_the_facts() {
         (Person, Unknown, Unverified, Obligation::UserTriggered, StatedPolicy::Unknown),
     ] {
         crawler = Crawler { trigger, rep_applies, evidence, ..crawler };
-        let found = (crawler.binding(), crawler.stated_policy());
+        let found = (crawler.obligation(), crawler.stated_policy());
         assert_eq!(found, (binding, policy), "{trigger:?} {rep_applies:?} {evidence:?}");
     }
 }
@@ -100,7 +100,7 @@ fn rows_that_are_easy_to_get_wrong() {
         ("Bytespider", "bound", "unknown", StarGroups::Honoured),
     ] {
         let crawler = registry.crawler(registry.find(name).unwrap());
-        let found = (crawler.binding().as_str(), crawler.stated_policy().as_str(), crawler.star);
+        let found = (crawler.obligation().as_str(), crawler.stated_policy().as_str(), crawler.star);
         assert_eq!(found, (binding, policy, star), "{name}");
     }
 }
@@ -357,7 +357,7 @@ fn own_rows_come_first_or_replace_in_place() {
         assert_eq!(name(&registry, registry.identify(user_agent.as_bytes())), expected);
     }
     let gptbot = registry.crawler(registry.find("GPTBot").unwrap());
-    assert_eq!(gptbot.binding(), Obligation::ReportedNotFollowing);
+    assert_eq!(gptbot.obligation(), Obligation::ReportedNotFollowing);
     assert_eq!((gptbot.operator.as_str(), gptbot.purpose.as_str()), ("unknown", "other"));
     assert!(registry.crawler(registry.generic()).product_tokens.is_empty());
 }

@@ -92,7 +92,7 @@ impl Crawler {
     ///
     /// A request that a person asked for is never held against the crawler,
     /// whatever its operator says, so that question comes first.
-    pub fn binding(&self) -> Obligation {
+    pub fn obligation(&self) -> Obligation {
         match (self.trigger, self.rep_applies, self.evidence) {
             (Trigger::Person, _, _) => Obligation::UserTriggered,
             (_, RepApplies::No, InformationSource::OperatorDocumentation) => Obligation::Declined,

@@ -65,7 +65,7 @@ impl<'a> Who<'a> {
     }
 
     /// Whether breaking a rule counts against it.
-    pub fn binding(self) -> Obligation {
-        self.crawler().map_or(Obligation::Bound, Crawler::binding)
+    pub fn obligation(self) -> Obligation {
+        self.crawler().map_or(Obligation::Bound, Crawler::obligation)
     }
 }

@@ -16,7 +16,7 @@ impl CrawlerProfile {
     /// A known crawler.
     pub fn new(crawler: &Crawler) -> CrawlerProfile {
         let star = crawler.star.into();
-        let obligation = crawler.binding();
+        let obligation = crawler.obligation();
         CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }
 

@@ -54,7 +54,7 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     line(&json!({
         "url": visible(located.given),
         "verdict": verdict(asked.is_allowed()),
-        "bound": who.binding() == Obligation::Bound,
+        "bound": who.obligation() == Obligation::Bound,
         "line": asked.line(),
         "reason": reason,
         "reason_text": reason_text,
@@ -124,7 +124,7 @@ fn crawler(who: Who<'_>) -> Value {
         "name": row.map(|row| visible(row.name.as_bytes())),
         "operator": row.map(|row| visible(row.operator.as_bytes())),
         "purpose": row.map(|row| visible(row.purpose.as_bytes())),
-        "binding": who.binding().as_str(),
+        "binding": who.obligation().as_str(),
         "stated_policy": row.map(|row| row.stated_policy().as_str()),
     })
 }

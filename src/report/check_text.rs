@@ -27,7 +27,7 @@ const UNKNOWN: &str = "none that is known, nor does it look automated: * would b
 pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     let verdict = verdict(explanation.asked.is_allowed());
     let line = explanation.asked.line().map_or("-".to_owned(), |line| format!("line {line}"));
-    let binding = if who.binding() == Obligation::Bound { "" } else { "  (not bound)" };
+    let binding = if who.obligation() == Obligation::Bound { "" } else { "  (not bound)" };
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
 }
 
@@ -77,7 +77,7 @@ impl Rows {
 }
 
 fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
-    let (verdict, binding) = match (asked.is_allowed(), who.binding()) {
+    let (verdict, binding) = match (asked.is_allowed(), who.obligation()) {
         (true, Obligation::Bound) => ("allowed", ""),
         (false, Obligation::Bound) => ("DISALLOWED", ""),
         (true, _) => ("allowed", "\n(but robots.txt does not bind it)"),

@@ -46,7 +46,7 @@ pub fn binding_words(crawler: &Crawler) -> String {
         }
         _ => "no stated policy of its operator is known, but the rules address it",
     };
-    let not_bound = match crawler.binding() {
+    let not_bound = match crawler.obligation() {
         Obligation::Bound => return format!("bound: {bound}"),
         Obligation::UserTriggered => "a person asks for each page that it requests",
         Obligation::Declined => "its operator says that it does not follow robots.txt",

@@ -41,7 +41,7 @@ fn wire(crawler: &Crawler) -> Value {
         "operator": crawler.operator,
         "purpose": crawler.purpose,
         "stated_policy": crawler.stated_policy().as_str(),
-        "bound": crawler.binding().as_str(),
+        "bound": crawler.obligation().as_str(),
         "product_tokens": crawler.product_tokens,
         "honours_star": crawler.star == StarGroups::Honoured,
         "rep_applies": crawler.rep_applies.as_str(),

@@ -82,7 +82,7 @@ pub fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
 fn bound(crawler: &Crawler) -> &'static str {
     match crawler.visibility {
         Visibility::NoUserAgent => "never seen",
-        Visibility::OwnUserAgent => crawler.binding().as_str(),
+        Visibility::OwnUserAgent => crawler.obligation().as_str(),
     }
 }
 
@@ -117,7 +117,7 @@ fn stated_policy_words(crawler: &Crawler) -> &'static str {
 }
 
 fn binding_words(crawler: &Crawler) -> &'static str {
-    match (crawler.visibility, crawler.binding()) {
+    match (crawler.visibility, crawler.obligation()) {
         (Visibility::NoUserAgent, _) => "never seen: it sends no user agent of its own",
         (_, Obligation::Bound) => "yes",
         (_, Obligation::UserTriggered) => "no: a person asked for the page",

@@ -184,7 +184,7 @@ impl Row {
 
     /// Why `rule` does not bind `crawler`, or an empty cell.
     pub fn rule_not_bound_reason(&mut self, crawler: &Crawler, rule: &DecidingRule) -> &mut Row {
-        match (crawler.binding(), crawler.star, &*rule.group) {
+        match (crawler.obligation(), crawler.star, &*rule.group) {
             (Obligation::Bound, StarGroups::Ignored, b"*") => self.word("ignores-star"),
             _ => self.not_bound_reason(crawler),
         }
@@ -354,7 +354,7 @@ impl<'a> CrawlerCells<'a> {
 
 /// Why robots.txt does not bind `crawler`; empty where it does.
 pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
-    match crawler.binding() {
+    match crawler.obligation() {
         Obligation::Bound => "",
         reason => reason.as_str(),
     }

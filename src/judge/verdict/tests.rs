@@ -149,7 +149,11 @@ const ROWS: &[(Snapshots<'_>, &str, i64, [&str; 4])] = &[
 fn each_row_for_each_binding_in_each_dialect() {
     let registry = Registry::builtin();
     for (name, obligation) in UNBOUND {
-        assert_eq!(registry.crawler(registry.find(name).unwrap()).binding(), obligation, "{name}");
+        assert_eq!(
+            registry.crawler(registry.find(name).unwrap()).obligation(),
+            obligation,
+            "{name}"
+        );
     }
     for (snapshots, target, hours, [bound, ignores, unbound, everyone]) in ROWS {
         let check = |make: Make, crawler: &str, expected: &str| {

@@ -9,15 +9,15 @@ pub type Paths = (LogField, &'static str);
 /// Who writes the lines, as far as it matters beyond the names of keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JsonDialect {
-    /// Whoever writes keys that somebody chose: see [`COMMON_NAMES`].
+    /// Whoever writes keys that somebody chose: see `COMMON_NAMES`.
     CommonNames,
-    /// Caddy, other loggers of which write to the same stream: see [`CADDY`].
+    /// Caddy, other loggers of which write to the same stream: see `CADDY`.
     Caddy,
-    /// Traefik: see [`TRAEFIK`].
+    /// Traefik: see `TRAEFIK`.
     Traefik,
-    /// Cloudflare Logpush, with requests that Cloudflare made itself: see [`CLOUDFLARE`].
+    /// Cloudflare Logpush, with requests that Cloudflare made itself: see `CLOUDFLARE`.
     Cloudflare,
-    /// Google Cloud Logging, with entries of other services: see [`GOOGLE_CLOUD`].
+    /// Google Cloud Logging, with entries of other services: see `GOOGLE_CLOUD`.
     GoogleCloud,
 }
 

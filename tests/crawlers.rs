@@ -4,8 +4,8 @@
 
 use botaudit::crawlers::cache::{UserAgentCache, identify_cached};
 use botaudit::crawlers::crawler::{
-    Crawler, CrawlerId, InformationSource, Obligation, RepApplies, StarGroups, StatedPolicy,
-    Trigger, Visibility,
+    CrawlerId, InformationSource, Obligation, RepApplies, StarGroups, StatedPolicy, Trigger,
+    Visibility,
 };
 use botaudit::crawlers::identify::{Identified, USER_AGENT_BYTES_MAX};
 use botaudit::crawlers::registry::Registry;
@@ -75,7 +75,7 @@ fn binding_and_stated_policy_follow_from_the_facts() {
         (Person, No, List, Obligation::UserTriggered, StatedPolicy::Unknown),
         (Person, Unknown, Unverified, Obligation::UserTriggered, StatedPolicy::Unknown),
     ] {
-        crawler = Crawler { trigger, rep_applies, evidence, ..crawler };
+        (crawler.trigger, crawler.rep_applies, crawler.evidence) = (trigger, rep_applies, evidence);
         let found = (crawler.obligation(), crawler.stated_policy());
         assert_eq!(found, (binding, policy), "{trigger:?} {rep_applies:?} {evidence:?}");
     }

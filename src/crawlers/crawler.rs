@@ -37,6 +37,7 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
 /// What is known of one crawler.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
+#[non_exhaustive]
 pub struct Crawler {
     /// Unique in a registry, ASCII case-insensitively.
     pub name: String,
@@ -53,14 +54,19 @@ pub struct Crawler {
     /// crawler without any follows the `*` groups.
     pub product_tokens: Vec<String>,
     /// Whether it obeys `*` groups where no group names one of its tokens.
+    #[doc(hidden)]
     pub star: StarGroups,
     /// What is known of it and the robots exclusion protocol.
+    #[doc(hidden)]
     pub rep_applies: RepApplies,
     /// What makes it send a request.
+    #[doc(hidden)]
     pub trigger: Trigger,
     /// Whether it can be told from others in a log.
+    #[doc(hidden)]
     pub visibility: Visibility,
     /// Whether it is documented to honour `Crawl-delay`.
+    #[doc(hidden)]
     pub crawl_delay: CrawlDelaySupport,
     /// Where the operator publishes its address ranges.
     pub ip_list_urls: Vec<String>,
@@ -73,6 +79,7 @@ pub struct Crawler {
     /// A real user agent of this crawler, or empty.
     pub sample_user_agent: String,
     /// Who says all this.
+    #[doc(hidden)]
     pub evidence: InformationSource,
     /// Where they say it, or empty.
     pub evidence_url: String,
@@ -204,6 +211,7 @@ named_enum! {
 named_enum! {
     /// Whether breaking a rule counts against a crawler; if not, why not.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    #[non_exhaustive]
     pub enum Obligation {
         /// Rules bind it.
         Bound = "bound",
@@ -219,6 +227,7 @@ named_enum! {
 named_enum! {
     /// What a crawler's operator says of following robots.txt.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    #[non_exhaustive]
     pub enum StatedPolicy {
         /// It follows the protocol.
         Follows = "follows",

@@ -10,6 +10,7 @@ use serde::Serialize;
 /// How percent-encodings and wildcards of a rule and a path are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Serialize), serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum Dialect {
     /// As Google's open parser compares: nothing is decoded.
     #[default]

@@ -1,90 +1,130 @@
-//! `botaudit` joins access logs with robots.txt: which crawler broke which
-//! rule in force, how often and when.
+//! Which crawler may request which URL by a site's robots.txt, and which crawlers broke its rules,
+//! by its access logs.
 //!
-//! As a library it also judges without a log: parse a robots.txt, select the rules that bind a
-//! crawler, compile them once, and decide any number of paths. A decision allocates nothing, and
-//! threads can share all of it.
+//! [`RobotsTxt`] answers for one robots.txt:
 //!
 //! ```
-//! use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select::{Star, select}};
-//! use botaudit::url::{dialect::Dialect, path::prepare};
+//! use botaudit::{Decision, RobotsTxt};
 //!
-//! let text = b"User-agent: examplebot\nDisallow: /private/\nAllow: /private/*.css$\n";
-//! let (robots, _findings) = botaudit::robots::parse::parse(text);
-//! let selection = select(&robots, &["examplebot"], Star::Honoured);
-//! let policy = CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default());
+//! let robots = RobotsTxt::parse(
+//!     "User-agent: Googlebot\n\
+//!      Disallow: /private/\n\
+//!      Allow: /private/*.css$\n",
+//! );
+//! assert!(!robots.is_allowed("Googlebot", "/private/diary"));
 //!
-//! let mut scratch = Vec::new(); // kept from one URL to the next
-//! for (target, allowed, line) in [
-//!     (&b"/private/diary"[..], false, Some(2)),
-//!     (b"/private/site.css", true, Some(3)),
-//!     (b"/public", true, None),
-//! ] {
-//!     let path = prepare(target, Dialect::Google, &mut scratch);
-//!     let decision = selection.decision(policy.decide(path.as_bytes()));
-//!     assert_eq!((decision.allowed, decision.line), (allowed, line));
-//! }
+//! // For many URLs: the rules of one crawler, compiled once and shared by threads.
+//! let matcher = robots.matcher(["Googlebot-Image", "Googlebot"]);
+//! let Decision { allowed, line } = matcher.decide("https://example.com/private/site.css");
+//! assert_eq!((allowed, line), (true, Some(3)));
 //! ```
 //!
-//! [`judge::Judge`] gives the [`judge::verdict::Verdict`] for many origins and all known crawlers,
-//! [`crawlers::registry::Registry`] identifies crawlers by their user agents, [`audit::run`] counts
-//! logs into an [`audit::tally::Tally`], and [`lint::lint`] finds mistakes in a robots.txt.
+//! [`Registry`] knows crawlers by their User-Agent headers.
 //!
-//! The modules stand in reading order, from the lowest layer to the highest. A module uses only
-//! modules of lower layers, which `tests/layers.rs` checks; `docs/architecture.md` describes them.
+//! # Features
+//!
+//! `cli`, on by default, is the program, and what the library needs for archives, logs and
+//! reports. Without it (`default-features = false`), the crate has the types above and ten small
+//! dependencies.
+//!
+//! # Stability
+//!
+//! The items on this page are the interface of the crate. Its modules are public for the program,
+//! its tests and benchmarks, and may change in any release; `docs/architecture.md` describes them.
+
+// The modules stand in reading order, from the lowest layer to the highest. A module uses only
+// modules of lower layers, which `tests/layers.rs` checks.
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod bounded;
+#[doc(hidden)]
 pub mod bytes;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod digest;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod files;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod merge;
 mod named_enum;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod staged;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod time;
+#[doc(hidden)]
 pub mod url;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod config;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod pipeline;
 
+#[doc(hidden)]
 pub mod crawlers;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod input;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod logs;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod net;
+#[doc(hidden)]
 pub mod robots;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod archive;
+#[doc(hidden)]
 pub mod matcher;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod judge;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod audit;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod classify;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod lint;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod explain;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod report;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod nightly;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
+#[allow(
+    rustdoc::bare_urls,
+    rustdoc::invalid_html_tags,
+    reason = "doc comments of arguments are the texts of --help"
+)]
 pub mod cli;
+
+pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
+pub use crawlers::registry::Registry;
+pub use error::{Error, Result};
+pub use matcher::decision::Decision;
+pub use matcher::robots_txt::{Matcher, RobotsTxt};
+pub use url::dialect::Dialect;

@@ -20,19 +20,25 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 /// Name of the last row, which is no crawler but the test of what looks automated.
 const GENERIC_NAME: &str = "Generic bot";
 
-/// Crawlers in matching order: the first whose test a user agent passes, is it.
-///
-/// The last one is "Generic bot": no crawler, but the test of what looks
-/// automated. It has no product token and follows `*`.
+/// Known crawlers: which one a User-Agent header belongs to, and what is known of it.
 ///
 /// ```
-/// use botaudit::crawlers::{identify::Identified, registry::Registry};
+/// use botaudit::{Obligation, Registry, RobotsTxt};
+///
 /// let registry = Registry::builtin();
-/// let header = b"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
-/// let Identified::Crawler(id) = registry.identify(header) else { panic!("it is known") };
-/// assert_eq!(registry.crawler(id).operator, "Microsoft");
-/// assert_eq!(registry.identify(b"Unheard-of-crawler/1.0"), Identified::Generic);
+/// let header = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+/// let crawler = registry.by_user_agent(header).ok_or("not a crawler")?;
+/// assert_eq!((&*crawler.name, &*crawler.operator), ("bingbot", "Microsoft"));
+/// assert_eq!(crawler.obligation(), Obligation::Bound);
+///
+/// let robots = RobotsTxt::parse("User-agent: bingbot\nDisallow: /private/\n");
+/// assert!(!robots.matcher_for(crawler).is_allowed("/private/diary"));
+/// # Ok::<(), &str>(())
 /// ```
+///
+/// Crawlers are tried in order: the first whose pattern matches a user agent is the one. The last
+/// one is "Generic bot": no single crawler, but whatever looks automated and is not known by name.
+/// It has no product token and follows `*`.
 #[derive(Debug)]
 pub struct Registry {
     crawlers: Vec<Crawler>,
@@ -47,9 +53,11 @@ impl Registry {
 
     /// The built-in registry with the rows of the CSV file at `path`.
     ///
-    /// A row whose name is a built-in one's, in any ASCII case, replaces that
-    /// row whole, in its place. All other rows are tried before the built-in
-    /// ones, in the order of the file.
+    /// A row with the name of a built-in crawler, in any ASCII case, replaces that crawler. All
+    /// other rows are tried before the built-in ones, in the order of the file.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or a row is not valid.
     pub fn with_file(path: &Path) -> Result<Registry> {
         let text = read_file(path)?;
         let rows = merged(builtin_rows(), table::read(path, &text)?);
@@ -67,6 +75,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Registry::with_file`].
+    #[doc(hidden)]
     pub fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
         let mut rows = match path {
             None => builtin_rows(),
@@ -90,6 +99,7 @@ impl Registry {
 
     /// A registry of `crawlers` alone, by which no user agent is identified: for what is known of
     /// crawlers that were identified before.
+    #[doc(hidden)]
     pub fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
         let generic = Crawler::once_known(GENERIC_NAME.to_owned());
         let rows = crawlers.into_iter().chain([generic]);
@@ -97,6 +107,7 @@ impl Registry {
     }
 
     /// By crawler: the rank of its name among all names.
+    #[doc(hidden)]
     pub fn ranks(&self) -> Vec<u16> {
         let mut order: Vec<usize> = (0..self.crawlers.len()).collect();
         order.sort_by(|&left, &right| self.crawlers[left].name.cmp(&self.crawlers[right].name));
@@ -107,6 +118,7 @@ impl Registry {
 
     /// Equal registries have equal digests.
     #[cfg(feature = "cli")]
+    #[doc(hidden)]
     pub fn digest(&self) -> String {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for crawler in &self.crawlers {
@@ -130,27 +142,54 @@ impl Registry {
     /// What `user_agent` is: the value of the header, unescaped. Bytes past
     /// [`USER_AGENT_BYTES_MAX`](crate::crawlers::identify::USER_AGENT_BYTES_MAX)
     /// have no say.
+    #[doc(hidden)]
     pub fn identify(&self, user_agent: &[u8]) -> Identified {
         self.detector.identify(user_agent)
     }
 
     /// The crawler of an id that this registry gave out.
+    #[doc(hidden)]
     pub fn crawler(&self, id: CrawlerId) -> &Crawler {
         &self.crawlers[id.index()]
     }
 
+    /// The crawler that sends `user_agent`, the value of a User-Agent header; "Generic bot" if it
+    /// only looks automated, `None` for browsers and apps.
+    ///
+    /// Any client can send any user agent. Of a long one, the first 4,096 bytes count.
+    pub fn by_user_agent(&self, user_agent: impl AsRef<[u8]>) -> Option<&Crawler> {
+        match self.identify(user_agent.as_ref()) {
+            Identified::Crawler(id) => Some(self.crawler(id)),
+            Identified::Generic => Some(self.crawler(self.generic())),
+            Identified::Other => None,
+        }
+    }
+
+    /// The crawler named `name`, in any ASCII case.
+    pub fn by_name(&self, name: &str) -> Option<&Crawler> {
+        self.find(name).map(|id| self.crawler(id))
+    }
+
+    /// All crawlers, "Generic bot" last.
+    pub fn crawlers(&self) -> impl Iterator<Item = &Crawler> {
+        self.crawlers.iter()
+    }
+
     /// All crawlers in matching order, "Generic bot" last.
+    #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = (CrawlerId, &Crawler)> {
         self.crawlers.iter().zip(0..).map(|(crawler, id)| (CrawlerId(id), crawler))
     }
 
     /// The crawler named `name`, in any ASCII case.
+    #[doc(hidden)]
     pub fn find(&self, name: &str) -> Option<CrawlerId> {
         let is_named = |crawler: &Crawler| crawler.name.eq_ignore_ascii_case(name);
         self.iter().find(|(_, crawler)| is_named(crawler)).map(|(id, _)| id)
     }
 
     /// "Generic bot", whose rules bind whatever looks automated.
+    #[doc(hidden)]
     pub fn generic(&self) -> CrawlerId {
         let last = self.crawlers.len() - 1;
         CrawlerId(u16::try_from(last).expect("a registry has at most u16::MAX rows"))

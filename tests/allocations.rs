@@ -25,6 +25,7 @@ use botaudit::robots::model::ParsedRobotsTxt;
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
+use botaudit::{Matcher, RobotsTxt};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Google, Dialect::Rfc9309];
 
@@ -111,6 +112,30 @@ fn a_policy_allocates_nothing_for_a_verdict() {
     }
 }
 
+/// Also for URLs, and after [`Matcher::compile`].
+#[test]
+fn a_matcher_allocates_nothing_for_a_decision() {
+    let tokens = ["examplebot-image", "examplebot"];
+    for rules in [0, 1, 6, 7, 60, 700] {
+        for dialect in DIALECTS {
+            let robots = RobotsTxt::parse(text(rules)).with_dialect(dialect);
+            let matcher = robots.matcher(tokens);
+            let decide = |target: &[u8], _: &mut Vec<u8>| matcher.decide(target);
+            check(dialect, &format!("matcher of {rules} rules"), decide);
+            matcher.compile();
+            check(dialect, &format!("matcher of {rules} rules, compiled"), decide);
+            let urls =
+                targets().into_iter().map(|target| [b"https://a.example", &*target].concat());
+            for url in urls {
+                let path = matcher.decide(&url["https://a.example".len()..]);
+                let mut decision = Decision::NO_RULE;
+                let info = measure(|| decision = matcher.decide(&url));
+                assert_eq!((info.count_total, decision), (0, path), "{}", url.escape_ascii());
+            }
+        }
+    }
+}
+
 #[test]
 fn a_judge_allocates_nothing_for_a_verdict() {
     let registry = Registry::builtin();
@@ -177,6 +202,8 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
 #[test]
 fn what_judges_is_shared_by_threads() {
     fn is_shared<T: Send + Sync>() {}
+    is_shared::<RobotsTxt>();
+    is_shared::<Matcher>();
     is_shared::<ParsedRobotsTxt>();
     is_shared::<Selection<'_>>();
     is_shared::<CompiledPolicy>();

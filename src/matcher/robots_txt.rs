@@ -178,3 +178,61 @@ impl fmt::Debug for Matcher {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crawlers::registry::Registry;
+
+    #[track_caller]
+    fn check(robots: &RobotsTxt, product_token: &str, target: &str, expected: (bool, Option<u32>)) {
+        let Decision { allowed, line } = robots.matcher([product_token]).decide(target);
+        assert_eq!((allowed, line), expected, "{product_token} {target}");
+        assert_eq!(robots.is_allowed(product_token, target), allowed);
+    }
+
+    #[test]
+    fn paths_and_urls() {
+        let robots = RobotsTxt::parse(b"User-agent: *\nDisallow: /\nAllow: /a/*.css$\n");
+        for target in ["/", "", "https://a.example", "a.example/x", "https://a.example/x?y#z"] {
+            check(&robots, "examplebot", target, (false, Some(2)));
+        }
+        for target in ["/a/b.css", "https://a.example/a/b.css#c", "a.example/a/b.css"] {
+            check(&robots, "examplebot", target, (true, Some(3)));
+        }
+        for target in ["/robots.txt", "https://a.example/robots.txt?x"] {
+            check(&robots, "examplebot", target, (true, None));
+        }
+        check(&robots, "examplebot", "//robots.txt", (false, Some(2)));
+    }
+
+    #[test]
+    fn a_long_path_leaves_no_room_behind() {
+        let matcher = RobotsTxt::parse("User-agent: *\nDisallow: /*x$").matcher(["examplebot"]);
+        let path = format!("/{}x", "é".repeat(1 << 20));
+        assert!(!matcher.is_allowed(&path) && matcher.is_allowed(path + "y"));
+        assert!(SCRATCH.with_borrow(Vec::capacity) <= SCRATCH_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_known_crawler_may_ignore_star() {
+        let robots = RobotsTxt::parse("User-agent: *\nDisallow: /\n");
+        let registry = Registry::builtin();
+        for (name, allowed) in [("Googlebot-Image", false), ("AdsBot-Google", true)] {
+            let crawler = registry.by_name(name).unwrap();
+            assert_eq!(robots.matcher_for(crawler).is_allowed("/x"), allowed, "{name}");
+        }
+        assert!(registry.by_user_agent("Mozilla/5.0 (X11) Firefox/140.0").is_none());
+        let generic = registry.by_user_agent("Unheard-of-crawler/1.0").unwrap();
+        assert!(!robots.matcher_for(generic).is_allowed("/x"));
+    }
+
+    #[test]
+    fn what_is_no_robots_txt_allows_everything() {
+        let robots = RobotsTxt::parse(b"\xff\0<html>");
+        check(&robots, "examplebot", "/x", (true, None));
+        assert_eq!(robots.sitemaps().count(), 0);
+        let shown = "RobotsTxt { groups: 0, sitemaps: 0, dialect: Google, .. }";
+        assert_eq!(format!("{robots:?}"), shown);
+    }
+}

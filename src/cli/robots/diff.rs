@@ -1,22 +1,17 @@
 //! `botaudit robots diff`: two versions of one robots.txt, line by line.
 
-use std::time::Duration;
-
 use clap::Args;
-use similar::TextDiff;
 
 use crate::archive::entry::HistoryEntry;
 use crate::archive::reader::Archive;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::report::unified_diff::unified_diff;
 use crate::url::origin::Origin;
 
 use super::super::exit_status::ExitStatus;
 use super::super::shared::complain;
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
-
-/// Bodies that hardly agree are compared for so long; what is found then is right, but not short.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Show how what an origin gave changed between two times, as a unified diff.
 #[derive(Args, Debug)]
@@ -69,14 +64,6 @@ fn unified(
     let body =
         |entry: &HistoryEntry| entry.body.map_or_else(|| Ok(Vec::new()), |key| archive.body(key));
     let (old_body, new_body) = (body(old)?, body(new)?);
-    let diff = TextDiff::configure()
-        .timeout(PATIENCE)
-        .diff_lines(old_body.as_slice(), new_body.as_slice());
     let name = |entry: &HistoryEntry| format!("{origin}/robots.txt\t{}", entry.fetch.fetched_at);
-    let mut text = Vec::new();
-    let written =
-        diff.unified_diff().header(&name(old), &name(new)).context_radius(3).to_writer(&mut text);
-    written
-        .map_err(|err| Error::inconsistent(format!("a diff could not be kept in memory: {err}")))?;
-    Ok(text)
+    Ok(unified_diff((&name(old), &old_body), (&name(new), &new_body)))
 }

@@ -122,6 +122,10 @@ pub mod nightly;
 )]
 pub mod cli;
 
+#[cfg(feature = "cli")]
+pub use classify::answer::VerdictWord;
+#[cfg(feature = "cli")]
+pub use classify::classifier::{Classification, Classifier};
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::registry::Registry;
 pub use error::{Error, Result};

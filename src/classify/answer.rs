@@ -11,6 +11,7 @@ use super::url_parts::InvalidUrl;
 named_enum! {
     /// The column `verdict`: may the crawler request the URL?
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    #[non_exhaustive]
     pub enum VerdictWord {
         /// It may.
         Allowed = "allowed",

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod asker;
 pub mod batch;
 pub mod by_origin;
+pub mod classifier;
 pub mod input_format;
 mod json_fields;
 pub mod known_origin;

@@ -48,7 +48,8 @@ impl CrawlerProfile {
         CrawlerProfile::of_tokens(vec![token])
     }
 
-    pub(super) fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
+    /// The same, by several names, the most specific first.
+    pub fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (Star::Honoured, Obligation::Bound);
         CrawlerProfile { product_tokens, star, obligation }
     }

@@ -1,0 +1,136 @@
+//! Verdicts on single URLs of many origins, for applications.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::archive::Store;
+use crate::error::Result;
+use crate::judge::Judge;
+use crate::judge::profile::CrawlerProfile;
+use crate::judge::verdict::JudgedAt;
+use crate::url::dialect::Dialect;
+use crate::url::path::prepare;
+
+use super::answer::{RowVerdict, VerdictWord};
+use super::known_origin::KnownOrigin;
+use super::origin_cache::OriginCache;
+use super::url_parts::UrlParts;
+
+/// Bytes for robots.txt files and their compiled rules.
+const RULES_BYTES_MAX: usize = 256 << 20;
+
+/// Bytes for what is known of origins.
+const ORIGINS_BYTES_MAX: usize = 64 << 20;
+
+/// Classifies URLs of any number of origins for one crawler.
+///
+/// ```
+/// use botaudit::{Classifier, Dialect, VerdictWord};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let robots = directory.path();
+/// std::fs::write(robots.join("example.com"), "User-agent: *\nDisallow: /private/\n")?;
+/// let classifier = Classifier::open(robots, ["examplebot"], Dialect::Google)?;
+///
+/// let answer = classifier.classify("https://example.com/private/diary");
+/// assert_eq!((answer.verdict, answer.line), (VerdictWord::Disallowed, Some(2)));
+/// assert_eq!(classifier.classify("https://example.org/").verdict, VerdictWord::Unknown);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Each robots.txt is read when a URL of its origin comes up, and kept in memory up to a total of
+/// about 320 MiB. Threads can share a classifier.
+#[derive(Debug)]
+pub struct Classifier {
+    judge: Judge,
+    origins: Mutex<OriginCache>,
+}
+
+/// May the crawler request the URL?
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Classification {
+    /// The answer.
+    pub verdict: VerdictWord,
+    /// The line of robots.txt that decides, from 1; `None` where no rule matches.
+    pub line: Option<u32>,
+}
+
+impl Classifier {
+    /// A classifier for the crawler that answers to `product_tokens`, the most specific first.
+    ///
+    /// `robots` is a directory with a robots.txt for each host (`example.com`, `example.com.txt`
+    /// or `example.com/robots.txt`), an archive, of which the newest snapshot of each origin
+    /// counts, or one robots.txt for all origins.
+    ///
+    /// # Errors
+    /// Where `robots` cannot be read or names a host twice.
+    pub fn open<T: Into<String>>(
+        robots: impl AsRef<Path>,
+        product_tokens: impl IntoIterator<Item = T>,
+        dialect: Dialect,
+    ) -> Result<Classifier> {
+        let store = Store::open(robots.as_ref())?;
+        let product_tokens = product_tokens.into_iter().map(Into::into).collect();
+        let profiles = vec![CrawlerProfile::of_tokens(product_tokens)];
+        let judge = Judge::of_many(store, profiles, dialect, RULES_BYTES_MAX)?;
+        Ok(Classifier { judge, origins: Mutex::new(OriginCache::new(ORIGINS_BYTES_MAX)) })
+    }
+
+    /// May the crawler request `url`?
+    ///
+    /// A URL needs its scheme and host. A robots.txt that cannot be read counts as unknown.
+    pub fn classify(&self, url: impl AsRef<[u8]>) -> Classification {
+        let url = url.as_ref();
+        match UrlParts::of(url, None) {
+            Err(why) => Classification::of(RowVerdict::invalid(why)),
+            Ok(parts) => {
+                let origin = self.origin(url, &parts);
+                let mut scratch = Vec::new();
+                let path = prepare(parts.rest, self.judge.dialect(), &mut scratch);
+                let at = Some(JudgedAt::Newest);
+                Classification::of(origin.known.verdict(&self.judge, 0, path, at))
+            }
+        }
+    }
+
+    fn origin(&self, url: &[u8], parts: &UrlParts<'_>) -> Arc<KnownOrigin> {
+        let key = &url[..url.len() - parts.rest.len()];
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        origins.origin(&self.judge, key, parts)
+    }
+}
+
+impl Classification {
+    fn of(verdict: RowVerdict<'_>) -> Classification {
+        let line = (verdict.line > 0).then_some(verdict.line);
+        Classification { verdict: verdict.word, line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_shared<T: Send + Sync>(_: &T) {}
+
+    #[test]
+    fn one_file_governs_all_origins() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robots.txt");
+        std::fs::write(&path, "User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /x").unwrap();
+        let classifier = Classifier::open(&path, ["b"], Dialect::Rfc9309).unwrap();
+        is_shared(&classifier);
+        let check = |url: &str, verdict, line| {
+            let found = classifier.classify(url);
+            assert_eq!((found.verdict, found.line), (verdict, line), "{url}");
+        };
+        check("https://a.example/%78", VerdictWord::Disallowed, Some(4));
+        check("http://b.example:81", VerdictWord::Allowed, None);
+        check("https://a.example/robots.txt", VerdictWord::Allowed, None);
+        check("/x", VerdictWord::InvalidUrl, None);
+        check("https://a b/", VerdictWord::InvalidUrl, None);
+        let named = Classifier::open(&path, ["a-image", "a"], Dialect::Google).unwrap();
+        assert_eq!(named.classify("https://a.example/x").line, Some(2));
+    }
+}

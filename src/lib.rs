@@ -126,6 +126,10 @@ pub mod cli;
 pub use classify::answer::VerdictWord;
 #[cfg(feature = "cli")]
 pub use classify::classifier::{Classification, Classifier};
+#[cfg(feature = "cli")]
+pub use cli::library::{Audit, AuditReport, AuditRow};
+#[cfg(feature = "cli")]
+pub use config::audit_config::AuditConfig;
 pub use crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 pub use crawlers::registry::Registry;
 pub use error::{Error, Result};

@@ -16,6 +16,7 @@ mod first_pass;
 mod formats;
 mod identity;
 mod init;
+pub mod library;
 mod lint;
 mod manual;
 mod merge;

@@ -25,6 +25,7 @@ const DNS_MAX: usize = 1000;
 settings! {
     /// What an audit needs to know. Each key is the flag of the same name.
     #[derive(Serialize)]
+    #[non_exhaustive]
     pub struct AuditConfig {
         /// The robots.txt file, directory or archive to judge by.
         #[serde(serialize_with = "lossy")]

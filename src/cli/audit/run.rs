@@ -71,13 +71,7 @@ type Judged = (Judge, Identities);
 impl AuditRun {
     /// Runs it.
     pub fn run(mut self) -> Result<ExitStatus> {
-        // What is there already should be readable before anything is written.
-        let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
-        let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
-        self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);
-        let collected = self.collected.take();
-        let collected =
-            collected.map(|input| input.take(&self.setup, &self.sources)).transpose()?;
+        let (judge, collected) = self.prepare()?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
@@ -86,6 +80,24 @@ impl AuditRun {
                 write_collected(path, &self.setup, &self.sources, judge, &self.client_key)
             }
         }
+    }
+
+    /// The tally of the logs, without what may not leave. Writes nothing, wherever the result should go.
+    pub fn tally_alone(mut self) -> Result<Tally> {
+        let (judge, collected) = self.prepare()?;
+        let judged = self.judged(judge, collected)?;
+        self.tally(&judged, None)
+    }
+
+    /// Reads what is there already, which should be readable before anything is written.
+    fn prepare(&mut self) -> Result<(Option<Judge>, Option<Collected>)> {
+        let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
+        let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
+        self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);
+        let collected = self.collected.take();
+        let collected =
+            collected.map(|input| input.take(&self.setup, &self.sources)).transpose()?;
+        Ok((judge, collected))
     }
 
     /// Finds out what must be known before anything is judged: from what was `collected` before, or

@@ -1,0 +1,184 @@
+//! An audit without a command line, for applications.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::audit::client_key::ClientKey;
+use crate::audit::model::ReportModel;
+use crate::audit::tally::Tally;
+use crate::config::audit_config::AuditConfig;
+use crate::crawlers::crawler::Crawler;
+use crate::error::{Error, Result};
+use crate::input::source::expand;
+use crate::report::directory::Staging;
+use crate::report::page_model::PageModel;
+use crate::report::summary::summary_text;
+
+use super::audit::run::{AuditRun, Destination};
+use super::progress::Show;
+use super::setup::{Setup, unusable};
+use super::written::write_report;
+
+/// An audit of access logs: which crawler requested what robots.txt disallows.
+///
+/// ```
+/// use botaudit::{Audit, AuditConfig};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let (robots, log) = (directory.path().join("robots.txt"), directory.path().join("log"));
+/// # let output = directory.path().join("report");
+/// # std::fs::write(&robots, "User-agent: GPTBot\nDisallow: /private/\n")?;
+/// # std::fs::write(&log, "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET /private/diary \
+/// #     HTTP/1.1\" 200 512 \"-\" \"GPTBot/1.2\"\n")?;
+/// let mut config = AuditConfig::default();
+/// config.robots = Some(robots);
+/// config.origin = Some("https://example.com".parse()?);
+/// let report = Audit::new(config).run([&log])?;
+///
+/// for row in report.rows() {
+///     assert_eq!((row.crawler.name.as_str(), row.violations), ("GPTBot", 1));
+/// }
+/// report.write(&output)?;
+/// assert!(output.join("violations.csv").exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Audit {
+    config: AuditConfig,
+}
+
+/// A finished audit.
+#[derive(Debug)]
+pub struct AuditReport {
+    tally: Tally,
+    model: ReportModel,
+}
+
+/// What one crawler did at one origin.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AuditRow<'a> {
+    /// The origin, or what reports write for requests without one.
+    pub origin: &'a str,
+    /// The crawler that the user agent names.
+    pub crawler: &'a Crawler,
+    /// `verified`, `spoofed` or `unverified`.
+    pub identity: &'static str,
+    /// All its requests.
+    pub requests: u64,
+    /// Requests that robots.txt allowed.
+    pub allowed: u64,
+    /// Requests that robots.txt disallowed, by crawlers that it binds.
+    pub violations: u64,
+}
+
+impl Audit {
+    /// An audit with these settings. Each key is the flag of `botaudit audit` with that name.
+    ///
+    /// `fail_on` and `fail_on_violations` have no effect: ask the [`AuditReport`] instead.
+    pub fn new(config: AuditConfig) -> Audit {
+        Audit { config }
+    }
+
+    /// Reads `logs` and judges their requests. A directory stands for the files in it, and a name
+    /// with `*` for the files that it matches.
+    ///
+    /// Damage to a log ends that log alone, and is among the [warnings](AuditReport::warnings).
+    ///
+    /// # Errors
+    /// Where a setting is not valid, robots.txt cannot be read, no log can be opened, or too few
+    /// lines of a log can be parsed. `fetch` and `evidence` are refused: both take over the signals
+    /// of the process.
+    pub fn run<L: Into<OsString>>(&self, logs: impl IntoIterator<Item = L>) -> Result<AuditReport> {
+        if self.config.fetch == Some(true) || self.config.evidence.is_some() {
+            return Err(Error::usage("fetch and evidence are for the command line alone"));
+        }
+        let setup = Setup::new(self.config.clone(), &[], Show::Nothing);
+        let setup = setup.map_err(|faults| unusable(&faults))?;
+        let logs: Vec<OsString> = logs.into_iter().map(Into::into).collect();
+        let run = AuditRun {
+            setup,
+            sources: expand(&logs),
+            // Nothing is written yet.
+            destination: Destination::Report(PathBuf::new()),
+            collected: None,
+            client_key: ClientKey::random()?,
+        };
+        let tally = run.tally_alone()?;
+        let model = ReportModel::new(tally.clone())?;
+        Ok(AuditReport { tally, model })
+    }
+}
+
+impl AuditReport {
+    /// Each crawler at each origin, by the names of both.
+    pub fn rows(&self) -> impl Iterator<Item = AuditRow<'_>> {
+        self.model.actors().map(|(origin, (crawler, identity), tally)| {
+            let sums = tally.total();
+            AuditRow {
+                origin,
+                crawler: self.model.registry.crawler(crawler),
+                identity: identity.as_str(),
+                requests: sums.requests,
+                allowed: sums.allowed,
+                violations: sums.violations,
+            }
+        })
+    }
+
+    /// Whether a crawler broke a rule; requests that only claimed to be from it do not count.
+    pub fn has_violations(&self) -> bool {
+        self.model.has_violations()
+    }
+
+    /// Whether all logs and robots.txt files could be read to their ends.
+    pub fn is_complete(&self) -> bool {
+        self.model.is_complete()
+    }
+
+    /// What to know before anybody acts on the report: damaged logs first.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let damaged = self
+            .model
+            .inputs
+            .iter()
+            .filter_map(|input| Some(format!("{}: {}", input.name, input.damage.as_ref()?)));
+        damaged.chain(self.model.warnings.iter().cloned())
+    }
+
+    /// The summary that `botaudit audit` prints.
+    pub fn summary(&self) -> String {
+        summary_text(&PageModel::of(&self.model, None))
+    }
+
+    /// Writes the report directory that `botaudit audit` writes: tables, page and tally. A report
+    /// that stands at `directory` is replaced in one step.
+    ///
+    /// # Errors
+    /// Where anything but a report stands at `directory`, or it cannot be written.
+    pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
+        let directory = directory.as_ref();
+        let staging = Staging::open(directory)?;
+        write_report(&staging, directory, self.tally.clone(), None)?;
+        staging.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_checked() {
+        let check = |change: fn(&mut AuditConfig), expected: &str| {
+            let mut config = AuditConfig::default();
+            change(&mut config);
+            let error = Audit::new(config).run(["access.log"]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check(|_| {}, "robots");
+        check(|config| config.fetch = Some(true), "fetch and evidence are for the command line");
+        check(|config| config.evidence = Some("x".into()), "fetch and evidence are for");
+        check(|config| config.robots = Some("/nowhere/robots.txt".into()), "/nowhere/robots.txt");
+    }
+}

@@ -1,18 +1,21 @@
 //! The form of the files that machines hand each other: a line of text with what it is and the hash
-//! of all that follows, then two LZ4 frames, the header and the body, as MessagePack with the names
+//! of all that follows, then two zstd frames, the header and the body, as MessagePack with the names
 //! of all fields. So any changed bit is found, the header can be unpacked alone, and other programs
-//! can read it: `tail -n +2 report.tally | lz4 -dc | msgpack-to-json`.
+//! can read it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
-use lz4_flex::frame::{BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use memchr::memchr;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_128;
+use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Error, Result};
+
+/// The quickest level that still finds repeated field names: such files are written at each run.
+const LEVEL: i32 = 1;
 
 /// The largest header or body that is read, in bytes: far more than any log can make.
 const PART_BYTES_MAX: u64 = 8 << 30;
@@ -22,14 +25,12 @@ pub type Frames<'a> = (&'a [u8], &'a [u8]);
 
 /// The bytes of a file whose first line begins with `magic`.
 pub fn file_bytes(magic: &[u8], header: &impl Serialize, body: &impl Serialize) -> Vec<u8> {
-    let (header, body) = (packed(header), packed(body));
-    let frames = [&*header, &*body].concat();
-    [magic, first_line_end(&frames, header.len()).as_bytes(), &frames].concat()
+    let frames = [packed(header), packed(body)].concat();
+    [magic, first_line_end(&frames).as_bytes(), &frames].concat()
 }
 
-/// The hash of the frames, and where the second begins.
-fn first_line_end(frames: &[u8], header_bytes: usize) -> String {
-    format!("{:032x} {header_bytes}\n", xxh3_128(frames))
+fn first_line_end(frames: &[u8]) -> String {
+    format!("{:032x}\n", xxh3_128(frames))
 }
 
 /// All of the file at `path`; `what` it should be.
@@ -48,24 +49,26 @@ pub fn read_file(what: &str, path: &Path) -> Result<Vec<u8>> {
 pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
     let first_line_bytes = memchr(b'\n', after_magic)? + 1;
     let (first_line, frames) = after_magic.split_at(first_line_bytes);
-    let header_bytes = std::str::from_utf8(first_line).ok()?.trim_end().split_once(' ')?.1;
-    let header_bytes = header_bytes.parse().ok()?;
-    let is_whole = first_line == first_line_end(frames, header_bytes).as_bytes();
-    frames.split_at_checked(header_bytes).filter(|_| is_whole)
+    if first_line != first_line_end(frames).as_bytes() {
+        return None;
+    }
+    let (header, body) = frames.split_at_checked(find_frame_compressed_size(frames).ok()?)?;
+    (find_frame_compressed_size(body).ok() == Some(body.len())).then_some((header, body))
 }
 
 fn packed<T: Serialize>(value: &T) -> Vec<u8> {
     let bytes = rmp_serde::to_vec_named(value).expect("nothing in it cannot be packed");
-    let info = FrameInfo::new().block_size(BlockSize::Max4MB);
-    let mut packer = FrameEncoder::with_frame_info(info, Vec::new());
-    packer.write_all(&bytes).expect("a buffer takes all");
-    packer.finish().expect("a buffer takes all")
+    let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
+    packer.compress(&bytes).expect("the frame has room for the worst case")
 }
 
 /// What is packed in `frame`; `None` where that is damaged.
 pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
-    let mut bytes = Vec::new();
-    FrameDecoder::new(frame).take(PART_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let size = get_frame_content_size(frame).ok()??;
+    if size > PART_BYTES_MAX {
+        return None;
+    }
+    let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
     rmp_serde::from_slice(&bytes).ok()
 }
 

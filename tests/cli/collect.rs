@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::identity::{NameServer, Udp, ZONE, log_of_names};
 use crate::infer_outages::{DAY, log};
-use crate::program::{Ran, Sandbox, unpacked_frames};
+use crate::program::{Ran, Sandbox};
 
 const KEY: &str = "sixteen-letters!";
 const AUDIT: &str = "audit -q --robots robots.txt --origin https://a.example";
@@ -34,7 +34,7 @@ fn unpacked(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     let bytes = read(sandbox, name);
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
     assert!(bytes.starts_with(b"botaudit collected 1 "));
-    unpacked_frames(&bytes[end + 1..])
+    zstd::stream::decode_all(&bytes[end + 1..]).unwrap()
 }
 
 fn has(bytes: &[u8], part: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! Running the program in a directory of its own, and reading what it wrote.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -33,7 +33,7 @@ pub fn text_of(path: &Path) -> String {
     let bytes = fs::read(path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
     if path.extension().is_some_and(|extension| extension == "tally") {
         let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-        let unpacked = unpacked_frames(&bytes[end + 1..]);
+        let unpacked = zstd::stream::decode_all(&bytes[end + 1..]).unwrap();
         return String::from_utf8_lossy(&unpacked).into_owned();
     }
     String::from_utf8(bytes).unwrap_or_else(|err| panic!("{}: {err}", path.display()))
@@ -197,15 +197,6 @@ pub fn line(second: u32, target: &str, status: u16, user_agent: &str) -> String 
     format!(
         "192.0.2.7 - - [01/Mar/2026:{h:02}:{m:02}:{s:02} +0000] \"GET {target} HTTP/1.1\" {status} 100 \"-\" \"{user_agent}\"\n"
     )
-}
-
-/// What is packed in some LZ4 frames.
-pub fn unpacked_frames(frames: &[u8]) -> Vec<u8> {
-    let mut unpacked = Vec::new();
-    let mut decoder = lz4_flex::frame::FrameDecoder::new(frames);
-    // Each call ends with a frame.
-    while decoder.read_to_end(&mut unpacked).unwrap() > 0 {}
-    unpacked
 }
 
 pub fn repository() -> &'static Path {

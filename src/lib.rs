@@ -50,6 +50,8 @@ pub mod files;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod merge;
+#[cfg(feature = "cli")]
+mod mutex;
 mod named_enum;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

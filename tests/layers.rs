@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by floor, from the ground up.
 const FLOORS: &[&[&str]] = &[
-    &["bytes", "digest", "error", "files", "merge", "named_enum", "time"],
+    &["bytes", "digest", "error", "files", "merge", "mutex", "named_enum", "time"],
     &["bounded", "staged", "url"],
     &["config", "pipeline"],
     &["robots", "crawlers", "logs", "input", "net"],

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Rows, params};
 
 use crate::error::Result;
+use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -159,7 +160,7 @@ impl Archive {
         sql: &str,
         read: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = lock(&self.connection);
         let asked = connection.prepare_cached(sql).and_then(|mut statement| read(&mut statement));
         asked.map_err(|err| failed(&self.path, "read", &err))
     }

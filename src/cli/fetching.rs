@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use crate::archive::Store;
@@ -22,6 +22,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
+use crate::mutex::lock;
 use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::fetch::Fetched;
 use crate::net::rate_limit::RateLimit;
@@ -116,10 +117,10 @@ impl Origins {
         let mut take = |origin: &Origin, fetched: Fetched| -> Result<()> {
             told.take(origin, &fetched);
             if let Some(snapshot) = snapshot_of(origin, fetched, source) {
-                locked(&writer).push(snapshot)?;
+                lock(&writer).push(snapshot)?;
             }
             if flushed.elapsed() >= FLUSH_INTERVAL {
-                locked(&writer).flush()?;
+                lock(&writer).flush()?;
                 flushed = Instant::now();
             }
             Ok(())
@@ -129,21 +130,17 @@ impl Origins {
             for (origins, settings) in [(self.named, settings), (self.logged, &wary)] {
                 fetch_all(origins.into_iter(), settings, rate_limit, jobs, &progress, &mut take)?;
             }
-            locked(&writer).flush()
+            lock(&writer).flush()
         })?;
         Ok(told)
     }
-}
-
-fn locked(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
-    writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes what has come in, where a run is stopped. The lock is never given back: nothing begins to
 /// be written that the end of the process would cut short.
 fn keep(writer: &Weak<Mutex<Writer>>) {
     let Some(writer) = writer.upgrade() else { return };
-    let mut held = locked(&writer);
+    let mut held = lock(&writer);
     match held.flush() {
         Ok(()) => complain("stopped; the answers that had come in are in the archive"),
         Err(err) => complain(&err.to_string()),

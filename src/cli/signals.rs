@@ -6,7 +6,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::exit;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use crate::mutex::lock;
 
 /// What is done before the process ends, in the order in which it was said.
 type Steps = Vec<Box<dyn FnOnce() + Send>>;
@@ -19,16 +21,16 @@ const STOPPED: i32 = 130;
 
 /// A new job begins: there is nothing to be put in order yet.
 pub fn begin() {
-    steps().clear();
+    lock(&STEPS).clear();
 }
 
 /// From now on `step` is taken, after those that were said before, where the job is stopped.
 pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
-    steps().push(Box::new(step));
+    lock(&STEPS).push(Box::new(step));
     // There is a handler already where this is not the first step. Without any the run is stopped
     // all the same, and leaves hidden files that the next one clears.
     let _ = ctrlc::set_handler(|| {
-        let mut steps = steps();
+        let mut steps = lock(&STEPS);
         std::mem::take(&mut *steps).into_iter().for_each(|step| step());
         exit(STOPPED);
     });
@@ -39,8 +41,4 @@ pub fn remove_when_stopped(hidden: Option<&Path>) {
     if let Some(hidden) = hidden.map(Path::to_owned) {
         when_stopped(move || drop(fs::remove_file(&hidden)));
     }
-}
-
-fn steps() -> MutexGuard<'static, Steps> {
-    STEPS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,13 +4,14 @@
 //! beside it, by trying every rule that binds: a decision needs only the first.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::matcher::decision::Decision;
 use crate::matcher::glob::shape;
 use crate::matcher::pattern;
 use crate::matcher::select::{self, Selection, Star};
+use crate::mutex::lock;
 use crate::robots::model::{Group, ProductToken, Rule};
 use crate::url::dialect::Dialect;
 use crate::url::path::PathQuery;
@@ -128,7 +129,7 @@ impl Judge {
         if dialect == self.dialect {
             return self.decide(robots, crawler, path);
         }
-        let mut bindings = self.other_bindings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bindings = lock(&self.other_bindings);
         let bind = || Arc::new(self.compile(&self.select(robots, crawler), dialect));
         let binding = Arc::clone(bindings.entry((robots.id, crawler)).or_insert_with(bind));
         drop(bindings);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::archive::{Store, reader::Archive};
 use crate::error::Result;
+use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
@@ -56,19 +57,19 @@ impl Judge {
                 .site(origin, host_source)
                 .map(|robots| Arc::new(OriginHistory::always(robots)));
         };
-        if let Some(known) = self.loaded().dated.get(origin) {
+        if let Some(known) = lock(&self.loaded).dated.get(origin) {
             return Some(Arc::clone(known));
         }
         match self.archived(archive, origin) {
             // Anybody can make up origins of which nothing is known; they are not remembered.
             Ok(None) => None,
             Ok(Some(dated)) => {
-                let mut loaded = self.loaded();
+                let mut loaded = lock(&self.loaded);
                 let known = loaded.dated.entry(origin.clone());
                 Some(Arc::clone(known.or_insert_with(|| Arc::new(dated))))
             }
             Err(err) => {
-                self.loaded().fail(archive.path().display().to_string(), err.to_string());
+                lock(&self.loaded).fail(archive.path().display().to_string(), err.to_string());
                 None
             }
         }
@@ -77,7 +78,7 @@ impl Judge {
     /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
     /// nothing, or robots.txt files have no history.
     pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
-        self.loaded().dated.get(origin).cloned()
+        lock(&self.loaded).dated.get(origin).cloned()
     }
 
     /// What [`Judge::known`] says, read anew.
@@ -102,7 +103,7 @@ impl Judge {
         let versions = bodies
             .iter()
             .map(|key| {
-                if let Some(known) = self.loaded().by_digest.get(&key.digest) {
+                if let Some(known) = lock(&self.loaded).by_digest.get(&key.digest) {
                     return Ok(Arc::clone(known));
                 }
                 let body = archive.body(*key)?;

@@ -19,7 +19,7 @@ pub mod timeline;
 pub mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::archive::Store;
 use crate::archive::snapshot::Snapshot;
@@ -33,6 +33,7 @@ use crate::matcher::dfa_cache::DfaCache;
 use crate::matcher::limits::Limits;
 use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
+use crate::mutex::lock;
 use crate::robots::body::RobotsBody;
 use crate::robots::parse::{cut, is_foreign, parse_body};
 use crate::url::dialect::Dialect;
@@ -235,7 +236,7 @@ impl Judge {
         match self.store.source(origin) {
             None => None,
             Some(source) => {
-                if let Some(known) = self.loaded().sources.get(&source) {
+                if let Some(known) = lock(&self.loaded).sources.get(&source) {
                     return known.clone();
                 }
                 let snapshot = self.store.snapshot(origin);
@@ -272,7 +273,7 @@ impl Judge {
 
     /// The version with this number.
     pub fn version(&self, robots: RobotsId) -> Arc<Robots> {
-        Arc::clone(&self.loaded().versions[robots.index()])
+        Arc::clone(&lock(&self.loaded).versions[robots.index()])
     }
 
     /// Entries of a directory of robots.txt files whose names are no hosts.
@@ -287,12 +288,12 @@ impl Judge {
 
     /// The robots.txt files that could not be read, by name, and why.
     pub fn failures(&self) -> BTreeMap<String, String> {
-        self.loaded().failures.clone()
+        lock(&self.loaded).failures.clone()
     }
 
     /// Why the robots.txt of that name could not be read, if it was tried and failed.
     pub fn failure(&self, source: &str) -> Option<String> {
-        self.loaded().failures.get(source).cloned()
+        lock(&self.loaded).failures.get(source).cloned()
     }
 
     /// The same of all, each in a sentence, in order.
@@ -305,7 +306,7 @@ impl Judge {
 
     /// The robots.txt of that name, if it was looked at and could be read.
     pub fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
-        self.loaded().sources.get(source).cloned().flatten()
+        lock(&self.loaded).sources.get(source).cloned().flatten()
     }
 
     /// Whether all crawlers are judged as if `*` bound them, too.
@@ -340,13 +341,13 @@ impl Judge {
     fn compile(&self, selection: &Selection<'_>, dialect: Dialect) -> BoundRules {
         let rules = selection.rules();
         let key = RuleSetKey::new(&rules, dialect);
-        let known = self.policies().get(&key).cloned();
+        let known = lock(&self.policies).get(&key).cloned();
         let policy = known.unwrap_or_else(|| {
-            let dfa_cache = Arc::clone(&self.dfa_cache());
+            let dfa_cache = Arc::clone(&lock(&self.dfa_cache));
             let compiled =
                 CompiledPolicy::with_dfa_cache(&rules, dialect, &self.limits, &dfa_cache);
             self.memory.add(compiled.heap_bytes());
-            Arc::clone(self.policies().entry(key).or_insert_with(|| Arc::new(compiled)))
+            Arc::clone(lock(&self.policies).entry(key).or_insert_with(|| Arc::new(compiled)))
         });
         BoundRules { lines: rules.iter().map(|rule| rule.line).collect(), policy }
     }
@@ -361,7 +362,7 @@ impl Judge {
         let version =
             |snapshot: Snapshot| self.version_of(Digest::of(&snapshot.body), &snapshot.body);
         let read = snapshot.map(|snapshot| snapshot.map(version));
-        let mut loaded = self.loaded();
+        let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.sources.get(&source) {
             return known.clone();
         }
@@ -380,12 +381,12 @@ impl Judge {
 
     /// The version whose bytes are `body`, all of which have this digest; what it takes is noted.
     fn version_of(&self, digest: Digest, body: &[u8]) -> Arc<Robots> {
-        if let Some(known) = self.loaded().by_digest.get(&digest) {
+        if let Some(known) = lock(&self.loaded).by_digest.get(&digest) {
             return Arc::clone(known);
         }
         // Not under the lock: others may have theirs already.
         let text = Arc::new(parse_body(body));
-        let mut loaded = self.loaded();
+        let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.by_digest.get(&digest) {
             return Arc::clone(known);
         }
@@ -417,11 +418,11 @@ impl Judge {
     /// whoever is using it still holds it.
     fn keep(&self, bytes: usize) {
         let Some(bytes_max) = self.memory.bytes_max else { return };
-        if self.memory.add(bytes) + self.dfa_cache().heap_bytes() > bytes_max {
+        if self.memory.add(bytes) + lock(&self.dfa_cache).heap_bytes() > bytes_max {
             self.memory.forget();
-            *self.dfa_cache() = Arc::default();
-            self.policies().clear();
-            let mut loaded = self.loaded();
+            *lock(&self.dfa_cache) = Arc::default();
+            lock(&self.policies).clear();
+            let mut loaded = lock(&self.loaded);
             let failures = std::mem::take(&mut loaded.failures);
             *loaded = Loaded { failures, ..Loaded::default() };
         }
@@ -432,18 +433,6 @@ impl Judge {
     /// this has grown.
     pub fn times_forgotten(&self) -> u64 {
         self.memory.times_forgotten()
-    }
-
-    fn dfa_cache(&self) -> MutexGuard<'_, Arc<DfaCache>> {
-        self.dfa_cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn loaded(&self) -> MutexGuard<'_, Loaded> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn policies(&self) -> MutexGuard<'_, Policies> {
-        self.policies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

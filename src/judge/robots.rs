@@ -1,7 +1,7 @@
 //! One version of a robots.txt, with the policies that crawlers have been given of it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::digest::Digest;
 use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
+use crate::mutex::lock;
 use crate::robots::body::RobotsBody;
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt};
 
@@ -135,12 +136,11 @@ impl Robots {
     ) -> Arc<BoundRules> {
         let first_line = |group: &&Group| group.product_tokens[0].line;
         let key: Box<[u32]> = selection.groups.iter().map(first_line).collect();
-        let lock = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
+        if let Some(known) = lock(&self.shared).get(&key) {
             return Arc::clone(known);
         }
         // Not under the lock: others may have theirs already.
         let rules = Arc::new(make());
-        Arc::clone(lock().entry(key).or_insert(rules))
+        Arc::clone(lock(&self.shared).entry(key).or_insert(rules))
     }
 }

@@ -58,7 +58,7 @@ fn equal_rules_are_compiled_once() {
             assert_eq!(decision.line, Some(line));
         }
     }
-    assert_eq!(judge.policies().len(), 1);
+    assert_eq!(judge.policies.lock().unwrap().len(), 1);
 }
 
 /// One robots.txt may hold 64,000 rules, and a registry hundreds of crawlers.

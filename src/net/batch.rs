@@ -1,10 +1,11 @@
 //! Many origins at once: threads that fetch, one caller that stores.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
 use crate::error::Result;
+use crate::mutex::lock;
 use crate::url::origin::Origin;
 
 use super::fetch::{Fetched, fetch};
@@ -66,5 +67,5 @@ pub fn fetch_all(
 }
 
 fn next_of<T>(items: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    items.lock().unwrap_or_else(PoisonError::into_inner).next()
+    lock(items).next()
 }

@@ -4,10 +4,11 @@
 //! the address. The first alone proves nothing: whoever holds an address can name it as he likes.
 
 use std::net::IpAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use crate::mutex::{lock, unpoisoned};
 use crate::time::UtcTime;
 
 use super::dns::{DnsFailure, Question, Resolver, plain_name};
@@ -73,16 +74,12 @@ pub fn check_all(
             });
         }
     });
-    *cache = desk.cache.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let failure = desk.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (confirmations.into_inner().unwrap_or_else(PoisonError::into_inner), failure)
+    *cache = unpoisoned(desk.cache.into_inner());
+    let failure = unpoisoned(desk.failure.into_inner());
+    (unpoisoned(confirmations.into_inner()), failure)
 }
 
 /// What is behind a lock is whole at any time, whoever panicked.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Whether `claim` holds; `ask` asks a name server.
 pub fn check(
     claim: &DomainClaim<'_>,

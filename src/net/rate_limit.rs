@@ -1,8 +1,10 @@
 //! Politeness: a host is asked by one at a time, with a pause between two requests.
 
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
+
+use crate::mutex::{lock, unpoisoned};
 
 /// Hosts that are remembered before those whose pause is over are forgotten.
 const HOSTS_BEFORE_SWEEP: usize = 10_000;
@@ -37,7 +39,7 @@ impl RateLimit {
 
     /// Waits for the turn to ask `host`.
     pub(super) fn enter(&self, host: &str) -> HostPermit<'_> {
-        let mut by_host = self.lock();
+        let mut by_host = lock(&self.by_host);
         by_host.entry(host.to_owned()).or_insert_with(HostState::new).waiting += 1;
         loop {
             let now = Instant::now();
@@ -48,17 +50,17 @@ impl RateLimit {
                 return HostPermit { rate_limit: self, host: host.to_owned() };
             }
             by_host = if host_state.is_taken {
-                self.opened.wait(by_host).unwrap_or_else(PoisonError::into_inner)
+                unpoisoned(self.opened.wait(by_host))
             } else {
                 let left = host_state.opens_at.saturating_duration_since(now);
-                self.opened.wait_timeout(by_host, left).unwrap_or_else(PoisonError::into_inner).0
+                unpoisoned(self.opened.wait_timeout(by_host, left)).0
             };
         }
     }
 
     fn leave(&self, host: &str) {
         let now = Instant::now();
-        let mut by_host = self.lock();
+        let mut by_host = lock(&self.by_host);
         if let Some(host_state) = by_host.get_mut(host) {
             host_state.is_taken = false;
             host_state.opens_at = now + self.pause;
@@ -73,11 +75,6 @@ impl RateLimit {
         }
         drop(by_host);
         self.opened.notify_all();
-    }
-
-    /// What is behind the lock is whole at any time, whoever panicked.
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, HostState>> {
-        self.by_host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,7 +114,7 @@ mod tests {
             let _a = rate_limit.enter("b");
             let _b = rate_limit.enter("c");
         });
-        assert!(rate_limit.lock().is_empty());
+        assert!(lock(&rate_limit.by_host).is_empty());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Buffers that are used again and again.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
+
+use crate::mutex::{lock, unpoisoned};
 
 /// Buffers, of which only so many are made.
 pub struct Buffers<B> {
@@ -24,36 +26,31 @@ impl<B: Default> Buffers<B> {
 
     /// A buffer, if one is free or may be made.
     pub fn try_take(&self) -> Option<B> {
-        self.lock().take()
+        lock(&self.shelf).take()
     }
 
     /// Waits for a buffer; `None` once they are closed.
     pub fn take(&self) -> Option<B> {
         let is_missing =
             |shelf: &mut Shelf<B>| shelf.free.is_empty() && shelf.unmade == 0 && !shelf.is_closed;
-        let shelf = self.changed.wait_while(self.lock(), is_missing);
-        shelf.unwrap_or_else(PoisonError::into_inner).take()
+        unpoisoned(self.changed.wait_while(lock(&self.shelf), is_missing)).take()
     }
 
     /// Takes a buffer back, with whatever is in it.
     pub fn give_back(&self, buffer: B) {
-        self.lock().free.push(buffer);
+        lock(&self.shelf).free.push(buffer);
         self.changed.notify_one();
     }
 
     /// Gives no more buffers, also not to those who wait.
     pub fn close(&self) {
-        self.lock().is_closed = true;
+        lock(&self.shelf).is_closed = true;
         self.changed.notify_all();
     }
 
     /// Whether no more buffers are given.
     pub fn is_closed(&self) -> bool {
-        self.lock().is_closed
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shelf<B>> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shelf).is_closed
     }
 }
 

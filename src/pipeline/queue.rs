@@ -4,14 +4,15 @@
 //! the item that has waited longest, so that a single source is read as fast as its items are worked
 //! on. Once all sources are read, it is a worker like the others.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
+use crate::mutex::{lock, unpoisoned};
 
 use super::buffers::Buffers;
 
@@ -100,7 +101,7 @@ impl<W: QueueWorker> WorkQueue<W> {
         let outputs = self.pool.broadcast(|_| {
             let _stop = StopOnPanic(self);
             // Before anything that can panic: nobody finishes while a sender is left.
-            let sender = self.senders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let sender = lock(&self.senders).pop();
             let mut worker = worker();
             if let Some(sender) = sender {
                 let mut input = InputQueue { queue: self, sender, worker: &mut worker };
@@ -108,7 +109,7 @@ impl<W: QueueWorker> WorkQueue<W> {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(index) else { break };
                     let end = read(source, &mut input).map_err(|err| self.fail(err)).ok();
-                    ends.lock().unwrap_or_else(PoisonError::into_inner)[index] = end;
+                    lock(&ends)[index] = end;
                 }
             }
             while let Ok(item) = self.items.recv() {
@@ -116,16 +117,16 @@ impl<W: QueueWorker> WorkQueue<W> {
             }
             worker.finish()
         });
-        if let Some(err) = self.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(err) = lock(&self.first_error).take() {
             return Err(err);
         }
-        let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        let ends = unpoisoned(ends.into_inner()).into_iter();
         Ok((outputs, ends.map(|end| end.expect("only an error ends reading early")).collect()))
     }
 
     /// Ends reading.
     pub(super) fn fail(&self, err: Error) {
-        self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(err);
+        lock(&self.first_error).get_or_insert(err);
         self.buffers.close();
     }
 

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
+use crate::mutex::lock;
 use crate::staged::is_leftover;
 
 use super::files::{MARKER, PAGE};
@@ -85,7 +86,7 @@ impl Staging {
     /// # Errors
     /// Where that is refused; the previous report is then as it was.
     pub fn commit(&self) -> Result<()> {
-        let mut lock = self.lock();
+        let mut lock = lock(&self.lock);
         if lock.is_none() {
             return Err(Error::usage("the run was stopped; the previous report is as it was"));
         }
@@ -101,16 +102,12 @@ impl Staging {
     /// Gives the report up, unless it is in its place already; gives whether it was not.
     /// Waits for a `commit` under way.
     pub fn discard(&self) -> bool {
-        let is_open = self.lock().take().is_some();
+        let is_open = lock(&self.lock).take().is_some();
         if is_open {
             // What cannot be removed now is cleared by the next run.
             let _ = fs::remove_dir_all(&self.staged);
         }
         is_open
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<File>> {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
+use crate::mutex::{lock, unpoisoned};
 use crate::staged::StagedFile;
 
 use super::columns::tables::REQUESTS_EVIDENCE;
@@ -140,7 +141,7 @@ impl RequestsFile {
 
     /// Spools what can be spooled of `input` after `change`.
     fn change(&self, input: FileId, change: impl FnOnce(&mut Input)) -> Result<()> {
-        let mut spool = self.spool.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spool = lock(&self.spool);
         let Spool { blocks, inputs } = &mut *spool;
         let input = inputs.entry(input).or_default();
         change(input);
@@ -153,7 +154,7 @@ impl RequestsFile {
     /// Where that is refused; what stood there is then as it was.
     pub fn commit(self) -> Result<()> {
         let RequestsFile { path, staged, spool, .. } = self;
-        let spool = spool.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let spool = unpoisoned(spool.into_inner());
         let written = spool.write_out(staged).and_then(StagedFile::commit);
         written.map_err(|err| cannot_write(&path, err))
     }

@@ -10,9 +10,11 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::mutex::lock;
 
 /// How long an answer may take: a long history is searched before git says anything.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -190,10 +192,6 @@ fn watch(child: &Mutex<Child>, due: &Mutex<Option<Instant>>, over: &Receiver<()>
             return;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(unix)]

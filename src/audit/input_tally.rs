@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::logs::reject::{Reject, Skip};
 use crate::merge::{Merge, least, merge_fields};
 
-use super::tally::header::{FormatUsed, InputSummary};
+use super::tally::header::InputSummary;
 
 /// Bytes of a rejected line that are kept as a sample.
 pub const SAMPLE_BYTES_MAX: usize = 512;
@@ -31,30 +31,13 @@ pub struct InputTally {
 /// What became of one input.
 #[derive(Debug)]
 pub struct Input {
-    /// As the user would write it.
-    pub name: String,
-    /// Bytes read, as they lie on disk.
-    pub size_bytes: u64,
-    /// Bytes after decompression.
-    pub decompressed_bytes: u64,
-    /// The log format; `None` where there was no line to tell it from.
-    pub format: Option<FormatUsed>,
-    /// Lines from which the format was to be told.
-    pub lines_tried: usize,
-    /// Why its rest could not be read.
-    pub damage: Option<String>,
+    /// As its reader saw it.
+    pub summary: InputSummary,
     /// Its lines.
     pub tally: InputTally,
 }
 
 impl Input {
-    /// Of what its reader saw, and what became of its lines.
-    pub fn new(summary: InputSummary, tally: InputTally) -> Input {
-        let InputSummary { name, size_bytes, decompressed_bytes, format, lines_tried, damage } =
-            summary;
-        Input { name, size_bytes, decompressed_bytes, format, lines_tried, damage, tally }
-    }
-
     /// Reasons for which lines were no records, and how many.
     pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
         Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)

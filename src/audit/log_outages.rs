@@ -57,12 +57,8 @@ pub struct FoundOutages {
 /// What was counted of what the logs themselves show.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OutageEvidence {
-    /// Hours in which the robots.txt of some origin could not be got.
-    pub hours: u64,
-    /// Those origins.
-    pub origins: u64,
-    /// Hours that do not count, as the archive has a snapshot near them.
-    pub hours_passed_over: u64,
+    /// What was inferred.
+    pub outages: OutageSummary,
     /// Requests that are unreachable by it.
     pub requests: u64,
 }
@@ -101,20 +97,15 @@ struct Answers {
 }
 
 impl OutageEvidence {
-    /// What was inferred, and the `requests` of crawlers that it decided.
-    pub(super) fn new(outages: OutageSummary, requests: u64) -> OutageEvidence {
-        let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
-        OutageEvidence { hours, origins, hours_passed_over: hours_near_a_snapshot, requests }
-    }
-
     /// What the reader of a report should know of it.
     pub(super) fn note(self) -> String {
-        let OutageEvidence { hours, origins, hours_passed_over, requests } = self;
-        let passed_over = match hours_passed_over {
+        let OutageEvidence { outages, requests } = self;
+        let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
+        let passed_over = match hours_near_a_snapshot {
             0 => String::new(),
             more => format!("; not known_outages, as the archive has snapshots near: {more}"),
         };
-        match (hours, hours_passed_over) {
+        match (hours, hours_near_a_snapshot) {
             (0, 0) => "these logs show no hour in which nobody got robots.txt".to_owned(),
             _ => format!(
                 "hours in which by these logs nobody got robots.txt: {hours} (origins: {origins}); \

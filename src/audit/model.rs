@@ -135,11 +135,11 @@ impl ReportModel {
 
     /// The name of the input that `file` is.
     pub fn input_name(&self, file: FileId) -> &str {
-        &self.inputs[file.index()].name
+        &self.inputs[file.index()].summary.name
     }
 
     /// Whether all that was named could be read to its end.
     pub fn is_complete(&self) -> bool {
-        self.robots_failures == 0 && self.inputs.iter().all(|input| input.damage.is_none())
+        self.robots_failures == 0 && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }
 }

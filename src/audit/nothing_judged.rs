@@ -77,7 +77,7 @@ fn no_lines(audit: &ReportModel) -> Option<String> {
 fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
-        let format = input.format.as_ref();
+        let format = input.summary.format.as_ref();
         format.is_some_and(|format| format.limitations.contains(&Limitation::NoUserAgent))
     };
     let mut read = audit.inputs.iter().filter(has_lines).peekable();

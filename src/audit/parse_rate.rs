@@ -38,7 +38,7 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     text.push_str(&format!(
         "a file must reach --min-parse-rate {percent_min}. To see why, run: botaudit formats detect '{}'; \
          to say how its lines are written, use --log-format; to accept it as it is, --min-parse-rate {percent}",
-        first.name
+        first.summary.name
     ));
     Some(text)
 }
@@ -62,13 +62,13 @@ fn percent_of(parsed: u64, rejected: u64) -> f64 {
 
 fn described(input: &Input) -> String {
     let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
-    let tried = match &input.format {
+    let tried = match &input.summary.format {
         Some(format) => format!("read as {}", format.name),
         None => "of no known format".to_owned(),
     };
     let mut text = format!(
         "{}: {tried}, {parsed} of {} lines are records ({:.1} %)",
-        input.name,
+        input.summary.name,
         parsed + rejected,
         percent(input)
     );

@@ -10,7 +10,7 @@ use crate::judge::crawl_delay::AskedDelay;
 use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
 
-use crate::robots::model::{Directive, ParsedRobotsTxt, ProductToken};
+use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
@@ -77,10 +77,7 @@ impl<'a> Quotes<'a> {
         let text = self.text(rule.robots)?;
         let digest = self.header.robots[rule.robots.index()].digest;
         let (_, found) = text.rule_at(rule.line).ok_or_else(|| damaged(digest, rule.line))?;
-        let directive = match found.directive {
-            Directive::Allow => "allow",
-            Directive::Disallow => "disallow",
-        };
+        let directive = found.directive.as_str();
         let group = self.group(rule.robots, text, crawler);
         Ok(DecidingRule {
             digest,

@@ -35,6 +35,11 @@ macro_rules! counts {
                 $name { $($count),* }
             }
 
+            /// All of them by name, in the order of the fields.
+            pub fn named(self) -> [(&'static str, u64); $name::COUNTS] {
+                [$((stringify!($count), self.$count)),*]
+            }
+
             /// All of them, in the order of the fields.
             pub fn counts(self) -> [u64; $name::COUNTS] {
                 [$(self.$count),*]

@@ -37,8 +37,8 @@ pub struct Tally {
 impl Tally {
     /// The inputs, with what became of their lines.
     pub fn inputs(&self) -> Vec<Input> {
-        let inputs = self.header.inputs.iter().zip(&self.counts.inputs);
-        inputs.map(|(summary, tally)| Input::new(summary.clone(), tally.clone())).collect()
+        let inputs = self.header.inputs.iter().cloned().zip(self.counts.inputs.iter().cloned());
+        inputs.map(|(summary, tally)| Input { summary, tally }).collect()
     }
 
     /// Of each origin that has a history and rows: the snapshots that were in force between its first

@@ -18,7 +18,7 @@ pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -
     warnings.extend(ignored_names(rulings));
     warnings.extend(about_inputs(
         audit,
-        |input| input.format.is_none() && input.lines_tried > 0,
+        |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
         "no known log format reads the first lines; say which it is with --log-format",
     ));
     warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
@@ -54,7 +54,7 @@ fn about_inputs(
         .inputs
         .iter()
         .filter(|input| is_meant(input))
-        .map(|input| input.name.as_str())
+        .map(|input| input.summary.name.as_str())
         .collect();
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     let more = and_more(names.len().saturating_sub(NAMED_MAX));
@@ -64,11 +64,11 @@ fn about_inputs(
 /// What the formats of some inputs cannot tell, with their names.
 fn about_format(audit: &ReportModel, caveat: Limitation) -> Option<String> {
     let has_caveat = |input: &&Input| {
-        input.format.as_ref().is_some_and(|format| format.limitations.contains(&caveat))
+        input.summary.format.as_ref().is_some_and(|format| format.limitations.contains(&caveat))
     };
     let inputs = audit.inputs.iter().filter(has_caveat);
     let mut names: Vec<&str> = inputs
-        .filter_map(|input| input.format.as_ref())
+        .filter_map(|input| input.summary.format.as_ref())
         .map(|format| format.name.as_str())
         .collect();
     names.sort_unstable();

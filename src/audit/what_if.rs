@@ -14,6 +14,7 @@ use crate::judge::Judge;
 use crate::judge::robots::Robots;
 use crate::judge::verdict::{RuleRef, Verdict};
 use crate::merge::{Merge, merge_fields};
+use crate::named_enum::named_enum;
 use crate::url::path::PathQuery;
 
 use super::origin_key::OriginKey;
@@ -50,23 +51,15 @@ pub struct ChangeKey {
     pub present: Option<RuleRef>,
 }
 
-/// Which way a request would change.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WhatIfChange {
-    /// It was allowed, and would be disallowed.
-    NewlyDisallowed,
-    /// It was disallowed, and would be allowed.
-    NewlyAllowed,
-}
-
-impl WhatIfChange {
-    /// As tables write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            WhatIfChange::NewlyDisallowed => "newly-disallowed",
-            WhatIfChange::NewlyAllowed => "newly-allowed",
-        }
+named_enum! {
+    /// Which way a request would change.
+    #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum WhatIfChange {
+        /// It was allowed, and would be disallowed.
+        NewlyDisallowed = "newly-disallowed",
+        /// It was disallowed, and would be allowed.
+        NewlyAllowed = "newly-allowed",
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a draft of a robots.txt would change, in the order of reports.
 
+use serde::Serialize;
+
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
@@ -56,7 +58,7 @@ pub struct ChangedVerdict {
 }
 
 /// Compared requests by what a draft would do to them.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct WhatIfSums {
     /// All of them.
     pub judged: u64,

@@ -142,6 +142,7 @@ impl AuditReport {
             .model
             .inputs
             .iter()
+            .map(|input| &input.summary)
             .filter_map(|input| Some(format!("{}: {}", input.name, input.damage.as_ref()?)));
         damaged.chain(self.model.warnings.iter().cloned())
     }

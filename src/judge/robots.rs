@@ -11,7 +11,7 @@ use crate::matcher::compiled::CompiledPolicy;
 use crate::matcher::select::Selection;
 use crate::mutex::lock;
 use crate::robots::body::RobotsBody;
-use crate::robots::model::{Directive, Group, ParsedRobotsTxt};
+use crate::robots::model::{Group, ParsedRobotsTxt};
 
 use super::crawl_delay::CrawlDelays;
 use super::profile::CrawlerProfile;
@@ -109,10 +109,7 @@ impl Robots {
     /// The rule on `line`, as it bound `crawler`.
     pub fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
-        let directive = match rule.directive {
-            Directive::Allow => "allow",
-            Directive::Disallow => "disallow",
-        };
+        let directive = rule.directive.as_str();
         let tokens = &self.profiles[crawler.index()].product_tokens;
         let binding = self.bindings[crawler.index()].get();
         let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));

@@ -33,7 +33,6 @@ use crate::robots::model::ProductToken;
 
 use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
 use super::escape::visible;
-use super::robots_rules::directive_word;
 
 /// Rules, and User-agent lines, in one object; a robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;
@@ -155,7 +154,7 @@ fn group(bound: &Bound<'_>) -> Value {
 fn matched(found: &Match<'_>) -> Value {
     json!({
         "line": found.rule.line,
-        "directive": directive_word(found.rule.directive),
+        "directive": found.rule.directive.as_str(),
         "pattern": visible(found.rule.written()),
         "compared_as": visible(&found.pattern),
         "length": found.length(),

@@ -15,7 +15,7 @@ use super::check_words::{
     binding_words, change, count, dialect_name, name, reason, shown, undecided_words, verdict,
 };
 use super::escape::visible;
-use super::robots_rules::{directive_word, field_name};
+use super::robots_rules::field_name;
 
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;
@@ -279,7 +279,7 @@ fn width(numbers: impl Iterator<Item = usize>) -> usize {
 
 /// The rule as its line has it.
 fn rule(found: &Match<'_>) -> String {
-    let word = field_name(directive_word(found.rule.directive));
+    let word = field_name(found.rule.directive.as_str());
     format!("{word}: {}", shown(found.rule.written())).trim_end().to_owned()
 }
 

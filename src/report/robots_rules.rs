@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::model::ReportModel;
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
-use crate::robots::model::{Directive, Group, ParsedRobotsTxt};
+use crate::robots::model::{Group, ParsedRobotsTxt};
 
 /// Rules that are shown before a broken rule, and after it.
 const NEIGHBOURS: usize = 3;
@@ -77,17 +77,9 @@ fn neighbours<'a>(
     let at = group.rules.partition_point(|rule| rule.line < line);
     let end = group.rules.len().min(at + NEIGHBOURS + 1);
     group.rules[at.saturating_sub(NEIGHBOURS)..end].iter().map(|rule| {
-        let (field, requests) = (directive_word(rule.directive), broken.get(&rule.line).copied());
+        let (field, requests) = (rule.directive.as_str(), broken.get(&rule.line).copied());
         (rule.line, NearLine { field, value: rule.written(), requests })
     })
-}
-
-/// The directive as tables write it.
-pub fn directive_word(directive: Directive) -> &'static str {
-    match directive {
-        Directive::Allow => "allow",
-        Directive::Disallow => "disallow",
-    }
 }
 
 /// The name of a field as it is usually written in a robots.txt.

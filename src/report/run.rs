@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use crate::audit::input_tally::Input;
 use crate::audit::log_outages::OutageEvidence;
 use crate::audit::model::ReportModel;
-use crate::audit::sums::Sums;
-use crate::audit::tally::header::RobotsVersion;
-use crate::audit::what_if_rows::{WhatIf, WhatIfSums};
+use crate::audit::tally::header::{OutageSummary, RobotsVersion};
+use crate::audit::what_if_rows::WhatIf;
 use crate::crawlers::identity::Identity;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
@@ -30,7 +29,7 @@ const OPTIONAL: [&str; 3] = ["log_evidence", "what_if", "nothing_judged"];
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let of_identity =
-        |identity: Identity| (identity.as_str(), requests_json(&audit.total_of(identity)));
+        |identity: Identity| (identity.as_str(), BTreeMap::from(audit.total_of(identity).named()));
     let mut json = json!({
         "program": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
@@ -45,7 +44,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "log_evidence": audit.log_evidence.map(log_evidence_json),
         "crawlers_known": audit.crawlers_known,
         "lines": LineTotals::of(&audit.inputs),
-        "requests": requests_json(&audit.total()),
+        "requests": BTreeMap::from(audit.total().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
         "what_if": audit.simulation.as_ref().map(what_if_json),
         "nothing_judged": audit.nothing_judged.as_ref().map(|_| true),
@@ -88,12 +87,12 @@ fn archive_json(audit: &ReportModel) -> Option<Value> {
 
 /// What was heeded of what the logs themselves show of robots.txt.
 fn log_evidence_json(evidence: OutageEvidence) -> Value {
-    let OutageEvidence { hours, origins, hours_passed_over, requests } = evidence;
+    let OutageSummary { hours, origins, hours_near_a_snapshot } = evidence.outages;
     json!({
         "origins": origins,
         "hours": hours,
-        "hours_near_a_snapshot": hours_passed_over,
-        "requests_unreachable": requests,
+        "hours_near_a_snapshot": hours_near_a_snapshot,
+        "requests_unreachable": evidence.requests,
     })
 }
 
@@ -108,52 +107,27 @@ fn robots_json(source: &str, robots: &RobotsVersion) -> Value {
 
 /// `judged = newly_disallowed + newly_allowed + unchanged`.
 fn what_if_json(simulation: &WhatIf) -> Value {
-    let counts = |of: WhatIfSums| {
-        json!({
-            "judged": of.judged,
-            "newly_disallowed": of.newly_disallowed,
-            "newly_allowed": of.newly_allowed,
-            "unchanged": of.unchanged,
-        })
-    };
     joined([
         json!({ "draft": robots_json(&simulation.draft, &simulation.robots.version) }),
-        counts(simulation.total()),
+        json!(simulation.total()),
         // Those who would read the draft.
-        json!({ "not_spoofed": counts(simulation.total_not_spoofed()) }),
+        json!({ "not_spoofed": simulation.total_not_spoofed() }),
     ])
 }
 
 fn input_json(input: &Input) -> Value {
     let head = json!({
-        "name": input.name,
-        "size_bytes": input.size_bytes,
-        "decompressed_bytes": input.decompressed_bytes,
-        "format": input.format.as_ref().map(|format| &format.name),
+        "name": input.summary.name,
+        "size_bytes": input.summary.size_bytes,
+        "decompressed_bytes": input.summary.decompressed_bytes,
+        "format": input.summary.format.as_ref().map(|format| &format.name),
     });
     let lines = LineTotals::of(std::slice::from_ref(input));
-    joined([head, json!(lines), json!({ "damage": input.damage })])
+    joined([head, json!(lines), json!({ "damage": input.summary.damage })])
 }
 
 /// The fields of `objects` in one.
 fn joined<const N: usize>(objects: [Value; N]) -> Value {
     let fields = objects.iter().filter_map(Value::as_object).flatten();
     fields.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-fn requests_json(total: &Sums) -> BTreeMap<&'static str, u64> {
-    BTreeMap::from([
-        ("requests", total.requests),
-        ("robots_txt_requests", total.robots_txt_requests),
-        ("allowed", total.allowed),
-        ("allowed_ignoring_star", total.allowed_ignoring_star),
-        ("violations", total.violations),
-        ("grace", total.grace),
-        ("unreachable", total.unreachable),
-        ("unknown", total.unknown),
-        ("not_bound", total.not_bound),
-        ("not_bound_disallowed", total.not_bound_disallowed),
-        ("no_path", total.no_path),
-        ("bytes", total.bytes),
-    ])
 }

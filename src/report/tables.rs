@@ -191,7 +191,7 @@ fn write_rejects(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     of.audit.inputs.iter().try_for_each(|input| {
         csv.rows(input.rejects(), |row, (reason, reject)| {
             let sample = reject.sample.as_ref();
-            row.text(&input.name)
+            row.text(&input.summary.name)
                 .word(reason.as_str())
                 .counts([reject.lines, sample.map_or(0, |(line, _)| *line)])
                 .bytes(sample.map_or(b"", |(_, bytes)| bytes));

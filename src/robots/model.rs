@@ -5,6 +5,7 @@ use std::ops::Range;
 use percent_encoding::percent_encode_byte;
 
 use crate::bytes;
+use crate::named_enum::named_enum;
 use crate::robots::field::is_space;
 
 /// What one robots.txt says.
@@ -123,13 +124,15 @@ impl Rule {
     }
 }
 
-/// What a rule does to the paths it matches.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Directive {
-    /// Permits.
-    Allow,
-    /// Forbids.
-    Disallow,
+named_enum! {
+    /// What a rule does to the paths it matches.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum Directive {
+        /// Permits.
+        Allow = "allow",
+        /// Forbids.
+        Disallow = "disallow",
+    }
 }
 
 /// One Sitemap line.

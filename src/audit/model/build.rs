@@ -50,7 +50,7 @@ impl ReportModel {
         let failures = header.rulings.failures.values();
         let mut failures: Vec<String> = failures.map(|why| failure_message(why)).collect();
         failures.sort();
-        let by_logs = rows.iter().map(|row| row.tally.unreachable_by_logs).sum();
+        let requests = rows.iter().map(|row| row.tally.unreachable_by_logs).sum();
         let mut audit = ReportModel {
             inputs,
             robots,
@@ -60,7 +60,7 @@ impl ReportModel {
             unknown_crawlers,
             other_unknown_crawlers: counts.other_unknown_crawlers,
             robots_failures: failures.len(),
-            log_evidence: header.outages.map(|outages| OutageEvidence::new(outages, by_logs)),
+            log_evidence: header.outages.map(|outages| OutageEvidence { outages, requests }),
             warnings: Vec::new(),
             notes: Vec::new(),
             nothing_judged: None,

@@ -179,7 +179,7 @@ impl AuditRun {
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = tally.inputs();
         complain_of_damage(&inputs);
-        let is_whole = inputs.iter().all(|input| input.damage.is_none());
+        let is_whole = inputs.iter().all(|input| input.summary.damage.is_none());
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
 
@@ -280,10 +280,10 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
 
 fn complain_of_damage(inputs: &[Input]) {
     for input in inputs {
-        match &input.damage {
-            Some(damage) if input.size_bytes == 0 => complain(damage),
+        match &input.summary.damage {
+            Some(damage) if input.summary.size_bytes == 0 => complain(damage),
             Some(damage) => {
-                let (name, lines) = (&input.name, input.tally.lines());
+                let (name, lines) = (&input.summary.name, input.tally.lines());
                 complain(&format!("{name}: {damage}; {lines} lines before it were counted"));
             }
             None => {}

@@ -62,17 +62,17 @@ pub fn method(model: &PageModel<'_>) -> Markup {
 fn inputs(model: &PageModel<'_>) -> Markup {
     let inputs: Vec<&Input> = model.audit.inputs.iter().collect();
     HtmlTable::new("inputs", "Logs that were read", MARKER, inputs)
-        .code("Log", |input| shown(&input.name))
+        .code("Log", |input| shown(&input.summary.name))
         .text("Format", |input| {
-            input.format.as_ref().map_or_else(String::new, |format| format.name.clone())
+            input.summary.format.as_ref().map_or_else(String::new, |format| format.name.clone())
         })
-        .number("Bytes", |input| input.size_bytes)
+        .number("Bytes", |input| input.summary.size_bytes)
         .number("Lines", |input| input.tally.lines())
         .number("Of crawlers", |input| input.tally.crawler)
         .number("Of others", |input| input.tally.other)
         .number("Unreadable", |input| input.tally.rejected_lines())
         .number("Passed over", |input| input.tally.skipped_lines())
-        .text("Damage", |input| shown(input.damage.as_deref().unwrap_or("none")))
+        .text("Damage", |input| shown(input.summary.damage.as_deref().unwrap_or("none")))
         .render()
 }
 

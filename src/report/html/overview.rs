@@ -154,8 +154,10 @@ fn tile(name: &str, number: u64, whole: u64, of: &str, none: &str) -> Markup {
 
 fn remarks(model: &PageModel<'_>) -> Markup {
     let PageModel { audit, lines, .. } = model;
-    let damages =
-        audit.inputs.iter().filter_map(|input| Some((&input.name, input.damage.as_ref()?)));
+    let damages = audit
+        .inputs
+        .iter()
+        .filter_map(|input| Some((&input.summary.name, input.summary.damage.as_ref()?)));
     html! {
         @if !audit.is_complete() {
             div class="remark bad" {

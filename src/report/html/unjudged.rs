@@ -71,7 +71,7 @@ fn rejects(model: &PageModel<'_>) -> Markup {
         return html! { p { "Every line of the logs could be read." } "\n" };
     }
     HtmlTable::cut("by-reject", "Lines that are no records of a request", "rejects.csv", rows)
-        .code("File", |(input, _, _)| text(&input.name))
+        .code("File", |(input, _, _)| text(&input.summary.name))
         .text("Reason", |(_, reason, _)| reason.as_str().to_owned())
         .number("Lines", |(_, _, reject)| reject.lines)
         .number("First at line", |(_, _, reject)| {

@@ -63,11 +63,6 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.kept.get_mut(&key).expect("it was there, or was inserted and is not the last")
     }
 
-    /// The kept keys in the order of their hashes.
-    pub fn keys(&self) -> impl Iterator<Item = &K> {
-        self.kept.keys().map(|(_, key)| key)
-    }
-
     /// Adds `value` to what the others add up to.
     pub fn add_to_others(&mut self, value: V) {
         merge_into(&mut self.others, value);

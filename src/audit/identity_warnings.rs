@@ -214,11 +214,11 @@ fn days(from: UtcTime, to: UtcTime) -> i64 {
     (to.unix_seconds() - from.unix_seconds()).div_euclid(86_400)
 }
 
-fn named(names: &[&str]) -> String {
+pub(super) fn named(names: &[&str]) -> String {
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     shown + &and_more(names.len().saturating_sub(NAMED_MAX))
 }
 
-fn and_more(count: usize) -> String {
+pub(super) fn and_more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" (and {count} more)") }
 }

@@ -158,25 +158,12 @@ pub fn run(
     build::tally(counter, sources, ends, run)
 }
 
-/// What must be known of `sources` before [`run`], as far as `first` wants it, and how each of them
-/// ended. Reads all of them, once.
+/// What must be known of `sources` before [`run`], as far as `first` wants it and `readings` ask for
+/// it, and how each of them ended. Reads all of them, once.
 ///
 /// # Errors
 /// Where threads cannot be started.
 pub fn collect(
-    sources: &[Source],
-    options: &Options,
-    first: &FirstPass<'_>,
-    progress: &Progress,
-) -> Result<(Collected, Vec<InputEnd>)> {
-    collect_of(sources, &whole(sources), options, first, progress)
-}
-
-/// As [`collect`], of what `readings` ask for.
-///
-/// # Errors
-/// Where threads cannot be started.
-pub fn collect_of(
     sources: &[Source],
     readings: &[ReadRange],
     options: &Options,
@@ -219,7 +206,7 @@ fn context<'a>(
 }
 
 /// All of each source.
-fn whole(sources: &[Source]) -> Vec<ReadRange> {
+pub fn whole(sources: &[Source]) -> Vec<ReadRange> {
     let files = (0..sources.len()).map(FileId::from_index);
     files.map(|file| ReadRange { file, extent: Extent::Whole }).collect()
 }

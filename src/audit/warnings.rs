@@ -3,14 +3,12 @@
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
 
+use super::identity_warnings::{and_more, named};
 use super::input_tally::Input;
 use super::model::ReportModel;
 use super::origin_key::OriginKey;
 use super::tally::rows::STRANGERS_MAX;
 use super::tally::rulings::Rulings;
-
-/// Inputs that are named in one warning.
-const NAMED_MAX: usize = 3;
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
 pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {
@@ -56,9 +54,7 @@ fn about_inputs(
         .filter(|input| is_meant(input))
         .map(|input| input.summary.name.as_str())
         .collect();
-    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
-    let more = and_more(names.len().saturating_sub(NAMED_MAX));
-    (!names.is_empty()).then(|| format!("{shown}{more}: {what}"))
+    (!names.is_empty()).then(|| format!("{}: {what}", named(&names)))
 }
 
 /// What the formats of some inputs cannot tell, with their names.
@@ -75,10 +71,6 @@ fn about_format(audit: &ReportModel, caveat: Limitation) -> Option<String> {
     names.dedup();
     let what = format!("the log format {} {}", names.join(", "), caveat.as_str());
     about_inputs(audit, |input| has_caveat(&input), &what)
-}
-
-fn and_more(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(" (and {count} more)") }
 }
 
 /// Nobody knows what was in force then.

@@ -59,18 +59,8 @@ struct ToldRule {
 }
 
 impl Outcomes {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// All of them, in the order in which they were met.
-    pub fn iter(&self) -> impl Iterator<Item = &Outcome> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Outcome> {
         self.list.iter()
     }
 

@@ -35,7 +35,10 @@ pub fn first_pass(
     first: &FirstPass<'_>,
     show: Show,
 ) -> Result<(Collected, Vec<InputEnd>)> {
-    follow_logs(show, sources, |progress| audit::collect(sources, options, first, progress))
+    let collect = |progress: &Progress| {
+        audit::collect(sources, &audit::whole(sources), options, first, progress)
+    };
+    follow_logs(show, sources, collect)
 }
 
 /// Runs `read`, which reads all of `sources`, while a bar follows it.

@@ -78,7 +78,7 @@ pub fn day(text: &str) -> std::result::Result<Day, String> {
 pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
     for path in paths {
         match path.is_dir() {
-            true => outputs.reads_files_of("a report", path, None),
+            true => outputs.reads_files_of("a report", path),
             false => outputs.reads("a tally", path),
         }
     }

@@ -1,7 +1,7 @@
 //! What an archive says was in force at the time that is asked about.
 
-use crate::judge::origin_history::{OriginHistory, SnapshotRef};
-use crate::judge::timeline::{BeforeFirst, RulingInForce};
+use crate::judge::origin_history::OriginHistory;
+use crate::judge::timeline::{BeforeFirst, RulingInForce, Sighting};
 use crate::time::UtcTime;
 
 /// What was in force at a time, by the snapshots of an archive.
@@ -12,7 +12,7 @@ pub struct InForce {
     /// What counted, and since when.
     pub standing: RulingInForce,
     /// The snapshot that says so.
-    pub seen: SnapshotRef,
+    pub seen: Sighting,
 }
 
 impl InForce {

@@ -105,6 +105,17 @@ impl Opened {
         }
         read
     }
+
+    /// Fills `out` as far as there are bytes, and gives how many; what was read before damage stays.
+    pub fn fill(&mut self, out: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while filled < out.len()
+            && let Ok(count @ 1..) = self.read(&mut out[filled..])
+        {
+            filled += count;
+        }
+        filled
+    }
 }
 
 impl Watched {

@@ -13,8 +13,8 @@ pub struct History {
     pub timeline: Timeline,
     /// By [`Version`]; each stands here once.
     pub bodies: Vec<BodyKey>,
-    /// The version of each entry that has a body.
-    pub versions: Vec<Option<Version>>,
+    /// Each entry, in the same order.
+    pub sightings: Box<[Sighting]>,
 }
 
 impl History {
@@ -29,17 +29,16 @@ impl History {
                 Version(index.expect("no origin has four thousand million versions"))
             })
         };
-        let sightings: Vec<Sighting> = entries
+        let sightings: Box<[Sighting]> = entries
             .iter()
             .map(|entry| Sighting {
-                at: entry.fetch.fetched_at,
+                fetched_at: entry.fetch.fetched_at,
                 outcome: entry.fetch.outcome,
                 max_age_seconds: entry.fetch.max_age_seconds,
                 version: entry.body.map(&mut version_of),
             })
             .collect();
-        let versions = sightings.iter().map(|sighting| sighting.version).collect();
-        History { timeline: Timeline::new(&sightings), bodies, versions }
+        History { timeline: Timeline::new(&sightings), bodies, sightings }
     }
 
     /// The body of `version`.

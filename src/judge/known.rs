@@ -9,7 +9,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::history::History;
-use super::origin_history::{OriginHistory, SnapshotRef};
+use super::origin_history::OriginHistory;
 use super::outages::{KnownOutages, OutageHours, Outages};
 use super::{HostSource, Judge};
 
@@ -99,7 +99,7 @@ impl Judge {
         if entries.is_empty() {
             return Ok(None);
         }
-        let History { timeline, bodies, versions: of_entries } = History::new(&entries);
+        let History { timeline, bodies, sightings } = History::new(&entries);
         let versions = bodies
             .iter()
             .map(|key| {
@@ -112,13 +112,7 @@ impl Judge {
                 Ok(robots)
             })
             .collect::<Result<_>>()?;
-        let seen = entries.iter().zip(of_entries).map(|(entry, version)| SnapshotRef {
-            fetched_at: entry.fetch.fetched_at,
-            outcome: entry.fetch.outcome,
-            max_age_seconds: entry.fetch.max_age_seconds,
-            version,
-        });
-        Ok(Some(OriginHistory::new(timeline, versions, seen.collect())))
+        Ok(Some(OriginHistory::new(timeline, versions, sightings)))
     }
 
     /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin

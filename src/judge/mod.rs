@@ -44,7 +44,7 @@ use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
 use profile::CrawlerProfile;
-use robots::{Binding, BoundRules, DecidingRule, Robots, RobotsId};
+use robots::{Binding, BoundRules, Robots, RobotsId};
 
 /// Files whose failure is remembered, where not everything is.
 const FAILURES_MAX: usize = 1000;
@@ -261,14 +261,6 @@ impl Judge {
         let bind = || self.bind(robots, crawler);
         let Binding { rules, .. } = robots.bindings[crawler.index()].get_or_init(bind);
         rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
-    }
-
-    /// The rule on `line` of version `robots`, as it bound `crawler`.
-    pub fn rule(&self, robots: RobotsId, line: u32, crawler: CrawlerId) -> DecidingRule {
-        let robots = self.version(robots);
-        // Nobody asked for a verdict of it where sums were added up by an earlier run.
-        robots.bindings[crawler.index()].get_or_init(|| self.bind(&robots, crawler));
-        robots.deciding_rule(line, crawler)
     }
 
     /// The version with this number.

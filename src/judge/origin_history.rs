@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::archive::snapshot::SnapshotOutcome;
 use crate::time::UtcTime;
 
 use super::outages::{OutageEffect, Outages};
 use super::robots::Robots;
-use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Timeline, Version};
+use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Sighting, Timeline, Version};
 
 /// All that is known of one origin over time.
 #[derive(Clone, Debug, Default)]
@@ -16,26 +15,13 @@ pub struct OriginHistory {
     /// By [`Version`].
     versions: Box<[Arc<Robots>]>,
     /// By the place that a [`RulingInForce`] names; empty for a file given by hand.
-    seen: Box<[SnapshotRef]>,
+    seen: Box<[Sighting]>,
     /// What is in force since the newest snapshot.
     newest: Option<RulingInForce>,
     /// Whether that is so at all times: a file given by hand, and nothing besides.
     is_constant: bool,
     /// What logs show besides.
     outages: Option<Arc<Outages>>,
-}
-
-/// A snapshot, as reports name it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SnapshotRef {
-    /// When it was fetched.
-    pub fetched_at: UtcTime,
-    /// What came of it.
-    pub outcome: SnapshotOutcome,
-    /// `Cache-Control: max-age`, in seconds.
-    pub max_age_seconds: Option<u64>,
-    /// Its body, where it has one.
-    pub version: Option<Version>,
 }
 
 impl OriginHistory {
@@ -49,7 +35,7 @@ impl OriginHistory {
     pub(super) fn new(
         timeline: Timeline,
         versions: Box<[Arc<Robots>]>,
-        seen: Box<[SnapshotRef]>,
+        seen: Box<[Sighting]>,
     ) -> OriginHistory {
         let newest = seen.iter().map(|seen| seen.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
@@ -57,7 +43,7 @@ impl OriginHistory {
     }
 
     /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
-    pub fn seen(&self, standing: &RulingInForce) -> Option<SnapshotRef> {
+    pub fn seen(&self, standing: &RulingInForce) -> Option<Sighting> {
         self.seen.get(standing.decided_by).copied()
     }
 
@@ -109,7 +95,7 @@ impl OriginHistory {
     }
 
     /// All snapshots with their bodies, the earliest first; none of a file given by hand.
-    pub fn snapshots(&self) -> impl Iterator<Item = (SnapshotRef, Option<&Arc<Robots>>)> {
+    pub fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
         self.seen.iter().map(move |seen| (*seen, seen.version.map(robots)))
     }
@@ -130,7 +116,7 @@ impl OriginHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::snapshot::{Failure, Fetch};
+    use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
     use crate::archive::writer::NewSnapshot;
     use crate::archive::{Store, reader::Archive};
     use crate::crawlers::registry::Registry;

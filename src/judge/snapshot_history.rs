@@ -54,21 +54,25 @@ impl SnapshotHistory {
         let sightings: Vec<Sighting> = self
             .snapshots
             .iter()
-            .map(|(&at, snapshot)| Sighting {
-                at,
+            .map(|(&fetched_at, snapshot)| Sighting {
+                fetched_at,
                 outcome: snapshot.outcome,
                 max_age_seconds: snapshot.max_age_seconds,
                 version: snapshot.digest.map(|digest| version_of(&mut versions, digest)),
             })
             .collect();
-        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.at).collect();
+        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.fetched_at).collect();
         let deciding = Timeline::new(&sightings).between(&times, first, last, before);
         let of = |(at, ruling): (usize, Ruling)| {
             let digest = match ruling {
                 Ruling::Rules(Version(at)) => Some(versions[at as usize]),
                 Ruling::AllowAll(_) | Ruling::Unreachable => None,
             };
-            SnapshotInForce { fetched_at: sightings[at].at, outcome: sightings[at].outcome, digest }
+            SnapshotInForce {
+                fetched_at: sightings[at].fetched_at,
+                outcome: sightings[at].outcome,
+                digest,
+            }
         };
         deciding.into_iter().map(of).collect()
     }

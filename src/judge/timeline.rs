@@ -28,7 +28,7 @@ pub struct Version(pub u32);
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sighting {
     /// When it was fetched.
-    pub at: UtcTime,
+    pub fetched_at: UtcTime,
     /// What came of it.
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`, in seconds.
@@ -266,7 +266,7 @@ impl Timeline {
             self.runs.push(Run { ruling, first_stretch: stretch, copy, held_until: None });
         }
         self.stretches.push(Stretch {
-            from: Some(sighting.at),
+            from: Some(sighting.fetched_at),
             sighting: index,
             lifetime_seconds: lifetime_seconds(sighting),
             run: self.runs.len() - 1,

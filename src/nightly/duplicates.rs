@@ -71,7 +71,7 @@ pub fn is_beginning(part: &Source, whole: &Source) -> bool {
 
 /// The beginning of a file's content; `None` where there is none to compare.
 fn head(source: &Source) -> Option<Vec<u8>> {
-    let mut content = Content::open(source)?;
+    let mut content = content(source)?;
     let mut head = vec![0; HEAD_BYTES];
     let filled = content.fill(&mut head);
     head.truncate(filled);
@@ -84,7 +84,7 @@ fn are_alike(first: &[u8], second: &[u8]) -> bool {
 }
 
 fn likeness(first: &Source, second: &Source) -> Likeness {
-    let (Some(mut first), Some(mut second)) = (Content::open(first), Content::open(second)) else {
+    let (Some(mut first), Some(mut second)) = (content(first), content(second)) else {
         return Likeness::Different;
     };
     let (mut left, mut right) = (vec![0; STEP_BYTES], vec![0; STEP_BYTES]);
@@ -102,28 +102,11 @@ fn likeness(first: &Source, second: &Source) -> Likeness {
     }
 }
 
-/// What can be read of a file: damage ends it like its end.
-struct Content(Opened);
-
-impl Content {
-    /// `None` where it is no file: a pipe can be read once.
-    fn open(source: &Source) -> Option<Content> {
-        let Location::File(path) = &source.place else { return None };
-        fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        open(source, &Arc::default()).ok().map(Content)
-    }
-
-    /// Fills `out` and gives how many bytes; fewer than it holds only at the end.
-    fn fill(&mut self, out: &mut [u8]) -> usize {
-        let mut filled = 0;
-        while filled < out.len() {
-            match self.0.read(&mut out[filled..]) {
-                Ok(0) | Err(_) => break,
-                Ok(count) => filled += count,
-            }
-        }
-        filled
-    }
+/// The content of a file; `None` where it is none, or cannot be opened.
+fn content(source: &Source) -> Option<Opened> {
+    let Location::File(path) = &source.place else { return None };
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    open(source, &Arc::default()).ok()
 }
 
 #[cfg(test)]

@@ -22,8 +22,7 @@ use crate::input::source::{Location, Source};
 
 use super::classified::summary_header;
 use super::columns::column::TableSchema;
-use super::columns::tables::REQUESTS_EVIDENCE;
-use super::columns::tables::{EVENTS, TREND};
+use super::columns::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::directory::check_replaceable;
 use super::night_text::HEADLINE_START;
 use super::verdicts::COLUMNS;
@@ -123,13 +122,11 @@ impl Outputs {
         }
     }
 
-    /// The run reads files that stand directly in the directory `path`, all but `except`.
-    pub fn reads_files_of(&mut self, role: &'static str, path: &Path, except: Option<&str>) {
+    /// The run reads files that stand directly in the directory `path`.
+    pub fn reads_files_of(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            if except.is_none_or(|except| entry.file_name() != *except) {
-                self.reads(role, &entry.path());
-            }
+            self.reads(role, &entry.path());
         }
     }
 

@@ -94,10 +94,13 @@ impl RequestsFile {
     /// Where the disk is full or fails.
     pub fn take(&self, evidence: Evidence, sources: &[Source], registry: &Registry) -> Result<()> {
         match evidence {
-            Evidence::End { input, chunks } => self.end(input, chunks),
+            Evidence::End { input, chunks } => {
+                self.change(input, |input| input.chunks = Some(chunks))
+            }
             Evidence::Chunk { input, sequence, requests } => {
                 let rows = self.rows(&sources[input.index()].name, &requests, registry);
-                self.add(input, sequence, rows.map_err(|err| self.failed(err))?)
+                let rows = rows.map_err(|err| self.failed(err))?;
+                self.change(input, |input| drop(input.pending.insert(sequence, rows)))
             }
         }
     }
@@ -127,16 +130,6 @@ impl RequestsFile {
             })?;
         }
         csv.finish()
-    }
-
-    /// The rows of chunk `sequence` (from 0, each exactly once) of `input`.
-    fn add(&self, input: FileId, sequence: u64, rows: Vec<u8>) -> Result<()> {
-        self.change(input, |input| drop(input.pending.insert(sequence, rows)))
-    }
-
-    /// `input` has no more than `chunks` chunks, so its last rows need not be kept in memory.
-    fn end(&self, input: FileId, chunks: u64) -> Result<()> {
-        self.change(input, |input| input.chunks = Some(chunks))
     }
 
     /// Spools what can be spooled of `input` after `change`.
@@ -241,9 +234,11 @@ mod tests {
         let requests = RequestsFile::open(&path, PRIVACY).unwrap();
         for &(input, sequence, rows) in chunks {
             let id = FileId::from_index(input);
-            requests.add(id, sequence, rows.to_vec()).unwrap();
+            requests
+                .change(id, |input| drop(input.pending.insert(sequence, rows.to_vec())))
+                .unwrap();
             let count = chunks.iter().filter(|chunk| chunk.0 == input).count();
-            requests.end(id, count as u64).unwrap();
+            requests.change(id, |input| input.chunks = Some(count as u64)).unwrap();
         }
         requests.commit().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);

@@ -327,9 +327,9 @@ struct Said {
 impl Said {
     fn of(verdicts: &Verdicts<'_>, pieces: &[Piece], judged: &JudgedBatch) -> Said {
         let mut said = Said {
-            text: Vec::with_capacity(judged.outcomes.len() * SAID_BYTES),
-            ends: Vec::with_capacity(judged.outcomes.len() * pieces.len() + 1),
-            is_wanted: Vec::with_capacity(judged.outcomes.len()),
+            text: Vec::with_capacity(judged.outcomes.iter().len() * SAID_BYTES),
+            ends: Vec::with_capacity(judged.outcomes.iter().len() * pieces.len() + 1),
+            is_wanted: Vec::with_capacity(judged.outcomes.iter().len()),
         };
         said.ends.push(0);
         for outcome in judged.outcomes.iter() {

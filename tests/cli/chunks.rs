@@ -75,7 +75,8 @@ fn report(
         wanted,
         client_key: &client_key,
     };
-    let (collected, _) = audit::collect(&sources, &options, &first, &progress).unwrap();
+    let (collected, _) =
+        audit::collect(&sources, &audit::whole(&sources), &options, &first, &progress).unwrap();
     let inputs = BTreeSet::from(["access.log".to_owned()]);
     let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
     let record = tally::header::ReportedOptions::default();

@@ -34,13 +34,7 @@ pub fn kind_of(path: &Path) -> Result<HistoryKind> {
     }
     let mut opened = open(path, &Arc::default())?;
     let mut start = vec![0; LOOK_BYTES];
-    let mut filled = 0;
-    // The reader of the file reports damage.
-    while filled < start.len()
-        && let Ok(count @ 1..) = opened.read(&mut start[filled..])
-    {
-        filled += count;
-    }
+    let filled = opened.fill(&mut start);
     let start = &start[..filled];
     Ok(if start.trim_ascii_start().starts_with(b"WARC/") {
         HistoryKind::Warc

@@ -44,14 +44,6 @@ impl Tally {
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Tally> {
         PackedTally::from_bytes(bytes, path)?.unpack(path)
     }
-
-    /// Reads the tally at `path`, a file or a report directory.
-    ///
-    /// # Errors
-    /// As [`Tally::from_bytes`], or where it cannot be read.
-    pub fn read(path: &Path) -> Result<Tally> {
-        PackedTally::read(path)?.unpack(path)
-    }
 }
 
 impl PackedTally {

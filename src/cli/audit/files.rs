@@ -35,7 +35,7 @@ pub fn check_outputs(
 pub fn check_files(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) -> Result<()> {
     name_inputs(config, sources, outputs);
     if let Some(directory) = &config.ip_ranges {
-        outputs.reads_files_of("--ip-ranges", directory, None);
+        outputs.reads_files_of("--ip-ranges", directory);
     }
     if let Some(cache) = &config.dns_cache {
         outputs.updated("--dns-cache", cache)?;

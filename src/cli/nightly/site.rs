@@ -13,7 +13,7 @@ use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::sums::Sums;
 use crate::audit::tally::identity_sources::NameSources;
 use crate::audit::tally::{Tally, header};
-use crate::audit::{Progress, collect_of};
+use crate::audit::{Progress, collect};
 use crate::config::audit_config::AuditConfig;
 use crate::config::fault::Fault;
 use crate::config::file::{ConfigFile, Mistake, SiteConfig};
@@ -228,8 +228,7 @@ impl<'a> Job<'a> {
                 let wanted = Wanted { addresses: true, ..Wanted::default() };
                 let (judge, client_key) = (&judge, &ClientKey::random()?);
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
-                let (collected, _) =
-                    collect_of(sources, readings, &setup.options, &first, &progress)?;
+                let (collected, _) = collect(sources, readings, &setup.options, &first, &progress)?;
                 Ok(collected.addresses.map(DnsCandidates::new).unwrap_or_default())
             })?;
             self.tell_of_names(&identities);

@@ -25,7 +25,7 @@ impl ArchiveArg {
     pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
         let mut outputs = Outputs::new(Overwrite::Own);
         for input in inputs {
-            outputs.reads_files_of("an input of this run", input, None);
+            outputs.reads_files_of("an input of this run", input);
         }
         outputs.updated("--archive", &self.path)
     }

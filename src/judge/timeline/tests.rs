@@ -31,7 +31,7 @@ fn sightings(text: &str) -> Vec<Sighting> {
         let version = name.map(|name| Version(u32::from(name)));
         let outcome = outcome.trim_end_matches(|c: char| c.is_ascii_uppercase());
         let outcome = SnapshotOutcome::parse(outcome).unwrap();
-        Sighting { at: time(at), outcome, max_age_seconds: max_age, version }
+        Sighting { fetched_at: time(at), outcome, max_age_seconds: max_age, version }
     };
     text.split("; ").filter(|text| !text.is_empty()).map(sighting).collect()
 }
@@ -55,7 +55,7 @@ fn check(history: &str, at: &str, expected: &str) {
     let time = time(at);
     let standing = timeline.at(time, BeforeFirst::Unknown);
     let said = standing.map_or("unknown".to_owned(), |standing| {
-        let age = time.unix_seconds() - sightings[standing.decided_by].at.unix_seconds();
+        let age = time.unix_seconds() - sightings[standing.decided_by].fetched_at.unix_seconds();
         assert_eq!(standing.age_seconds, Some(age));
         let held = timeline.held(&standing, time).map(|ruling| format!(", held {}", word(ruling)));
         let held: String = held.collect();

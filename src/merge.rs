@@ -12,19 +12,29 @@ pub trait Merge {
     fn absorb(&mut self, other: Self);
 }
 
-/// Merges a structure field by field. All of its fields are named, so that none can be forgotten.
+/// Merges a structure field by field, and does `after` to the sums. All of its fields are named, so
+/// that none can be forgotten.
 macro_rules! merge_fields {
-    ($name:ident { $($field:ident),* $(,)? }) => {
+    ($name:ident { $($field:ident),* $(,)? } $(, $after:ident)?) => {
         impl $crate::merge::Merge for $name {
             fn absorb(&mut self, other: $name) {
                 let $name { $($field),* } = other;
                 $($crate::merge::Merge::absorb(&mut self.$field, $field);)*
+                $(self.$after();)?
             }
         }
     };
 }
 
 pub(crate) use merge_fields;
+
+/// The sum of `all`.
+pub fn sum<T: Merge + Default>(all: impl Iterator<Item = T>) -> T {
+    all.fold(T::default(), |mut sum, one| {
+        sum.absorb(one);
+        sum
+    })
+}
 
 /// The smaller of two values, as far as there are any.
 pub fn least<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {

@@ -8,7 +8,7 @@ use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::input::source::FileId;
 use crate::judge::timeline::BeforeFirst;
-use crate::merge::Merge;
+use crate::merge::sum;
 use crate::time::Day;
 
 use super::crawler_row::{ActorRow, Broken, Delayed};
@@ -103,24 +103,19 @@ impl ReportModel {
 
     /// Sums over all crawlers.
     pub fn total(&self) -> Sums {
-        let mut total = Sums::default();
-        self.rows.iter().for_each(|row| total.absorb(row.tally.total()));
-        total
+        sum(self.rows.iter().map(|row| row.tally.total()))
     }
 
     /// Sums over all crawlers whose identity is `identity`.
     pub fn total_of(&self, identity: Identity) -> Sums {
-        let mut total = Sums::default();
         let of_it = self.rows.iter().filter(|row| row.actor.1 == identity);
-        of_it.for_each(|row| total.absorb(row.tally.total()));
-        total
+        sum(of_it.map(|row| row.tally.total()))
     }
 
     /// Sums over all crawlers that are not spoofed: what a named crawler can be held to.
     pub fn total_not_spoofed(&self) -> Sums {
-        let mut total = self.total_of(Identity::Verified);
-        total.absorb(self.total_of(Identity::Unverified));
-        total
+        let own = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
+        sum(own.map(|row| row.tally.total()))
     }
 
     /// Whether a crawler that is not spoofed broke a rule.

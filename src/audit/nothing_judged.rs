@@ -91,13 +91,8 @@ fn no_user_agents(audit: &ReportModel) -> Option<String> {
 /// Crawlers came, and of no origin that they asked a robots.txt is known.
 fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let total = audit.total();
-    let ruled = total.allowed
-        + total.allowed_ignoring_star
-        + total.violations
-        + total.grace
-        + total.unreachable
-        + total.not_bound;
-    if ruled > 0 || total.unknown == 0 {
+    let not_ruled = total.robots_txt_requests + total.unknown + total.no_path;
+    if total.requests > not_ruled || total.unknown == 0 {
         return None;
     }
     if total.unknown == audit.requests_before_first() {

@@ -9,7 +9,7 @@ use crate::time::UtcTime;
 
 use super::sums::{Span, Statuses};
 use super::time_buckets::TimeBuckets;
-use crate::merge::Merge;
+use crate::merge::{Merge, merge_fields};
 
 /// When a crawler asked for robots.txt and got it, and what it asked for before.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -79,18 +79,10 @@ impl FetchTally {
     }
 }
 
-impl Merge for FetchTally {
-    fn absorb(&mut self, other: FetchTally) {
-        self.statuses.absorb(other.statuses);
-        self.fetched.absorb(other.fetched);
-        self.readings += other.readings;
-        self.read.absorb(other.read);
-        self.read_200.absorb(other.read_200);
-        self.read_304.absorb(other.read_304);
-        self.waiting.absorb(other.waiting);
-        self.forget_what_came_after();
-    }
-}
+merge_fields!(
+    FetchTally { statuses, fetched, readings, read, read_200, read_304, waiting },
+    forget_what_came_after
+);
 
 #[cfg(test)]
 mod tests {

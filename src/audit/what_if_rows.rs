@@ -6,7 +6,7 @@ use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{merge_fields, sum};
 
 use super::crawler_row::ActorRow;
 use super::origin_key::OriginKey;
@@ -96,17 +96,13 @@ impl WhatIf {
 
     /// Sums over all crawlers that are not spoofed: those that would read the draft.
     pub fn total_not_spoofed(&self) -> WhatIfSums {
-        let mut total = WhatIfSums::default();
         let rows = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        rows.for_each(|row| total.absorb(row.total()));
-        total
+        sum(rows.map(WhatIfRow::total))
     }
 
     /// Sums over all crawlers.
     pub fn total(&self) -> WhatIfSums {
-        let mut total = WhatIfSums::default();
-        self.rows.iter().for_each(|row| total.absorb(row.total()));
-        total
+        sum(self.rows.iter().map(WhatIfRow::total))
     }
 
     /// Each change of each origin, crawler and identity.

@@ -22,7 +22,7 @@ use crate::classify::outcome::Detail;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::judge::{Judge, profile::CrawlerProfile};
+use crate::judge::{Judge, failure_messages, profile::CrawlerProfile};
 use crate::report::classified::summary_csv;
 use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs};
@@ -224,7 +224,7 @@ impl ClassifyArgs {
         judge: &Judge,
     ) -> Result<ExitStatus> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
-        let damages = [classified.damages, judge.failure_messages()].concat();
+        let damages = [classified.damages, failure_messages(&judge.failures())].concat();
         if let Some(first) = damages.first().filter(|_| nothing_read) {
             return Err(Error::usage(first.clone()));
         }

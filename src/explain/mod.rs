@@ -18,7 +18,7 @@ use crate::judge::origin_history::OriginHistory;
 use crate::judge::robots::Robots;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{HostSource, Judge};
+use crate::judge::{HostSource, Judge, failure_messages};
 use crate::time::UtcTime;
 use crate::url::dialect::Dialect;
 use crate::url::origin::Origin;
@@ -186,7 +186,7 @@ fn in_force(
 ) -> std::result::Result<Found, Undecided> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
     let Some(known) = judge.known(origin, HostSource::Own) else {
-        let failure = judge.failure_messages().into_iter().next();
+        let failure = failure_messages(&judge.failures()).into_iter().next();
         return Err(
             failure.map_or_else(|| Undecided::NotInArchive(origin.clone()), Undecided::Unreadable)
         );
@@ -207,7 +207,7 @@ fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Und
     match (robots, judge.source(origin), origin) {
         (Some(robots), Some(source), _) => Ok(File { source, robots }),
         (None, Some(source), _) => {
-            let why = judge.failure(&source);
+            let why = judge.failures().remove(&source);
             Err(Undecided::Unreadable(why.unwrap_or_else(|| format!("cannot read {source}"))))
         }
         (_, None, Some(origin)) => Err(Undecided::UnknownOrigin(origin.clone())),

@@ -283,19 +283,6 @@ impl Judge {
         lock(&self.loaded).failures.clone()
     }
 
-    /// Why the robots.txt of that name could not be read, if it was tried and failed.
-    pub fn failure(&self, source: &str) -> Option<String> {
-        lock(&self.loaded).failures.get(source).cloned()
-    }
-
-    /// The same of all, each in a sentence, in order.
-    pub fn failure_messages(&self) -> Vec<String> {
-        let failures = self.failures();
-        let mut messages: Vec<String> = failures.values().map(|why| failure_message(why)).collect();
-        messages.sort();
-        messages
-    }
-
     /// The robots.txt of that name, if it was looked at and could be read.
     pub fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
         lock(&self.loaded).sources.get(source).cloned().flatten()
@@ -428,9 +415,12 @@ impl Judge {
     }
 }
 
-/// What it means that a robots.txt could not be read.
-pub fn failure_message(why: &str) -> String {
-    format!("{why}; its origin is counted as unknown")
+/// What it means that these robots.txt could not be read, each in a sentence, in order.
+pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
+    let message = |why| format!("{why}; its origin is counted as unknown");
+    let mut messages: Vec<String> = failures.values().map(message).collect();
+    messages.sort();
+    messages
 }
 
 impl Loaded {

@@ -54,14 +54,6 @@ pub struct RuleRef {
     pub line: u32,
 }
 
-#[cfg(test)]
-impl RuleRef {
-    /// Of whichever version.
-    pub fn on_line(line: u32) -> RuleRef {
-        RuleRef { robots: RobotsId(0), line }
-    }
-}
-
 /// When a request is judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JudgedAt {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::sums::Sums;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, merge_fields, sum};
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
@@ -105,8 +105,7 @@ fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) ->
 
 fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventRow> {
     let now = days[&day].sums;
-    let mut before = Sums::default();
-    days.range(day.plus(-RATE_DAYS)..day).for_each(|(_, of_day)| before.absorb(of_day.sums));
+    let before = sum(days.range(day.plus(-RATE_DAYS)..day).map(|(_, of_day)| of_day.sums));
     let judged = |sums: &Sums| sums.allowed + sums.violations;
     let is_enough = judged(&now).min(judged(&before)) >= RATE_REQUESTS_MIN
         && now.violations >= RATE_VIOLATIONS_MIN

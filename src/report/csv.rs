@@ -224,8 +224,7 @@ impl Row {
 
     /// `status_2xx` to `status_other`.
     pub fn statuses(&mut self, statuses: &Statuses) -> &mut Row {
-        self.counts([statuses.status_2xx, statuses.status_3xx, statuses.status_4xx])
-            .counts([statuses.status_5xx, statuses.status_other])
+        self.counts(statuses.counts())
     }
 
     /// `example_target` to `example_line`.

@@ -2,7 +2,7 @@
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::judge::failure_message;
+use crate::judge::failure_messages;
 
 use super::super::crawler_row::ActorRow;
 use super::super::hours::HOURS_MAX;
@@ -47,9 +47,7 @@ impl ReportModel {
             left.origin.cmp(&right.origin).then_with(|| left.actor.cmp(&right.actor))
         });
         let unknown_crawlers = unknown_crawlers(counts.unknown_crawlers, &robots);
-        let failures = header.rulings.failures.values();
-        let mut failures: Vec<String> = failures.map(|why| failure_message(why)).collect();
-        failures.sort();
+        let failures = failure_messages(&header.rulings.failures);
         let requests = rows.iter().map(|row| row.tally.unreachable_by_logs).sum();
         let mut audit = ReportModel {
             inputs,

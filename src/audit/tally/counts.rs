@@ -18,7 +18,7 @@ use super::rulings::Rulings;
 use super::user_agents::UserAgentTally;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
 use crate::judge::verdict::RuleRef;
-use crate::merge::Merge;
+use crate::merge::sum;
 
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -51,9 +51,7 @@ pub struct OriginRows {
 impl OriginRows {
     /// From the first request to the last; `None` where there was none.
     fn span(&self) -> Option<Span> {
-        let mut span: Option<Span> = None;
-        self.rows.iter().for_each(|(_, tally)| span.absorb(tally.span));
-        span
+        sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 
     /// The history of its robots.txt in `rulings`, and the snapshots that were in force between the

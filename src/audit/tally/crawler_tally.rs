@@ -6,7 +6,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
 use crate::judge::verdict::RuleRef;
-use crate::merge::{Merge, merge_fields};
+use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
 use super::super::delay_kept::DelayTally;
@@ -91,9 +91,7 @@ impl CrawlerTally {
 
     /// The sums of all days.
     pub fn total(&self) -> Sums {
-        let mut total = Sums::default();
-        self.days.values().for_each(|sums| total.absorb(*sums));
-        total
+        sum(self.days.values().copied())
     }
 }
 

@@ -17,6 +17,13 @@ const CLOSED: &str = "User-agent: *\nAllow: /open\nDisallow: /\n";
 const DECODED: &str = "User-agent: *\nDisallow: /%7Eu\n";
 const NAMED: &str = "User-agent: AdsBot-Google\nDisallow: /ads\nUser-agent: *\nDisallow: /\n";
 
+impl RuleRef {
+    /// Of whichever version.
+    pub fn on_line(line: u32) -> RuleRef {
+        RuleRef { robots: RobotsId(0), line }
+    }
+}
+
 type Snapshots<'a> = &'a [(i64, Outcome, &'a str)];
 
 fn time(hours: i64) -> UtcTime {

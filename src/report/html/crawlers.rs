@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, Render, html};
 
-use crate::audit::sums::{Statuses, Sums};
+use crate::audit::sums::Sums;
 use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 
@@ -120,11 +120,7 @@ pub fn answers(model: &PageModel<'_>) -> Markup {
     let served: u64 = own.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
     let all: u64 = own.iter().map(|(_, totals)| totals.statuses.total()).sum();
     let caption = "Status of the answers to violations";
-    let numbers = |(_, totals): &(Actor, &CrawlerTotals)| {
-        let Statuses { status_2xx, status_3xx, status_4xx, status_5xx, status_other } =
-            totals.statuses;
-        [status_2xx, status_3xx, status_4xx, status_5xx, status_other]
-    };
+    let numbers = |(_, totals): &(Actor, &CrawlerTotals)| totals.statuses.counts();
     let table = HtmlTable::new("by-status", caption, "violations.csv", offenders)
         .actor(model, |(actor, _)| *actor)
         .bar(&ANSWERS, numbers, |(_, totals)| totals.statuses.total())

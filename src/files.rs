@@ -9,8 +9,16 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Where it cannot be read.
 pub fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    take_up_to(File::open(path)?, bytes_max)
+}
+
+/// The bytes of `reader`; `None` where it has more than `bytes_max`.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn take_up_to(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
 }
 

@@ -46,10 +46,8 @@ impl QueueWorker for ChunkWorker<'_> {
     type Buffer = Vec<u8>;
     type Output = WorkerCounts;
 
-    fn work(
-        &mut self,
-        FormattedChunk { chunk, format }: FormattedChunk,
-    ) -> Result<Option<Vec<u8>>> {
+    fn work(&mut self, item: FormattedChunk) -> Result<Option<Vec<u8>>> {
+        let FormattedChunk { chunk, format } = item;
         let mut requests = self.evidence.map(|_| Vec::new());
         let lines = self.worker.audit(&chunk, &format, requests.as_mut());
         self.lines.fetch_add(lines, Ordering::Relaxed);

@@ -38,11 +38,7 @@ fn first_line_end(frames: &[u8]) -> String {
 /// # Errors
 /// Where it cannot be read.
 pub fn read_file(what: &str, path: &Path) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|mut opened| opened.read_to_end(&mut bytes))
-        .map_err(|err| Error::io(&format!("cannot read {what}"), path, err))?;
-    Ok(bytes)
+    std::fs::read(path).map_err(|err| Error::io(&format!("cannot read {what}"), path, err))
 }
 
 /// The header and the body in what comes after `magic`; `None` where that is damaged.

@@ -5,7 +5,7 @@
 
 use crate::logs::reject::Reject;
 
-use super::input_tally::Input;
+use super::input_tally::{Input, RejectTally};
 use super::tally::Tally;
 
 /// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
@@ -79,8 +79,6 @@ fn described(input: &Input) -> String {
     text
 }
 
-fn first_line(
-    (reason, tally): (Reject, &super::input_tally::RejectTally),
-) -> Option<(u64, Reject)> {
+fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> {
     tally.sample.as_ref().map(|&(line, _)| (line, reason))
 }

@@ -52,11 +52,7 @@ pub struct ByOrigin<'a> {
 
 impl<'a> ByOrigin<'a> {
     /// Groups `rows` by the URL in the cell `url_cell` of each.
-    pub fn of(
-        rows: &'a InputRows,
-        url_cell: usize,
-        default_scheme: Option<&'a str>,
-    ) -> ByOrigin<'a> {
+    pub fn of(rows: &'a InputRows, url_cell: usize, scheme: Option<&'a str>) -> ByOrigin<'a> {
         let mut heads = OriginIndex::default();
         // Group and place of each row.
         let mut found: Vec<(u32, RowTarget)> = Vec::with_capacity(rows.len());
@@ -66,7 +62,7 @@ impl<'a> ByOrigin<'a> {
             let rest = match rest_after(last_key, url) {
                 Some(rest) => rest,
                 None => {
-                    let Ok(address) = UrlParts::of(url, default_scheme) else {
+                    let Ok(address) = UrlParts::of(url, scheme) else {
                         found.push((u32::MAX, RowTarget::new(index, b"", url_end)));
                         continue;
                     };

@@ -37,12 +37,7 @@ impl OriginCache {
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
-    pub fn origin(
-        &mut self,
-        judge: &Judge,
-        key: &[u8],
-        address: &UrlParts<'_>,
-    ) -> Arc<KnownOrigin> {
+    pub fn origin(&mut self, judge: &Judge, key: &[u8], url: &UrlParts<'_>) -> Arc<KnownOrigin> {
         // What the judge forgets to keep within its memory must not live on here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
@@ -60,7 +55,7 @@ impl OriginCache {
             }
             None => {
                 self.opened += 1;
-                (key.into(), Arc::new(KnownOrigin::open(judge, address)))
+                (key.into(), Arc::new(KnownOrigin::open(judge, url)))
             }
         };
         let bytes = key.len() + origin.size_bytes();

@@ -1,13 +1,13 @@
 //! `botaudit lint`: what is odd about a robots.txt.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
+use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{Lint, Severity};
 use crate::lint::diagnostic::Diagnostics;
 use crate::lint::known_tokens::KnownTokens;
@@ -124,19 +124,11 @@ fn explain(code: &str) -> Result<ExitStatus> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    let failed = |err| Error::io("cannot read", path, err);
-    let mut body = Vec::new();
-    if path == Path::new("-") {
-        io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_end(&mut body).map_err(failed)?;
-    } else {
-        let file = File::open(path).map_err(failed)?;
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut body).map_err(failed)?;
-    }
-    if body.len() as u64 > FILE_BYTES_MAX {
-        return Err(Error::invalid_file(
-            path,
-            "over 16 MiB, which no robots.txt is; name another file",
-        ));
-    }
-    Ok(body)
+    let read = match path == Path::new("-") {
+        true => take_up_to(io::stdin().lock(), FILE_BYTES_MAX),
+        false => read_up_to(path, FILE_BYTES_MAX),
+    };
+    let body = read.map_err(|err| Error::io("cannot read", path, err))?;
+    let why = "over 16 MiB, which no robots.txt is; name another file";
+    body.ok_or_else(|| Error::invalid_file(path, why))
 }

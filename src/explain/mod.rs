@@ -58,6 +58,9 @@ pub struct File {
     pub robots: Arc<Robots>,
 }
 
+/// What is asked for, or why nothing can be decided.
+type Decidable<T> = std::result::Result<T, Undecided>;
+
 /// Why nothing can be said of a URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Undecided {
@@ -141,7 +144,7 @@ pub fn locate<'a>(
     given: &'a [u8],
     origin: Option<&Origin>,
     at: UtcTime,
-) -> std::result::Result<Located<'a>, Undecided> {
+) -> Decidable<Located<'a>> {
     let (origin, path) = match Target::of(b"GET", given) {
         Target::NoPath => return Err(Undecided::NoUrl),
         Target::Path(path) => (origin.cloned(), path),
@@ -179,11 +182,7 @@ impl Found {
     }
 }
 
-fn in_force(
-    judge: &Judge,
-    origin: Option<&Origin>,
-    at: UtcTime,
-) -> std::result::Result<Found, Undecided> {
+fn in_force(judge: &Judge, origin: Option<&Origin>, at: UtcTime) -> Decidable<Found> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
     let Some(known) = judge.known(origin, HostSource::Own) else {
         let failure = failure_messages(&judge.failures()).into_iter().next();
@@ -199,7 +198,7 @@ fn in_force(
     Ok(Found { file, in_force: Some(in_force), known: Some(known) })
 }
 
-fn file(judge: &Judge, origin: Option<&Origin>) -> std::result::Result<File, Undecided> {
+fn file(judge: &Judge, origin: Option<&Origin>) -> Decidable<File> {
     let robots = match origin {
         Some(origin) => judge.site(origin, HostSource::Own),
         None => Some(judge.unnamed().ok_or(Undecided::NoOrigin)?),

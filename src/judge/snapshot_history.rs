@@ -92,17 +92,12 @@ mod as_text {
 
     use crate::archive::snapshot::SnapshotOutcome;
 
-    pub fn serialize<S: Serializer>(
-        outcome: &SnapshotOutcome,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(outcome)
+    pub fn serialize<S: Serializer>(outcome: &SnapshotOutcome, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(outcome)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<SnapshotOutcome, D::Error> {
-        let text = String::deserialize(deserializer)?;
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SnapshotOutcome, D::Error> {
+        let text = String::deserialize(from)?;
         SnapshotOutcome::parse(&text).ok_or_else(|| D::Error::custom("an outcome of no fetch"))
     }
 }

@@ -5,7 +5,7 @@ use crate::lint::{
     diagnostic::{Diagnostics, quoting},
     distance::distance,
 };
-use crate::robots::{field::Field, lines::RobotsTxtLine};
+use crate::robots::field::Field;
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ impl SeenFields {
 
 /// A field in use that changes no verdict. `Crawl-delay` is looked at with its group.
 pub(super) fn diagnose_unused(
-    line: &RobotsTxtLine<'_>,
+    line: u32,
     field: &Field<'_>,
     seen: &mut SeenFields,
     diagnostics: &mut Diagnostics,
@@ -47,7 +47,7 @@ pub(super) fn diagnose_unused(
         return;
     }
     if is_one_of(&["noindex", "nofollow", "noarchive"]) {
-        return diagnostics.add(line.number, Code::DeadField, || {
+        return diagnostics.add(line, Code::DeadField, || {
             let message = quoting("no crawler reads {} in robots.txt", field.key);
             let advice = "Say it in a robots meta tag or an X-Robots-Tag header, and do not \
                           disallow the page: crawlers must fetch it to see that.";
@@ -55,7 +55,7 @@ pub(super) fn diagnose_unused(
         });
     }
     let known = SUPPORTED_ELSEWHERE.iter().find(|(name, _)| is_key(field.key, name));
-    diagnostics.add(line.number, Code::UnsupportedField, || {
+    diagnostics.add(line, Code::UnsupportedField, || {
         let message = quoting("{} changes nothing in what crawlers may request", field.key);
         (message, known.map_or("", |(_, advice)| advice))
     });
@@ -63,7 +63,7 @@ pub(super) fn diagnose_unused(
 
 /// A field that nobody is known to read.
 pub(super) fn diagnose_unknown(
-    line: &RobotsTxtLine<'_>,
+    line: u32,
     field: &Field<'_>,
     seen: &mut SeenFields,
     diagnostics: &mut Diagnostics,
@@ -74,7 +74,7 @@ pub(super) fn diagnose_unknown(
     let close = SUPPORTED_ELSEWHERE
         .iter()
         .find(|(name, _)| name.len() > 6 && distance(field.key, name.as_bytes(), 2).is_some());
-    diagnostics.add(line.number, Code::UnknownField, || {
+    diagnostics.add(line, Code::UnknownField, || {
         let message = quoting("no crawler is known to read {}", field.key);
         let advice = match close {
             Some((name, _)) => format!("The field that some crawlers read is spelt {name}."),
@@ -85,18 +85,14 @@ pub(super) fn diagnose_unknown(
 }
 
 /// A Sitemap line whose value is no URL, or several.
-pub(super) fn diagnose_sitemap(
-    line: &RobotsTxtLine<'_>,
-    field: &Field<'_>,
-    diagnostics: &mut Diagnostics,
-) {
+pub(super) fn diagnose_sitemap(line: u32, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let value = field.value;
     let host = ["https://", "http://", "ftp://"].iter().find_map(|scheme| {
         let (start, rest) = value.split_at_checked(scheme.len())?;
         start.eq_ignore_ascii_case(scheme.as_bytes()).then_some(rest)
     });
     if host.is_none_or(<[u8]>::is_empty) {
-        return diagnostics.add(line.number, Code::SitemapNotAbsolute, || {
+        return diagnostics.add(line, Code::SitemapNotAbsolute, || {
             let message = match value {
                 [] => b"a Sitemap line without a URL".to_vec(),
                 _ => quoting("{} is no whole URL", value),
@@ -106,7 +102,7 @@ pub(super) fn diagnose_sitemap(
     }
     let mut words = value.split(|byte| b" \t,".contains(byte)).skip(1);
     if words.any(|word| word.starts_with(b"http://") || word.starts_with(b"https://")) {
-        diagnostics.add(line.number, Code::SeveralSitemaps, || {
+        diagnostics.add(line, Code::SeveralSitemaps, || {
             let message = "several URLs on one Sitemap line are read as one";
             (message, "Give each sitemap a line of its own.")
         });

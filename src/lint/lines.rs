@@ -54,7 +54,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
                 match field.kind {
                     FieldKind::Unknown => diagnose_unknown(&line, &field, &mut seen, diagnostics),
                     FieldKind::Unused => {
-                        fields::diagnose_unused(&line, &field, &mut seen, diagnostics)
+                        fields::diagnose_unused(line.number, &field, &mut seen, diagnostics)
                     }
                     _ => diagnose_known(&line, &field, diagnostics),
                 }
@@ -194,7 +194,7 @@ fn diagnose_unknown(
     if is_prose {
         unread_line(line, diagnostics)
     } else {
-        fields::diagnose_unknown(line, field, seen, diagnostics)
+        fields::diagnose_unknown(line.number, field, seen, diagnostics)
     }
 }
 
@@ -214,7 +214,7 @@ fn diagnose_known(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut
         FieldKind::Allow | FieldKind::Disallow => {
             patterns::diagnose(line.number, field, diagnostics)
         }
-        FieldKind::Sitemap => fields::diagnose_sitemap(line, field, diagnostics),
+        FieldKind::Sitemap => fields::diagnose_sitemap(line.number, field, diagnostics),
         _ => {}
     }
 }

@@ -88,6 +88,9 @@ impl Question {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DnsFailure(pub String);
 
+/// The records that answer a question, or why there is no answer.
+type Records = std::result::Result<Vec<String>, DnsFailure>;
+
 /// Who is asked, and how patiently.
 #[derive(Clone, Debug)]
 pub struct Resolver {
@@ -121,7 +124,7 @@ impl Resolver {
     ///
     /// # Errors
     /// Where no server gave an answer: no reply in time, a refusal, nonsense.
-    pub fn ask(&self, question: &Question) -> std::result::Result<Vec<String>, DnsFailure> {
+    pub fn ask(&self, question: &Question) -> Records {
         let mut failure = DnsFailure("no server".to_owned());
         for (attempt, server) in (0..TRIES).zip(self.servers.iter().cycle()) {
             let id = random_id(attempt);
@@ -241,11 +244,7 @@ fn is_cut_short(reply: &[u8]) -> bool {
 }
 
 /// The records of `reply` that answer `question`.
-fn read(
-    reply: &[u8],
-    question: &Question,
-    id: u16,
-) -> std::result::Result<Vec<String>, DnsFailure> {
+fn read(reply: &[u8], question: &Question, id: u16) -> Records {
     let failure = |why: &str| DnsFailure(why.to_owned());
     let packet = Packet::parse(reply).map_err(|err| DnsFailure(format!("no DNS reply: {err}")))?;
     let asked = packet.questions.first();

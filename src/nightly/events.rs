@@ -126,10 +126,7 @@ fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventR
     Some(about(who, day, "rate-doubled", (was, is), message))
 }
 
-fn stopped_fetching<'a>(
-    who: Who<'a>,
-    days: &'a BTreeMap<Day, OfDay>,
-) -> impl Iterator<Item = EventRow> + 'a {
+fn stopped_fetching(who: Who<'_>, days: &BTreeMap<Day, OfDay>) -> impl Iterator<Item = EventRow> {
     let mut last_read: Option<Day> = None;
     let mut requests = 0;
     let mut is_told = false;

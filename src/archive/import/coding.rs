@@ -25,12 +25,8 @@ pub enum BodyExtent {
 ///
 /// # Errors
 /// Where it begins as chunks do and goes on otherwise, or stops.
-pub fn unchunk(
-    raw: Vec<u8>,
-    transfer_coding: &[u8],
-    extent: BodyExtent,
-) -> Result<Vec<u8>, Failure> {
-    let last = transfer_coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+pub fn unchunk(raw: Vec<u8>, coding: &[u8], extent: BodyExtent) -> Result<Vec<u8>, Failure> {
+    let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
     if !last.trim_ascii().eq_ignore_ascii_case(b"chunked") || chunk_size(&raw).is_none() {
         return Ok(raw);
     }

@@ -28,7 +28,7 @@ impl MadeBy<'_> {
     pub fn check_same(&self, other: &MadeBy<'_>, exempt: &[&str], advice: &str) -> Result<()> {
         if self.version != other.version {
             let what = "the version of botaudit";
-            return Err(self.differs(other, what, self.version, other.version, advice));
+            return Err(self.differs(other, what, [self.version, other.version], advice));
         }
         if self.registry != other.registry {
             let short = |registry: &RegistrySummary| {
@@ -36,7 +36,7 @@ impl MadeBy<'_> {
                 format!("{} ({} crawlers)", digest, registry.crawlers)
             };
             let (ours, theirs) = (short(self.registry), short(other.registry));
-            return Err(self.differs(other, "the registry of crawlers", &ours, &theirs, advice));
+            return Err(self.differs(other, "the registry of crawlers", [&ours, &theirs], advice));
         }
         let names = self.options.0.keys().chain(other.options.0.keys()).map(String::as_str);
         for name in names.filter(|name| !exempt.contains(name) && !PLACES.contains(name)) {
@@ -44,21 +44,15 @@ impl MadeBy<'_> {
             if ours != theirs {
                 let (ours, theirs) = (ours.to_string(), theirs.to_string());
                 let what = format!("the option {name}");
-                return Err(self.differs(other, &what, &ours, &theirs, advice));
+                return Err(self.differs(other, &what, [&ours, &theirs], advice));
             }
         }
         Ok(())
     }
 
     /// The error that `what` is `ours` here and `theirs` in `other`.
-    pub fn differs(
-        &self,
-        other: &MadeBy<'_>,
-        what: &str,
-        ours: &str,
-        theirs: &str,
-        advice: &str,
-    ) -> Error {
+    pub fn differs(&self, other: &MadeBy<'_>, what: &str, of: [&str; 2], advice: &str) -> Error {
+        let [ours, theirs] = of;
         Error::usage(format!(
             "{} and {} do not fit together: {what} is {ours} in the first and {theirs} in the \
              second; {advice}",

@@ -116,7 +116,7 @@ fn check_same_run(
     let (left_by, right_by) = (made_by(left_name, left), made_by(right_name, right));
     left_by.check_same(&right_by, &TIMES, ADVICE)?;
     let differ = |what: &str, of_left: &str, of_right: &str| {
-        Err(left_by.differs(&right_by, what, of_left, of_right, ADVICE))
+        Err(left_by.differs(&right_by, what, [of_left, of_right], ADVICE))
     };
     if left.draft != right.draft {
         let digest = |header: &Header| {

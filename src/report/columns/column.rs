@@ -1,48 +1,47 @@
 //! What a CSV file and its columns are.
 
+/// A text of the program itself.
+type Text = &'static str;
+
 /// A column of a CSV file.
 #[derive(Clone, Copy, Debug)]
 pub struct CsvColumn {
     /// The header cell.
-    pub name: &'static str,
+    pub name: Text,
     /// What a cell holds: a unit, a kind of text, or the values it can have.
-    pub unit: &'static str,
+    pub unit: Text,
     /// What it says, in a sentence fragment.
-    pub meaning: &'static str,
+    pub meaning: Text,
 }
 
 /// A CSV file.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
     /// Its name in the report directory.
-    pub file: &'static str,
+    pub file: Text,
     /// What a row is.
-    pub row: &'static str,
+    pub row: Text,
     /// Its columns, in order.
     pub columns: &'static [CsvColumn],
 }
 
 /// A column, as a group of one.
-pub const fn column(
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-) -> [CsvColumn; 1] {
+pub const fn column(name: Text, unit: Text, meaning: Text) -> [CsvColumn; 1] {
     [CsvColumn { name, unit, meaning }]
 }
 
 /// A column of counts.
-pub const fn count(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
+pub const fn count(name: Text, meaning: Text) -> [CsvColumn; 1] {
     column(name, "count", meaning)
 }
 
 /// A column of points in time.
-pub const fn time(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
+pub const fn time(name: Text, meaning: Text) -> [CsvColumn; 1] {
     column(name, "RFC 3339, UTC", meaning)
 }
 
 /// A column of lines of a file.
-pub const fn line_number(name: &'static str, meaning: &'static str) -> [CsvColumn; 1] {
+pub const fn line_number(name: Text, meaning: Text) -> [CsvColumn; 1] {
     column(name, "line number from 1", meaning)
 }
 

@@ -4,9 +4,8 @@
 //! strangers write (log lines, robots.txt, URLs, user agents) cannot: it gives
 //! rejects and findings.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// A result whose error says what, where and what next.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -3,8 +3,7 @@
 //! Merging is associative and commutative: neither the number of threads nor
 //! the order of files can show in a report.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// Sums that add up.
 pub trait Merge {

@@ -4,8 +4,7 @@ use std::fmt;
 use std::io::Write;
 
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 const DAY_SECONDS: i64 = 86_400;

@@ -10,8 +10,7 @@ use crate::error::{Error, Result};
 use crate::url::origin::{Origin, default_port};
 
 use super::entry::{HistoryEntry, chain_text};
-use super::import::manifest::COLUMNS;
-use super::reader::Archive;
+use super::{import::manifest::COLUMNS, reader::Archive};
 
 /// Names of folders that are longer than file systems allow are replaced by a digest.
 const NAME_BYTES_MAX: usize = 200;

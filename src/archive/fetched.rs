@@ -1,9 +1,7 @@
 //! What came of a fetch, as an archive keeps it.
 
-use crate::net::{
-    fetch::Fetched,
-    outcome::{self, FailureKind},
-};
+use crate::net::fetch::Fetched;
+use crate::net::outcome::{self, FailureKind};
 use crate::url::origin::Origin;
 
 use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};

@@ -8,8 +8,7 @@ use crate::robots::parse::parse_body;
 use crate::time::UtcTime;
 
 use super::entry::{BodyKey, HistoryEntry};
-use super::reader::Archive;
-use super::snapshot::SnapshotOutcome;
+use super::{reader::Archive, snapshot::SnapshotOutcome};
 
 /// Snapshots that follow each other with the same outcome and body.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 use crate::input::chunks::{Chunk, Chunks};
-use crate::input::lines::lines;
-use crate::input::open::Opened;
-use crate::input::source::FileId;
+use crate::input::{lines::lines, open::Opened, source::FileId};
 use crate::logs::detect::{Hints, detect};
 use crate::logs::format::Format;
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};

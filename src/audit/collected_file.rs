@@ -11,20 +11,18 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::{Bounded, StableHash};
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::{Error, Result};
 use crate::merge::Merge;
 
-use super::client_key::KeyFingerprint;
 use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
 use super::log_outages::{AnswersOfDay, LogOutages};
 use super::origin_key::{OriginKey, OriginRank};
-use super::packed;
 use super::prepass::{AskedOrigins, Collected};
 use super::tally::header::{RegistrySummary, ReportedOptions};
 use super::tally::made_by::{MadeBy, merge_options};
 use super::tally::rows::STRANGERS_MAX;
+use super::{client_key::KeyFingerprint, packed};
 
 /// Grows by one when such a file changes its meaning.
 const SCHEMA_VERSION: u32 = 1;

@@ -1,14 +1,11 @@
 //! One row of a finished audit: what one crawler of one identity did at one origin, checked.
 
 use crate::error::{Error, Result};
-use crate::judge::crawl_delay::AskedDelay;
-use crate::judge::robots::DecidingRule;
+use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
-use super::delay_kept::DelayKept;
 use super::prior_fetches::{Awareness, Knowledge};
-use super::quotes::Quotes;
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
-use super::time_buckets::TimeBuckets;
+use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets};
 use crate::merge::Merge;
 
 /// What one crawler did at one place.

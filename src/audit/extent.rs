@@ -4,8 +4,7 @@ use memchr::memrchr;
 
 use crate::error::Error;
 use crate::input::checkpoint::{Checkpoint, Prefix};
-use crate::input::chunks::Chunk;
-use crate::input::source::FileId;
+use crate::input::{chunks::Chunk, source::FileId};
 use crate::logs::format::Format;
 use crate::time::Day;
 

@@ -6,15 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
-use crate::crawlers::networks::Network;
 use crate::crawlers::ranges::{RangeAnswer, Ranges};
 use crate::crawlers::registry::Registry;
-use crate::net::address::is_public;
-use crate::net::dns::Resolver;
-use crate::net::dns_cache::DnsCache;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity, networks::Network};
 use crate::net::forward_confirmed::{Confirmation, DomainClaim, check_all};
+use crate::net::{address::is_public, dns::Resolver, dns_cache::DnsCache};
 use crate::time::UtcTime;
 
 use super::dns_candidates::{DnsCandidate, DnsCandidates};

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
 use crate::time::UtcTime;
 
-use super::model::ReportModel;
-use super::sums::Span;
 use super::tally::identity_sources::{
     IdentitySources, NameSources, RangeListSummary, RangeSources,
 };
+use super::{model::ReportModel, sums::Span};
 use crate::merge::Merge;
 
 /// Between a list, or a name that was looked up, and a log that are worth comparing: operators change

@@ -8,12 +8,11 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::time::Day;
 
-use super::day_counters::FileDays;
 use super::extent::{Extent, ReadRange, ReadingEnd};
-use super::identities::Identities;
-use super::tally::counter::Counter;
-use super::worker::Pass;
 use super::{Options, Progress, add_up, context};
+use super::{
+    day_counters::FileDays, identities::Identities, tally::counter::Counter, worker::Pass,
+};
 
 /// What was added to some logs.
 #[derive(Debug)]

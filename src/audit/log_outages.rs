@@ -14,11 +14,9 @@ use crate::judge::outages::{HOUR_SECONDS, OutageHours};
 use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
-use super::origin_key::OriginKey;
-use super::origin_key::OriginRank;
-use super::origin_options::OriginOptions;
+use super::origin_key::{OriginKey, OriginRank};
 use super::sites::{Site, Sites};
-use super::tally::header::OutageSummary;
+use super::{origin_options::OriginOptions, tally::header::OutageSummary};
 
 /// So many clients must have asked within an hour, all in vain.
 pub const CLIENTS_MIN: usize = 3;

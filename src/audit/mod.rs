@@ -44,8 +44,7 @@ pub mod what_if;
 pub mod what_if_rows;
 pub mod worker;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use ipnet::IpNet;
 
@@ -53,8 +52,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::judge::Judge;
-use crate::judge::timeline::BeforeFirst;
+use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::detect::Hints;
 use crate::pipeline::queue::WorkQueue;
 use crate::time::{Window, Zone};
@@ -70,8 +68,7 @@ use origin_options::OriginOptions;
 use prepass::{Collected, FirstPass};
 use sites::Sites;
 use tally::build::{self, Run};
-use tally::counter::TallyLimits;
-use tally::{Tally, header};
+use tally::{Tally, counter::TallyLimits, header};
 use what_if::Draft;
 use worker::{Context, Pass, Worker, WorkerCounts};
 

@@ -4,25 +4,17 @@ mod build;
 
 use std::collections::BTreeMap;
 
-use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::input::source::FileId;
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::sum;
 use crate::time::Day;
 
 use super::crawler_row::{ActorRow, Broken, Delayed};
-use super::hours::Hours;
-use super::input_tally::Input;
-use super::log_outages::OutageEvidence;
-use super::quotes::UsedRobots;
-use super::snapshots::Snapshots;
-use super::sums::Sums;
 use super::tally::crawler_tally::{Actor, CrawlerTally};
-use super::tally::header::ReportedOptions;
-use super::tally::user_agents::UserAgentTally;
-use super::unknown::UnknownCrawler;
-use super::what_if_rows::WhatIf;
+use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
+use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
+use super::{snapshots::Snapshots, sums::Sums, unknown::UnknownCrawler, what_if_rows::WhatIf};
 
 /// Everything that a report says.
 #[derive(Debug)]

@@ -5,15 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::logs::limitation::Limitation;
-use crate::logs::reject::Skip;
+use crate::logs::{limitation::Limitation, reject::Skip};
 use crate::url::origin::Origin;
 
-use super::input_tally::Input;
-use super::model::ReportModel;
-use super::origin_key::OriginKey;
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
+use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// Hosts and files that are named.
 const NAMED_MAX: usize = 3;

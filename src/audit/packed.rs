@@ -7,8 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use memchr::memchr;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use xxhash_rust::xxh3::xxh3_128;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 

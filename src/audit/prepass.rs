@@ -8,11 +8,10 @@ use crate::judge::Judge;
 use crate::merge::merge_fields;
 use crate::url::origin::Origin;
 
-use super::client_key::ClientKey;
 use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
-use super::identities::Identities;
 use super::log_outages::{LogOutages, OutageHosts};
 use super::origin_key::{OriginKey, OriginRank};
+use super::{client_key::ClientKey, identities::Identities};
 
 /// What the first pass is to collect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -10,9 +10,8 @@
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
-use super::robots_fetches::FetchTally;
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
-use super::time_buckets::TimeBuckets;
+use super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use crate::merge::merge_fields;
 
 /// Violations by who had read robots.txt before: each is one of the first four.

@@ -5,14 +5,11 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::input::chunks::{Chunks, HEAD_BYTES_MAX};
-use crate::input::lines::lines;
-use crate::input::open::open;
 use crate::input::source::{FileId, Source};
-use crate::logs::LineContent;
+use crate::input::{lines::lines, open::open};
 use crate::logs::detect::{Detection, Hints, detect};
-use crate::logs::format::Format;
-use crate::logs::record::Scratch;
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::{LineContent, format::Format, record::Scratch};
 
 /// Lines that are shown of those that are no records.
 const SHOWN_MAX: usize = 3;

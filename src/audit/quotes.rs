@@ -6,15 +6,13 @@ use std::collections::HashMap;
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::judge::crawl_delay::AskedDelay;
-use crate::judge::profile::CrawlerProfile;
 use crate::judge::robots::{DecidingRule, RobotsId};
+use crate::judge::{crawl_delay::AskedDelay, profile::CrawlerProfile, verdict::RuleRef};
 
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
-use crate::judge::verdict::RuleRef;
 
 /// A version of a robots.txt that was looked at, and what is kept of its text.
 #[derive(Clone, Debug)]

@@ -7,13 +7,11 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use crate::judge::origin_history::OriginHistory;
-use crate::judge::{HostSource, Judge};
+use crate::judge::{HostSource, Judge, origin_history::OriginHistory};
 use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
 
-use super::origin_key::OriginKey;
-use super::origin_key::OriginRank;
+use super::origin_key::{OriginKey, OriginRank};
 use super::origin_options::{Captured, OriginOptions};
 
 /// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.

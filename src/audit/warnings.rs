@@ -4,11 +4,8 @@ use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
 
 use super::identity_warnings::{and_more, named};
-use super::input_tally::Input;
-use super::model::ReportModel;
-use super::origin_key::OriginKey;
-use super::tally::rows::STRANGERS_MAX;
-use super::tally::rulings::Rulings;
+use super::tally::{rows::STRANGERS_MAX, rulings::Rulings};
+use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
 pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {

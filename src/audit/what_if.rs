@@ -10,18 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
-use crate::judge::Judge;
-use crate::judge::robots::Robots;
 use crate::judge::verdict::{RuleRef, Verdict};
+use crate::judge::{Judge, robots::Robots};
 use crate::merge::{Merge, merge_fields};
 use crate::named_enum::named_enum;
 use crate::url::path::PathQuery;
 
-use super::origin_key::OriginKey;
-use super::sums::Span;
-use super::tally::example::Example;
 use super::tally::header::{DraftScope, DraftSummary};
-use super::tally::short_map::ShortMap;
+use super::tally::{example::Example, short_map::ShortMap};
+use super::{origin_key::OriginKey, sums::Span};
 
 /// A draft of a robots.txt.
 #[derive(Debug)]

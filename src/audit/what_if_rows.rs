@@ -8,12 +8,11 @@ use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
 use crate::merge::{merge_fields, sum};
 
-use super::crawler_row::ActorRow;
-use super::origin_key::OriginKey;
 use super::quotes::{Quotes, UsedRobots};
 use super::tally::crawler_tally::Actor;
 use super::tally::header::{DraftScope, DraftSummary};
 use super::what_if::{ChangeTally, WhatIfChange, WhatIfTally};
+use super::{crawler_row::ActorRow, origin_key::OriginKey};
 
 /// Origins that an error names.
 const ORIGINS_NAMED: usize = 5;

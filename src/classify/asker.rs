@@ -1,9 +1,7 @@
 //! Who asks for the URLs of a list.
 
 use crate::crawlers::cache::{UserAgentCache, identify_cached};
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identify::Identified;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, identify::Identified, registry::Registry};
 
 /// Who asks. The judge's crawlers are those named here, in this order.
 #[derive(Debug)]

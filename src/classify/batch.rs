@@ -10,9 +10,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use crate::crawlers::cache::UserAgentCache;
-use crate::judge::Judge;
-use crate::judge::timeline::BeforeFirst;
-use crate::judge::verdict::JudgedAt;
+use crate::judge::{Judge, timeline::BeforeFirst, verdict::JudgedAt};
 use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 
@@ -20,12 +18,10 @@ use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::asker::{Askers, Asking, asker_of_row};
 use super::by_origin::{ByOrigin, RowTarget};
 use super::input_format::{AskerColumn, InputFormat, WantedColumns};
-use super::known_origin::KnownOrigin;
-use super::origin_cache::OriginCache;
 use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
-use super::summary::VerdictCounts;
 use super::url_parts::{InvalidUrl, UrlParts};
+use super::{known_origin::KnownOrigin, origin_cache::OriginCache, summary::VerdictCounts};
 
 /// What all batches share.
 #[derive(Debug)]

@@ -1,17 +1,14 @@
 //! One thread's share: batches in, verdicts out, in the form in which they are written.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use crate::error::Result;
-use crate::pipeline::in_order::ResultSender;
-use crate::pipeline::queue::QueueWorker;
+use crate::pipeline::{in_order::ResultSender, queue::QueueWorker};
 
 use super::batch::{BatchContext, BatchMemory, judge};
-use super::input_format::InputFormat;
 use super::options::{ClassifyProgress, Render};
-use super::rows::InputRows;
 use super::summary::{CountedUrls, VerdictCounts};
+use super::{input_format::InputFormat, rows::InputRows};
 
 /// Buffers of a batch.
 #[derive(Debug, Default)]

@@ -5,16 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::archive::Store;
 use crate::error::Result;
-use crate::judge::Judge;
-use crate::judge::profile::CrawlerProfile;
-use crate::judge::verdict::JudgedAt;
-use crate::url::dialect::Dialect;
-use crate::url::path::prepare;
+use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
+use crate::url::{dialect::Dialect, path::prepare};
 
 use super::answer::{RowVerdict, VerdictWord};
-use super::known_origin::KnownOrigin;
-use super::origin_cache::OriginCache;
-use super::url_parts::UrlParts;
+use super::{known_origin::KnownOrigin, origin_cache::OriginCache, url_parts::UrlParts};
 
 /// Bytes for robots.txt files and their compiled rules.
 const RULES_BYTES_MAX: usize = 256 << 20;

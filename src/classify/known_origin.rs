@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::judge::origin_history::OriginHistory;
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{HostSource, Judge};
-use crate::url::origin::Origin;
-use crate::url::path::PathQuery;
+use crate::judge::{HostSource, Judge, origin_history::OriginHistory};
+use crate::url::{origin::Origin, path::PathQuery};
 
 use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::url_parts::{InvalidUrl, UrlParts};

@@ -31,8 +31,7 @@ use crate::crawlers::cache::UserAgentCache;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::merge::Merge;
-use crate::pipeline::in_order::run_in_order;
-use crate::pipeline::queue::QueueLimits;
+use crate::pipeline::{in_order::run_in_order, queue::QueueLimits};
 
 use batch::{BatchContext, BatchMemory};
 use batch_reader::BatchReader;

@@ -1,7 +1,6 @@
 //! What a run of classify is given, and what comes of it.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use crate::error::Result;
 

@@ -11,8 +11,7 @@ use foldhash::fast::RandomState;
 
 use crate::judge::Judge;
 
-use super::known_origin::KnownOrigin;
-use super::url_parts::UrlParts;
+use super::{known_origin::KnownOrigin, url_parts::UrlParts};
 
 /// One thread's memory of origins.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 use crate::input::lines::lines;
 
 use super::input_format::{InputFormat, WantedColumns};
-use super::json_fields::members;
-use super::record_boundary::record_reader;
+use super::{json_fields::members, record_boundary::record_reader};
 
 /// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
 #[derive(Debug, Default)]

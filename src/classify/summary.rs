@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use crate::bounded::{Bounded, StableHash};
 use crate::merge::Merge;
 
-use super::answer::VerdictWord;
-use super::asker::Askers;
 use super::outcome::{Outcome, Outcomes};
+use super::{answer::VerdictWord, asker::Askers};
 
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
 const ENTRY_BYTES: usize = 512;

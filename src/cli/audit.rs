@@ -18,10 +18,8 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
-use super::exit_status::ExitStatus;
-use super::progress::Show;
-use super::setup::Setup;
 use super::shared::{ForceArg, refusal};
+use super::{exit_status::ExitStatus, progress::Show, setup::Setup};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 

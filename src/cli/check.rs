@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::archive::Store;
-use crate::archive::import::time_named;
+use crate::archive::{Store, import::time_named};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::explain::asker::Asker;
-use crate::explain::{Explanation, Undecided, explain, locate};
+use crate::explain::{Explanation, Undecided, asker::Asker, explain, locate};
 use crate::judge::Judge;
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::exit_status::ExitStatus;
 use super::shared::{cannot_print, origin, registry, unknown_crawler};

@@ -11,30 +11,24 @@ use clap::Args;
 
 use crate::archive::Store;
 use crate::classify;
-use crate::classify::answer::VerdictWord;
-use crate::classify::asker::Askers;
-use crate::classify::batch::BatchContext;
 use crate::classify::input_format::{
     AskerColumn, InputFormat, ListSyntax, WantedColumns, writing_of,
 };
 use crate::classify::options::{Classified, ClassifyOptions, ClassifyProgress, Render};
-use crate::classify::outcome::Detail;
+use crate::classify::{answer::VerdictWord, asker::Askers, batch::BatchContext, outcome::Detail};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::{Judge, failure_messages, profile::CrawlerProfile};
-use crate::report::classified::summary_csv;
-use crate::report::output::OutputFile;
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
+use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::url::dialect::Dialect;
 
-use super::exit_status::ExitStatus;
 use super::progress::{Show, follow};
 use super::shared::{ForceArg, cannot_print, complain, registry};
-use super::signals;
-use super::size::bytes;
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
+use super::{exit_status::ExitStatus, signals, size::bytes};
 
 const EXAMPLES: &str = include_str!("help/classify.txt");
 

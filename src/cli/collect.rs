@@ -6,21 +6,17 @@ use clap::Args;
 
 use crate::audit::client_key::{ClientKey, KeyFingerprint};
 use crate::audit::collected_file::{CollectedFile, CollectedHeader};
-use crate::audit::input_end::InputEnd;
-use crate::audit::log_outages::OutageHosts;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
 use crate::audit::tally::header::{InputSummary, ReportedOptions};
+use crate::audit::{input_end::InputEnd, log_outages::OutageHosts};
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::staged::replace_private;
 
-use super::exit_status::ExitStatus;
-use super::fetching::known_store;
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::identity::ranges;
-use super::setup::Setup;
 use super::shared::complain;
+use super::{exit_status::ExitStatus, fetching::known_store, identity::ranges, setup::Setup};
 
 /// The flags.
 #[derive(Args, Debug)]

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::audit_config::AuditConfig;
 use crate::config::setting::{AddressForm, Percent, Timeout, Timezone};
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::value_names::{ADDRESS_FORMS, DIALECTS, one_of};
 

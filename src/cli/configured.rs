@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use glob::Pattern;
 
-use crate::config::audit_config::AuditConfig;
-use crate::config::fault::Fault;
 use crate::config::file::{ConfigFile, Mistake, SiteConfig, parse};
+use crate::config::{audit_config::AuditConfig, fault::Fault};
 use crate::error::{Error, Result};
 
 use super::shared::complain;

@@ -11,9 +11,8 @@ use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
 
-use super::exit_status::ExitStatus;
-use super::fetch_ranges::FetchRangesArgs;
 use super::shared::{complain, print, registry, unknown_crawler};
+use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs};
 
 const EXAMPLES: &str = include_str!("help/crawlers.txt");
 

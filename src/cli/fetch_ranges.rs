@@ -1,28 +1,22 @@
 //! `botaudit crawlers fetch-ranges`: the address lists that operators publish, into a directory.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use clap::Args;
 
-use crate::crawlers::{
-    manifest::{self, MANIFEST, ManifestEntry},
-    range_list::RangeList,
-    ranges::{LIST_BYTES_MAX, file_name},
-    registry::Registry,
-};
+use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
+use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
+use crate::crawlers::{range_list::RangeList, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
-use super::exit_status::ExitStatus;
-use super::network::NetworkArgs;
-use super::progress::Show;
 use super::shared::{ForceArg, complain};
+use super::{exit_status::ExitStatus, network::NetworkArgs, progress::Show};
 
 /// Download the address lists that operators publish, for --ip-ranges.
 ///

@@ -3,20 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, Weak, atomic::Ordering};
 use std::time::{Duration, Instant};
 
 use crate::archive::Store;
-use crate::archive::directory::Directory;
-use crate::archive::fetched::snapshot_of;
-use crate::archive::reader::Archive;
-use crate::archive::writer::Writer;
+use crate::archive::{directory::Directory, fetched::snapshot_of, reader::Archive, writer::Writer};
 use crate::audit::Options;
-use crate::audit::client_key::ClientKey;
-use crate::audit::identities::Identities;
-use crate::audit::origin_options::OriginOptions;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
+use crate::audit::{client_key::ClientKey, identities::Identities, origin_options::OriginOptions};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -24,16 +18,13 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::mutex::lock;
 use crate::net::batch::{FetchProgress, fetch_all};
-use crate::net::fetch::Fetched;
-use crate::net::rate_limit::RateLimit;
 use crate::net::settings::{Reach, Settings};
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::net::{fetch::Fetched, rate_limit::RateLimit};
+use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::first_pass::{check_can_be_read_twice, first_pass};
 use super::progress::{Show, follow_items};
-use super::shared::complain;
-use super::signals;
+use super::{shared::complain, signals};
 
 /// So many origins are told one by one, and so many problems.
 pub const TOLD_MAX: usize = 20;

@@ -2,11 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::audit::input_end::InputEnd;
-use crate::audit::log_outages::OutageHosts;
 use crate::audit::prepass::{Collected, FirstPass, Wanted};
-use crate::audit::tally::header::InputSummary;
 use crate::audit::{self, Options, Progress};
+use crate::audit::{input_end::InputEnd, log_outages::OutageHosts, tally::header::InputSummary};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, Source};

@@ -10,10 +10,8 @@ use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::report::formats_text::{examined_text, formats_text};
 
-use super::config_flags::FormatFlags;
-use super::exit_status::ExitStatus;
-use super::setup::hints;
 use super::shared::{complain, print, refusal};
+use super::{config_flags::FormatFlags, exit_status::ExitStatus, setup::hints};
 
 const EXAMPLES: &str = include_str!("help/formats.txt");
 

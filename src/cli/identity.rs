@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use crate::audit::dns_candidates::DnsCandidates;
 use crate::audit::identities::{Identities, Names};
 use crate::config::audit_config::AuditConfig;
-use crate::crawlers::ranges::Ranges;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{ranges::Ranges, registry::Registry};
 use crate::error::Result;
-use crate::net::dns::Resolver;
-use crate::net::dns_cache::DnsCache;
+use crate::net::{dns::Resolver, dns_cache::DnsCache};
 use crate::time::UtcTime;
 
 /// By what identities are told, as far as nobody has to be asked.

@@ -10,8 +10,7 @@ use crate::error::{Error, Result};
 use crate::nightly::init::{Found, LOGS};
 use crate::report::format::counted;
 
-use super::exit_status::ExitStatus;
-use super::shared::print;
+use super::{exit_status::ExitStatus, shared::print};
 
 const EXAMPLES: &str = include_str!("help/init.txt");
 

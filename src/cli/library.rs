@@ -3,21 +3,16 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::audit::client_key::ClientKey;
-use crate::audit::model::ReportModel;
-use crate::audit::tally::Tally;
+use crate::audit::{client_key::ClientKey, model::ReportModel, tally::Tally};
 use crate::config::audit_config::AuditConfig;
 use crate::crawlers::crawler::Crawler;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
-use crate::report::directory::Staging;
-use crate::report::page_model::PageModel;
-use crate::report::summary::summary_text;
+use crate::report::{directory::Staging, page_model::PageModel, summary::summary_text};
 
 use super::audit::run::{AuditRun, Destination};
-use super::progress::Show;
 use super::setup::{Setup, unusable};
-use super::written::write_report;
+use super::{progress::Show, written::write_report};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///

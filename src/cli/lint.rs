@@ -9,9 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
 use crate::lint::catalogue::{Lint, Severity};
-use crate::lint::diagnostic::Diagnostics;
-use crate::lint::known_tokens::KnownTokens;
-use crate::lint::lint;
+use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };

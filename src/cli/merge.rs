@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::audit::collected_file::{is_collected, merge_collected};
-use crate::audit::tally::counter::TallyLimits;
-use crate::audit::tally::merge::merge_files;
+use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};

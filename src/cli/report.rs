@@ -7,25 +7,18 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use crate::audit::model::ReportModel;
-use crate::audit::tally::Tally;
-use crate::audit::tally::counter::TallyLimits;
-use crate::audit::tally::file::TALLY;
-use crate::audit::tally::merge::merge_files;
+use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, merge::merge_files};
 use crate::error::{Error, Result};
-use crate::report::columns::column::TableSchema;
-use crate::report::directory::Staging;
-use crate::report::escape::visible;
 use crate::report::files::{MARKER, PAGE};
 use crate::report::json_lines::{json_lines, name};
-use crate::report::outputs::Outputs;
-use crate::report::page_model::PageModel;
-use crate::report::summary::summary_text;
-use crate::report::tables::TABLES;
+use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
+use crate::report::{
+    outputs::Outputs, page_model::PageModel, summary::summary_text, tables::TABLES,
+};
 use crate::time::Day;
 
-use super::exit_status::ExitStatus;
 use super::shared::{ForceArg, complain, day, name_tallies, print};
-use super::written::write_report;
+use super::{exit_status::ExitStatus, written::write_report};
 
 const EXAMPLES: &str = include_str!("help/report.txt");
 

@@ -5,20 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit::model::ReportModel;
-use crate::audit::tally::Tally;
-use crate::audit::tally::file::TALLY;
+use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
-use crate::report::directory::Staging;
 use crate::report::files::{MARKER, PAGE};
-use crate::report::html::page;
-use crate::report::page_model::PageModel;
-use crate::report::run::run_json;
-use crate::report::summary::summary_text;
-use crate::report::tables::tables_of;
+use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
+use crate::report::{summary::summary_text, tables::tables_of};
 
-use super::shared::complain;
-use super::signals;
+use super::{shared::complain, signals};
 
 /// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
 /// is there already; gives the audit, and its summary for people.

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use crate::time::Window;
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::fault::Fault;
 use super::setting::{AddressForm, Percent, Timeout, Timezone, settings};

@@ -24,9 +24,8 @@ use std::path::{Component, Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::audit_config::AuditConfig;
-use super::fault::Fault;
 use super::setting::{Days, KeyTable, settings};
+use super::{audit_config::AuditConfig, fault::Fault};
 
 /// What a file asks for.
 #[derive(Clone, Debug, Default)]

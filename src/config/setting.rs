@@ -10,8 +10,7 @@ use serde::de::{DeserializeOwned, Error as _, IgnoredAny, IntoDeserializer, valu
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::time::Zone;
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::url::{dialect::Dialect, origin::Origin};
 
 /// A table of a configuration file, each of whose keys may be absent.
 pub trait KeyTable: Default + DeserializeOwned {

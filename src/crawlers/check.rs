@@ -1,11 +1,7 @@
 //! What is wrong, and what is odd, about a user's own list of crawlers.
 
-use crate::crawlers::{
-    crawler::Crawler,
-    identify::Identified,
-    registry::{Registry, builtin_rows, merged, read_file},
-    table,
-};
+use crate::crawlers::registry::{Registry, builtin_rows, merged, read_file};
+use crate::crawlers::{crawler::Crawler, identify::Identified, table};
 use crate::error::{Error, Result};
 use std::path::Path;
 

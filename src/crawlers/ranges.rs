@@ -5,23 +5,20 @@
 //! like the URL ([`file_name`]), or else in one named like the URL's last part, where no
 //! other list's URL ends so.
 
-use crate::crawlers::{
-    crawler::{Crawler, CrawlerId},
-    manifest::{self, MANIFEST, ManifestEntry},
-    networks::{Network, Networks},
-    range_list::{Filter, RangeList},
-    registry::Registry,
-};
+use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::crawlers::manifest::{self, MANIFEST, ManifestEntry};
+use crate::crawlers::networks::{Network, Networks};
+use crate::crawlers::range_list::{Filter, RangeList};
+use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, visible_entries};
 use crate::time::UtcTime;
 
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
-use std::io;
 use std::net::IpAddr;
 use std::path::Path;
+use std::{fs, io};
 
 /// The largest list that is read; AWS's, the largest known, has 2 MiB.
 pub const LIST_BYTES_MAX: u64 = 16 << 20;

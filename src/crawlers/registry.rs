@@ -1,10 +1,8 @@
 //! The crawlers that are known, in the order in which they are tried.
 
-use crate::crawlers::{
-    crawler::{Crawler, CrawlerId, StarGroups},
-    identify::{Detector, Identified},
-    table::{self, RegistryRow},
-};
+use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
+use crate::crawlers::identify::{Detector, Identified};
+use crate::crawlers::table::{self, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 use std::collections::HashMap;

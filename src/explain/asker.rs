@@ -1,8 +1,7 @@
 //! Who asks: a crawler of the registry, a user agent, or a product token alone.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
-use crate::crawlers::identify::Identified;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::judge::AD_HOC;
 
 /// Who asks, and as whom the judge knows them.

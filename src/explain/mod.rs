@@ -14,16 +14,11 @@ use std::sync::Arc;
 use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
-use crate::judge::origin_history::OriginHistory;
-use crate::judge::robots::Robots;
-use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{JudgedAt, Verdict};
 use crate::judge::{HostSource, Judge, failure_messages};
+use crate::judge::{origin_history::OriginHistory, robots::Robots, timeline::BeforeFirst};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
-use crate::url::path::prepare;
-use crate::url::target::Target;
+use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};
 
 use change::{PathChange, changes};
 use in_force::InForce;

@@ -2,9 +2,8 @@
 
 use bzip2::{Decompress, Status};
 
-use crate::input::compression::Compression;
-use crate::input::read_error::ReadErrorCause;
 use crate::input::step::{Next, Step, slice_len};
+use crate::input::{compression::Compression, read_error::ReadErrorCause};
 
 /// The decoder takes a few bytes in advance, so that where it finds damage depends on where its
 /// input was cut: always at multiples of this, so that the same file gives the same answer.

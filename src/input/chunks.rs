@@ -5,10 +5,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::input::lines::LINE_BYTES_MAX;
-use crate::input::open::Opened;
-use crate::input::read_error::ReadError;
-use crate::input::source::FileId;
+use crate::input::{lines::LINE_BYTES_MAX, open::Opened, read_error::ReadError, source::FileId};
 
 /// What [`Chunks::head`] looks at.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;

@@ -7,10 +7,9 @@
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
 
-use crate::input::compression::Compression;
-use crate::input::intake::Intake;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::step::{Next, Step, slice_len};
+use crate::input::{compression::Compression, intake::Intake};
 
 /// The first two bytes of every member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];

@@ -3,14 +3,10 @@
 //! A decoder knows one member's body. What is between members, what is said of
 //! damage and that every byte before it is given first is the same for all.
 
-use crate::input::bzip2::Bzip2;
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
-use crate::input::gzip::Gzip;
-use crate::input::intake::Intake;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::step::{Next, Step};
-use crate::input::xz::Xz;
-use crate::input::zstd::Zstd;
+use crate::input::{bzip2::Bzip2, gzip::Gzip, intake::Intake, xz::Xz, zstd::Zstd};
 
 /// Inflates a file from its first byte to its end.
 pub struct Inflate {

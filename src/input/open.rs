@@ -4,15 +4,13 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use crate::error::{Error, Result};
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
-use crate::input::inflate::Inflate;
-use crate::input::intake::Intake;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::source::{Location, Source};
+use crate::input::{inflate::Inflate, intake::Intake};
 
 /// An opened source, decompressed as it is read.
 pub struct Opened {

@@ -1,7 +1,6 @@
 //! What ended a file before its end, and where.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 

@@ -7,17 +7,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::crawlers::crawler::CrawlerId;
-use crate::matcher::decision::Decision;
-use crate::matcher::glob::shape;
-use crate::matcher::pattern;
 use crate::matcher::select::{self, Selection, Star};
+use crate::matcher::{decision::Decision, glob::shape, pattern};
 use crate::mutex::lock;
 use crate::robots::model::{Group, ProductToken, Rule};
-use crate::url::dialect::Dialect;
-use crate::url::path::PathQuery;
+use crate::url::{dialect::Dialect, path::PathQuery};
 
-use super::Judge;
-use super::robots::Robots;
+use super::{Judge, robots::Robots};
 
 /// Which groups bind a crawler, and how they were found.
 #[derive(Clone, Debug, Eq, PartialEq)]

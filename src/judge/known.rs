@@ -8,10 +8,8 @@ use crate::mutex::lock;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::history::History;
-use super::origin_history::OriginHistory;
 use super::outages::{KnownOutages, OutageHours, Outages};
-use super::{HostSource, Judge};
+use super::{HostSource, Judge, history::History, origin_history::OriginHistory};
 
 impl Judge {
     /// What [`Judge::unnamed`] says, at all times.

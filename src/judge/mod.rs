@@ -21,24 +21,18 @@ pub mod verdict;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::archive::Store;
-use crate::archive::snapshot::Snapshot;
+use crate::archive::{Store, snapshot::Snapshot};
 use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
-use crate::matcher::compiled::CompiledPolicy;
-use crate::matcher::decision::Decision;
-use crate::matcher::dfa_cache::DfaCache;
-use crate::matcher::limits::Limits;
-use crate::matcher::rule_set_key::RuleSetKey;
 use crate::matcher::select::{self, GroupChoice, Selection};
+use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
+use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
 use crate::robots::body::RobotsBody;
 use crate::robots::parse::{cut, is_foreign, parse_body};
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
-use crate::url::path::PathQuery;
+use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use origin_history::OriginHistory;

@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::CrawlerId;
 use crate::digest::Digest;
-use crate::matcher::compiled::CompiledPolicy;
-use crate::matcher::select::Selection;
+use crate::matcher::{compiled::CompiledPolicy, select::Selection};
 use crate::mutex::lock;
 use crate::robots::body::RobotsBody;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 
-use super::crawl_delay::CrawlDelays;
-use super::profile::CrawlerProfile;
+use super::{crawl_delay::CrawlDelays, profile::CrawlerProfile};
 
 /// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -9,17 +9,14 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::crawlers::crawler::{CrawlerId, Obligation};
-use crate::matcher::decision::Decision;
-use crate::matcher::select::Star;
+use crate::matcher::{decision::Decision, select::Star};
 use crate::time::UtcTime;
-use crate::url::dialect::Dialect;
-use crate::url::path::PathQuery;
+use crate::url::{dialect::Dialect, path::PathQuery};
 
-use super::Judge;
 use super::crawl_delay::{Bound, DelayAndBound};
-use super::origin_history::OriginHistory;
 use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
+use super::{Judge, origin_history::OriginHistory};
 
 /// May a crawler request a target, and did it break a rule by asking?
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,10 +4,8 @@
 //! each other, though they look it. Said only of an Allow that no Disallow of
 //! its set touches: without the slip it would be there for nothing.
 
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, quote, say},
-};
+use crate::lint::catalogue::Code;
+use crate::lint::diagnostic::{Diagnostics, quote, say};
 use crate::robots::model::{Directive, Rule};
 
 /// Rules on either side of one, in the order of their literals, that are looked at.

@@ -1,10 +1,7 @@
 //! Fields that are no rules: sitemaps, and those that only some know.
 
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, quoting},
-    distance::distance,
-};
+use crate::lint::diagnostic::{Diagnostics, quoting};
+use crate::lint::{catalogue::Code, distance::distance};
 use crate::robots::field::Field;
 
 use std::collections::HashSet;

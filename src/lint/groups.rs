@@ -1,16 +1,11 @@
 //! How groups work together: merged ones, empty ones, and the fields in them that only some read.
 
 use crate::crawlers::crawler::CrawlDelaySupport;
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, few, quote, quoting, say},
-    known_tokens::KnownTokens,
-};
-use crate::robots::{
-    field::{self, Content, FieldKind},
-    lines::lines,
-    model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule},
-};
+use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say};
+use crate::lint::{catalogue::Code, known_tokens::KnownTokens};
+use crate::robots::field::{self, Content, FieldKind};
+use crate::robots::lines::lines;
+use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 
 use std::collections::{HashMap, HashSet};
 

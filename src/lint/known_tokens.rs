@@ -1,10 +1,7 @@
 //! The names that known crawlers answer to.
 
-use crate::crawlers::{
-    crawler::{CrawlDelaySupport, Crawler},
-    identify::Identified,
-    registry::Registry,
-};
+use crate::crawlers::crawler::{CrawlDelaySupport, Crawler};
+use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::lint::distance::distance;
 
 use std::collections::HashMap;

@@ -1,15 +1,9 @@
 //! Line by line: what is not read, and what only some parsers read.
 
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, quote, quoting, say, short},
-    distance::distance,
-    fields, patterns,
-};
-use crate::robots::{
-    field::{self, Content, Field, FieldKind, Separator, Spelling},
-    lines::{LINE_BYTES_MAX, RobotsTxtLine, lines},
-};
+use crate::lint::diagnostic::{Diagnostics, quote, quoting, say, short};
+use crate::lint::{catalogue::Code, distance::distance, fields, patterns};
+use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
+use crate::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 
 /// The fields of the protocol, as they should be spelt, and the slips that are
 /// allowed to still recognise them.

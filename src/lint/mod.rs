@@ -23,10 +23,8 @@ mod tokens;
 mod whole_file;
 
 use crate::matcher::pattern;
-use crate::robots::{
-    model::{ParsedRobotsTxt, Rule},
-    parse,
-};
+use crate::robots::model::{ParsedRobotsTxt, Rule};
+use crate::robots::parse;
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;

@@ -1,14 +1,10 @@
 //! The value of one rule: whether it can match at all, and for whom.
 
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, quoting, say, short},
-};
+use crate::lint::catalogue::Code;
+use crate::lint::diagnostic::{Diagnostics, quoting, say, short};
 use crate::matcher::pattern;
-use crate::robots::{
-    field::{Field, FieldKind},
-    model::{Directive, Rule},
-};
+use crate::robots::field::{Field, FieldKind};
+use crate::robots::model::{Directive, Rule};
 use crate::url::{dialect::Dialect, path};
 
 use memchr::memmem;

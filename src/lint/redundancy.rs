@@ -7,12 +7,8 @@
 //! the rules that can cover one are those on a stack, so a set takes time
 //! proportional to its bytes.
 
-use crate::lint::{
-    case,
-    catalogue::Code,
-    diagnostic::{Diagnostics, quote, say},
-    groups::identity,
-};
+use crate::lint::diagnostic::{Diagnostics, quote, say};
+use crate::lint::{case, catalogue::Code, groups::identity};
 use crate::matcher::pattern;
 use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule};
 use crate::url::dialect::Dialect;

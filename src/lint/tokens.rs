@@ -1,15 +1,10 @@
 //! The values of User-agent lines: whom they name, and what parsers read of them.
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, counted, few, quote, quoting, say, short},
-    known_tokens::KnownTokens,
-};
-use crate::robots::{
-    field::strip,
-    model::{ParsedRobotsTxt, ProductToken},
-};
+use crate::lint::diagnostic::{Diagnostics, counted, few, quote, quoting, say, short};
+use crate::lint::{catalogue::Code, known_tokens::KnownTokens};
+use crate::robots::field::strip;
+use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use std::collections::HashSet;
 

@@ -1,14 +1,10 @@
 //! The file as a whole: whether it is text, and how much of it counts.
 
-use crate::lint::{
-    catalogue::Code,
-    diagnostic::{Diagnostics, counted},
-};
-use crate::robots::{
-    field::{self, Content, FieldKind},
-    lines::{self, RobotsTxtLine},
-    parse::{BODY_BYTES_MAX, cut},
-};
+use crate::lint::catalogue::Code;
+use crate::lint::diagnostic::{Diagnostics, counted};
+use crate::robots::field::{self, Content, FieldKind};
+use crate::robots::lines::{self, RobotsTxtLine};
+use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
 /// What a file that is no robots.txt is taken for.
 const FOREIGN: [(&[u8], &str, &str); 4] = [

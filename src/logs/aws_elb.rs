@@ -10,10 +10,8 @@
 
 use memchr::memchr;
 
-use crate::logs::field::RawField;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::reject::Reject;
-use crate::logs::time::Time;
+use crate::logs::{field::RawField, reject::Reject, time::Time};
 
 /// What stands before the time of an application load balancer's line.
 const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];

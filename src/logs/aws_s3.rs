@@ -11,8 +11,7 @@ use memchr::{memmem, memrchr};
 
 use crate::logs::field::{RawField, split_token};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::reject::Reject;
-use crate::logs::time::Time;
+use crate::logs::{reject::Reject, time::Time};
 
 /// A line of such a log.
 #[inline]

@@ -11,9 +11,7 @@
 //!   header, so that the host in the target is our own. In an nginx or Apache log such a target is a
 //!   probe for an open proxy.
 
-use crate::logs::combined::tail_and_request;
-use crate::logs::field::RawField;
-use crate::logs::request;
+use crate::logs::{combined::tail_and_request, field::RawField, request};
 use crate::url::target::split_scheme;
 
 /// Whether most of `head` is such a line; also where there are no lines.

@@ -3,11 +3,9 @@
 use crate::logs::LineContent;
 use crate::logs::envelope::{Envelope, EnvelopeKind};
 use crate::logs::format::{Explained, Format};
-use crate::logs::haproxy::Captures;
-use crate::logs::json::own_names::OwnNames;
-use crate::logs::limitation::Limitation;
 use crate::logs::record::Scratch;
 use crate::logs::registry::{BuiltinFormat, ENTRIES};
+use crate::logs::{haproxy::Captures, json::own_names::OwnNames, limitation::Limitation};
 use crate::time::Zone;
 
 /// Lines that are tried.

@@ -11,11 +11,9 @@
 
 use memchr::{memchr, memmem};
 
-use crate::logs::LineContent;
 use crate::logs::field::{RawField, split_token};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::reject::Reject;
-use crate::logs::time::Time;
+use crate::logs::{LineContent, reject::Reject, time::Time};
 
 /// Finds the fields of a line.
 pub fn line(line: &[u8]) -> LineContent<'_> {

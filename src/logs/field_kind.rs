@@ -3,10 +3,8 @@
 
 use memchr::{memchr, memmem};
 
-use crate::logs::field::RawField;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::reject::Reject;
-use crate::logs::time::Time;
+use crate::logs::{field::RawField, reject::Reject, time::Time};
 use crate::named_enum::named_enum;
 use crate::time::Zone;
 

@@ -10,11 +10,9 @@ use std::sync::Arc;
 use memchr::{memchr, memmem, memrchr};
 
 use crate::logs::envelope::{Envelope, Stream};
-use crate::logs::escape::Escaping;
-use crate::logs::limitation::Limitation;
-use crate::logs::parser::LineParser;
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
+use crate::logs::{escape::Escaping, limitation::Limitation, parser::LineParser};
 use crate::time::Zone;
 
 /// A log format, as it stands at one line of a file. Cheap to clone.

@@ -12,13 +12,10 @@
 use memchr::{memchr, memmem, memrchr};
 
 use crate::error::{Error, Result};
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
-use crate::logs::limitation::Limitation;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::time::Time;
 use crate::logs::{LineContent, NoRecord};
+use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, time::Time};
 use crate::time::Zone;
 
 /// Request headers that may be captured; HAProxy itself has no limit worth fearing.

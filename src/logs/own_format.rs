@@ -2,12 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::logs::detect::{Hints, named};
-use crate::logs::escape::Escaping;
-use crate::logs::format::Format;
-use crate::logs::parser::LineParser;
-use crate::logs::registry::ENTRIES;
 use crate::logs::template::compile;
 use crate::logs::{apache_format, nginx_format};
+use crate::logs::{escape::Escaping, format::Format, parser::LineParser, registry::ENTRIES};
 
 /// A format by its name, or as an nginx `log_format` or an Apache `LogFormat` has it.
 ///

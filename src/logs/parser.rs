@@ -3,13 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::logs::haproxy::Captures;
-use crate::logs::json::Json;
-use crate::logs::limitation::Limitation;
-use crate::logs::reject::Skip;
-use crate::logs::template::Template;
-use crate::logs::w3c::W3c;
-use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, haproxy};
+use crate::logs::haproxy::{self, Captures};
+use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy};
+use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
 
 /// How lines are laid out. Cheap to clone: what is large is shared.

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use crate::logs::combined_dialect::{is_ingress_nginx, is_most_of, is_traefik, is_varnish};
-use crate::logs::haproxy::Captures;
 use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
-use crate::logs::limitation::Limitation;
-use crate::logs::parser::LineParser;
 use crate::logs::w3c::{W3c, W3cDialect};
+use crate::logs::{haproxy::Captures, limitation::Limitation, parser::LineParser};
 
 /// Makes a parser from the first lines of a file, the captures that HAProxy is configured with and
 /// the names that JSON keys were given.

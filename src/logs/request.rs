@@ -2,8 +2,7 @@
 
 use memchr::{memmem, memrchr};
 
-use crate::logs::field::find_near;
-use crate::logs::reject::Reject;
+use crate::logs::{field::find_near, reject::Reject};
 
 /// A request line, its target still as logged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -8,13 +8,10 @@ use memchr::{memchr, memchr2, memmem};
 
 use crate::error::{Error, Result};
 use crate::logs::LineContent;
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
-use crate::logs::limitation::Limitation;
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
-use crate::logs::reject::Reject;
 use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::{Time, written};
+use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, reject::Reject};
 use crate::time::Zone;
 
 /// A compiled format.

@@ -12,12 +12,10 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
 use crate::logs::field_kind::{LogField, fields};
-use crate::logs::limitation::Limitation;
 use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation};
 use crate::time::Zone;
 
 static UTC: Zone = Zone::UTC;

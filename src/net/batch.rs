@@ -9,8 +9,7 @@ use crate::mutex::lock;
 use crate::url::origin::Origin;
 
 use super::fetch::{Fetched, fetch};
-use super::rate_limit::RateLimit;
-use super::settings::Settings;
+use super::{rate_limit::RateLimit, settings::Settings};
 
 /// Counters that a progress bar may look at while [`fetch_all`] runs.
 #[derive(Debug, Default)]

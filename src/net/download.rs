@@ -6,10 +6,7 @@ use url::Url;
 
 use crate::error::{Error, Result};
 
-use super::fetch::follow;
-use super::outcome::FetchOutcome;
-use super::rate_limit::RateLimit;
-use super::settings::Settings;
+use super::{fetch::follow, outcome::FetchOutcome, rate_limit::RateLimit, settings::Settings};
 
 /// The file at `url`, through the redirects that the settings allow.
 ///

@@ -15,10 +15,8 @@ use crate::url::origin::Origin;
 
 use super::address::{is_public, lookup};
 use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, told};
-use super::rate_limit::RateLimit;
 use super::settings::{Reach, Settings};
-use super::timeout::Deadline;
-use super::{ftp, http};
+use super::{ftp, http, rate_limit::RateLimit, timeout::Deadline};
 
 /// Longest target of a redirect that is followed, in bytes.
 const LOCATION_BYTES_MAX: usize = 8192;

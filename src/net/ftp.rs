@@ -16,8 +16,7 @@ use url::Url;
 
 use super::ftp_reply::{Class, Control, Reply, extended_port, passive_port};
 use super::outcome::{FailureKind, Problem, ServerResponse};
-use super::settings::Settings;
-use super::timeout::Deadline;
+use super::{settings::Settings, timeout::Deadline};
 
 /// A refusal is an answer, a fault is not.
 enum Stop {

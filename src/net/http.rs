@@ -5,16 +5,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ureq::http::{HeaderMap, HeaderName, Response, Uri, header};
-use ureq::tls::TlsConfig;
-use ureq::{Agent, Body, Error};
+use ureq::{Agent, Body, Error, tls::TlsConfig};
 use url::Url;
 
-use super::cache_control::max_age_seconds;
 use super::coding::{self, read_body};
 use super::outcome::{FailureKind, Problem, ServerResponse, told};
-use super::settings::Settings;
-use super::timeout::Deadline;
 use super::transport::{Pinned, connector};
+use super::{cache_control::max_age_seconds, settings::Settings, timeout::Deadline};
 
 /// Bytes from the status line to the body; Chrome allows 256 KiB, most servers send 1.
 const HEAD_BYTES_MAX: usize = 64 << 10;

@@ -1,7 +1,6 @@
 //! What came of asking a server.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::named_enum::named_enum;
 

@@ -4,13 +4,11 @@
 use std::io;
 use std::net::SocketAddr;
 
-use ureq::Error;
-use ureq::config::Config;
-use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, DefaultConnector, NextTimeout, Transport,
 };
+use ureq::{Error, config::Config, http::Uri};
 
 /// The addresses that were looked up, and looked at, before: what was checked is what is asked,
 /// whatever a name server says the next time.

@@ -13,10 +13,9 @@ use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::input::checkpoint::{Checkpoint, Prefix};
-use crate::input::chunks::Chunks;
-use crate::input::open::open;
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::source::{FileId, Location, Source};
+use crate::input::{chunks::Chunks, open::open};
 
 use super::state::inputs::RecordedInput;
 

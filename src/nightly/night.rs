@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::day_counters::FileDays;
 use crate::audit::extent::{ReadRange, ReadingEnd};
-use crate::audit::identities::Identities;
 use crate::audit::incremental::{IncrementalTally, follow};
-use crate::audit::parse_rate::falls_short;
-use crate::audit::tally::Tally;
 use crate::audit::tally::build::{Run, in_order};
-use crate::audit::tally::counter::Counter;
 use crate::audit::tally::header::{self, InputSummary};
-use crate::audit::tally::merge::continued;
+use crate::audit::tally::{Tally, counter::Counter, merge::continued};
 use crate::audit::{Options, Progress};
+use crate::audit::{day_counters::FileDays, identities::Identities, parse_rate::falls_short};
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::source::{FileId, Source};
@@ -22,9 +18,7 @@ use crate::time::Day;
 
 use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
-use super::state::State;
-use super::state::change::StateChange;
-use super::state::inputs::RecordedInput;
+use super::state::{State, change::StateChange, inputs::RecordedInput};
 
 /// By what a site is judged.
 #[derive(Clone, Copy)]

@@ -11,8 +11,7 @@ use super::duplicates::{is_beginning, without_copies};
 use super::log_identity::{
     Recognised, fingerprint, is_file, is_unfinished, lasting_name, recognise,
 };
-use super::state::State;
-use super::state::inputs::RecordedInput;
+use super::state::{State, inputs::RecordedInput};
 
 /// Bytes on disk that one batch of logs has, about: it is counted in one go.
 const BATCH_BYTES: u64 = 256 << 20;

@@ -25,9 +25,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::crawlers::crawler::Obligation;
-use crate::explain::asker::Who;
-use crate::explain::in_force::InForce;
-use crate::explain::{DialectVerdict, Explanation, File, Undecided};
+use crate::explain::{DialectVerdict, Explanation, File, Undecided, asker::Who, in_force::InForce};
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::robots::model::ProductToken;
 

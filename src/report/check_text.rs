@@ -3,19 +3,15 @@
 use std::fmt::Write;
 
 use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
-use crate::explain::asker::Who;
-use crate::explain::in_force::InForce;
-use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
+use crate::explain::{asker::Who, in_force::InForce, reason::DecisionReason};
 use crate::judge::explained::{Bound, BoundBy, Match, Reading};
 use crate::judge::timeline::Ruling;
 
-use super::age::age_text;
 use super::check_words::{
     binding_words, change, count, dialect_name, name, reason, shown, undecided_words, verdict,
 };
-use super::escape::visible;
-use super::robots_rules::field_name;
+use super::{age::age_text, escape::visible, robots_rules::field_name};
 
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;

@@ -1,13 +1,10 @@
 //! The words for what an explanation holds: verdicts, reasons, changes, mistakes.
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
-use crate::explain::asker::Who;
-use crate::explain::change::PathChange;
-use crate::explain::reason::DecisionReason;
 use crate::explain::{DialectVerdict, Undecided};
+use crate::explain::{asker::Who, change::PathChange, reason::DecisionReason};
 use crate::judge::timeline::AllowAll;
-use crate::url::dialect::Dialect;
-use crate::url::origin::Origin;
+use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::escape::visible;
 

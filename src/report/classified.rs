@@ -1,8 +1,7 @@
 //! VerdictCounts of a classified list, as CSV.
 
-use crate::classify::answer::VerdictWord;
-use crate::classify::asker::Askers;
 use crate::classify::summary::{Summary, VerdictCounts};
+use crate::classify::{answer::VerdictWord, asker::Askers};
 
 use super::csv::Row;
 

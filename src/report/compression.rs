@@ -3,11 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use flate2::write::GzEncoder;
-use flate2::{Compression, GzBuilder};
+use flate2::{Compression, GzBuilder, write::GzEncoder};
 use zstd::DEFAULT_COMPRESSION_LEVEL as ZSTD_LEVEL;
-use zstd::bulk::Compressor;
-use zstd::stream::write::Encoder as ZstdEncoder;
+use zstd::{bulk::Compressor, stream::write::Encoder as ZstdEncoder};
 
 /// How bytes are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

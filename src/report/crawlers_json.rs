@@ -6,9 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::crawlers::crawler::{Crawler, StarGroups, Trigger, Visibility};
-use crate::crawlers::identify::Identified;
-use crate::crawlers::ranges::file_name;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
 
 use super::escape::visible;
 

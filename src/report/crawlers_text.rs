@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use crate::crawlers::crawler::{Crawler, Obligation, StarGroups, StatedPolicy, Visibility};
-use crate::crawlers::identify::Identified;
-use crate::crawlers::ranges::file_name;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registry};
 
 use super::aligned::{cut, line, widths};
 use super::escape::visible;

@@ -5,21 +5,17 @@
 
 use std::io::{self, Write};
 
-use crate::audit::model::ReportModel;
-use crate::audit::prior_fetches::Awareness;
 use crate::audit::sums::{Span, Statuses, Sums};
-use crate::audit::tally::example::Example;
+use crate::audit::{model::ReportModel, prior_fetches::Awareness, tally::example::Example};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
-use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 use crate::time::{Day, UtcTime};
 
-use super::columns::column::TableSchema;
 use super::digest_text::{DIGEST_BYTES, digest_text};
 use super::escape::{csv_cell, push_quoted};
-use super::plain_text::is_plain_cell;
+use super::{columns::column::TableSchema, plain_text::is_plain_cell};
 
 /// Rows are handed on when there are so many bytes of them.
 const BUFFER_BYTES: usize = 64 << 10;

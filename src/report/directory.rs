@@ -6,11 +6,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use serde::Deserialize;
 

@@ -1,7 +1,6 @@
 //! The names of the files of a report.
 
-use crate::audit::model::ReportModel;
-use crate::audit::tally::file::TALLY;
+use crate::audit::{model::ReportModel, tally::file::TALLY};
 
 use super::tables::tables_of;
 

@@ -2,10 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::lint::{
-    catalogue::{LINTS, Lint, Severity},
-    diagnostic::{Diagnostic, Diagnostics},
-};
+use crate::lint::catalogue::{LINTS, Lint, Severity};
+use crate::lint::diagnostic::{Diagnostic, Diagnostics};
 
 use super::escape::visible;
 

@@ -3,9 +3,8 @@
 use crate::audit::probe::Probe;
 use crate::logs::registry::ENTRIES;
 
-use super::aligned::cut;
-use super::escape::visible;
 use super::privacy::{Addresses, Privacy, Queries};
+use super::{aligned::cut, escape::visible};
 
 /// Characters that are shown of a line that is no record.
 const LINE_CHARS_MAX: usize = 200;

@@ -9,10 +9,8 @@ use std::path::Path;
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
 
-use super::columns::column::TableSchema;
 use super::csv::CrawlerCells;
-use super::escape::shown;
-use super::tables::tables_of;
+use super::{columns::column::TableSchema, escape::shown, tables::tables_of};
 
 /// Writes the rows of `tables` of `audit`.
 ///

@@ -3,9 +3,8 @@
 use crate::audit::sums::Sums;
 use crate::time::Day;
 
-use super::escape::visible;
 use super::format::{counted, grouped, percent};
-use super::nights::EventRow;
+use super::{escape::visible, nights::EventRow};
 
 /// How each page begins, by which a page of ours is recognised.
 pub const HEADLINE_START: &str = "botaudit: ";

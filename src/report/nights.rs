@@ -3,8 +3,7 @@
 use std::io;
 
 use crate::audit::sums::Sums;
-use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::time::Day;
 
 use super::columns::tables::{EVENTS, TREND};

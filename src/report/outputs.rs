@@ -5,27 +5,23 @@
 //! file is replaced only where its content shows that botaudit wrote it.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use memchr::memmem;
 
 use crate::archive::directory::Directory;
-use crate::audit::collected_file::is_collected;
-use crate::audit::tally::file::is_tally;
+use crate::audit::{collected_file::is_collected, tally::file::is_tally};
 use crate::classify::answer::VerdictWord;
 use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{Location, Source};
 
-use super::classified::summary_header;
 use super::columns::column::TableSchema;
 use super::columns::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
-use super::directory::check_replaceable;
-use super::night_text::HEADLINE_START;
 use super::verdicts::COLUMNS;
+use super::{classified::summary_header, directory::check_replaceable, night_text::HEADLINE_START};
 
 /// Decompressed bytes of an existing file that are looked at.
 const HEAD_BYTES_MAX: usize = 256 << 10;

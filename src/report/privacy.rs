@@ -6,9 +6,7 @@
 
 use std::net::IpAddr;
 
-use crate::audit::client_address::address;
-use crate::audit::input_tally::SAMPLE_BYTES_MAX;
-use crate::audit::tally::Tally;
+use crate::audit::{client_address::address, input_tally::SAMPLE_BYTES_MAX, tally::Tally};
 use crate::digest::sha256;
 
 /// How clients' addresses are written.

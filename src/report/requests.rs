@@ -18,10 +18,8 @@ use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
 use crate::staged::StagedFile;
 
-use super::columns::tables::REQUESTS_EVIDENCE;
-use super::compression::OutputCompression;
 use super::csv::CsvTable;
-use super::privacy::Privacy;
+use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
 
 /// Rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;

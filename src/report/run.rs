@@ -7,17 +7,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::audit::input_tally::Input;
-use crate::audit::log_outages::OutageEvidence;
-use crate::audit::model::ReportModel;
 use crate::audit::tally::header::{OutageSummary, RobotsVersion};
 use crate::audit::what_if_rows::WhatIf;
+use crate::audit::{input_tally::Input, log_outages::OutageEvidence, model::ReportModel};
 use crate::crawlers::identity::Identity;
 use crate::judge::snapshot_history::SnapshotInForce;
 use crate::time::UtcTime;
 
-use super::files::files_of;
-use super::line_totals::LineTotals;
+use super::{files::files_of, line_totals::LineTotals};
 
 /// Grows by one when a field changes its meaning or goes away.
 const SCHEMA_VERSION: u32 = 1;

@@ -1,8 +1,6 @@
 //! The short table that is shown when a run is done.
 
-use crate::audit::prior_fetches::Awareness;
-use crate::audit::sums::Sums;
-use crate::audit::what_if::WhatIfChange;
+use crate::audit::{prior_fetches::Awareness, sums::Sums, what_if::WhatIfChange};
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 

@@ -3,11 +3,9 @@
 use std::io::{self, Write};
 
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
-use crate::audit::delay_kept::Excess;
-use crate::audit::model::ReportModel;
-use crate::audit::tally::user_agents::UserAgentTally;
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
+use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
 use crate::time::Hour;
 
 use super::columns::column::TableSchema;

@@ -5,11 +5,9 @@
 //! names `identity`.
 
 use crate::audit::model::ReportModel;
-use crate::crawlers::identity::Identity;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{identity::Identity, registry::Registry};
 
-use super::columns::column::CsvColumn;
-use super::columns::tables::SUMMARY;
+use super::columns::{column::CsvColumn, tables::SUMMARY};
 use super::condition::expression::{Condition, Misread};
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;

@@ -7,12 +7,9 @@ use std::sync::OnceLock;
 
 use serde::de::IgnoredAny;
 
-use crate::classify::answer::VerdictWord;
-use crate::classify::asker::Askers;
-use crate::classify::batch::JudgedBatch;
-use crate::classify::input_format::InputFormat;
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
-use crate::classify::rows::InputRow;
+use crate::classify::{answer::VerdictWord, asker::Askers, batch::JudgedBatch};
+use crate::classify::{input_format::InputFormat, rows::InputRow};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 

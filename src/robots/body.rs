@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
-use crate::robots::model::ParsedRobotsTxt;
-use crate::robots::parse::parse_body;
+use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 
 /// Bytes that are parsed once, when they are first asked for. Cheap to clone; serialized as bytes.
 #[derive(Clone, Debug)]

@@ -10,9 +10,8 @@ use crate::files::visible_entries;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::Import;
-use super::manifest::import_manifest;
 use super::name::{origins, time};
+use super::{Import, manifest::import_manifest};
 use crate::archive::snapshot::read_body;
 
 /// When files were fetched whose names do not say it.

@@ -14,9 +14,8 @@ use crate::error::{Error, Result};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::Import;
 use super::git_objects::{FoundObject, Objects, Trouble};
-use super::git_process::Process;
+use super::{Import, git_process::Process};
 
 /// Longest path of a file within a repository.
 const PREFIX_BYTES_MAX: u64 = 64 << 10;

@@ -14,10 +14,7 @@ use crate::url::origin::Origin;
 
 use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
 use super::head::{Head, NoHead, line_into, status};
-use super::redirects::robots_txt_of;
-use super::revisits::Payloads;
-use super::warc_memory::WarcMemory;
-use super::{Import, name};
+use super::{Import, name, redirects::robots_txt_of, revisits::Payloads, warc_memory::WarcMemory};
 
 /// Bytes of a URL, a location or a first line at the most.
 pub const URL_BYTES_MAX: usize = 8 << 10;

@@ -5,23 +5,19 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, atomic::AtomicU64};
 
 use crate::archive::snapshot::{Hop, SnapshotOutcome};
 use crate::archive::writer::Body;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::input::{
-    open::Opened,
-    read_error::{ReadError, ReadErrorCause},
-};
+use crate::input::open::Opened;
+use crate::input::read_error::{ReadError, ReadErrorCause};
 
 use super::head::{Head, NoHead, line_into};
 use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
 use super::redirects::{HOPS_MAX, Waiting, is_near};
-use super::warc_memory::WarcMemory;
-use super::{Import, open};
+use super::{Import, open, warc_memory::WarcMemory};
 
 /// A file that is read, decompressed, and how far that has come.
 struct Stream {

@@ -1,7 +1,6 @@
 //! What the WARC files of one import know of each other.
 
-use super::redirects::Redirects;
-use super::revisits::Payloads;
+use super::{redirects::Redirects, revisits::Payloads};
 
 /// What is remembered from one WARC file to the next of a run.
 #[derive(Debug, Default)]

@@ -4,22 +4,13 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::failure_messages;
 
-use super::super::crawler_row::ActorRow;
-use super::super::hours::HOURS_MAX;
 use super::super::identity_warnings::{identity_note, identity_warnings};
-use super::super::log_outages::OutageEvidence;
-use super::super::nothing_judged::nothing_judged;
-use super::super::origin_key::OriginKey;
-use super::super::prior_fetches::Readers;
 use super::super::quotes::{Quotes, UsedRobots};
-use super::super::snapshots::Snapshots;
-use super::super::tally::Tally;
-use super::super::tally::crawler_tally::Times;
-use super::super::tally::header::Header;
-use super::super::tally::rows::TIME_BUCKETS_MAX;
-use super::super::unknown::unknown_crawlers;
-use super::super::warnings::warnings;
+use super::super::tally::{Tally, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX};
 use super::super::what_if_rows::WhatIf;
+use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
+use super::super::{nothing_judged::nothing_judged, origin_key::OriginKey, prior_fetches::Readers};
+use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
 
 impl ReportModel {

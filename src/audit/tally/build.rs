@@ -4,31 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::ranges::Ranges;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::CrawlerId, ranges::Ranges, registry::Registry};
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
-use crate::judge::Judge;
 use crate::judge::robots::{Robots, RobotsId};
-use crate::judge::timeline::BeforeFirst;
+use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
+use crate::judge::{Judge, timeline::BeforeFirst};
 use crate::logs::reject::Skip;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
-use super::super::identities::Identities;
-use super::super::input_end::InputEnd;
-use super::super::origin_key::OriginKey;
-use super::Tally;
-use super::counter::Counter;
-use super::counts::Renumbering;
+use super::super::{identities::Identities, input_end::InputEnd, origin_key::OriginKey};
 use super::header::{
     DraftSummary, Header, InputSummary, OutageSummary, RegistrySummary, ReportedOptions,
     RobotsVersion, SCHEMA_VERSION,
 };
 use super::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
-use super::rulings::Rulings;
-use crate::judge::snapshot_history::{SnapshotHistory, SnapshotSummary};
+use super::{Tally, counter::Counter, counts::Renumbering, rulings::Rulings};
 
 /// By what requests were judged, and who they were of.
 #[derive(Clone, Copy, Debug)]

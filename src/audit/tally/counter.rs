@@ -10,8 +10,7 @@ use crate::input::source::FileId;
 use crate::merge::{Merge, merge_fields};
 
 use super::super::hours::{HOURS_MAX, Hours};
-use super::super::input_tally::InputTally;
-use super::super::origin_key::OriginRank;
+use super::super::{input_tally::InputTally, origin_key::OriginRank};
 use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::user_agents::UserAgents;

@@ -3,21 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::error::{Error, Result};
 use crate::input::source::FileId;
-use crate::judge::robots::RobotsId;
-
-use super::super::hours::Hours;
-use super::super::input_tally::InputTally;
-use super::super::origin_key::OriginKey;
-use super::super::sums::Span;
-use super::crawler_tally::{Actor, CrawlerTally};
-use super::rulings::Rulings;
-use super::user_agents::UserAgentTally;
 use crate::judge::snapshot_history::{SnapshotHistory, SnapshotInForce};
-use crate::judge::verdict::RuleRef;
+use crate::judge::{robots::RobotsId, verdict::RuleRef};
+
+use super::super::{hours::Hours, input_tally::InputTally, origin_key::OriginKey, sums::Span};
+use super::crawler_tally::{Actor, CrawlerTally};
+use super::{rulings::Rulings, user_agents::UserAgentTally};
 use crate::merge::sum;
 
 /// The counts of a tally.

@@ -2,20 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
-use crate::judge::robots::RobotsId;
-use crate::judge::verdict::RuleRef;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity};
+use crate::judge::{robots::RobotsId, verdict::RuleRef};
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
-use super::super::delay_kept::DelayTally;
-use super::super::robots_fetches::FetchTally;
 use super::super::sums::{Span, Statuses, Sums, is_zero};
-use super::super::time_buckets::TimeBuckets;
 use super::super::what_if::WhatIfTally;
-use super::example::Example;
-use super::short_map::ShortMap;
+use super::super::{delay_kept::DelayTally, robots_fetches::FetchTally, time_buckets::TimeBuckets};
+use super::{example::Example, short_map::ShortMap};
 
 /// Requests of one crawler at one place, of one identity.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]

@@ -7,9 +7,8 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 use super::super::packed;
-use super::Tally;
-use super::counts::Counts;
 use super::header::{Header, SCHEMA_VERSION};
+use super::{Tally, counts::Counts};
 
 /// The file of a report that holds its tally.
 pub const TALLY: &str = "report.tally";

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use serde_json::{Map, Value};
 
-use crate::crawlers::crawler::Crawler;
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::digest::Digest;
 use crate::logs::limitation::Limitation;
 use crate::merge::Merge;
@@ -16,8 +15,7 @@ use crate::robots::body::RobotsBody;
 use crate::time::Day;
 
 use super::super::origin_key::OriginKey;
-use super::identity_sources::IdentitySources;
-use super::rulings::Rulings;
+use super::{identity_sources::IdentitySources, rulings::Rulings};
 
 /// Grows by one when a tally changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -10,12 +10,10 @@ use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
 use crate::merge::Merge;
 
-use super::Tally;
 use super::counter::{Counter, TallyLimits};
-use super::counts::Renumbering;
-use super::file::PackedTally;
 use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
+use super::{Tally, counts::Renumbering, file::PackedTally};
 
 /// Options that say which part of the time was read; they may differ.
 const TIMES: [&str; 2] = ["since", "until"];

@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::crawlers::cache::identify_cached;
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identify::Identified;
+use crate::crawlers::{cache::identify_cached, crawler::CrawlerId, identify::Identified};
 use crate::judge::HostSource;
 use crate::logs::record::{Fields, Record, Scratch};
-use crate::url::path::prepare;
-use crate::url::target::Target;
+use crate::url::{path::prepare, target::Target};
 
 use super::super::client_address::{client, client_address};
-use super::super::dns_candidates::DnsCandidate;
-use super::super::prepass::Wanted;
-use super::super::sites::Site;
+use super::super::{dns_candidates::DnsCandidate, prepass::Wanted, sites::Site};
 use super::Worker;
 
 impl Worker<'_> {

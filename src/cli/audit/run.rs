@@ -4,40 +4,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::audit;
-use crate::audit::client_key::ClientKey;
-use crate::audit::dns_candidates::DnsCandidates;
-use crate::audit::evidence::EvidenceSink;
-use crate::audit::identities::Identities;
-use crate::audit::input_tally::Input;
 use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
-use crate::audit::model::ReportModel;
-use crate::audit::origin_options::OriginOptions;
-use crate::audit::parse_rate::not_understood;
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
-use crate::audit::tally::file::TALLY;
-use crate::audit::tally::{Tally, header};
+use crate::audit::tally::{Tally, file::TALLY, header};
+use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
+use crate::audit::{identities::Identities, input_tally::Input, model::ReportModel};
+use crate::audit::{origin_options::OriginOptions, parse_rate::not_understood};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::report::directory::Staging;
-use crate::report::escape::visible;
 use crate::report::files::{MARKER, PAGE};
-use crate::report::requests::RequestsFile;
-use crate::report::tables::TABLES;
+use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
 use crate::staged::replace;
 
 use super::super::collect::{CollectedInput, write_collected};
-use super::super::exit_status::ExitStatus;
 use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::identity::Verification;
-use super::super::setup::Setup;
-use super::super::shared::complain;
 use super::super::signals;
 use super::super::written::{discard_when_stopped, write_report};
+use super::super::{
+    exit_status::ExitStatus, identity::Verification, setup::Setup, shared::complain,
+};
 
 /// An audit, ready to run.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! What is written and told once all sites are done: trend, events, and the page of the night.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

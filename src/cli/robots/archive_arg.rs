@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::archive::entry::HistoryEntry;
-use crate::archive::import::time_named;
-use crate::archive::reader::Archive;
+use crate::archive::{entry::HistoryEntry, import::time_named, reader::Archive};
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;

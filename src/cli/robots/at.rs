@@ -6,13 +6,11 @@ use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 use crate::judge::history::History;
 use crate::judge::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce};
-use crate::report::age::age_text;
-use crate::report::escape::visible;
+use crate::report::{age::age_text, escape::visible};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::super::exit_status::ExitStatus;
-use super::super::shared::print;
+use super::super::{exit_status::ExitStatus, shared::print};
 use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 

@@ -2,14 +2,12 @@
 
 use clap::Args;
 
-use crate::archive::entry::HistoryEntry;
-use crate::archive::reader::Archive;
+use crate::archive::{entry::HistoryEntry, reader::Archive};
 use crate::error::Result;
 use crate::report::unified_diff::unified_diff;
 use crate::url::origin::Origin;
 
-use super::super::exit_status::ExitStatus;
-use super::super::shared::complain;
+use super::super::{exit_status::ExitStatus, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 

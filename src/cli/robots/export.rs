@@ -7,8 +7,7 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::exit_status::ExitStatus;
-use super::super::progress::Show;
+use super::super::{exit_status::ExitStatus, progress::Show};
 use super::archive_arg::ArchiveArg;
 
 /// Write an archive as a directory of dated files with a manifest.csv, which import reads back.

@@ -6,22 +6,17 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::archive::Store;
-use crate::archive::directory::Directory;
-use crate::archive::reader::Archive;
+use crate::archive::{Store, directory::Directory, reader::Archive};
 use crate::audit;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Location, expand};
-use crate::net::rate_limit::RateLimit;
-use crate::net::settings::Reach;
+use crate::net::{rate_limit::RateLimit, settings::Reach};
 use crate::url::origin::Origin;
 
-use super::super::exit_status::ExitStatus;
 use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
-use super::super::progress::Show;
-use super::super::shared::complain;
+use super::super::{exit_status::ExitStatus, progress::Show, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin};
 
 /// Threads that can wait for servers at once.

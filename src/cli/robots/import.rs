@@ -6,20 +6,17 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::archive::import::files::{FetchedAt, import_directory, import_file};
-use crate::archive::import::git::import_git;
 use crate::archive::import::history_kind::{HistoryKind, kind_of};
-use crate::archive::import::manifest::import_manifest;
 use crate::archive::import::warc::{self, import_warc};
-use crate::archive::import::warc_memory::WarcMemory;
 use crate::archive::import::{Import, ImportProgress, redirects};
+use crate::archive::import::{git::import_git, manifest::import_manifest, warc_memory::WarcMemory};
 use crate::archive::reader::Archive;
 use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::super::exit_status::ExitStatus;
 use super::super::progress::{Show, follow};
-use super::super::shared::complain;
+use super::super::{exit_status::ExitStatus, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
 
 /// Problems that are told one by one; of the rest the number.

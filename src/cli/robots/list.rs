@@ -6,8 +6,7 @@ use clap::Args;
 
 use crate::error::Result;
 
-use super::super::exit_status::ExitStatus;
-use super::super::shared::cannot_print;
+use super::super::{exit_status::ExitStatus, shared::cannot_print};
 use super::archive_arg::ArchiveArg;
 
 /// List the origins of an archive, one a line, in order.

@@ -6,8 +6,7 @@ use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
 use crate::report::escape::visible;
 
-use super::super::exit_status::ExitStatus;
-use super::super::shared::print;
+use super::super::{exit_status::ExitStatus, shared::print};
 use super::archive_arg::{ArchiveArg, known_history, named_origin};
 
 /// Tell what an origin gave over time, and what changed between the versions; the newest first.

@@ -5,8 +5,7 @@ use clap::Args;
 use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 
-use super::super::exit_status::ExitStatus;
-use super::super::shared::complain;
+use super::super::{exit_status::ExitStatus, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 

@@ -1,7 +1,6 @@
 //! The formats of JSON logs: where the parts of a request stand in them.
 
-use crate::logs::field_kind::LogField;
-use crate::logs::reject::Skip;
+use crate::logs::{field_kind::LogField, reject::Skip};
 
 /// The paths to one field, the best first, with spaces between.
 pub type Paths = (LogField, &'static str);

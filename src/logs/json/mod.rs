@@ -12,11 +12,9 @@ mod scan;
 
 use std::sync::Arc;
 
-use crate::logs::LineContent;
 use crate::logs::field_kind::{LogField, fields};
-use crate::logs::limitation::Limitation;
-use crate::logs::record::Fields;
 use crate::logs::reject::{Reject, Skip};
+use crate::logs::{LineContent, limitation::Limitation, record::Fields};
 use crate::time::Zone;
 
 use dialect::JsonDialect;

@@ -11,10 +11,9 @@
 
 use memchr::memchr2;
 
-use crate::logs::escape::Escaping;
-use crate::logs::field::RawField;
 use crate::logs::json::key_predictor::{KeyPredictor, Meaning};
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
+use crate::logs::{escape::Escaping, field::RawField};
 
 /// Objects and arrays within each other. No log comes near; a deeper line is hostile.
 const DEPTH_MAX: usize = 32;

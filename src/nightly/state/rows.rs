@@ -1,7 +1,6 @@
 //! The days of all sites in short: what `trend.csv` and `events.csv` are made of.
 
-use crate::audit::sums::Sums;
-use crate::audit::tally::Tally;
+use crate::audit::{sums::Sums, tally::Tally};
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::time::Day;

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, Render, html};
 
-use crate::audit::sums::Sums;
-use crate::audit::tally::crawler_tally::Actor;
+use crate::audit::{sums::Sums, tally::crawler_tally::Actor};
 use crate::crawlers::identity::Identity;
 
 use super::super::format::percent;
-use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, is_itself, text};
+use super::super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest};
 use super::chart::{LegendEntry, legend};
 use super::table::{Cell, HtmlTable, Kind};
 

@@ -2,12 +2,10 @@
 
 use maud::{Markup, html};
 
-use crate::audit::crawler_row::Delayed;
-use crate::audit::delay_kept::Excess;
+use crate::audit::{crawler_row::Delayed, delay_kept::Excess};
 
 use super::super::escape::visible;
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX, text};
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
 /// The section.

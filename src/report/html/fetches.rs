@@ -5,11 +5,9 @@ use maud::{Markup, html};
 use crate::audit::tally::crawler_tally::Actor;
 
 use super::super::csv::not_bound_reason;
-use super::super::page_model::crawler::CrawlerTotals;
-use super::super::page_model::{PageModel, is_itself};
+use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
 use super::chart::{LegendEntry, legend};
-use super::markup::strongly_counted;
-use super::table::HtmlTable;
+use super::{markup::strongly_counted, table::HtmlTable};
 
 /// The table that has all of it.
 const FILE: &str = "robots-fetches.csv";

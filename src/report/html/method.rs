@@ -7,12 +7,9 @@ use serde_json::Value;
 
 use crate::audit::input_tally::Input;
 
-use super::super::escape::shown;
 use super::super::files::{MARKER, PAGE};
-use super::super::format::grouped;
-use super::super::page_model::PageModel;
-use super::markup::code;
-use super::table::HtmlTable;
+use super::super::{escape::shown, format::grouped, page_model::PageModel};
+use super::{markup::code, table::HtmlTable};
 
 const WORDS: &[(&str, &str)] = &[
     (

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use crate::audit::sums::Span;
-use crate::crawlers::crawler::CrawlerId;
-use crate::crawlers::identity::Identity;
+use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::time::UtcTime;
 
 use super::super::escape::shown;

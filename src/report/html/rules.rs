@@ -8,8 +8,7 @@ use crate::judge::robots::DecidingRule;
 
 use super::super::escape::visible;
 use super::super::format::{counted, grouped, percent};
-use super::super::page_model::rule::RuleTotals;
-use super::super::page_model::{PageModel, text};
+use super::super::page_model::{PageModel, rule::RuleTotals, text};
 use super::super::robots_rules::{NearLine, field_name};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;

@@ -4,13 +4,10 @@ use maud::{Markup, html};
 
 use crate::time::Day;
 
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, judged_sums};
-use super::chart::columns;
+use super::super::page_model::{PageModel, heaviest::Heaviest, judged_sums};
 use super::crawlers::{IDENTITIES, drawn};
 use super::hours::{calendar, hours, name, outcomes};
-use super::markup::cut;
-use super::table::HtmlTable;
+use super::{chart::columns, markup::cut, table::HtmlTable};
 
 /// Days that are drawn and listed: the last ones.
 const DAYS_MAX: usize = 750;

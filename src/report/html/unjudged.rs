@@ -6,8 +6,7 @@ use maud::{Markup, Render, html};
 
 use super::super::csv::not_bound_reason;
 use super::super::escape::visible;
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX, text};
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::table::HtmlTable;
 
 /// The section.

@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::escape::visible;
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX};
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest};
 use super::table::HtmlTable;
 
 /// The name of what does not fit in `unknown-crawlers.csv`.

@@ -11,8 +11,7 @@ use crate::judge::robots::DecidingRule;
 
 use super::super::escape::visible;
 use super::super::format::{counted, grouped};
-use super::super::page_model::heaviest::Heaviest;
-use super::super::page_model::{PageModel, ROWS_MAX, text};
+use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
 use super::markup::code;
 use super::table::{Cell, HtmlTable, Kind};

@@ -20,6 +20,10 @@
 //! ```
 //!
 //! [`Registry`] knows crawlers by their User-Agent headers.
+#![cfg_attr(
+    feature = "cli",
+    doc = "[`Classifier`] answers for URLs of many origins, and [`Audit`] makes the report of access logs."
+)]
 //!
 //! # Features
 //!

@@ -3,7 +3,6 @@
 //! of all fields. So any changed bit is found, the header can be unpacked alone, and other programs
 //! can read it: `tail -n +2 report.tally | zstd -dc | msgpack-to-json`.
 
-use std::io::Read;
 use std::path::Path;
 
 use memchr::memchr;

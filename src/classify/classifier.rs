@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::archive::Store;
 use crate::error::Result;
 use crate::judge::{Judge, profile::CrawlerProfile, verdict::JudgedAt};
 use crate::url::{dialect::Dialect, path::prepare};
@@ -65,10 +64,9 @@ impl Classifier {
         product_tokens: impl IntoIterator<Item = T>,
         dialect: Dialect,
     ) -> Result<Classifier> {
-        let store = Store::open(robots.as_ref())?;
         let product_tokens = product_tokens.into_iter().map(Into::into).collect();
         let profiles = vec![CrawlerProfile::of_tokens(product_tokens)];
-        let judge = Judge::of_many(store, profiles, dialect, RULES_BYTES_MAX)?;
+        let judge = Judge::open_many(robots.as_ref(), profiles, dialect, RULES_BYTES_MAX)?;
         Ok(Classifier { judge, origins: Mutex::new(OriginCache::new(ORIGINS_BYTES_MAX)) })
     }
 

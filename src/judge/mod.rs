@@ -19,6 +19,7 @@ pub mod timeline;
 pub mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::archive::{Store, snapshot::Snapshot};
@@ -183,6 +184,19 @@ impl Judge {
         let profiles = profiles.into_iter().map(CrawlerProfile::bound).collect();
         let judge = Judge::of(store, profiles, dialect)?;
         Ok(Judge { memory: MemoryBudget::of(bytes_max), ..judge })
+    }
+
+    /// As [`Judge::of_many`], by the robots.txt file, directory or archive at `robots`.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or a directory names an origin twice.
+    pub fn open_many(
+        robots: &Path,
+        profiles: Vec<CrawlerProfile>,
+        dialect: Dialect,
+        bytes_max: usize,
+    ) -> Result<Judge> {
+        Judge::of_many(Store::open(robots)?, profiles, dialect, bytes_max)
     }
 
     fn of(store: Store, profiles: Vec<CrawlerProfile>, dialect: Dialect) -> Result<Judge> {

@@ -106,18 +106,63 @@ fn the_layers_are_those_that_are_checked() {
     assert_eq!(described, checked, "docs/architecture.md and tests/layers.rs name other layers");
 }
 
-#[test]
-fn links_lead_somewhere() {
-    for page in ["README.md", "docs/architecture.md", "docs/benchmarks.md"] {
-        let text = read(page);
-        let folder = repository().join(page).parent().map(Path::to_owned).unwrap();
-        let targets = text.split("](").skip(1).map(|rest| rest.split([')', '#']).next().unwrap());
-        for target in targets.filter(|target| !target.is_empty() && !target.contains("://")) {
-            assert!(folder.join(target).exists(), "{page} links to {target}");
-        }
-    }
+/// All pages that a link may come from.
+fn pages() -> Vec<String> {
+    let root = ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG", "sample-data/README"];
+    let mut pages: Vec<String> = root.iter().map(|page| format!("{page}.md")).collect();
     for page in fs::read_dir(repository().join("docs")).unwrap() {
         let name = page.unwrap().file_name().into_string().unwrap();
-        assert!(read("README.md").contains(&format!("](docs/{name})")), "README.md: docs/{name}");
+        if name.ends_with(".md") {
+            pages.push(format!("docs/{name}"));
+        }
     }
+    pages
+}
+
+/// The anchors of a page, as GitHub makes them of its headings.
+fn anchors(page: &Path) -> BTreeSet<String> {
+    let anchor = |heading: &str| -> String {
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    let text = fs::read_to_string(page).unwrap();
+    text.lines().filter(|line| line.starts_with('#')).map(anchor).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in pages() {
+        let text = read(&page);
+        let folder = repository().join(&page).parent().map(Path::to_owned).unwrap();
+        let links = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        for link in links.filter(|link| !link.contains("://")) {
+            let (target, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target =
+                if target.is_empty() { repository().join(&page) } else { folder.join(target) };
+            assert!(target.exists(), "{page} links to {link}");
+            let is_anchor = anchor.is_empty() || anchors(&target).contains(anchor);
+            assert!(is_anchor, "{page}: there is no heading for {link}");
+        }
+    }
+}
+
+#[test]
+fn every_page_is_linked_from_the_readme() {
+    for page in pages().iter().filter(|page| *page != "README.md") {
+        assert!(read("README.md").contains(&format!("]({page}")), "README.md: {page}");
+    }
+}
+
+#[test]
+fn every_file_that_contributors_are_sent_to_exists() {
+    let text = read("CONTRIBUTING.md");
+    let paths: Vec<&str> = quoted(&text)
+        .into_iter()
+        .filter(|word| is_path(word) && word.contains('/') && !word.contains("NAME"))
+        .collect();
+    assert!(paths.len() > 15, "{paths:?}");
+    let missing: Vec<&&str> =
+        paths.iter().filter(|path| !repository().join(path).exists()).collect();
+    assert!(missing.is_empty(), "CONTRIBUTING.md names files that are gone: {missing:?}");
 }

@@ -30,7 +30,7 @@
 //! - `robots`: robots.txt files through time, in an archive.
 //! - `what_if`: what a draft of a robots.txt would change.
 //! - `sample`: the sample data and its expected reports.
-//! - `readme`: what the README says is what the program does.
+//! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
 //! - `regression`: one test a bug.
 //! - `threshold`: conditions on which a run fails.
 
@@ -46,6 +46,8 @@ mod collect;
 mod conduct;
 mod configured;
 mod crawlers;
+mod document_sandbox;
+mod documents;
 mod formats;
 mod history;
 mod hostile_archive;
@@ -63,7 +65,6 @@ mod nothing_judged;
 mod output;
 mod overwrite;
 mod program;
-mod readme;
 mod regression;
 mod report;
 mod robots;

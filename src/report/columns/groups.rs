@@ -5,63 +5,63 @@
 use super::column::{CsvColumn, column, count, groups, joined, line_number, time};
 
 groups! {
-    ORIGIN = [column("origin", "scheme://host[:port]", "where the requests were addressed; `-` no host known, `(invalid)` no possible host, `(others)` past 10,000 unnamed ones")];
+    ORIGIN = [column("origin", "scheme://host[:port]", "origin that was requested; `-` if the log names no host, `(invalid)` if the host is not valid, `(others)` for all origins past the limit of 10,000")];
     DAY = [column("day", "YYYY-MM-DD", "day in UTC, or in the zone of `--timezone`")];
-    SITE = [column("site", "text", "the site, as the configuration names it")];
-    SITE_DAY = [column("day", "YYYY-MM-DD", "day in the zone of the site")];
+    SITE = [column("site", "text", "name of the site in the configuration file")];
+    SITE_DAY = [column("day", "YYYY-MM-DD", "day in the zone of the site, in `trend.csv` and `events.csv`")];
     REQUESTS = [count("requests", "requests of this row")];
     ROBOTS_TXT_REQUESTS = [count("robots_txt_requests", "requests for /robots.txt, which is always allowed")];
     ALLOWED = [count("allowed", "requests that the rules in force allowed")];
     VIOLATIONS = [count("violations", "requests that a rule in force disallowed")];
-    GRACE = [count("grace", "requests disallowed only by rules that the crawler need not have seen yet")];
+    GRACE = [count("grace", "requests disallowed only by a version of robots.txt that the crawler may not have fetched yet")];
     UNREACHABLE = [count("unreachable", "requests made while robots.txt could not be fetched")];
-    UNKNOWN = [count("unknown", "requests to an origin of which no robots.txt is known")];
+    UNKNOWN = [count("unknown", "requests to an origin without a known robots.txt")];
     NOT_BOUND = [
-        count("not_bound", "requests of a crawler that robots.txt does not bind; never an accusation"),
-        count("not_bound_disallowed", "those of `not_bound` that the rules would have disallowed"),
+        count("not_bound", "requests of a crawler that robots.txt does not bind; these are not violations"),
+        count("not_bound_disallowed", "requests in `not_bound` that the rules would have disallowed"),
     ];
     NO_PATH = [count("no_path", "requests without a path: `*`, CONNECT, an empty request")];
-    ALLOWED_IGNORING_STAR = [count("allowed_ignoring_star", "those of `allowed` that the `*` groups would have disallowed to a crawler that is not documented to ignore them")];
-    NOT_BOUND_REASON = [column("not_bound_reason", "user-triggered, declined, reported-not-following", "why robots.txt does not bind the crawler; empty where it does")];
-    VIOLATION_RATE = [column("violation_rate", "fraction, 6 decimals", "violations / (allowed + violations); empty where nothing was judged")];
-    BYTES = [column("bytes", "bytes", "bytes sent in answer, as logged")];
+    ALLOWED_IGNORING_STAR = [count("allowed_ignoring_star", "requests in `allowed` that a `*` group disallows, by a crawler that is documented to ignore `*`")];
+    NOT_BOUND_REASON = [column("not_bound_reason", "user-triggered, declined, reported-not-following", "why robots.txt does not bind the crawler; empty if it does")];
+    VIOLATION_RATE = [column("violation_rate", "fraction, 6 decimals", "violations / (allowed + violations); empty if both are 0")];
+    BYTES = [column("bytes", "bytes", "size of the responses, as logged")];
 
     /// Who the row is about.
     WHO = [
         column("crawler", "text", "name of the crawler in the registry"),
-        column("operator", "text", "who runs it"),
-        column("purpose", "text", "what it crawls for: search, ai-training, seo, ..."),
-        column("stated_policy", "follows, partly, does-not-follow, unknown", "what its operator's own documentation says of following robots.txt"),
-        column("identity", "verified, spoofed, unverified", "whether the client's address is the operator's"),
+        column("operator", "text", "company that runs the crawler"),
+        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+        column("stated_policy", "follows, partly, does-not-follow, unknown", "what the operator's own documentation says about following robots.txt"),
+        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
     /// How they were answered.
     STATUSES = [
-        count("status_2xx", "answered 200 to 299"),
-        count("status_3xx", "answered 300 to 399"),
-        count("status_4xx", "answered 400 to 499"),
-        count("status_5xx", "answered 500 to 599"),
-        count("status_other", "answered anything else"),
+        count("status_2xx", "requests answered with a status of 200 to 299"),
+        count("status_3xx", "requests answered with a status of 300 to 399"),
+        count("status_4xx", "requests answered with a status of 400 to 499"),
+        count("status_5xx", "requests answered with a status of 500 to 599"),
+        count("status_other", "requests answered with any other status"),
     ];
 
     /// Who had fetched robots.txt before violations.
     PRIOR_FETCHES = [
-        count("prior_fetch_own", "violations before which this crawler, of the same identity, had fetched this origin's robots.txt"),
-        count("prior_fetch_operator", "violations before which it had not, but another crawler of its operator had"),
-        count("prior_fetch_none", "violations before which neither had, as far as these logs show"),
-        count("prior_fetch_unknown", "violations for which this is not known: at `(others)`, or past 33,554,432 minutes and hours that are kept"),
-        count("prior_fetch_failed", "those of `prior_fetch_none` before which the crawler had asked for robots.txt, but by no GET answered 200 or 304"),
-        count("last_fetch_200", "violations before which the last successful fetch was answered 200"),
-        count("last_fetch_304", "violations before which the last successful fetch was answered 304"),
+        count("prior_fetch_own", "violations after this crawler, with the same identity, had fetched the origin's robots.txt"),
+        count("prior_fetch_operator", "violations after only another crawler of the same operator had fetched it"),
+        count("prior_fetch_none", "violations without any earlier fetch by either in these logs"),
+        count("prior_fetch_unknown", "violations for which this is not known: in `(others)`, or past the memory limit of 33,554,432 minutes and hours"),
+        count("prior_fetch_failed", "violations in `prior_fetch_none` after the crawler had requested robots.txt without success"),
+        count("last_fetch_200", "violations whose last successful fetch before was answered 200"),
+        count("last_fetch_304", "violations whose last successful fetch before was answered 304"),
     ];
 
     /// The deciding rule.
     RULE = [
-        column("robots_digest", "sha256:hex", "which version of a robots.txt decided"),
-        line_number("rule_line", "line of the deciding rule in that robots.txt"),
+        column("robots_digest", "sha256:hex", "digest of the robots.txt version that decided"),
+        line_number("rule_line", "line of the deciding rule in that version"),
         column("directive", "allow, disallow", "kind of the deciding rule"),
-        column("pattern", "path pattern", "the deciding rule as written in the file"),
-        column("group", "product token or `*`", "the token that bound the crawler to the rule's group"),
+        column("pattern", "path pattern", "pattern of the deciding rule, as written in the file"),
+        column("group", "product token or `*`", "User-agent token through which the rule applies to the crawler"),
     ];
 
     /// When the requests were made.
@@ -72,9 +72,9 @@ groups! {
 
     /// The earliest request.
     EXAMPLE = [
-        column("example_target", "request target", "what the earliest of them asked for, cut to 2,048 bytes"),
-        column("example_file", "path", "the input that holds the earliest of them"),
-        line_number("example_line", "its line there"),
+        column("example_target", "request target", "target of the earliest request, cut to 2,048 bytes"),
+        column("example_file", "path", "log file that holds the earliest request"),
+        line_number("example_line", "line number of that request in the log file"),
     ];
 
     /// What its requests came to.

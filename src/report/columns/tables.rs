@@ -19,54 +19,54 @@ tables! {
     /// A row for each rule that was broken, by whom.
     VIOLATION = "violations.csv", "each origin, crawler, identity and deciding rule of one version of a robots.txt": [
         ORIGIN, WHO, RULE, REQUESTS, STATUSES, BYTES, SEEN, EXAMPLE, PRIOR_FETCHES,
-        column("fetch_age_minutes_min", "minutes", "from the last successful fetch before to the violation: the least; empty where there was none"),
-        column("fetch_age_minutes_median", "minutes", "no more than this for half of the violations that had one before"),
-        column("fetch_age_minutes_max", "minutes", "the most"),
-        column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "why the rule does not bind the crawler, which `--include-unbound` holds to it all the same; empty where it does"),
-        time("snapshot_fetched_utc", "when the snapshot was fetched by which the earliest of them was judged; empty where robots.txt came from no archive"),
-        column("snapshot_age_seconds", "seconds", "how old it then was; below 0 where it was fetched later and none is known from before"),
+        column("fetch_age_minutes_min", "minutes", "least time between the last successful fetch and the violation; empty if there was no fetch"),
+        column("fetch_age_minutes_median", "minutes", "median of that time"),
+        column("fetch_age_minutes_max", "minutes", "greatest value of that time"),
+        column("not_bound_reason", "user-triggered, declined, reported-not-following, ignores-star", "with `--include-unbound`: why the rule does not bind the crawler; empty if it does"),
+        time("snapshot_fetched_utc", "fetch time of the snapshot by which the earliest request was judged; empty without an archive"),
+        column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
     ];
 
     /// The rules that were broken, among their neighbours in robots.txt.
-    ROBOTS_RULES = "robots-rules.csv", "each line of a robots.txt that is a broken rule, a User-agent line of its group, or a rule near it": [
-        column("robots_digest", "sha256:hex", "which version of a robots.txt holds it"),
-        line_number("line", "where it stands there"),
-        column("field", "user-agent, allow, disallow", "what kind of line it is"),
-        column("value", "product token, `*` or path pattern", "its value as written in the file"),
-        count("requests", "requests that broke it, of crawlers that are not spoofed; empty where none did"),
+    ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, each User-agent line of its group, and each rule near it": [
+        column("robots_digest", "sha256:hex", "digest of the robots.txt version that holds the line"),
+        line_number("line", "line number in that version"),
+        column("field", "user-agent, allow, disallow", "kind of line"),
+        column("value", "product token, `*` or path pattern", "value of the line, as written in the file"),
+        count("requests", "requests that broke this rule, without spoofed crawlers; empty if there are none"),
     ];
 
     /// Who read robots.txt, and what was asked for before.
     ROBOTS_FETCHES = "robots-fetches.csv", "each origin, crawler and identity": [
         ORIGIN, WHO, ROBOTS_TXT_REQUESTS,
-        count("successful_fetches", "those that were a GET answered 200 or 304"),
+        count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304"),
         STATUSES,
-        time("first_fetch_utc", "first request for robots.txt in these logs"),
-        time("last_fetch_utc", "last request for robots.txt in these logs"),
-        time("first_successful_fetch_utc", "first of them in these logs; empty where there is none"),
-        time("last_successful_fetch_utc", "last of them in these logs"),
-        count("other_requests", "requests for anything but robots.txt"),
-        count("requests_before_first_fetch", "those made in minutes before that of the first successful fetch; all, where there is none in these logs"),
+        time("first_fetch_utc", "time of the first request for robots.txt in these logs"),
+        time("last_fetch_utc", "time of the last request for robots.txt in these logs"),
+        time("first_successful_fetch_utc", "time of the first successful fetch in these logs; empty if there is none"),
+        time("last_successful_fetch_utc", "time of the last successful fetch in these logs; empty if there is none"),
+        count("other_requests", "all other requests"),
+        count("requests_before_first_fetch", "other requests in minutes before the first successful fetch; all of them if there is no fetch"),
         VIOLATIONS, PRIOR_FETCHES,
     ];
 
     /// How fast crawlers asked that are asked for a delay.
-    CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of a robots.txt that asks this crawler for a Crawl-delay": [
+    CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler": [
         ORIGIN, WHO,
-        column("robots_digest", "sha256:hex", "which version of a robots.txt asks"),
-        line_number("delay_line", "line of the Crawl-delay; the shortest, where several bind the crawler"),
-        column("delay", "text", "its value as written"),
-        column("delay_seconds", "seconds, 3 decimals", "what it comes to; empty where the value is no number"),
-        column("group", "product token or `*`", "the token by which it is meant for the crawler"),
-        column("honours_delay", "honoured, ignored, unknown", "whether the crawler is documented to honour Crawl-delay"),
-        count("requests", "requests of this row, but for those of robots.txt and those without a path"),
-        count("allowed_per_hour", "the most requests in an hour that can keep the delay; empty where it sets no limit"),
-        count("over_hourly", "requests beyond that, of all hours of the clock: at least so many did not keep the delay"),
-        count("hours_over", "hours with such requests"),
-        count("allowed_per_day", "the most requests in a day of UTC that can keep the delay"),
-        count("over_daily", "requests beyond that, of all days"),
-        count("days_over", "days with such requests"),
-        time("busiest_hour_utc", "beginning of the hour with most requests, the first of equal ones; empty where times were given up"),
+        column("robots_digest", "sha256:hex", "digest of the robots.txt version with the Crawl-delay"),
+        line_number("delay_line", "line of the Crawl-delay; of the shortest one if several apply to the crawler"),
+        column("delay", "text", "value of the line, as written"),
+        column("delay_seconds", "seconds, 3 decimals", "the same as a number; empty if the value is not a number"),
+        column("group", "product token or `*`", "User-agent token through which the line applies to the crawler"),
+        column("honours_delay", "honoured, ignored, unknown", "whether the crawler honours Crawl-delay, according to the registry"),
+        count("requests", "requests of this row, without requests for robots.txt and requests without a path"),
+        count("allowed_per_hour", "most requests in an hour that are possible with this delay; empty if it sets no limit"),
+        count("over_hourly", "sum of the requests over that limit in all clock hours: at least this many came too early"),
+        count("hours_over", "clock hours over the limit"),
+        count("allowed_per_day", "most requests in a UTC day that are possible with this delay"),
+        count("over_daily", "sum of the requests over that limit in all days"),
+        count("days_over", "days over the limit"),
+        time("busiest_hour_utc", "start of the hour with most requests; empty past the memory limit for times"),
         count("busiest_hour_requests", "requests in that hour"),
         NOT_BOUND_REASON,
     ];
@@ -77,83 +77,83 @@ tables! {
     ];
 
     /// Requests by hour.
-    HOURLY = "hourly.csv", "each hour, crawler and identity, at all origins together; of the last 1,488 hours with requests": [
+    HOURLY = "hourly.csv", "each hour, crawler and identity, for all origins together; the last 1,488 hours with requests": [
         DAY,
-        column("hour", "0 to 23", "hour that clocks show there; one that they show twice is one"),
+        column("hour", "0 to 23", "hour of the day in that zone; an hour that occurs twice when clocks change is one row"),
         WHO, REQUESTS, ALLOWED, VIOLATIONS, VIOLATION_RATE, BYTES,
     ];
 
     /// User agents that look automated and are in no row of the registry.
-    UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and is no known crawler's; at most 10,000, the rest is `(others)`": [
-        column("user_agent", "text", "the header, cut to 1,024 bytes"),
+    UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`": [
+        column("user_agent", "text", "User-Agent header, cut to 1,024 bytes"),
         REQUESTS, ROBOTS_TXT_REQUESTS,
-        count("star_allowed", "requests that the `*` groups would have allowed"),
-        count("star_disallowed", "requests that the `*` groups would have disallowed"),
+        count("star_allowed", "requests that the `*` groups allow"),
+        count("star_disallowed", "requests that the `*` groups disallow"),
         UNKNOWN,
-        count("no_path", "requests without a path, or whose line could not be read past the user agent"),
+        count("no_path", "requests without a path, and lines that could be read only as far as the user agent"),
         BYTES, SEEN,
-        column("token", "product token", "the name that it gives itself, as robots.txt would name it; empty where none was found"),
-        count("robots_txt_naming", "robots.txt files looked at in this run that name that token; empty where there is none. What their groups for it say is not in `star_allowed`, `star_disallowed`"),
-        count("star_grace", "requests that the `*` groups would have disallowed, but an earlier version that could still be held allowed"),
+        column("token", "product token", "name in the user agent that a robots.txt could use; empty if there is none"),
+        count("robots_txt_naming", "robots.txt files of this run that name this token; empty if there is no token. Their groups for the token do not count in `star_allowed` and `star_disallowed`"),
+        count("star_grace", "requests that the `*` groups disallow, but an earlier version allowed within the grace period"),
         UNREACHABLE,
     ];
 
     /// Why lines were no records.
-    REJECTS = "rejects.csv", "each input and reason for which lines were no records": [
-        column("file", "path", "the input"),
-        column("reason", "text", "why the lines are no records"),
-        count("lines", "how many lines"),
-        line_number("example_line", "the first of them"),
-        column("example", "text", "its beginning, cut to 512 bytes"),
+    REJECTS = "rejects.csv", "each log file and reason why lines could not be parsed": [
+        column("file", "path", "log file"),
+        column("reason", "text", "why the lines could not be parsed"),
+        count("lines", "number of these lines"),
+        line_number("example_line", "line number of the first one"),
+        column("example", "text", "beginning of that line, cut to 512 bytes"),
     ];
 
     /// What a draft of a robots.txt would change, where one is given.
-    WHAT_IF = "what-if.csv", "each origin, crawler, identity, change, deciding rule of the draft and rule that decided": [
+    WHAT_IF = "what-if.csv", "each origin, crawler, identity, change, rule of the draft and rule in force": [
         ORIGIN, WHO,
-        column("change", "newly-disallowed, newly-allowed", "what the draft would do to requests that the rules in force allowed or disallowed"),
-        line_number("draft_line", "line of the rule of the draft that would decide; empty where none would, which allows"),
+        column("change", "newly-disallowed, newly-allowed", "effect of the draft on these requests"),
+        line_number("draft_line", "line of the deciding rule of the draft; empty if no rule matches, which allows"),
         column("draft_directive", "allow, disallow", "kind of that rule"),
-        column("draft_pattern", "path pattern", "that rule as written in the draft"),
-        column("draft_group", "product token or `*`", "the token that would bind the crawler to that rule's group"),
-        column("present_digest", "sha256:hex", "which version of a robots.txt decided; empty where no rule did, which allowed"),
-        line_number("present_line", "line of the rule that decided, in it"),
-        column("present_directive", "allow, disallow", "kind of the rule that decided"),
-        column("present_pattern", "path pattern", "the rule that decided as written in the file"),
-        column("present_group", "product token or `*`", "the token that bound the crawler to the group of the rule that decided"),
+        column("draft_pattern", "path pattern", "pattern of that rule, as written in the draft"),
+        column("draft_group", "product token or `*`", "User-agent token through which that rule applies to the crawler"),
+        column("present_digest", "sha256:hex", "digest of the robots.txt version in force; empty if no rule of it matched, which allowed"),
+        line_number("present_line", "line of the rule in force in that version"),
+        column("present_directive", "allow, disallow", "kind of the rule in force"),
+        column("present_pattern", "path pattern", "pattern of the rule in force, as written in the file"),
+        column("present_group", "product token or `*`", "User-agent token through which the rule in force applies to the crawler"),
         REQUESTS, SEEN, EXAMPLE,
     ];
 
     /// Every violating request: the evidence behind an accusation.
-    REQUESTS_EVIDENCE = "--evidence FILE", "each violating request, by file and line": [
-        column("file", "path", "the input that holds the request"),
-        line_number("line", "its line there"),
-        time("time_utc", "when it was made"),
+    REQUESTS_EVIDENCE = "--evidence FILE", "each request that is a violation, in the order of files and lines": [
+        column("file", "path", "log file that holds the request"),
+        line_number("line", "line number of that request in the log file"),
+        time("time_utc", "time of the request"),
         ORIGIN, WHO,
         column("method", "text", "HTTP method"),
-        column("target", "request target", "what it asked for, as logged"),
-        column("status", "HTTP status", "how it was answered"),
-        column("bytes", "bytes", "bytes sent in answer, as logged"),
-        column("user_agent", "text", "the header"),
+        column("target", "request target", "target of the request, as logged"),
+        column("status", "HTTP status", "status of the response"),
+        column("bytes", "bytes", "size of the responses, as logged"),
+        column("user_agent", "text", "User-Agent header"),
         RULE,
-        column("client", "text", "who made it, as `--ip` says: nothing, a network, a hash or the address"),
-        time("snapshot_fetched_utc", "when the snapshot was fetched that decided; empty where robots.txt came from no archive"),
-        column("snapshot_age_seconds", "seconds", "how old it was when the request was made; below 0 where it was fetched later and none is known from before"),
+        column("client", "text", "client, in the form that `--ip` selects: nothing, a network, a hash or the address"),
+        time("snapshot_fetched_utc", "fetch time of the snapshot that decided; empty without an archive"),
+        column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
     ];
 
     /// What crawlers did, by day.
-    TREND = "trend.csv", "each site, day, crawler and identity, over all days that are remembered and over": [
+    TREND = "trend.csv", "each site, day, crawler and identity, for all finished days in the state file": [
         SITE, SITE_DAY, WHO, SUMS,
     ];
 
     /// What was new, by day.
-    EVENTS = "events.csv", "each thing that was new on a day, the last day first": [
+    EVENTS = "events.csv", "each event of a day, the last day first": [
         SITE, SITE_DAY,
-        column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing", "what kind of thing it is"),
-        column("crawler", "text", "the crawler that it is about, if it is about one"),
-        column("identity", "verified, spoofed, unverified", "the identity of that crawler"),
-        column("source", "text", "the origin or file of the robots.txt, if it is about one"),
-        column("before", "text", "how it was before: a rate, a day, a digest or an outcome"),
-        column("now", "text", "how it is now: a count, a rate, a digest or an outcome"),
-        column("message", "text", "the same in a sentence"),
+        column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing", "kind of event"),
+        column("crawler", "text", "crawler of the event, if there is one"),
+        column("identity", "verified, spoofed, unverified", "identity of that crawler"),
+        column("source", "text", "origin or file of the robots.txt, if the event is about one"),
+        column("before", "text", "value before the event: a rate, a day, a digest or an outcome"),
+        column("now", "text", "value of the event: a count, a rate, a digest or an outcome"),
+        column("message", "text", "the event in a sentence"),
     ];
 }

@@ -1,0 +1,310 @@
+//! Pages of documentation say what the program does: README.md, CONTRIBUTING.md and `docs/`.
+//!
+//! Blocks marked `sh` run as they are. Blocks marked `console` hold commands behind `$` with the
+//! output of each; a line `[...]` stands for lines that are left out. Both must succeed, unless a
+//! comment before the block says otherwise: `<!-- run: exit 1 -->`, `<!-- run: network -->` (against
+//! a server of the test) or `<!-- run: no -->`.
+//!
+//! With `UPDATE_DOCS=1` outputs, the tables of docs/reports.md and the example of docs/library.md are
+//! written into the pages instead of compared; `scripts/update-expected` does that.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+
+use botaudit::report::columns::column::{CsvColumn, TableSchema};
+use botaudit::report::columns::tables::TABLES;
+
+use crate::document_sandbox::DocumentSandbox;
+use crate::program::repository;
+
+/// The table of columns that several tables share begins after this line of docs/reports.md.
+const GENERATED: &str = "<!-- Generated from src/report/columns by scripts/update-expected. -->\n";
+
+fn read(page: &str) -> String {
+    fs::read_to_string(repository().join(page)).unwrap_or_else(|err| panic!("{page}: {err}"))
+}
+
+/// That a page is `expected`, or makes it so.
+#[track_caller]
+fn check_page(page: &str, expected: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        return fs::write(repository().join(page), expected).unwrap();
+    }
+    let found = read(page);
+    let differing =
+        found.lines().zip(expected.lines()).position(|(found, expected)| found != expected);
+    let at = differing.unwrap_or(found.lines().count().min(expected.lines().count()));
+    let line = |text: &str| text.lines().nth(at).unwrap_or("(the end)").to_owned();
+    assert!(
+        found == expected,
+        "{page}:{}: run scripts/update-expected\n  is     {}\n  should {}",
+        at + 1,
+        line(&found),
+        line(expected)
+    );
+}
+
+/// A block of code, and the comment before it that says how to run it.
+struct Block<'a> {
+    language: &'a str,
+    body: Vec<&'a str>,
+    how: &'a str,
+}
+
+impl Block<'_> {
+    fn exit_code(&self) -> i32 {
+        let code = self.how.strip_prefix("exit ");
+        code.map_or(0, |code| code.parse().unwrap())
+    }
+
+    fn sandbox(&self, page: &str) -> DocumentSandbox {
+        let configuration = read(page).split("```toml\n").nth(1).map(|rest| {
+            let (configuration, _) = rest.split_once("```").unwrap();
+            configuration.to_owned()
+        });
+        DocumentSandbox::new(self.how == "network", configuration.as_deref())
+    }
+
+    /// What stands in the page once its commands have run.
+    fn rendered(&self, page: &str) -> String {
+        match self.language {
+            _ if self.how == "no" => self.as_written(),
+            "sh" => {
+                let ran = self.sandbox(page).run(&self.as_written());
+                assert_eq!(ran.code, self.exit_code(), "{page}\n{}{ran:?}", self.as_written());
+                self.as_written()
+            }
+            "console" => self.session(page),
+            "rust" => library_example(),
+            _ => {
+                let strays = self.body.iter().find(|line| line.starts_with("botaudit "));
+                assert!(strays.is_none(), "{page}: not marked sh or console: {strays:?}");
+                for word in self.as_written().split_whitespace() {
+                    let is_script = word.starts_with("scripts/");
+                    assert!(!is_script || repository().join(word).exists(), "{page}: {word}");
+                }
+                self.as_written()
+            }
+        }
+    }
+
+    fn as_written(&self) -> String {
+        self.body.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Commands, each with what it prints, one after another in one directory.
+    fn session(&self, page: &str) -> String {
+        let sandbox = self.sandbox(page);
+        let mut text = String::new();
+        let mut lines = self.body.iter().peekable();
+        while let Some(first) = lines.next() {
+            let mut command = (*first).to_owned();
+            while command.ends_with('\\') {
+                command.push('\n');
+                command.push_str(lines.next().unwrap());
+            }
+            let command_line =
+                command.strip_prefix("$ ").unwrap_or_else(|| panic!("{page}: {first}"));
+            let mut shown = Vec::new();
+            while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
+                shown.push(*line);
+            }
+            let ran = sandbox.run(command_line);
+            assert_eq!(ran.code, self.exit_code(), "{page}: {command}\n{ran:?}");
+            writeln!(text, "{command}").unwrap();
+            text.push_str(&abridged(&ran.stdout, &shown));
+        }
+        text
+    }
+}
+
+/// As many lines from the beginning and the end of `output` as stand around `[...]` in `shown`.
+fn abridged(output: &str, shown: &[&str]) -> String {
+    let output: Vec<&str> = output.trim_end().lines().collect();
+    let Some(gap) = shown.iter().position(|line| *line == "[...]") else {
+        let blank = shown.iter().rev().take_while(|line| line.is_empty()).count();
+        return output.into_iter().chain(vec![""; blank]).map(|line| format!("{line}\n")).collect();
+    };
+    let end = output.len().saturating_sub(shown.len() - gap - 1).max(gap);
+    let lines = output[..gap.min(end)].iter().chain([&"[...]"]).chain(&output[end..]);
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn an_excerpt_keeps_the_lines_around_the_gap() {
+    assert_eq!(abridged("a\nb\nc\nd\n", &["x", "[...]", "y"]), "a\n[...]\nd\n");
+    assert_eq!(abridged("a\nb\n", &["x", ""]), "a\nb\n\n");
+}
+
+/// The page, with what its commands print.
+fn check_commands(page: &str) {
+    let text = read(page);
+    let mut expected = String::new();
+    let mut how = "";
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        writeln!(expected, "{line}").unwrap();
+        if let Some(language) = line.strip_prefix("```") {
+            let body = lines.by_ref().take_while(|line| *line != "```").collect();
+            expected.push_str(&Block { language, body, how }.rendered(page));
+            expected.push_str("```\n");
+        }
+        let comment = line.strip_prefix("<!-- run: ").and_then(|rest| rest.strip_suffix(" -->"));
+        how = comment.unwrap_or("");
+    }
+    check_page(page, &expected);
+}
+
+macro_rules! pages {
+    ($($test:ident: $page:literal,)*) => {
+        $(
+            #[cfg(unix)]
+            #[test]
+            fn $test() {
+                check_commands($page);
+            }
+        )*
+        const PAGES: &[&str] = &[$($page),*];
+    };
+}
+
+pages! {
+    the_readme: "README.md",
+    contributing: "CONTRIBUTING.md",
+    architecture: "docs/architecture.md",
+    archive: "docs/archive.md",
+    benchmarks: "docs/benchmarks.md",
+    classify: "docs/classify.md",
+    guide: "docs/guide.md",
+    identity: "docs/identity.md",
+    library: "docs/library.md",
+    limits: "docs/limits.md",
+    nightly: "docs/nightly.md",
+}
+
+#[test]
+fn every_page_is_checked() {
+    let pages = fs::read_dir(repository().join("docs")).unwrap();
+    let pages = pages.map(|page| format!("docs/{}", page.unwrap().file_name().to_str().unwrap()));
+    let pages: BTreeSet<String> = pages.filter(|page| page.ends_with(".md")).collect();
+    let checked = PAGES.iter().filter(|page| page.starts_with("docs/"));
+    // Its text runs no command; below is its own test.
+    let checked = checked.copied().chain(["docs/reports.md"]).map(str::to_owned).collect();
+    assert_eq!(pages, checked);
+}
+
+/// `README.md` is a page that people read to its end.
+#[test]
+fn the_readme_is_short() {
+    assert!(read("README.md").lines().count() <= 200);
+}
+
+/// The two commands that people and continuous integration use.
+#[test]
+fn the_readme_has_its_two_commands() {
+    for command in [
+        "cargo run --release -- audit --robots sample-data/robots -o report/ sample-data/logs",
+        "scripts/check",
+    ] {
+        assert!(read("README.md").contains(&format!("\n```\n{command}\n```\n")), "{command}");
+    }
+}
+
+/// The documentation of the library compiles its example; docs/library.md shows the same.
+fn library_example() -> String {
+    let library = read("src/lib.rs");
+    let lines = library.lines().skip_while(|line| *line != "//! ```").skip(1);
+    let lines = lines.take_while(|line| *line != "//! ```");
+    lines.map(|line| format!("{}\n", line.strip_prefix("//! ").unwrap_or_default())).collect()
+}
+
+/// Those that mean the same in several tables, by name.
+fn shared_columns() -> Vec<CsvColumn> {
+    let all = || TABLES.iter().flat_map(|table| table.columns);
+    let mut shared: Vec<CsvColumn> = Vec::new();
+    for column in all() {
+        let is_same = |other: &&CsvColumn| {
+            (other.name, other.unit, other.meaning) == (column.name, column.unit, column.meaning)
+        };
+        let is_new = !shared.iter().any(|other| is_same(&other));
+        if is_new && all().filter(is_same).count() > 1 {
+            shared.push(*column);
+        }
+    }
+    shared
+}
+
+fn is_among(column: &CsvColumn, columns: &[CsvColumn]) -> bool {
+    columns.iter().any(|other| {
+        (other.name, other.unit, other.meaning) == (column.name, column.unit, column.meaning)
+    })
+}
+
+fn column_table(columns: &[CsvColumn]) -> String {
+    let mut text = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
+    for column in columns {
+        writeln!(text, "| `{}` | {} | {} |", column.name, column.unit, column.meaning).unwrap();
+    }
+    text
+}
+
+fn table_section(table: &TableSchema, shared: &[CsvColumn]) -> String {
+    let names: Vec<String> =
+        table.columns.iter().map(|column| format!("`{}`", column.name)).collect();
+    let own: Vec<CsvColumn> =
+        table.columns.iter().filter(|column| !is_among(column, shared)).copied().collect();
+    let mut text = format!("\n## {}\n\nOne row for {}.\n", table.file, table.row);
+    write!(text, "\nColumns in order: {}.\n", names.join(", ")).unwrap();
+    if !own.is_empty() {
+        write!(text, "\n{}", column_table(&own)).unwrap();
+    }
+    text
+}
+
+#[test]
+fn reports_are_described_as_declared() {
+    let page = "docs/reports.md";
+    let text = read(page);
+    let (by_hand, _) = text.split_once(GENERATED).expect("docs/reports.md marks its tables");
+    let shared = shared_columns();
+    let mut expected = format!("{by_hand}{GENERATED}\n## Shared columns\n\n");
+    expected.push_str("These columns mean the same in every table that has them.\n\n");
+    expected.push_str(&column_table(&shared));
+    for table in TABLES {
+        expected.push_str(&table_section(table, &shared));
+    }
+    check_page(page, &expected);
+}
+
+#[test]
+fn every_exit_code_is_explained() {
+    for code in ["| 0 |", "| 1 |", "| 2 |", "| 3 |"] {
+        assert!(read("README.md").contains(code), "{code}");
+    }
+}
+
+/// The units of the timer, as systemd itself reads them; not where there is no systemd.
+#[test]
+fn systemd_accepts_the_units() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = read("docs/nightly.md");
+    let units = page.split("```ini\n").skip(1).map(|unit| unit.split("```").next().unwrap());
+    let mut names = Vec::new();
+    for unit in units {
+        let is_timer = unit.contains("[Timer]");
+        let name = dir.path().join(if is_timer { "botaudit.timer" } else { "botaudit.service" });
+        let program = env!("CARGO_BIN_EXE_botaudit");
+        fs::write(&name, unit.replace("/usr/local/bin/botaudit", program)).unwrap();
+        names.push(name);
+    }
+    assert_eq!(names.len(), 2);
+    let mut command = std::process::Command::new("systemd-analyze");
+    match command.arg("verify").args(&names).output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && said.trim().is_empty(), "{said}");
+        }
+        Err(_) => eprintln!("skipped: there is no systemd-analyze"),
+    }
+}

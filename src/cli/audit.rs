@@ -18,36 +18,42 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
+use super::help::short;
 use super::shared::{ForceArg, refusal};
 use super::{exit_status::ExitStatus, progress::Show, setup::Setup};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
-const EXAMPLES: &str = include_str!("help/audit.txt");
+const HELP: &str = include_str!("help/audit.txt");
 
-/// Judge the requests of access logs by robots.txt; write CSV tables and a page that shows them.
+/// Report which crawlers broke the rules of robots.txt.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit audit --help")]
+#[command(after_help = short(HELP, "audit"), after_long_help = HELP)]
 pub struct AuditArgs {
     /// Access logs: files, directories, patterns, or - for standard input.
     ///
-    /// Plain, or compressed by gzip, zstd, bzip2 or xz, which their first bytes tell.
+    /// gzip, zstd, bzip2 and xz are detected by content, not by file name.
     #[arg(required_unless_present = "config", value_name = "LOG")]
     logs: Vec<OsString>,
-
-    #[command(flatten)]
-    configured: ConfiguredArgs,
 
     #[command(flatten)]
     robots: RobotsFlags,
 
     #[command(flatten)]
+    judging: JudgingFlags,
+
+    #[command(flatten)]
     origins: OriginFlags,
 
     #[command(flatten)]
-    what_if: WhatIfFlags,
+    format: FormatFlags,
 
-    /// Where the report goes; a report that stands there is replaced at the end, in one step.
+    #[command(flatten)]
+    window: WindowFlags,
+
+    /// Directory of the report.
+    ///
+    /// An older report there is replaced at the end, in one step.
     #[arg(
         help_heading = "Output",
         short,
@@ -57,28 +63,16 @@ pub struct AuditArgs {
     )]
     output: PathBuf,
 
-    /// Write the tally of these logs to FILE instead of a report, to be merged with others.
-    ///
-    /// `botaudit merge` adds tallies up, and `botaudit report` draws the report of them: together
-    /// they are what one audit of all the logs would have written.
-    #[arg(
-        help_heading = "Parts of a large audit",
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["output", "fail_on", "fail_on_violations"]
-    )]
-    partial: Option<PathBuf>,
-
-    /// What reports call the one input, for instance its URL in object storage.
-    #[arg(help_heading = "Parts of a large audit", long, value_name = "NAME")]
-    name: Option<String>,
-
-    #[command(flatten)]
-    collect: CollectArgs,
-
-    /// Write every violating request to FILE, compressed if its name ends in .gz or .zst.
+    /// Write all violations to FILE (CSV; also .gz or .zst).
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
+
+    #[command(flatten)]
+    thresholds: ThresholdFlags,
+
+    /// Print only warnings and errors.
+    #[arg(help_heading = "Output", short, long)]
+    quiet: bool,
 
     #[command(flatten)]
     force: ForceArg,
@@ -87,26 +81,41 @@ pub struct AuditArgs {
     privacy: PrivacyFlags,
 
     #[command(flatten)]
-    format: FormatFlags,
-
-    #[command(flatten)]
-    window: WindowFlags,
-
-    #[command(flatten)]
-    judging: JudgingFlags,
-
-    #[command(flatten)]
     identity: IdentityFlags,
 
     #[command(flatten)]
-    thresholds: ThresholdFlags,
+    what_if: WhatIfFlags,
 
-    /// Say nothing but warnings and errors.
-    #[arg(help_heading = "Output", short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    configured: ConfiguredArgs,
 
-    /// Threads that read, parse and judge; 0 for one a core [default: 0]
-    #[arg(help_heading = "Performance", long, value_name = "N")]
+    /// Write the tally of these logs to FILE instead of a report.
+    ///
+    /// `botaudit merge` adds tallies up, and `botaudit report` writes their report. It is the same
+    /// report as that of one audit of all the logs.
+    #[arg(
+        help_heading = "Parts of a large audit",
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        conflicts_with_all = ["output", "fail_on", "fail_on_violations"]
+    )]
+    partial: Option<PathBuf>,
+
+    /// Name of the only input in reports, such as its URL in object storage.
+    #[arg(
+        help_heading = "Parts of a large audit",
+        long,
+        value_name = "NAME",
+        hide_short_help = true
+    )]
+    name: Option<String>,
+
+    #[command(flatten)]
+    collect: CollectArgs,
+
+    /// Number of threads; 0 means one per core [default: 0]
+    #[arg(help_heading = "Performance", long, value_name = "N", hide_short_help = true)]
     threads: Option<usize>,
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::archive::{Store, import::time_named};
 use crate::crawlers::registry::Registry;
@@ -17,76 +17,95 @@ use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::exit_status::ExitStatus;
+use super::help::short;
 use super::shared::{cannot_print, origin, registry, unknown_crawler};
 use super::value_names::{DIALECTS, one_of};
 
-const EXAMPLES: &str = include_str!("help/check.txt");
+const HELP: &str = include_str!("help/check.txt");
 
 /// The longest URL that is looked at, in bytes. Apache and nginx refuse a request line past 8 KiB
 /// as they come. Every rule is tried, in both dialects, in time that grows with the URL: the worst
 /// robots.txt known, 31 rules of 16 KiB that end in `%2A`, takes a second for a URL of this length.
 const URL_BYTES_MAX: usize = 1 << 16;
 
-/// Say whether a crawler may request a URL, and each step of the asked.
+/// Check whether a crawler may request a URL, and explain the answer.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit check --help")]
+#[command(after_help = short(HELP, "check"), after_long_help = HELP)]
 pub struct CheckArgs {
-    /// URLs, or paths of --origin; - for a list on standard input, one a line.
+    /// URLs, or paths with --origin; - reads a list from standard input.
+    ///
+    /// A list has one URL per line.
     #[arg(required = true, value_name = "URL")]
     urls: Vec<OsString>,
 
     #[command(flatten)]
     asker: AskerArgs,
 
-    /// A robots.txt file, which then governs all URLs, a directory with one file an origin, or an
-    /// archive of `botaudit robots`.
+    /// robots.txt file, directory of such files, or archive.
     ///
-    /// In a directory the names decide: `example.com`, `example.com.txt` and
-    /// `example.com/robots.txt` govern that host on its default port under any scheme;
-    /// `https_example.com_8443.txt` governs exactly that origin, and wins.
-    #[arg(long, value_name = "PATH")]
+    /// A file applies to all URLs. A directory has one file per host, and the file names decide. `example.com`, `example.com.txt` and
+    /// `example.com/robots.txt` apply to that host on its default port, for http and https.
+    /// `https_example.com_8443.txt` applies to exactly that origin and takes precedence.
+    #[arg(long, value_name = "PATH", help_heading = "Rules")]
     robots: PathBuf,
 
-    /// The time to ask about, as 2026-01-31T12:00:00Z: an archive says what was in force. Else now.
-    #[arg(long, value_name = "TIME")]
+    /// Use what was in force at TIME, by an archive [default: now]
+    ///
+    /// TIME is written as 2026-01-31T12:00:00Z, or as a date.
+    #[arg(long, value_name = "TIME", help_heading = "Rules")]
     at: Option<String>,
 
-    /// Origin of paths that are given alone, as https://example.com.
-    #[arg(long, value_name = "URL")]
+    /// Origin of paths, such as https://example.com.
+    #[arg(long, value_name = "URL", help_heading = "Rules")]
     origin: Option<String>,
 
-    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(long, value_name = "FILE")]
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
     crawlers: Option<PathBuf>,
 
-    /// How percent-encodings and wildcards are read.
-    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    /// How percent-encodings and wildcards are compared.
+    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+        help_heading = "Rules", hide_short_help = true)]
     dialect: Dialect,
 
-    /// One JSON object a URL, each on a line, with all steps.
-    #[arg(long)]
-    json: bool,
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
+    format: Format,
 
-    /// One line a URL: the verdict, the deciding line of robots.txt, the URL.
-    #[arg(short, long, conflicts_with = "json")]
+    /// Print one line per URL: verdict, deciding line, URL.
+    #[arg(short, long, help_heading = "Output", conflicts_with = "format")]
     quiet: bool,
 }
 
 /// Who asks.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Crawler")]
 #[group(required = true, multiple = false)]
 struct AskerArgs {
-    /// A known crawler by its name, as GPTBot.
+    /// Known crawler, such as GPTBot.
     #[arg(long, value_name = "NAME")]
     crawler: Option<String>,
 
-    /// Whoever sends this User-Agent header, given in full.
+    /// Crawler that sends this whole User-Agent header.
     #[arg(long, value_name = "HEADER")]
     user_agent: Option<OsString>,
 
-    /// Whoever answers to this product token, known or not.
+    /// Any crawler with this product token.
+    ///
+    /// The product token is the name in User-agent lines of robots.txt.
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
+}
+
+/// What `--format` names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    /// For people: each step of the answer
+    Text,
+    /// For programs: an array with one object per URL
+    Json,
+    /// For programs: one object per line and URL
+    Jsonl,
 }
 
 /// How answers are written.
@@ -95,6 +114,7 @@ enum Form {
     Text,
     Line,
     Json,
+    JsonLines,
 }
 
 impl CheckArgs {
@@ -110,10 +130,11 @@ impl CheckArgs {
             asker,
             origin: origin.as_ref(),
             at,
-            form: match (self.json, self.quiet) {
-                (true, _) => Form::Json,
-                (_, true) => Form::Line,
-                (_, _) => Form::Text,
+            form: match (self.format, self.quiet) {
+                (Format::Json, _) => Form::Json,
+                (Format::Jsonl, _) => Form::JsonLines,
+                (Format::Text, true) => Form::Line,
+                (Format::Text, false) => Form::Text,
             },
             out: BufWriter::new(io::stdout().lock()),
             outcome: ExitStatus::Done,
@@ -127,7 +148,7 @@ impl CheckArgs {
                 answers.answer(url.as_encoded_bytes())?;
             }
         }
-        answers.out.flush().map_err(cannot_print)?;
+        answers.end()?;
         Ok(answers.outcome)
     }
 
@@ -206,10 +227,16 @@ impl Answers<'_> {
                 self.undecided(url, &undecided)
             }
         };
-        if self.form == Form::Text && !std::mem::replace(&mut self.is_first, false) {
-            self.out.write_all(b"\n").map_err(cannot_print)?;
-        }
-        self.out.write_all(text.as_bytes()).map_err(cannot_print)?;
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let before = match (self.form, is_first) {
+            (Form::Text, false) => "\n",
+            (Form::Json, true) => "[\n",
+            (Form::Json, false) => ",\n",
+            (Form::Text, true) | (Form::Line | Form::JsonLines, _) => "",
+        };
+        // Objects of an array are parted by commas, which follow no line end.
+        let text = if self.form == Form::Json { text.trim_end() } else { &text };
+        write!(self.out, "{before}{text}").map_err(cannot_print)?;
         // A list may be typed, or come slowly.
         if self.is_watched { self.out.flush().map_err(cannot_print) } else { Ok(()) }
     }
@@ -218,7 +245,7 @@ impl Answers<'_> {
         match self.form {
             Form::Text => text(explanation, self.asker.who),
             Form::Line => verdict_line(explanation, self.asker.who),
-            Form::Json => json(explanation, self.asker.who),
+            Form::Json | Form::JsonLines => json(explanation, self.asker.who),
         }
     }
 
@@ -226,8 +253,18 @@ impl Answers<'_> {
         match self.form {
             Form::Text => undecided_text(url, undecided),
             Form::Line => undecided_line(url, undecided),
-            Form::Json => undecided_json(url, undecided, self.asker.who),
+            Form::Json | Form::JsonLines => undecided_json(url, undecided, self.asker.who),
         }
+    }
+
+    /// Ends the output, once all URLs are answered.
+    fn end(&mut self) -> Result<()> {
+        let end = match (self.form, self.is_first) {
+            (Form::Json, true) => "[]\n",
+            (Form::Json, false) => "\n]\n",
+            _ => "",
+        };
+        self.out.write_all(end.as_bytes()).and_then(|()| self.out.flush()).map_err(cannot_print)
     }
 }
 

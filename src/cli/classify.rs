@@ -25,114 +25,136 @@ use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::url::dialect::Dialect;
 
+use super::help::short;
 use super::progress::{Show, follow};
 use super::shared::{ForceArg, cannot_print, complain, registry};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 use super::{exit_status::ExitStatus, signals, size::bytes};
 
-const EXAMPLES: &str = include_str!("help/classify.txt");
+const HELP: &str = include_str!("help/classify.txt");
 
-/// Say of millions of URLs whether crawlers may request them.
+/// Classify URLs in bulk: which crawlers may request them.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit classify --help")]
+#[command(after_help = short(HELP, "classify"), after_long_help = HELP)]
 pub struct ClassifyArgs {
-    /// Lists of URLs, compressed or not: files, directories, patterns, or - for standard input.
+    /// Lists of URLs: files, directories, patterns, or -.
+    ///
+    /// - is standard input. gzip, zstd, bzip2 and xz are detected by content, not by file name.
     #[arg(required = true, value_name = "LIST")]
     lists: Vec<OsString>,
 
-    /// A robots.txt file, which then governs all URLs, a directory with one file an origin, or an
-    /// archive made by botaudit robots.
-    #[arg(long, value_name = "PATH")]
+    /// robots.txt file, directory of such files, or archive.
+    ///
+    /// A file applies to all URLs. A directory has one file per host, as for `botaudit check`.
+    #[arg(long, value_name = "PATH", help_heading = "Rules")]
     robots: PathBuf,
 
-    /// A known crawler by its name, as GPTBot; may be given several times.
+    /// Known crawler, such as GPTBot; repeatable.
     #[arg(long, value_name = "NAME", help_heading = "Crawler")]
     crawler: Vec<String>,
 
-    /// Whoever answers to this product token, known or not; may be given several times.
+    /// Any crawler with this product token; repeatable.
     #[arg(long, value_name = "TOKEN", help_heading = "Crawler")]
     token: Vec<String>,
 
-    /// The column that names the crawler of each row.
-    #[arg(long, value_name = "COLUMN", help_heading = "Crawler",
+    /// Column with the name of the crawler of each row.
+    #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
         conflicts_with_all = ["crawler", "token", "user_agent_column"])]
     crawler_column: Option<String>,
 
-    /// The column with the User-Agent header of each row.
-    #[arg(long, value_name = "COLUMN", help_heading = "Crawler",
+    /// Column with the User-Agent header of each row.
+    #[arg(long, value_name = "COLUMN", help_heading = "Crawler", hide_short_help = true,
         conflicts_with_all = ["crawler", "token"])]
     user_agent_column: Option<String>,
 
-    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(long, value_name = "FILE", help_heading = "Crawler")]
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+    #[arg(long, value_name = "FILE", help_heading = "Crawler", hide_short_help = true)]
     crawlers: Option<PathBuf>,
 
-    /// How the lists are written. Told from the names if not given: .csv, .tsv, .jsonl, else lines.
-    #[arg(long, value_parser = one_of(&LIST_SYNTAXES), value_name = "FORM", help_heading = "Input")]
+    /// Format of the lists [default: by file name: .csv, .tsv, .jsonl, otherwise lines]
+    #[arg(long, value_parser = one_of(&LIST_SYNTAXES), value_name = "FORMAT", help_heading = "Input",
+        hide_short_help = true)]
     input_format: Option<ListSyntax>,
 
-    /// The column of the URL in a CSV or TSV list, by its name in the header or its number.
+    /// Column of the URL in CSV or TSV, by name or number.
     #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with = "field")]
     column: Option<String>,
 
-    /// The member of the URL in a list of JSON objects.
+    /// Key of the URL in JSON objects.
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     field: Option<String>,
 
-    /// The column that tells when each row is to be judged: RFC 3339, a date in UTC, or seconds since
-    /// 1970. Not given, the newest robots.txt counts.
-    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    /// Column with the time to judge each row at [default: the newest robots.txt counts]
+    ///
+    /// A time is RFC 3339, a date (UTC), or seconds since 1970.
+    #[arg(long, value_name = "COLUMN", help_heading = "Input", hide_short_help = true)]
     time_column: Option<String>,
 
-    /// Scheme of URLs that name none, as https.
-    #[arg(long, value_name = "SCHEME", help_heading = "Input")]
+    /// Scheme of URLs without a scheme, such as https.
+    #[arg(long, value_name = "SCHEME", help_heading = "Input", hide_short_help = true)]
     default_scheme: Option<String>,
 
-    /// Where to write; standard output if not given. Compressed if the name ends in .gz or .zst.
+    /// Output file (also .gz or .zst); - is standard output [default: -]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
     force: ForceArg,
 
-    /// How to write. Told from the name of the output if not given: .tsv, .jsonl, else CSV.
-    #[arg(long, value_parser = one_of(&LAYOUTS), value_name = "FORM", help_heading = "Output")]
+    /// Format of the output [default: by file name]
+    ///
+    /// A name that ends in .tsv or .jsonl (also compressed) decides; all others mean csv.
+    #[arg(long, value_parser = one_of(&LAYOUTS), value_name = "FORMAT", help_heading = "Output")]
     format: Option<Layout>,
 
-    /// One row a URL with a column for each crawler, not a row for each crawler.
+    /// Write one row per URL with a column for each crawler.
     #[arg(long, help_heading = "Output")]
     wide: bool,
 
-    /// The columns to write, in this order, separated by commas.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
+    /// Columns to write, in this order, separated by commas.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     columns: Option<Vec<String>>,
 
-    /// Write only rows with these verdicts, separated by commas.
+    /// Write only these verdicts, separated by commas.
     #[arg(long, value_name = "VERDICTS", value_delimiter = ',', help_heading = "Output")]
     only: Vec<String>,
 
-    /// Write counts by crawler, origin and rule instead of rows.
+    /// Write only counts, by crawler, origin and rule.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["wide", "columns", "only", "format"])]
     summary: bool,
 
     /// Exit with 1 if a URL is disallowed.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     fail_on_disallowed: bool,
 
-    /// How percent-encodings and wildcards are read.
-    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    /// How percent-encodings and wildcards are compared.
+    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+        help_heading = "Rules", hide_short_help = true)]
     dialect: Dialect,
 
-    /// Memory to use, about: 64MiB, 2GiB; a number alone is MiB.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = bytes)]
+    /// Approximate memory to use, such as 64MiB or 2GiB; a number alone is MiB.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = bytes,
+        help_heading = "Performance", hide_short_help = true)]
     memory: usize,
 
-    /// Threads that judge; 0 for one a core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Number of threads; 0 means one per core.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Performance",
+        hide_short_help = true
+    )]
     threads: usize,
 
-    /// Say nothing but warnings and errors.
-    #[arg(short, long)]
+    /// Print only warnings and errors.
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 

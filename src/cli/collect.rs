@@ -22,30 +22,31 @@ use super::{exit_status::ExitStatus, fetching::known_store, identity::ranges, se
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Parts of a large audit")]
 pub struct CollectArgs {
-    /// Write what --verify-dns, --infer-outages and --fetch need to know of these logs to FILE.
+    /// Write to FILE what --verify-dns, --infer-outages and --fetch need from these logs.
     ///
-    /// Nothing is judged. `botaudit merge` adds such files of several machines up, and --collected
-    /// uses the sum. With --verify-dns, FILE holds addresses of clients: only its owner may read
-    /// it, and it should be deleted after use. Give the same --robots as in the audit.
+    /// Nothing is judged. `botaudit merge` merges such files of several machines, and --collected
+    /// reads the result. With --verify-dns, FILE holds client addresses: only its owner may read it;
+    /// delete it after use. Give the same --robots as in the audit.
     #[arg(
         long,
         value_name = "FILE",
+        hide_short_help = true,
         conflicts_with_all = ["output", "partial", "collected", "evidence", "fail_on", "fail_on_violations"]
     )]
     pub collect: Option<PathBuf>,
 
-    /// Take what --verify-dns, --infer-outages and --fetch need to know from FILE.
+    /// Read from FILE what --verify-dns, --infer-outages and --fetch need.
     ///
-    /// The logs are then read once, and may come from a pipe. FILE must have been collected from
-    /// these logs, among others, by the same version, registry of crawlers and options.
-    #[arg(long, value_name = "FILE")]
+    /// The logs are then read once, and may come from a pipe. FILE must be collected from these logs
+    /// (and possibly others), with the same version, the same crawlers and the same options.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub collected: Option<PathBuf>,
 
-    /// The secret by which --collect tells clients apart, 16 characters or more [default: random]
+    /// Secret with which --collect hashes clients, at least 16 characters [default: random]
     ///
-    /// Files of several machines can be merged only if all had the same. For --infer-outages FILE
-    /// holds hashes of clients by it, not their addresses, and not TEXT.
-    #[arg(long, value_name = "TEXT", value_parser = ClientKey::of_text, requires = "collect")]
+    /// Files of several machines can be merged only if they have the same secret. For
+    /// --infer-outages FILE holds hashes of clients, neither their addresses nor the secret.
+    #[arg(long, hide_short_help = true, value_name = "TEXT", value_parser = ClientKey::of_text, requires = "collect")]
     client_key: Option<ClientKey>,
 }
 

@@ -64,211 +64,225 @@ macro_rules! config_flags {
 
 config_flags! {
     /// By what requests are judged.
-    pub struct RobotsFlags under "Fetching robots.txt" {
-        /// A robots.txt file for the whole log, a directory with one file an origin, or an archive.
+    pub struct RobotsFlags under "Rules" {
+        /// robots.txt file, directory of such files, or archive.
         ///
-        /// In an archive, made by `botaudit robots import` or `fetch`, each request is judged by what
-        /// was in force when it was made.
+        /// A file applies to all logs. A directory has one file per host, and the file names decide. `example.com`, `example.com.txt` and
+        /// `example.com/robots.txt` apply to that host on its default port, for http and https.
+        /// `https_example.com_8443.txt` applies to exactly that origin and takes precedence.
         ///
-        /// In a directory the names decide: `example.com`, `example.com.txt` and
-        /// `example.com/robots.txt` govern that host on its default port under any scheme;
-        /// `https_example.com_8443.txt` governs exactly that origin, and wins.
-        #[arg(help_heading = "Rules", long, value_name = "PATH")]
+        /// With an archive, made by `botaudit robots import` or `fetch`, each request is judged by
+        /// the robots.txt that was in force when it was made.
+        #[arg(long, value_name = "PATH")]
         robots: Option<PathBuf>,
 
-        /// First fetch the robots.txt of each origin that crawlers asked, into the archive of --robots.
+        /// First fetch the robots.txt of every host in the logs.
         ///
-        /// The archive is made where there is none; without --robots it is robots.db. The logs are read
-        /// twice: once for the origins, once to judge. Requests from before are judged by what is
-        /// fetched now, and the report says how many. `botaudit robots fetch` lets you say more of how.
+        /// Only origins that crawlers requested are fetched from. The files go into the archive that --robots names, which is created if it does not exist;
+        /// without --robots it is robots.db. The logs are read twice: first to find the origins, then
+        /// to judge. Requests from before the fetch are judged by what is fetched now; the report says
+        /// how many. `botaudit robots fetch` has more options.
         #[arg(long)]
         fetch: bool,
 
-        /// Ask hosts of the logs also at private addresses. Host names in logs are
-        /// untrusted: any client can send any Host header.
-        #[arg(long)]
+        /// Allow fetching from private addresses.
+        ///
+        /// Host names in logs are untrusted: any client can send any Host header.
+        #[arg(long, hide_short_help = true)]
         allow_private_addresses: bool,
     }
 
-    /// Whose log it is, and by whom it was reached.
+    /// Origins of requests, and the proxies before them.
     pub struct OriginFlags under "Origins" {
-        /// Origin of records whose log names no host, as https://example.com.
+        /// Origin if the log names no host: https://example.com.
         #[arg(long, value_name = "URL")]
         origin: Option<Origin>,
 
-        /// Regular expression that takes the host of such records from the log's path, without --origin.
+        /// Regular expression that takes the host from the log's path, where neither the log nor
+        /// --origin names one.
         ///
-        /// Its group `host` is the host; groups `scheme` and `port` are optional:
+        /// It needs a group named `host`; groups named `scheme` and `port` are optional:
         /// '/var/log/nginx/(?<host>[^/]+)\.access\.log'.
-        #[arg(long, value_name = "REGEX")]
+        #[arg(long, value_name = "REGEX", hide_short_help = true)]
         origin_from_path: Option<String>,
 
-        /// Another name of a host or an origin: www.example.com=example.com. Can be repeated.
+        /// Another name of a host or origin, such as www.example.com=example.com; repeatable.
         ///
-        /// Between hosts, scheme and port stay; http://example.com=https://example.com is about
-        /// these two alone. The report and robots.txt go by the second name.
-        #[arg(long, value_name = "ALIAS=NAME")]
+        /// The report and the rules use the second name. An alias between hosts keeps scheme and port;
+        /// http://example.com=https://example.com concerns only these two origins.
+        #[arg(long, value_name = "ALIAS=NAME", hide_short_help = true)]
         alias: Vec<String>,
 
-        /// A proxy that is believed about X-Forwarded-For, as 10.0.0.0/8. Can be repeated.
+        /// Trust X-Forwarded-For from this proxy (CIDR, such as 10.0.0.0/8); repeatable.
         ///
-        /// The client is then the last address there that is no such proxy.
-        #[arg(long, value_name = "CIDR")]
+        /// The client is the last address in X-Forwarded-For that is not a trusted proxy.
+        #[arg(long, value_name = "CIDR", hide_short_help = true)]
         trusted_proxy: Vec<String>,
     }
 
-    /// What if another robots.txt had been in force.
+    /// The draft of a robots.txt.
     pub struct WhatIfFlags under "Testing a draft" {
-        /// A draft of a robots.txt: write to what-if.csv what it would newly forbid or allow.
+        /// Write to what-if.csv what this draft of a robots.txt would newly disallow or allow.
         ///
-        /// Compared with the rules in force, for the requests that these decided. The draft stands for
-        /// the whole of a single --robots file; else for --origin, or for the only origin of the logs.
-        #[arg(long, value_name = "DRAFT")]
+        /// The draft is compared with the rules in force, for the requests that these decided. It
+        /// replaces a single --robots file for all origins; otherwise it replaces the robots.txt of
+        /// --origin, or of the only origin in the logs.
+        #[arg(long, value_name = "DRAFT", hide_short_help = true)]
         what_if: Option<PathBuf>,
 
-        /// The origin that the draft is for, as https://example.com. Can be repeated.
-        #[arg(long, value_name = "URL")]
+        /// Origin that the draft is for, such as https://example.com; repeatable.
+        #[arg(long, value_name = "URL", hide_short_help = true)]
         what_if_for: Vec<Origin>,
     }
 
-    /// What may leave in a report.
+    /// What a report may disclose.
     pub struct PrivacyFlags under "Privacy" {
-        /// How clients' addresses are written in reports [default: none]
-        #[arg(long, value_name = "HOW", value_parser = one_of(&ADDRESS_FORMS))]
+        /// How client addresses appear in reports [default: none]
+        #[arg(long, value_name = "FORM", value_parser = one_of(&ADDRESS_FORMS), hide_short_help = true)]
         ip: Option<AddressForm>,
 
-        /// Text that hashes of addresses depend on; keep it secret, and keep it to compare reports.
-        #[arg(long, value_name = "TEXT")]
+        /// Secret text for --ip hash; use the same text again to compare reports.
+        #[arg(long, value_name = "TEXT", hide_short_help = true)]
         ip_salt: Option<String>,
 
-        /// Leave query strings out of examples and evidence, and examples out of rejects.csv.
-        #[arg(long)]
+        /// Leave query strings out of the report.
+        ///
+        /// Examples and evidence have no query strings, and rejects.csv has no examples.
+        #[arg(long, hide_short_help = true)]
         strip_query: bool,
     }
 
-    /// What the user says of the formats of all logs.
-    pub struct FormatFlags under "Reading logs" {
-        /// Log format, by name or as the server's configuration has it; told from the lines if not given.
+    /// The format of all logs.
+    pub struct FormatFlags under "Input" {
+        /// Name or format string [default: auto-detected]
         ///
-        /// A name that botaudit formats lists; or what stands in an nginx log_format or an Apache
-        /// LogFormat, as '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
+        /// `botaudit formats` lists the names. A format string is the value of nginx's log_format or
+        /// Apache's LogFormat, such as
+        /// '$remote_addr - [$time_local] "$request" $status "$http_user_agent"' or
         /// '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'.
         #[arg(long, value_name = "FORMAT")]
         log_format: Option<String>,
 
-        /// Keys of a JSON log, as time=ts,host=request.host,user-agent=headers.ua; the others are told.
-        #[arg(long, value_name = "PART=KEY,...")]
+        /// Keys of a JSON log: time=ts,host=request.host,user-agent=headers.ua; other keys are
+        /// auto-detected.
+        #[arg(long, value_name = "FIELD=KEY,...", hide_short_help = true)]
         json_fields: Option<String>,
 
         /// Request headers that HAProxy captures, in the order of its configuration: host,user-agent.
-        #[arg(long, value_name = "NAMES")]
+        #[arg(long, value_name = "NAMES", hide_short_help = true)]
         haproxy_captures: Option<String>,
 
-        /// Zone whose midnights part days, and of times that name none, as Europe/Berlin [default: UTC]
-        #[arg(long, value_name = "ZONE")]
+        /// Time zone of days, and of logged times without a zone, such as Europe/Berlin [default: UTC]
+        #[arg(long, value_name = "ZONE", hide_short_help = true)]
         timezone: Option<Timezone>,
     }
 
     /// Which lines count, and how many must be understood.
-    pub struct WindowFlags under "Reading logs" {
-        /// Pass over requests made before TIME: 2026-01-31, 2026-01-31T12:00, or with an offset.
+    pub struct WindowFlags under "Input" {
+        /// Ignore requests before TIME, such as 2026-01-31.
         ///
-        /// A date begins at midnight in the zone of --timezone, and so does a time without an offset.
+        /// TIME is a date, or a time such as 2026-01-31T12:00 or 2026-01-31T12:00+01:00. A date is the midnight at which it begins. Dates and times without an offset are in the
+        /// zone of --timezone.
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
 
-        /// Pass over requests made at TIME or later; written as for --since.
-        #[arg(long, value_name = "TIME")]
+        /// Ignore requests at TIME or later, written as for --since.
+        #[arg(long, value_name = "TIME", hide_short_help = true)]
         until: Option<String>,
 
-        /// Lines of a file that must be records, in percent of those that are not skipped [default: 90]
+        /// Share of each file's lines that must be parsed, in percent [default: 90]
         ///
-        /// A file that falls short fails the run, as its format was mistaken; a file with fewer than
-        /// five rejected lines does not, unless no line of any file is a record. 0 accepts anything.
-        #[arg(long, value_name = "PERCENT")]
+        /// Skipped lines, such as comments, do not count. A file below this share fails the run,
+        /// because its format is probably another one. Files with fewer than five unparsed lines pass,
+        /// unless no line of any file can be parsed. 0 accepts every file.
+        #[arg(long, value_name = "PERCENT", hide_short_help = true)]
         min_parse_rate: Option<Percent>,
     }
 
     /// How the rules are applied.
     pub struct JudgingFlags under "Rules" {
-        /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-        #[arg(long, value_name = "FILE")]
+        /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+        #[arg(long, value_name = "FILE", hide_short_help = true)]
         crawlers: Option<PathBuf>,
 
-        /// Also judge crawlers that robots.txt does not bind, as if it bound everybody.
+        /// Also judge crawlers that robots.txt does not bind.
         ///
-        /// Else the requests of fetchers that a person triggered, and of crawlers that are known not to
-        /// follow robots.txt, are counted apart, and `*` does not bind crawlers that are documented to
-        /// ignore it.
-        #[arg(long)]
+        /// By default, two kinds of requests are counted separately: those that a person triggered, and
+        /// those of crawlers known not to follow robots.txt. Groups for `*` do not bind crawlers that
+        /// are documented to ignore them.
+        #[arg(long, hide_short_help = true)]
         include_unbound: bool,
 
         /// Count requests from before the first snapshot of an archive as unknown.
         ///
-        /// Else they are judged by that snapshot, and the report says how many they are.
-        #[arg(long)]
+        /// By default, they are judged by that snapshot, and the report says how many they are.
+        #[arg(long, hide_short_help = true)]
         unknown_before_first_snapshot: bool,
 
-        /// Count requests as unreachable in hours in which nobody got robots.txt, as the logs show.
+        /// Count requests as unreachable in hours in which, by the logs, robots.txt failed for all.
         ///
-        /// That is an hour of UTC in which at least three clients asked for the robots.txt of an origin
-        /// and every one got 429 or 5xx, unless an archive has a snapshot of that origin from less than
-        /// a day before or after. The logs are read twice: once for the answers, once to judge; see
-        /// --collect where they lie on several machines.
-        #[arg(help_heading = "Detecting outages from logs", long)]
+        /// In such an hour (UTC) at least three clients requested the robots.txt of an origin, and the
+        /// server answered all of them with 429 or 5xx. Hours within a day of an archived snapshot of
+        /// that origin are left out. The logs are read twice: first for these answers, then to judge.
+        /// If the logs are on several machines, see --collect.
+        #[arg(help_heading = "Detecting outages from logs", long, hide_short_help = true)]
         infer_outages: bool,
 
-        /// How percent-encodings and wildcards are read [default: google]
-        #[arg(long, value_parser = one_of(&DIALECTS))]
+        /// How percent-encodings and wildcards are compared [default: google]
+        #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), hide_short_help = true)]
         dialect: Option<Dialect>,
     }
 
-    /// By what crawlers are told from those who only use their names.
+    /// How genuine crawlers are told from clients that only use their names.
     pub struct IdentityFlags under "Crawler verification" {
-        /// Directory of the address ranges that operators publish, a file a list.
+        /// Verify crawlers by the address lists in this directory.
         ///
-        /// A list is in the file that manifest.json names for its URL, or in one named like the URL:
-        /// https://openai.com/gptbot.json in openai.com_gptbot.json or gptbot.json.
+        /// The lists are those that operators publish. `botaudit crawlers fetch-ranges` downloads the lists. The file of a list is the one that
+        /// manifest.json names for its URL, or one named like the URL:
+        /// https://openai.com/gptbot.json is openai.com_gptbot.json or gptbot.json.
         #[arg(long, value_name = "DIR")]
         ip_ranges: Option<PathBuf>,
 
-        /// Ask name servers whether addresses are those of the crawlers that they say they are.
+        /// Verify crawlers by reverse DNS.
         ///
-        /// An address is verified if its name is in a domain of the operator and has that address.
-        /// The logs are read twice: once for the addresses, once to judge; see --collect where they lie
-        /// on several machines.
+        /// An address is verified if its name is in a domain of the operator and resolves to the
+        /// address again. The logs are read twice: first for the addresses, then to judge. If the logs
+        /// are on several machines, see --collect.
         #[arg(long)]
         verify_dns: bool,
 
-        /// Remember answers in FILE: 7 days, or 1 day that there is none.
-        #[arg(long, value_name = "FILE")]
+        /// Cache DNS answers in FILE: 7 days, 1 day for negative answers.
+        #[arg(long, value_name = "FILE", hide_short_help = true)]
         dns_cache: Option<PathBuf>,
 
-        /// Name server to ask, in place of those of /etc/resolv.conf.
-        #[arg(long, value_name = "ADDR:PORT")]
+        /// Name server to query instead of those in /etc/resolv.conf.
+        #[arg(long, value_name = "ADDR:PORT", hide_short_help = true)]
         dns_server: Option<SocketAddr>,
 
-        /// Seconds after which a question counts as not answered [default: 5]
-        #[arg(long, value_name = "SECONDS")]
+        /// Seconds to wait for a DNS answer [default: 5]
+        #[arg(long, value_name = "SECONDS", hide_short_help = true)]
         dns_timeout: Option<Timeout>,
 
-        /// Addresses that are looked up, the busiest first [default: 1000]
-        #[arg(long, value_name = "N")]
+        /// Look up at most N addresses, the busiest first [default: 1000]
+        #[arg(long, value_name = "N", hide_short_help = true)]
         dns_max: Option<usize>,
     }
 
-    /// On what a run fails that could be carried out.
+    /// When a run exits with 1.
     pub struct ThresholdFlags under "Output" {
-        /// Exit with 1 if there are violations (of crawlers that are not spoofed).
+        /// Exit with 1 if there are violations.
+        ///
+        /// Violations by spoofed crawlers do not count.
         #[arg(long)]
         fail_on_violations: bool,
 
-        /// Exit with 1 if a row of summary.csv meets CONDITION; can be repeated.
+        /// Exit with 1 if a row of summary.csv meets CONDITION; repeatable.
         ///
-        /// Columns, numbers, percentages and quoted text, with = != < <= > >=, and, or, not, where:
+        /// A condition has columns, numbers, percentages and quoted text, joined by
+        /// = != < <= > >=, and, or, not, where:
         /// "violation_rate > 5% and requests >= 100 where purpose = 'ai-training'". Rows of spoofed
-        /// crawlers count only where it names identity.
-        #[arg(long, value_name = "CONDITION")]
+        /// crawlers count only if the condition names identity.
+        #[arg(long, value_name = "CONDITION", hide_short_help = true)]
         fail_on: Vec<String>,
     }
 }

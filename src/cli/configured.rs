@@ -17,15 +17,15 @@ use super::shared::complain;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Configuration file")]
 pub struct ConfiguredArgs {
-    /// Take the logs and settings of a site from FILE, as `botaudit nightly` reads it.
+    /// Use the logs and settings of a site in FILE, the configuration of `botaudit nightly`.
     ///
-    /// Flags of the command line win over its settings, and logs over its logs. Paths in FILE are
-    /// relative to its directory. The report goes to --output, not among those of the site.
-    #[arg(long, value_name = "FILE")]
+    /// Logs and flags on the command line take precedence. Paths in FILE are relative to its
+    /// directory. The report goes to --output, not to the reports of the site.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     config: Option<PathBuf>,
 
-    /// The site of --config; not needed where it has only one.
-    #[arg(long, value_name = "NAME", requires = "config")]
+    /// Site of --config; needed only if it has several.
+    #[arg(long, value_name = "NAME", hide_short_help = true, requires = "config")]
     site: Option<String>,
 }
 

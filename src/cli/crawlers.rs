@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::crawlers::check::check;
 use crate::error::Result;
@@ -11,51 +11,66 @@ use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
 
+use super::help::short;
 use super::shared::{complain, print, registry, unknown_crawler};
 use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs};
 
-const EXAMPLES: &str = include_str!("help/crawlers.txt");
+const HELP: &str = include_str!("help/crawlers.txt");
+const LIST: &str = include_str!("help/crawlers-list.txt");
+const SHOW: &str = include_str!("help/crawlers-show.txt");
+const IDENTIFY: &str = include_str!("help/crawlers-identify.txt");
+const CHECK_REGISTRY: &str = include_str!("help/crawlers-check-registry.txt");
 
-/// Show the registry of crawlers: who they are, what is said of them and robots.txt, and by whom.
+/// Show known crawlers and what they say about robots.txt.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit crawlers --help")]
+#[command(after_help = short(HELP, "crawlers"), after_long_help = HELP)]
 pub struct CrawlersArgs {
     #[command(subcommand)]
     command: Option<CrawlersCommand>,
 
-    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
     #[arg(long, value_name = "FILE", global = true)]
     crawlers: Option<PathBuf>,
 
-    /// Answer in JSON.
-    #[arg(long, global = true)]
-    json: bool,
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
+    format: Format,
+}
+
+/// How answers are written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: an object, or an array of them
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
 enum CrawlersCommand {
-    /// All crawlers in the order in which they are tried, a line each.
-    #[command(after_help = "Example:\n  botaudit crawlers list --json | jq .name")]
+    /// List all crawlers, one per line, in matching order.
+    #[command(after_help = short(LIST, "crawlers list"), after_long_help = LIST)]
     List,
-    /// Everything that is known of one crawler.
-    #[command(after_help = "Example:\n  botaudit crawlers show GPTBot")]
+    /// Show everything known about one crawler.
+    #[command(after_help = short(SHOW, "crawlers show"), after_long_help = SHOW)]
     Show {
-        /// Its name, as GPTBot.
+        /// Name of the crawler, such as GPTBot.
         name: String,
     },
-    /// Which crawler sends this User-Agent header.
-    #[command(
-        after_help = "Example:\n  botaudit crawlers identify 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'"
-    )]
+    /// Identify the crawler that sends a User-Agent header.
+    #[command(after_help = short(IDENTIFY, "crawlers identify"), after_long_help = IDENTIFY)]
     Identify {
-        /// The header, in full.
+        /// The whole header.
         user_agent: OsString,
     },
     FetchRanges(FetchRangesArgs),
-    /// Name every mistake in a CSV of crawlers, with its line.
-    #[command(after_help = "Example:\n  botaudit crawlers check-registry my-crawlers.csv")]
+    /// Check a CSV file of crawlers for mistakes.
+    #[command(
+        after_help = short(CHECK_REGISTRY, "crawlers check-registry"),
+        after_long_help = CHECK_REGISTRY
+    )]
     CheckRegistry {
-        /// The CSV file, as for --crawlers.
+        /// CSV file, as for --crawlers.
         file: PathBuf,
     },
 }
@@ -70,14 +85,15 @@ impl CrawlersArgs {
         if let Some(CrawlersCommand::FetchRanges(args)) = &self.command {
             return args.run(&registry, self.crawlers.as_deref());
         }
-        print(&match (&self.command, self.json) {
+        let is_json = self.format == Format::Json;
+        print(&match (&self.command, is_json) {
             (Some(CrawlersCommand::Show { name }), _) => {
                 let id = registry.find(name).ok_or_else(|| unknown_crawler(name, &registry))?;
-                let text = if self.json { crawler_json } else { crawler_text };
+                let text = if is_json { crawler_json } else { crawler_text };
                 text(registry.crawler(id))
             }
             (Some(CrawlersCommand::Identify { user_agent }), _) => {
-                let text = if self.json { identified_json } else { identified_text };
+                let text = if is_json { identified_json } else { identified_text };
                 text(&registry, user_agent.as_encoded_bytes())
             }
             (_, true) => list_json(&registry),

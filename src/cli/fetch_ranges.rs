@@ -15,17 +15,21 @@ use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
+use super::help::short;
 use super::shared::{ForceArg, complain};
 use super::{exit_status::ExitStatus, network::NetworkArgs, progress::Show};
 
+const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
+
 /// Download the address lists that operators publish, for --ip-ranges.
 ///
-/// Each list is put in place whole, under a name made from its URL; manifest.json says which is
-/// which, and of when. A list that cannot be had stays as it was, and does not keep the others away.
+/// Each list is replaced as a whole, under a name made from its URL; manifest.json says which file
+/// is which, and when it was fetched. If a download fails, the older list stays, and the other lists
+/// are still downloaded.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  botaudit crawlers fetch-ranges ip-ranges/")]
+#[command(after_help = short(HELP, "crawlers fetch-ranges"), after_long_help = HELP)]
 pub struct FetchRangesArgs {
-    /// Where the lists go; made where there is none.
+    /// Directory of the lists; created if it does not exist.
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -35,8 +39,8 @@ pub struct FetchRangesArgs {
     #[command(flatten)]
     network: NetworkArgs,
 
-    /// Say nothing but problems.
-    #[arg(short, long)]
+    /// Print only problems.
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 

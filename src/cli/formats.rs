@@ -10,14 +10,17 @@ use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::report::formats_text::{examined_text, formats_text};
 
+use super::help::short;
 use super::shared::{complain, print, refusal};
 use super::{config_flags::FormatFlags, exit_status::ExitStatus, setup::hints};
 
-const EXAMPLES: &str = include_str!("help/formats.txt");
+const HELP: &str = include_str!("help/formats.txt");
+const LIST: &str = include_str!("help/formats-list.txt");
+const DETECT: &str = include_str!("help/formats-detect.txt");
 
-/// List the log formats, or tell which one a log has.
+/// List the log formats, or detect the format of a log.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit formats --help")]
+#[command(after_help = short(HELP, "formats"), after_long_help = HELP)]
 pub struct FormatsArgs {
     #[command(subcommand)]
     command: Option<FormatsCommand>,
@@ -25,11 +28,11 @@ pub struct FormatsArgs {
 
 #[derive(Debug, Subcommand)]
 enum FormatsCommand {
-    /// List all formats with a sample (what is done without a command).
-    #[command(after_help = "Example:\n  botaudit formats list")]
+    /// List all formats, with samples (the default).
+    #[command(after_help = short(LIST, "formats list"), after_long_help = LIST)]
     List,
-    /// Tell the format of logs from their first 256 KiB, and show lines that are none of it.
-    #[command(after_help = "Example:\n  botaudit formats detect /var/log/nginx/*.log")]
+    /// Detect the format of logs from their first 256 KiB; show unparsed lines.
+    #[command(after_help = short(DETECT, "formats detect"), after_long_help = DETECT)]
     Detect {
         /// Access logs: files, directories, patterns, or - for standard input.
         #[arg(required = true, value_name = "FILE")]

@@ -11,18 +11,21 @@ use crate::nightly::init::{Found, LOGS};
 use crate::report::format::counted;
 
 use super::{exit_status::ExitStatus, shared::print};
+use super::help::short;
 
-const EXAMPLES: &str = include_str!("help/init.txt");
+const HELP: &str = include_str!("help/init.txt");
 
-/// Write a commented configuration for `botaudit nightly` from the logs and web roots that are found.
+/// Write a configuration for `botaudit nightly`.
+///
+/// It names the logs and web roots that are found on this machine.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit init --help")]
+#[command(after_help = short(HELP, "init"), after_long_help = HELP)]
 pub struct InitArgs {
-    /// Where to write it. What is there already is never replaced.
+    /// File to write; an existing file is never overwritten.
     #[arg(value_name = "FILE", default_value = "botaudit.toml")]
     file: PathBuf,
 
-    /// Look below DIR in place of the root of the file system.
+    /// Search below DIR instead of the root of the file system.
     #[arg(long, value_name = "DIR", default_value = "/")]
     root: PathBuf,
 }

@@ -16,55 +16,57 @@ use crate::report::findings::{
 use crate::url::dialect::Dialect;
 
 use super::exit_status::ExitStatus;
+use super::help::short;
 use super::shared::{complain, print, registry};
 use super::value_names::{DIALECTS, one_of};
 
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-const EXAMPLES: &str = include_str!("help/lint.txt");
+const HELP: &str = include_str!("help/lint.txt");
 
-/// Say what is odd about robots.txt files, line by line, with advice.
+/// Check robots.txt files for mistakes.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit lint --help")]
+#[command(after_help = short(HELP, "lint"), after_long_help = HELP)]
 pub struct LintArgs {
-    /// Files to look at, or - for standard input.
+    /// robots.txt files, or - for standard input.
     #[arg(required_unless_present_any = ["list", "explain"], value_name = "FILE")]
     files: Vec<OsString>,
 
-    /// How remarks are written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     format: Format,
 
-    /// In which dialect rules are compared with each other.
-    #[arg(long, value_parser = one_of(&DIALECTS), default_value = "google")]
+    /// How percent-encodings and wildcards are compared.
+    #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), default_value = "google",
+        help_heading = "Rules")]
     dialect: Dialect,
 
     /// Exit with 1 for warnings, too.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     strict: bool,
 
-    /// CSV of crawlers that are added to the built-in ones; a row of the same name replaces one.
-    #[arg(long, value_name = "FILE")]
+    /// CSV file with more crawlers; a row with a built-in name replaces that crawler.
+    #[arg(long, value_name = "FILE", help_heading = "Rules")]
     crawlers: Option<PathBuf>,
 
-    /// List all codes.
-    #[arg(long)]
+    /// List the codes of all findings.
+    #[arg(long, help_heading = "Codes")]
     list: bool,
 
-    /// Say what a code means.
-    #[arg(long, value_name = "CODE")]
+    /// Explain a code.
+    #[arg(long, value_name = "CODE", help_heading = "Codes")]
     explain: Option<String>,
 }
 
-/// How remarks are written.
+/// How findings are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// For people: at most 20 remarks of a kind, 5 infos.
+    /// For people: at most 20 findings of each kind, 5 if they are infos
     Text,
-    /// For programs: one array, an object a file.
+    /// For programs: an array with one object per file
     Json,
-    /// Workflow commands of GitHub Actions.
+    /// Workflow commands of GitHub Actions
     Github,
 }
 

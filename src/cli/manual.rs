@@ -1,32 +1,41 @@
-//! `botaudit completions` and `botaudit man`: what shells and manuals know of the flags.
+//! `botaudit completions` and `botaudit man`: completions for shells, and manual pages.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 
 use super::exit_status::ExitStatus;
+use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
 use super::shared::{ForceArg, print};
+
+const COMPLETIONS: &str = include_str!("help/completions.txt");
+const MAN: &str = include_str!("help/man.txt");
+
+/// The day on which the texts of the pages last changed, which is in their header.
+const PAGES_DATE: &str = "2026-11-22";
 
 /// Print completions for a shell.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  \
-    botaudit completions bash > ~/.local/share/bash-completion/completions/botaudit")]
+#[command(after_help = short(COMPLETIONS, "completions"), after_long_help = COMPLETIONS)]
 pub struct CompletionsArgs {
-    /// The shell.
+    /// Shell.
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Print the manual page, or write one for each command.
+/// Print the manual page, or write the pages of all commands.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  botaudit man ~/.local/share/man/man1 && man botaudit-audit")]
+#[command(after_help = short(MAN, "man"), after_long_help = MAN)]
 pub struct ManArgs {
-    /// Where to write the pages; without it the first one is printed.
+    /// Directory for the pages [default: print the main page]
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
@@ -47,34 +56,126 @@ impl CompletionsArgs {
 impl ManArgs {
     /// Prints or writes the pages of `program`.
     pub fn run(self, program: Command) -> Result<ExitStatus> {
-        match self.directory {
-            None => print(&String::from_utf8_lossy(&page(program)?))?,
-            Some(directory) => {
-                let mut outputs = Outputs::new(self.force.overwrite());
-                for name in page_names(&program, "") {
-                    outputs.file("DIR", &directory.join(name), OutputContent::Manual)?;
-                }
-                let made = fs::create_dir_all(&directory)
-                    .and_then(|()| clap_mangen::generate_to(program, &directory));
-                made.map_err(|err| Error::io("cannot write to", &directory, err))?;
-            }
+        let mut program = program.disable_help_subcommand(true);
+        program.build();
+        let Some(directory) = self.directory else {
+            print(&page(&program)?)?;
+            return Ok(ExitStatus::Done);
+        };
+        let pages = pages(&program);
+        let mut outputs = Outputs::new(self.force.overwrite());
+        for command in &pages {
+            outputs.file("DIR", &directory.join(file_name(command)), OutputContent::Manual)?;
+        }
+        fs::create_dir_all(&directory)
+            .map_err(|err| Error::io("cannot create", &directory, err))?;
+        for command in pages {
+            let path = directory.join(file_name(command));
+            fs::write(&path, page(command)?)
+                .map_err(|err| Error::io("cannot write", &path, err))?;
         }
         Ok(ExitStatus::Done)
     }
 }
 
-/// The files of `command` and all commands below it, as they are generated.
-fn page_names(command: &Command, parent: &str) -> Vec<String> {
-    let name = format!("{parent}{}", command.get_name());
+/// `command` and all commands below it.
+fn pages(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().filter(|command| !command.is_hide_set());
-    let below = below.flat_map(|command| page_names(command, &format!("{name}-")));
-    std::iter::once(format!("{name}.1")).chain(below).collect()
+    std::iter::once(command).chain(below.flat_map(pages)).collect()
 }
 
-/// The page of `command` itself, in roff.
-fn page(command: Command) -> Result<Vec<u8>> {
+/// The name of a page without its section: botaudit-robots-fetch.
+fn title(command: &Command) -> &str {
+    command.get_display_name().unwrap_or_else(|| command.get_name())
+}
+
+fn file_name(command: &Command) -> String {
+    format!("{}.1", title(command))
+}
+
+/// The page of `command`, in roff.
+fn page(command: &Command) -> Result<String> {
     let mut text = Vec::new();
-    let rendered = clap_mangen::Man::new(command).render(&mut text);
-    rendered.map_err(|err| Error::io("cannot write", Path::new("a manual page"), err))?;
-    Ok(text)
+    render(command, &mut text)
+        .map_err(|err| Error::io("cannot write", Path::new("a manual page"), err))?;
+    Ok(tidied(&String::from_utf8_lossy(&text)))
+}
+
+fn render(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let man = Man::new(command.clone())
+        .title(title(command).to_uppercase())
+        .date(PAGES_DATE)
+        .source(concat!("botaudit ", env!("CARGO_PKG_VERSION")))
+        .manual("botaudit manual");
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(out)?;
+    }
+    help_sections(command, out)?;
+    see_also(command, out)
+}
+
+/// The sections of the help text, those that every manual has at the end.
+fn help_sections(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let mut sections = sections(&text);
+    let last = [EXIT_CODES, FILES, EXAMPLES];
+    sections.sort_by_key(|section| last.iter().position(|heading| *heading == section.heading));
+    for section in sections {
+        let heading = match section.heading {
+            EXIT_CODES => "EXIT STATUS".to_owned(),
+            heading => heading.to_uppercase(),
+        };
+        let mut roff = Roff::default();
+        roff.control("SH", [heading.as_str()]);
+        roff.control("nf", []);
+        for line in section.body.lines() {
+            roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+        }
+        roff.control("fi", []);
+        roff.to_writer(out)?;
+    }
+    Ok(())
+}
+
+/// The pages of the commands above and below.
+fn see_also(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let above = title(command).rsplit_once('-').map(|(above, _)| above.to_owned());
+    let below = command.get_subcommands().map(|command| title(command).to_owned());
+    let names: Vec<String> = above.into_iter().chain(below).map(|name| name + "(1)").collect();
+    let mut roff = Roff::default();
+    roff.control("SH", ["SEE ALSO"]);
+    roff.text([roman(names.join(", "))]);
+    roff.to_writer(out)
+}
+
+/// `page` without what its parts repeat, and without space at line ends and blank lines, which
+/// manual pages should not have.
+fn tidied(page: &str) -> String {
+    let mut text = String::new();
+    let mut lines = page.lines().map(str::trim_end).peekable();
+    let mut is_break = false;
+    while let Some(line) = lines.next() {
+        // Beside a line break, neither another one nor vertical space has an effect.
+        let is_repeated = match line {
+            "" | ".br" => is_break || lines.peek() == Some(&".br"),
+            _ => is_preamble(line) && text.contains(line),
+        };
+        is_break = line == ".br" || (line.is_empty() && is_break);
+        match line {
+            _ if is_repeated => {}
+            "" => text += ".sp\n",
+            _ => text += &format!("{line}\n"),
+        }
+    }
+    text
+}
+
+/// Whether `line` tells formatters how to write an apostrophe, as each part of a page begins.
+fn is_preamble(line: &str) -> bool {
+    line.starts_with(".ie ") || line.starts_with(".el ")
 }

@@ -13,23 +13,27 @@ use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};
 
 use super::exit_status::ExitStatus;
+use super::help::short;
 use super::shared::{ForceArg, name_tallies};
 
 /// Bytes of a file by which its kind is recognised.
 const HEAD_BYTES: u64 = 64;
 
-const EXAMPLES: &str = include_str!("help/merge.txt");
+const HELP: &str = include_str!("help/merge.txt");
 
-/// Add up what `audit --partial` or `audit --collect` wrote; any order and grouping gives the same.
+/// Merge tallies of several machines into one.
+///
+/// Tallies come from `audit --partial` or from reports. Files of `audit --collect` are merged, too, but
+/// not with tallies.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit merge --help")]
+#[command(after_help = short(HELP, "merge"), after_long_help = HELP)]
 pub struct MergeArgs {
-    /// Tallies, or directories of reports, which hold one each; or files of audit --collect.
+    /// Tallies, report directories, or files of `audit --collect`.
     #[arg(required = true, value_name = "TALLY")]
     tallies: Vec<PathBuf>,
 
-    /// The file of the sum.
-    #[arg(short, long, value_name = "FILE")]
+    /// File to write.
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
 
     #[command(flatten)]

@@ -14,6 +14,7 @@ mod fetch_ranges;
 mod fetching;
 mod first_pass;
 mod formats;
+mod help;
 mod identity;
 mod init;
 pub mod library;
@@ -37,12 +38,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use exit_status::exit_code;
+use help::short_of_program;
 
-const START: &str = include_str!("help/start.txt");
+const HELP: &str = include_str!("help/start.txt");
 
-/// Which crawler broke which rule of robots.txt, how often and when.
+/// Report which crawlers broke which rules of robots.txt, how often and when.
 #[derive(Debug, Parser)]
-#[command(name = "botaudit", version, about, arg_required_else_help = true, max_term_width = 100, after_help = START)]
+#[command(name = "botaudit", version, arg_required_else_help = true, max_term_width = 100,
+    after_help = short_of_program(HELP), after_long_help = HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -65,9 +68,7 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Parses the command line, runs it, and gives the exit code: 0 done; 1 violations, where
-/// that was asked for, a disallowed URL, or faults; 2 could not run, nothing was written, or a URL
-/// of which nothing can be said; 3 some input was damaged, or nothing could be judged; 4 another run is at work.
+/// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Audit(args) => args.run(),

@@ -13,17 +13,18 @@ const SECONDS_MAX: f64 = 86_400.0;
 
 /// How servers are asked. No proxy is used.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "Network")]
 pub struct NetworkArgs {
-    /// What to call oneself; if not given, botaudit/VERSION and where to read about it.
-    #[arg(long, value_name = "TEXT")]
+    /// User-Agent header to send [default: botaudit/VERSION and a URL]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     user_agent: Option<String>,
 
-    /// The longest that one fetch may take, redirects and all.
+    /// Time limit of one fetch, with its redirects.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     timeout: f64,
 
-    /// PEM file of the certificate authorities to trust, in place of Mozilla's, which are built in.
-    #[arg(long, value_name = "FILE")]
+    /// PEM file of the certificate authorities to trust instead of the built-in ones (Mozilla's).
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     ca_file: Option<PathBuf>,
 }
 

@@ -18,30 +18,31 @@ use crate::time::{Day, UtcTime};
 
 use super::configured::{read_config, report_mistakes};
 use super::exit_status::ExitStatus;
+use super::help::short;
 use super::shared::{ForceArg, complain, day, print};
 use after::{NotificationArgs, write_nights};
 use site::Job;
 
-const EXAMPLES: &str = include_str!("help/nightly.txt");
+const HELP: &str = include_str!("help/nightly.txt");
 
-/// Audit one day of each site of a configuration file.
+/// Audit new log lines of every configured site.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit nightly --help")]
+#[command(after_help = short(HELP, "nightly"), after_long_help = HELP)]
 pub struct NightlyArgs {
-    /// The configuration. Paths in it are relative to the directory that it is in.
-    #[arg(long, value_name = "FILE", default_value = "botaudit.toml")]
+    /// Configuration file; its paths are relative to its directory.
+    #[arg(long, help_heading = "Input", value_name = "FILE", default_value = "botaudit.toml")]
     config: PathBuf,
 
-    /// The day to audit, as 2026-11-20; yesterday if not given, in the zone of each site.
-    #[arg(long, value_name = "DAY", value_parser = day)]
+    /// Day to audit, such as 2026-11-20 [default: yesterday, in the time zone of each site]
+    #[arg(long, help_heading = "Input", value_name = "DAY", value_parser = day)]
     day: Option<Day>,
 
-    /// Name every mistake and what would be read; audit nothing.
-    #[arg(long)]
+    /// Print every mistake and what would be read; audit nothing.
+    #[arg(long, help_heading = "Input")]
     check_config: bool,
 
-    /// Say nothing but warnings, errors and which thresholds were met.
-    #[arg(short, long)]
+    /// Print only warnings, errors and exceeded thresholds.
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 
     #[command(flatten)]

@@ -17,10 +17,11 @@ use crate::report::{
 };
 use crate::time::Day;
 
+use super::help::short;
 use super::shared::{ForceArg, complain, day, name_tallies, print};
 use super::{exit_status::ExitStatus, written::write_report};
 
-const EXAMPLES: &str = include_str!("help/report.txt");
+const HELP: &str = include_str!("help/report.txt");
 
 /// Days that are looked for.
 const DAYS_MAX: usize = 36_600;
@@ -30,55 +31,55 @@ const DAYS_NAMED_MAX: usize = 5;
 
 const DAYS: &str = "Several days";
 
-/// Draw a report from its tally, or one report from several.
+/// Write a report again without the logs, or one report of several.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit report --help")]
+#[command(after_help = short(HELP, "report"), after_long_help = HELP)]
 pub struct ReportArgs {
     /// Report directories, or tallies (`audit --partial`, `merge`).
     ///
-    /// Several become one report: that of one audit of all their logs.
+    /// Several become one report, the same as that of one audit of all their logs.
     #[arg(value_name = "DIR|TALLY", default_value = "botaudit-report")]
     paths: Vec<PathBuf>,
 
-    /// With --to: DIR holds a report a day, as botaudit nightly writes them; draw one of those days.
+    /// First day, with --to: DIR holds one report per day, as written by `botaudit nightly`.
     #[arg(long, value_name = "DAY", value_parser = day, requires = "to", help_heading = DAYS)]
     from: Option<Day>,
 
-    /// The last of these days.
+    /// Last day.
     #[arg(long, value_name = "DAY", value_parser = day, requires = "from", help_heading = DAYS)]
     to: Option<Day>,
 
-    /// What to make of it.
-    #[arg(long, value_enum, default_value_t = Format::Html)]
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Html, help_heading = "Output")]
     format: Format,
 
-    /// Directory of the report; one DIR is drawn again in its own place if none is given.
-    #[arg(short, long, value_name = "DIR")]
+    /// Directory of the report [default: DIR itself, if there is only one]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
     force: ForceArg,
 
-    /// For JSON Lines: only this table, as `violations`; can be repeated.
-    #[arg(long = "table", value_name = "NAME")]
+    /// Only this table, such as violations, for --format jsonl; repeatable.
+    #[arg(long = "table", value_name = "NAME", help_heading = "Output")]
     tables: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
-    /// Write the report, and print the summary.
+    /// Write the report and print the summary
     Html,
-    /// Print the summary.
+    /// Print the summary
     Text,
-    /// Print the tables as JSON Lines: an object a row, with the name of its table.
-    Json,
+    /// Print the tables: one object per line and row, with the name of its table
+    Jsonl,
 }
 
 impl ReportArgs {
     /// Runs it.
     pub fn run(self) -> Result<ExitStatus> {
-        if self.format != Format::Json && !self.tables.is_empty() {
-            return Err(Error::usage("--table is for --format json"));
+        if self.format != Format::Jsonl && !self.tables.is_empty() {
+            return Err(Error::usage("--table needs --format jsonl"));
         }
         if self.format != Format::Html && self.output.is_some() {
             let why = "-o is for the report; send other formats to a file with >";
@@ -93,7 +94,7 @@ impl ReportArgs {
             Format::Text => {
                 print(&summary_text(&PageModel::of(&ReportModel::new(tally)?, None)))?;
             }
-            Format::Json => {
+            Format::Jsonl => {
                 let mut out = BufWriter::new(io::stdout().lock());
                 json_lines(&ReportModel::new(tally)?, &asked, &mut out)?;
             }

@@ -17,7 +17,7 @@ use crate::url::origin::Origin;
 #[derive(Args, Debug)]
 pub struct ForceArg {
     /// Overwrite an output file that botaudit did not write. An input is never overwritten.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     force: bool,
 }
 

@@ -12,17 +12,17 @@ type Named<T> = (&'static str, &'static str, T);
 
 /// The readings of a path.
 pub const DIALECTS: [Named<Dialect>; 2] = [
-    ("google", "As Google's parser compares: nothing is decoded", Dialect::Google),
-    ("rfc9309", "As RFC 9309 asks: unreserved characters are decoded first", Dialect::Rfc9309),
+    ("google", "Like Google's parser: nothing is decoded", Dialect::Google),
+    ("rfc9309", "Like RFC 9309: unreserved characters are decoded first", Dialect::Rfc9309),
 ];
 
 /// How clients' addresses are written.
 pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
-    ("none", "Not at all", AddressForm::None),
-    ("mask", "As their network: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
+    ("none", "Not shown", AddressForm::None),
+    ("mask", "Network only: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
     (
         "hash",
-        "As the first 16 hexadecimal digits of a SHA-256 over --ip-salt and the address",
+        "First 16 hexadecimal digits of SHA-256 over --ip-salt and the address",
         AddressForm::Hash,
     ),
     ("full", "As logged", AddressForm::Full),
@@ -30,17 +30,17 @@ pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
 
 /// How lists of URLs are written.
 pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
-    ("lines", "A URL a line", ListSyntax::Lines),
+    ("lines", "One URL per line", ListSyntax::Lines),
     ("csv", "CSV with a header", ListSyntax::Csv),
-    ("tsv", "The same with tabs", ListSyntax::Tsv),
-    ("jsonl", "A JSON object a line", ListSyntax::JsonLines),
+    ("tsv", "CSV with tabs", ListSyntax::Tsv),
+    ("jsonl", "One JSON object per line", ListSyntax::JsonLines),
 ];
 
 /// How verdicts are written.
 pub const LAYOUTS: [Named<Layout>; 3] = [
     ("csv", "CSV with a header", Layout::Csv),
-    ("tsv", "The same with tabs", Layout::Tsv),
-    ("jsonl", "A JSON object a line", Layout::JsonLines),
+    ("tsv", "CSV with tabs", Layout::Tsv),
+    ("jsonl", "One JSON object per line", Layout::JsonLines),
 ];
 
 /// Reads one of `values`.

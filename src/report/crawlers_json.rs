@@ -28,7 +28,7 @@ pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
         Identified::Generic => ("looks-automated", None),
         Identified::Other => ("no", None),
     };
-    // `known` is as in `check --json`.
+    // `known` is as in `check --format json`.
     pretty(&json!({ "user_agent": visible(user_agent), "known": known, "crawler": crawler }))
 }
 

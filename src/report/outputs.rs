@@ -240,7 +240,7 @@ impl OutputContent<'_> {
             OutputContent::Tally => is_tally(head),
             OutputContent::Collected => is_collected(head),
             OutputContent::Night => head.starts_with(HEADLINE_START.as_bytes()),
-            OutputContent::Manual => memmem::find(head, b".TH botaudit").is_some(),
+            OutputContent::Manual => memmem::find(head, b".TH BOTAUDIT").is_some(),
             OutputContent::Foreign => false,
         }
     }

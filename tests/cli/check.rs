@@ -113,7 +113,7 @@ fn strangers_bytes_never_reach_the_terminal() {
     let url = "/\u{202e}%E9\u{1b}]0;x\u{7}";
     for (form, rule) in [
         (&[][..], "Disallow: /\\xE2\\x80\\xAE\\xE9\n"),
-        (&["--json"], r#""pattern":"/\\xE2\\x80\\xAE\\xE9","#),
+        (&["--format", "jsonl"], r#""pattern":"/\\xE2\\x80\\xAE\\xE9","#),
         (&["-q"], "/\\xE2\\x80\\xAE%E9\\x1B]0;x\\x07\n"),
     ] {
         let told = check(&[&["-", "--token", "a", "--robots", robots], form].concat(), url);
@@ -136,7 +136,8 @@ fn verdicts_are_those_of_the_reference() {
     let paths: Vec<String> = paths.collect();
     for (dialect, flag) in [(Dialect::Google, "google"), (Dialect::Rfc9309, "rfc9309")] {
         for token in ["GPTBot", "MJ12bot", "foo", "AhrefsBot"] {
-            let arguments = ["-", "--json", "--robots", WWW, "--token", token, "--dialect", flag];
+            let arguments =
+                ["-", "--format", "jsonl", "--robots", WWW, "--token", token, "--dialect", flag];
             let told = check(&arguments, &paths.join("\r\n"));
             assert_eq!(told.stdout.lines().count(), paths.len());
             let selection = select(&robots, &[token], Star::Honoured);
@@ -157,7 +158,8 @@ fn verdicts_are_those_of_the_reference() {
 
 #[test]
 fn json_keeps_its_fields() {
-    let told = check(&["/x", "example.com", "--json", "--robots", WWW, "--token", "foo"], "");
+    let told =
+        check(&["/x", "example.com", "--format", "jsonl", "--robots", WWW, "--token", "foo"], "");
     let fields = [
         "url",
         "verdict",

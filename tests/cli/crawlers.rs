@@ -19,7 +19,7 @@ fn everybody_is_listed_with_evidence() {
     assert!(gptbot[7].starts_with("https://"));
     assert!(!ran.stdout.contains("Generic bot"));
     let json: serde_json::Value =
-        serde_json::from_str(&sandbox.run("crawlers --json").stdout).unwrap();
+        serde_json::from_str(&sandbox.run("crawlers --format json").stdout).unwrap();
     assert_eq!(json.as_array().unwrap().len(), ran.stdout.lines().count() - 1);
 }
 
@@ -37,7 +37,7 @@ fn one_is_shown_whole() {
     ] {
         assert!(ran.stdout.contains(line), "{line:?}\n{}", ran.stdout);
     }
-    let json = sandbox.run("crawlers show --json AdsBot-Google").exits(0).stdout;
+    let json = sandbox.run("crawlers show --format json AdsBot-Google").exits(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["honours_star"], &json["bound"]), (&false.into(), &"bound".into()));
     sandbox.run("crawlers show GPT").exits(2).complains("(is it one of GPTBot");
@@ -62,7 +62,7 @@ fn user_agents_are_identified() {
         identify("Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0", &[]).starts_with("no crawler: ")
     );
     let json: serde_json::Value =
-        serde_json::from_str(&identify("GPTBot/1.2", &["--json"])).unwrap();
+        serde_json::from_str(&identify("GPTBot/1.2", &["--format", "json"])).unwrap();
     assert_eq!((&json["known"], &json["crawler"]["name"]), (&"yes".into(), &"GPTBot".into()));
     sandbox.write("own.csv", "name,user_agent_regex\nmybot,mybot\n");
     assert!(identify("mybot/1.0", &["--crawlers", "own.csv"]).starts_with("mybot\n"));

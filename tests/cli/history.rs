@@ -194,8 +194,9 @@ fn a_check_asks_what_was_in_force_at_a_time() {
     // Now: the last answer is long past, and before it there was no file.
     let now = sandbox.run(&format!("check {closed} --crawler GPTBot --robots db -q")).exits(0);
     assert!(now.stdout.starts_with("allowed     -"), "{}", now.stdout);
-    let json =
-        format!("check {open} --crawler GPTBot --robots db --json --at 2026-03-05T12:00:00Z");
+    let json = format!(
+        "check {open} --crawler GPTBot --robots db --format jsonl --at 2026-03-05T12:00:00Z"
+    );
     let json: serde_json::Value =
         serde_json::from_str(&sandbox.run(&json).exits(1).stdout).unwrap();
     assert_eq!(json["in_force"]["snapshot_age_seconds"], 43_200);

@@ -6,6 +6,7 @@
 //! - `classify`: lists of URLs.
 //! - `classify_files`: which lists go in and what comes out, whatever is in them and however it ends.
 //! - `formats`: the log formats, and which of them a log has.
+//! - `help`: how long it is, what it holds, and that its examples run.
 //! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `chunks`: the size of chunks, which no flag sets and no report shows.
 //! - `collect`: what must be known before logs are judged, collected on several machines.
@@ -49,6 +50,7 @@ mod crawlers;
 mod document_sandbox;
 mod documents;
 mod formats;
+mod help;
 mod history;
 mod hostile_archive;
 mod html;

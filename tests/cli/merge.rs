@@ -424,7 +424,7 @@ fn the_sample_data_log_by_log_is_the_sample_data() {
     let ran = sandbox.run(&format!("report {tallies} -o drawn")).exits(0);
     assert!(ran.stdout.ends_with("\nreport: drawn\n"), "{}", ran.stdout);
     same_reports(&sandbox, "drawn", "whole");
-    let json = sandbox.run("report drawn --format json --table violations").exits(0).stdout;
+    let json = sandbox.run("report drawn --format jsonl --table violations").exits(0).stdout;
     let rows = sandbox.text("drawn/violations.csv").lines().count() - 1;
     assert_eq!(json.lines().count(), rows);
     assert!(json.starts_with("{\"table\":\"violations\",\"origin\":"), "{json}");

@@ -54,7 +54,7 @@ fn the_evidence_in_a_report_stays_where_it_is() {
 fn tables_as_json_lines() {
     let sandbox = Sandbox::new();
     audited(&sandbox);
-    let ran = sandbox.run("report report --format json").exits(0);
+    let ran = sandbox.run("report report --format jsonl").exits(0);
     let rows: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |table: &str| rows.iter().filter(|row| row["table"] == table).count();
@@ -71,7 +71,7 @@ fn tables_as_json_lines() {
         .map(|row| row["violations"].as_u64().unwrap())
         .collect();
     assert_eq!(violations.iter().sum::<u64>(), 166);
-    let one = sandbox.run("report report --format json --table rejects").exits(0);
+    let one = sandbox.run("report report --format jsonl --table rejects").exits(0);
     assert_eq!(one.stdout.lines().count(), sandbox.table("report/rejects.csv").rows.len());
     let formula = rows.iter().find(|row| row["token"] == "FormulaCrawler").unwrap();
     assert_eq!(formula["user_agent"], "=cmd|' /C calc'!A0 FormulaCrawler/1.0");
@@ -82,9 +82,9 @@ fn mistakes_are_named() {
     let sandbox = Sandbox::new();
     audited(&sandbox);
     sandbox.run("report gone").exits(2).complains("cannot read the tally gone");
-    sandbox.run("report report --format json -o x").exits(2).complains("-o is for the report");
+    sandbox.run("report report --format jsonl -o x").exits(2).complains("-o is for the report");
     sandbox
-        .run("report report --format json --table violation")
+        .run("report report --format jsonl --table violation")
         .exits(2)
         .complains("unknown table 'violation'; the tables are summary, violations,");
     std::fs::remove_file(sandbox.path("report/report.tally")).unwrap();

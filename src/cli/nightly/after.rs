@@ -25,18 +25,17 @@ const STDOUT: &str = "-";
 /// The flags.
 #[derive(Args, Debug)]
 pub struct NotificationArgs {
-    /// Write the night on one page of plain text, fit for a mail; to standard output if no FILE is
-    /// given.
+    /// Write a summary of the night for a mail to FILE [default: standard output]
     ///
-    /// With -q, standard output gets it only where there is something to tell: a threshold that was
-    /// met, damage, a mistake, or events.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STDOUT)]
+    /// With -q, standard output gets it only if there is news: an exceeded threshold, damaged input, an
+    /// error, or an event.
+    #[arg(long, help_heading = "Output", value_name = "FILE", num_args = 0..=1, default_missing_value = STDOUT)]
     mail_summary: Option<PathBuf>,
 
-    /// Run CMD by the shell with that page on its standard input, where there is something to tell.
+    /// If there is news, run the shell command CMD with that summary as its standard input.
     ///
-    /// It runs in the directory of the configuration.
-    #[arg(long, value_name = "CMD")]
+    /// It runs in the directory of the configuration file.
+    #[arg(long, help_heading = "Output", value_name = "CMD")]
     notify_cmd: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use crate::url::origin::Origin;
 /// The archive that all of them work on.
 #[derive(Args, Debug)]
 pub struct ArchiveArg {
-    /// The archive, one file.
+    /// The archive, a file such as robots.db.
     #[arg(short = 'a', long = "archive", value_name = "FILE")]
     pub path: PathBuf,
 }

@@ -11,25 +11,26 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::super::{exit_status::ExitStatus, shared::print};
+use super::super::help::short;
 use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 
-const EXAMPLES: &str = include_str!("../help/robots-at.txt");
+const HELP: &str = include_str!("../help/robots-at.txt");
 
-/// Tell which ruling was in force at a time, and why.
+/// Show what was in force at a time, and why.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More: botaudit robots at --help")]
+#[command(after_help = short(HELP, "robots at"), after_long_help = HELP)]
 pub struct AtArgs {
-    /// The origin, as https://example.com.
+    /// Origin, such as https://example.com.
     origin: String,
 
-    /// The time, as 2025-01-31T12:00:00Z.
+    /// Time, such as 2025-01-31T12:00:00Z.
     time: String,
 
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Do not let the first ruling count before it was seen.
+    /// Answer "unknown" for times before the first snapshot.
     #[arg(long)]
     unknown_before_first_snapshot: bool,
 }

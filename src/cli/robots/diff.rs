@@ -7,23 +7,23 @@ use crate::error::Result;
 use crate::report::unified_diff::unified_diff;
 use crate::url::origin::Origin;
 
-use super::super::{exit_status::ExitStatus, shared::complain};
+use super::super::{exit_status::ExitStatus, help::short, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
-/// Show how what an origin gave changed between two times, as a unified diff.
+const HELP: &str = include_str!("../help/robots-diff.txt");
+
+/// Show what changed in a robots.txt between two times, as a unified diff.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  botaudit robots diff --archive robots.db https://example.com 2025-01-31 2026-01-31"
-)]
+#[command(after_help = short(HELP, "robots diff"), after_long_help = HELP)]
 pub struct DiffArgs {
-    /// The origin, as https://example.com.
+    /// Origin, such as https://example.com.
     origin: String,
 
-    /// The earlier time, as 2025-01-31T12:00:00Z.
+    /// Earlier time, such as 2025-01-31T12:00:00Z.
     from: String,
 
-    /// The later time; now, if not given.
+    /// Later time [default: now]
     to: Option<String>,
 
     #[command(flatten)]

@@ -8,19 +8,22 @@ use crate::archive::export::export;
 use crate::error::Result;
 
 use super::super::{exit_status::ExitStatus, progress::Show};
+use super::super::help::short;
 use super::archive_arg::ArchiveArg;
 
-/// Write an archive as a directory of dated files with a manifest.csv, which import reads back.
+const HELP: &str = include_str!("../help/robots-export.txt");
+
+/// Export an archive to a directory of dated files that `import` can read.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  botaudit robots export --archive robots.db versions/")]
+#[command(after_help = short(HELP, "robots export"), after_long_help = HELP)]
 pub struct ExportArgs {
-    /// Where to write; a directory that is empty, or does not exist yet.
+    /// Directory to write; it must be empty or not exist.
     directory: PathBuf,
 
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(short, long)]
     quiet: bool,
 }

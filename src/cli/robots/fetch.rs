@@ -15,6 +15,7 @@ use crate::net::{rate_limit::RateLimit, settings::Reach};
 use crate::url::origin::Origin;
 
 use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
+use super::super::help::short;
 use super::super::network::{NetworkArgs, seconds};
 use super::super::{exit_status::ExitStatus, progress::Show, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin};
@@ -22,43 +23,46 @@ use super::archive_arg::{ArchiveArg, named_origin};
 /// Threads that can wait for servers at once.
 const JOBS_MAX: usize = 1000;
 
-const EXAMPLES: &str = include_str!("../help/robots-fetch.txt");
+const HELP: &str = include_str!("../help/robots-fetch.txt");
 
-/// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive; it is made where there is none.
+/// Fetch robots.txt files over HTTP, HTTPS and FTP into an archive.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots fetch --help")]
+#[command(after_help = short(HELP, "robots fetch"), after_long_help = HELP)]
 pub struct FetchArgs {
-    /// Origins, as https://example.com; - for a list on standard input, one a line.
+    /// Origins, such as https://example.com; - is a list on standard input.
     #[arg(required_unless_present = "from_log", value_name = "ORIGIN")]
     origins: Vec<String>,
 
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Access logs whose hosts to ask, as far as crawlers asked them: files, directories, patterns or -.
-    #[arg(long, value_name = "LOG", num_args = 1..)]
+    /// Fetch from all hosts that crawlers requested, by these logs.
+    ///
+    /// Files, directories, patterns, or - for standard input.
+    #[arg(long, help_heading = "Input", value_name = "LOG", num_args = 1..)]
     from_log: Vec<OsString>,
 
-    /// Ask hosts of a log also at private addresses.
+    /// Allow fetching from private addresses that logs name.
     ///
-    /// Anybody can write any host into a log. An origin that you name yourself is asked wherever
-    /// it is, but no public site can redirect to a private address.
-    #[arg(long, requires = "from_log")]
+    /// Host names in logs are untrusted: any client can send any Host header. An origin on the command
+    /// line is always fetched, but a redirect from a public site to a private address is never
+    /// followed.
+    #[arg(long, help_heading = "Network", requires = "from_log", hide_short_help = true)]
     allow_private_addresses: bool,
 
-    /// Origins that are asked at once.
-    #[arg(short, long, value_name = "N", default_value_t = 16)]
+    /// Number of fetches at the same time.
+    #[arg(short, long, help_heading = "Network", value_name = "N", default_value_t = 16)]
     jobs: usize,
 
-    /// Pause between two requests to the same host.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    /// Pause between two requests to a host.
+    #[arg(long, help_heading = "Network", value_name = "SECONDS", default_value_t = 0.0)]
     delay: f64,
 
     #[command(flatten)]
     network: NetworkArgs,
 
-    /// Say nothing but problems.
-    #[arg(short, long)]
+    /// Print only problems.
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 

@@ -15,6 +15,7 @@ use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
+use super::super::help::short;
 use super::super::progress::{Show, follow};
 use super::super::{exit_status::ExitStatus, shared::complain};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
@@ -22,33 +23,33 @@ use super::archive_arg::{ArchiveArg, named_origin, named_time};
 /// Problems that are told one by one; of the rest the number.
 const TOLD_MAX: usize = 20;
 
-const EXAMPLES: &str = include_str!("../help/robots-import.txt");
+const HELP: &str = include_str!("../help/robots-import.txt");
 
-/// Add histories of robots.txt to an archive; it is made where there is none.
+/// Import robots.txt versions into an archive.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots import --help")]
+#[command(after_help = short(HELP, "robots import"), after_long_help = HELP)]
 pub struct ImportArgs {
-    /// What to import: files of any kind, or directories.
+    /// Files or directories to import.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Whose robots.txt a file is that does not say so.
-    #[arg(long, value_name = "URL")]
+    /// Origin of files that name none.
+    #[arg(long, value_name = "URL", help_heading = "Input")]
     origin: Option<String>,
 
-    /// When files were fetched that do not say so: a time, or `modified` for when each was written.
-    #[arg(long, value_name = "TIME")]
+    /// Time of files without one; `modified` is that of the file system.
+    #[arg(long, value_name = "TIME", help_heading = "Input")]
     at: Option<String>,
 
-    /// Take each file's history in its git repository: the branch that is checked out.
-    #[arg(long, requires = "origin")]
+    /// Import each file's history from git (the current branch).
+    #[arg(long, requires = "origin", help_heading = "Input")]
     git: bool,
 
-    /// Say nothing but problems.
-    #[arg(short, long)]
+    /// Print only problems.
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 

@@ -7,16 +7,19 @@ use clap::Args;
 use crate::error::Result;
 
 use super::super::{exit_status::ExitStatus, shared::cannot_print};
+use super::super::help::short;
 use super::archive_arg::ArchiveArg;
 
-/// List the origins of an archive, one a line, in order.
+const HELP: &str = include_str!("../help/robots-list.txt");
+
+/// List the origins of an archive.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  botaudit robots list --archive robots.db")]
+#[command(after_help = short(HELP, "robots list"), after_long_help = HELP)]
 pub struct ListArgs {
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Origins only.
+    /// Print only origins.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -7,13 +7,16 @@ use crate::error::Result;
 use crate::report::escape::visible;
 
 use super::super::{exit_status::ExitStatus, shared::print};
+use super::super::help::short;
 use super::archive_arg::{ArchiveArg, known_history, named_origin};
 
-/// Tell what an origin gave over time, and what changed between the versions; the newest first.
+const HELP: &str = include_str!("../help/robots-log.txt");
+
+/// List the snapshots of an origin and their changes, newest first.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  botaudit robots log --archive robots.db https://example.com")]
+#[command(after_help = short(HELP, "robots log"), after_long_help = HELP)]
 pub struct LogArgs {
-    /// The origin, as https://example.com.
+    /// Origin, such as https://example.com.
     origin: String,
 
     #[command(flatten)]

@@ -16,12 +16,13 @@ use clap::{Args, Subcommand};
 use crate::error::Result;
 
 use super::exit_status::ExitStatus;
+use super::help::short;
 
-const EXAMPLES: &str = include_str!("../help/robots.txt");
+const HELP: &str = include_str!("../help/robots.txt");
 
-/// Keep robots.txt files through time, and ask what was in force when.
+/// Archive robots.txt versions and query what was in force.
 #[derive(Args, Debug)]
-#[command(after_long_help = EXAMPLES, after_help = "More, with examples: botaudit robots --help")]
+#[command(after_help = short(HELP, "robots"), after_long_help = HELP)]
 pub struct RobotsArgs {
     #[command(subcommand)]
     command: Command,

@@ -6,26 +6,27 @@ use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 
 use super::super::{exit_status::ExitStatus, shared::complain};
+use super::super::help::short;
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
-/// Show what an origin gave: the newest snapshot, or the newest at a time.
+const HELP: &str = include_str!("../help/robots-show.txt");
+
+/// Print an archived robots.txt: the newest, or the newest at a time.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  botaudit robots show --archive robots.db https://example.com --at 2026-01-31T12:00:00Z"
-)]
+#[command(after_help = short(HELP, "robots show"), after_long_help = HELP)]
 pub struct ShowArgs {
-    /// The origin, as https://example.com.
+    /// Origin, such as https://example.com.
     origin: String,
 
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Show what was fetched last at or before then, as 2025-01-31T12:00:00Z.
+    /// Print the last snapshot at or before TIME, such as 2025-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
 
-    /// Show the body only.
+    /// Print only the body.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -1,0 +1,78 @@
+//! What stands below the options in a command's help: examples, files, exit codes.
+//!
+//! Each text of `help/` has sections: a heading that ends in a colon, and indented lines. `-h` shows
+//! the exit codes, `--help` all sections, and the manual page has each as a section of its own.
+
+/// The section of exit codes.
+pub const EXIT_CODES: &str = "Exit codes";
+
+/// The section of examples.
+pub const EXAMPLES: &str = "Examples";
+
+/// The section of files that are read or written without being named.
+pub const FILES: &str = "Files";
+
+/// A part of a help text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HelpSection<'a> {
+    /// Without the colon.
+    pub heading: &'a str,
+    /// Its lines, as they are indented.
+    pub body: &'a str,
+}
+
+/// The sections of `text`, in order.
+pub fn sections(text: &str) -> Vec<HelpSection<'_>> {
+    let mut rest = text;
+    let mut found = Vec::new();
+    while let Some((heading, after)) = rest.split_once(":\n") {
+        let end = end_of_section(after);
+        found.push(HelpSection { heading: heading.trim(), body: after[..end].trim_end() });
+        rest = &after[end..];
+    }
+    found
+}
+
+/// Where the next heading begins: the first line that is not indented.
+fn end_of_section(text: &str) -> usize {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(|first: char| !first.is_whitespace()) {
+            return end;
+        }
+        end += line.len();
+    }
+    end
+}
+
+/// What `-h` shows of the help text of `command`.
+pub fn short(text: &str, command: &str) -> String {
+    format!("{}More options and examples: botaudit {command} --help", only(text, &[EXIT_CODES]))
+}
+
+/// What `botaudit -h` shows of its help text.
+pub fn short_of_program(text: &str) -> String {
+    only(text, &[EXAMPLES, EXIT_CODES]) + "Help on a command: botaudit COMMAND --help"
+}
+
+fn only(text: &str, headings: &[&str]) -> String {
+    let shown = sections(text).into_iter().filter(|section| headings.contains(&section.heading));
+    shown.map(|section| format!("{}:\n{}\n\n", section.heading, section.body)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_its_headings() {
+        let text = "Examples:\n  One: two\n    three:\n\n  four\n\nExit codes:\n  0  done\n";
+        let expected = [
+            HelpSection { heading: EXAMPLES, body: "  One: two\n    three:\n\n  four" },
+            HelpSection { heading: EXIT_CODES, body: "  0  done" },
+        ];
+        assert_eq!(sections(text), expected);
+        let short = short(text, "x");
+        assert_eq!(short, "Exit codes:\n  0  done\n\nMore options and examples: botaudit x --help");
+    }
+}

@@ -396,7 +396,13 @@ fn a_file_that_is_no_list_is_refused() {
     (0..65_300).for_each(|number| many += &format!("{number},no\n"));
     fs::write(&path, many).unwrap();
     let error = Registry::with_file(&path).unwrap_err().to_string();
-    assert!(error.ends_with("65591 crawlers with the built-in ones; at most 65535"), "{error}");
+    assert!(
+        error.ends_with(
+            "65591 crawlers with the built-in ones, but at most 65535 are \
+                             possible; remove some"
+        ),
+        "{error}"
+    );
     fs::write(&path, "x".repeat((16 << 20) + 1)).unwrap();
     let error = Registry::with_file(&path).unwrap_err().to_string();
     assert!(error.ends_with("a list of crawlers ends below 16 MiB"), "{error}");

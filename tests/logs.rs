@@ -449,13 +449,13 @@ fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
     check("$remote_addr [$time_local] $status", "no request; add $request");
     check("$time_local$request", "nothing between $time_local and $request");
     check("%t%r%>s", "nothing between %r and %>s");
-    check("log_format x escape=xml '$time_local';", "escape=xml; it can be default, json or none");
-    check("log_format x '$time_local", "quote at byte 1 of the log format does not end");
+    check("log_format x escape=xml '$time_local';", "escape=xml; it must be default, json or none");
+    check("log_format x '$time_local", "quote at byte 1 of the log format is not closed");
     check("[${time_local] $request", "brace of ${time_local] $request in the log format");
-    check("%t %{User-Agent i", "'%{User-Agent i' in the log format is no directive");
-    check("%t %", "'%' in the log format is no directive");
-    check("\"%t \\\"%r\\\"", "quote does not end");
-    check("%{%H:%M}t %r", "time %{%H:%M}t of the log format cannot be read");
+    check("%t %{User-Agent i", "'%{User-Agent i' in the log format is not a directive");
+    check("%t %", "'%' in the log format is not a directive");
+    check("\"%t \\\"%r\\\"", "is not closed");
+    check("%{%H:%M}t %r", "time %{%H:%M}t of the log format is not complete");
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Directory {
         let mut directory = Directory::default();
         entries.into_iter().try_for_each(|entry| directory.add(entry))?;
         if directory.exact.is_empty() && directory.by_host.is_empty() {
-            let why = "holds no robots.txt; name its files example.com, example.com.txt, \
+            let why = "contains no robots.txt; name the files example.com, example.com.txt, \
                        example.com/robots.txt or https_example.com_8443.txt";
             return Err(Error::invalid_file(path, why));
         }
@@ -98,7 +98,7 @@ fn only_one(earlier: Option<PathBuf>, path: &Path, governed: &str) -> Result<()>
         None => Ok(()),
         Some(earlier) => {
             let why =
-                format!("governs {governed}, as {} does; keep one of them", earlier.display());
+                format!("is for {governed}, and so is {}; remove one of them", earlier.display());
             Err(Error::invalid_file(path, why))
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     fn two_files_for_one_origin_are_an_error_that_names_both() {
         let (_dir, directory) = directory_of(&["example.com", "example.com.txt"]);
         let message = directory.unwrap_err().to_string();
-        assert!(message.contains("example.com.txt: governs example.com, as "), "{message}");
+        assert!(message.contains("example.com.txt: is for example.com, and so is "), "{message}");
     }
 
     #[test]
@@ -160,6 +160,10 @@ mod tests {
         let (_dir, directory) = directory_of(&["README", "example.com", ".hidden.com"]);
         assert_eq!(directory.unwrap().ignored.len(), 1);
         let (_dir, directory) = directory_of(&["README"]);
-        assert!(directory.unwrap_err().to_string().contains("holds no robots.txt"));
+        assert!(directory.unwrap_err().to_string().contains(
+            "contains no robots.txt; name the \
+             files example.com, example.com.txt, example.com/robots.txt or \
+             https_example.com_8443.txt"
+        ));
     }
 }

@@ -80,7 +80,7 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
 pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
     let insane = || {
         let kind = rusqlite::types::Type::Null;
-        let why = "a value that makes no sense".into();
+        let why = "an invalid value".into();
         rusqlite::Error::FromSqlConversionFailure(column, kind, why)
     };
     value.ok_or_else(insane)

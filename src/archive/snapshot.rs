@@ -1,7 +1,6 @@
 //! One fetch of one robots.txt.
 
-use std::fmt;
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
@@ -126,7 +125,7 @@ impl Snapshot {
 pub fn read_body(path: &Path) -> Result<Vec<u8>> {
     let body = read_up_to(path, FILE_BYTES_MAX)
         .map_err(|err| Error::io("cannot read robots.txt", path, err))?;
-    body.ok_or_else(|| Error::invalid_file(path, "over 64 MiB: this is no robots.txt"))
+    body.ok_or_else(|| Error::invalid_file(path, "larger than 64 MiB, so it is not a robots.txt"))
 }
 
 #[cfg(test)]

@@ -4,10 +4,8 @@
 //! readers create, and an archive may lie on a medium that cannot be written to. Readers share it
 //! at any number; a writer keeps them waiting for the moment of a commit only.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
-use std::time::Duration;
+use std::{fs::File, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, config::DbConfig, ffi};
 
@@ -85,7 +83,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
     if !is_sqlite(path)? {
         return Err(Error::invalid_file(
             path,
-            "is no archive; make one with: botaudit robots import",
+            "is not an archive; create one with: botaudit robots import",
         ));
     }
     let open = || {
@@ -109,12 +107,16 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
 pub fn open_to_write(path: &Path) -> Result<Connection> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            return Err(Error::invalid_file(path, "is a directory; an archive is one file"));
+            return Err(Error::invalid_file(
+                path,
+                "is a directory, but an archive is a file; name \
+                 a file",
+            ));
         }
         Ok(metadata) if metadata.len() > 0 && !is_sqlite(path)? => {
             return Err(Error::invalid_file(
                 path,
-                "is no archive, and is left as it is; name another file",
+                "is not an archive; not overwritten; name another file",
             ));
         }
         Err(err) if err.kind() != ErrorKind::NotFound => {
@@ -151,23 +153,23 @@ fn take_back(path: &Path) -> rusqlite::Result<()> {
 pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
     let why = match err.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "another process keeps it locked; try again when that is done".to_owned()
+            "another process has locked it; try again later".to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            format!("the archive is damaged ({err}); restore it, or import it anew")
+            format!("the archive is damaged ({err}); restore it from a backup, or import again")
         }
         _ if matches!(err, rusqlite::Error::QueryReturnedNoRows) => {
-            "the archive is damaged (a body is missing, or longer than is kept); restore it, or \
-             import it anew"
+            "the archive is damaged (a body is missing or too long); restore it from a backup, \
+             or import again"
                 .to_owned()
         }
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
         _ if is_cut_short(err) => {
-            "a writer was killed in the middle of a batch, which can be taken \
-                                   back only where it may be written to"
+            "a writer was killed during a batch; make the archive writable once, so that the \
+             batch can be undone"
                 .to_owned()
         }
-        Some(ErrorCode::ReadOnly) => "it must not be written to".to_owned(),
+        Some(ErrorCode::ReadOnly) => "it is read-only".to_owned(),
         _ => err.to_string(),
     };
     Error::invalid_file(path, format!("cannot {doing} the archive: {why}"))
@@ -219,7 +221,7 @@ fn known(path: &Path, opened: rusqlite::Result<(Connection, Marks)>) -> Result<C
     match marks {
         (APPLICATION_ID, version, _) => known_version(path, version)?,
         _ => {
-            let why = "is an SQLite file of another program, no archive; name another file";
+            let why = "is an SQLite file of another program, not an archive; name another file";
             return Err(Error::invalid_file(path, why));
         }
     }
@@ -231,12 +233,12 @@ fn known_version(path: &Path, version: i32) -> Result<()> {
     let why = match version {
         SCHEMA_VERSION => return Ok(()),
         ..SCHEMA_VERSION => format!(
-            "the archive has schema {version}, which no published version wrote; this one reads \
-             {SCHEMA_VERSION}: make it anew with botaudit robots import"
+            "the archive has schema {version} of an unpublished version of botaudit; this \
+             version reads {SCHEMA_VERSION}; import again with botaudit robots import"
         ),
         _ => format!(
-            "the archive has schema {version}, of a newer botaudit; this one reads \
-             {SCHEMA_VERSION}: update botaudit"
+            "the archive has schema {version} of a newer botaudit; this version reads \
+             {SCHEMA_VERSION}; update botaudit"
         ),
     };
     Err(Error::invalid_file(path, why))
@@ -257,7 +259,7 @@ fn known_schema(path: &Path, connection: &Connection) -> Result<()> {
     let found = found.map_err(|err| failed(path, "open", &err))?;
     let is_known = found.len() == expected.len()
         && expected.iter().all(|sql| found.iter().any(|found| found == sql));
-    let why = "has other tables than an archive has, or more; restore it, or import it anew";
+    let why = "does not have the tables of an archive; restore it from a backup, or import again";
     if is_known { Ok(()) } else { Err(Error::invalid_file(path, why)) }
 }
 
@@ -278,7 +280,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let text = dir.path().join("robots.txt");
         std::fs::write(&text, "User-agent: *\n").unwrap();
-        refuses(&text, "is no archive");
+        refuses(&text, "is not an archive; ");
         assert_eq!(std::fs::read(&text).unwrap(), b"User-agent: *\n");
         let sqlite = dir.path().join("other.sqlite");
         Connection::open(&sqlite).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
@@ -294,9 +296,11 @@ mod tests {
     fn other_versions_are_refused_with_what_to_do() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("archive");
-        for (version, expected) in
-            [(0, "make it anew"), (-1, "make it anew"), (2, "update botaudit")]
-        {
+        for (version, expected) in [
+            (0, "import again with botaudit robots import"),
+            (-1, "import again with botaudit robots import"),
+            (2, "update botaudit"),
+        ] {
             let connection = open_to_write(&path).unwrap();
             connection.pragma_update(None, "user_version", version).unwrap();
             drop(connection);

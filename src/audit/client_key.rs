@@ -4,8 +4,7 @@
 //! gives them as a text. What is written to a file are hashes, and a fingerprint that shows
 //! whether two keys are the same, but not what they are.
 
-use std::fmt;
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
 use crate::digest::sha256;
 use crate::error::{Error, Result};
@@ -42,8 +41,12 @@ impl ClientKey {
     /// Where the system has no random numbers.
     pub fn random() -> Result<ClientKey> {
         let mut key = [0; 32];
-        getrandom::fill(&mut key)
-            .map_err(|err| Error::usage(format!("the system gives no random numbers: {err}")))?;
+        getrandom::fill(&mut key).map_err(|err| {
+            Error::usage(format!(
+                "the operating system returned no random \
+                 numbers: {err}"
+            ))
+        })?;
         Ok(ClientKey(key))
     }
 
@@ -55,7 +58,7 @@ impl ClientKey {
         let characters = text.chars().count();
         if characters < KEY_CHARACTERS_MIN {
             return Err(format!(
-                "has {characters} characters, and a key must have {KEY_CHARACTERS_MIN}, or the \
+                "has {characters} characters; use at least {KEY_CHARACTERS_MIN}, otherwise the \
                  clients can be found by trying keys"
             ));
         }

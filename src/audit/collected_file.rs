@@ -48,7 +48,7 @@ const NEUTRAL: [&str; 8] = [
 /// Options that say what is collected: a file may hold more than an audit needs.
 const WANTED: [&str; 3] = ["verify_dns", "infer_outages", "fetch"];
 
-const DAMAGED: &str = "is damaged; write it again with audit --collect";
+const DAMAGED: &str = "is damaged; create it again with audit --collect";
 
 /// What such a file says besides what was found.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -146,7 +146,8 @@ impl CollectedHeader {
     /// Where another version, another registry or other options made it, or it lacks an input.
     pub fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
         let exempt = [&NEUTRAL[..], &WANTED].concat();
-        let advice = "collect again as the audit is to be made, or audit as was collected";
+        let advice = "collect again with the options of the audit, or audit with the options of \
+                      --collect";
         self.made_by(name).check_same(&audit.made_by("this audit"), &exempt, advice)?;
         if self.crawlers != audit.crawlers {
             return Err(Error::invalid_file(Path::new(name), DAMAGED));
@@ -154,8 +155,8 @@ impl CollectedHeader {
         match audit.inputs.difference(&self.inputs).next() {
             None => Ok(()),
             Some(input) => Err(Error::usage(format!(
-                "{name} holds nothing of the input '{input}'; collect from it too and merge, or \
-                 give it with --name the name that it had"
+                "{name} has no data of the input '{input}'; collect from this input, too, and \
+                 merge, or use --name with the name it had then"
             ))),
         }
     }
@@ -174,8 +175,8 @@ impl CollectedFile {
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<CollectedFile> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             let why = match is_collected(bytes) {
-                true => "was collected by another version of botaudit; collect again",
-                false => "is not a file that audit --collect wrote",
+                true => "was written by another version of botaudit; collect again",
+                false => "is not a file of audit --collect",
             };
             return Err(Error::invalid_file(path, why));
         };
@@ -184,8 +185,7 @@ impl CollectedFile {
         let header: CollectedHeader = packed::unpacked(header).ok_or_else(damaged)?;
         if header.schema_version != SCHEMA_VERSION {
             let why = format!(
-                "was collected by botaudit {}, whose form this version ({}) does not read; collect \
-                 again",
+                "was written by botaudit {}, and this version ({}) cannot read it; collect again",
                 header.version,
                 env!("CARGO_PKG_VERSION")
             );
@@ -234,9 +234,9 @@ pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
         for input in &file.header.inputs {
             if let Some(other) = owners.insert(input.clone(), name.clone()) {
                 return Err(Error::usage(format!(
-                    "{other} and {name} both hold the input '{input}', and are not copies of each \
-                     other: its lines would count twice; leave one out, or give their inputs \
-                     different names with audit --collect --name"
+                    "{other} and {name} both contain the input '{input}' but differ, so its \
+                     lines would count twice; remove one, or give the inputs different names \
+                     with audit --collect --name"
                 )));
             }
         }
@@ -250,7 +250,7 @@ pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
             }
         }
     }
-    sum.map(|(_, sum)| sum).ok_or_else(|| Error::usage("there is no file to merge"))
+    sum.map(|(_, sum)| sum).ok_or_else(|| Error::usage("no file to merge; name one"))
 }
 
 fn check_same_run(
@@ -258,13 +258,12 @@ fn check_same_run(
     (right_name, right): (&str, &CollectedHeader),
 ) -> Result<()> {
     let (left_by, right_by) = (left.made_by(left_name), right.made_by(right_name));
-    let advice = "collect from the logs of one of them again as from those of the other";
+    let advice = "collect again from the logs of one of them, with the options of the other";
     left_by.check_same(&right_by, &NEUTRAL, advice)?;
     if left.client_key != right.client_key {
         return Err(Error::usage(format!(
-            "{left_name} and {right_name} do not fit together: they tell clients apart by different \
-             keys, so that the clients of one cannot be told from those of the other; collect both \
-             again with the same --client-key"
+            "{left_name} and {right_name} cannot be merged: their clients are hashed with \
+             different keys; collect both again with the same --client-key"
         )));
     }
     Ok(())

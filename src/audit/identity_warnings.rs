@@ -41,8 +41,8 @@ pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> V
 
 /// What a reader of the summary should know, where nobody was verified.
 pub fn identity_note(identities: &IdentitySources) -> Option<String> {
-    let note = "nobody's address was checked, and anybody can send a crawler's user agent: all are unverified; \
-                see --ip-ranges and --verify-dns";
+    let note = "identities were not verified: any client can claim to be a crawler; use \
+                --ip-ranges or --verify-dns";
     (identities.ranges.is_none() && identities.names.is_none()).then(|| note.to_owned())
 }
 
@@ -72,8 +72,9 @@ impl Seen {
         let (verified, spoofed) = (of(Identity::Verified), of(Identity::Spoofed));
         (verified == 0 && spoofed >= SPOOFED_CRAWLERS_MIN).then(|| {
             format!(
-                "{spoofed} crawlers look spoofed and none is verified; if the server stands behind a proxy, \
-                 its log may name the proxy's address in place of the client's"
+                "{spoofed} crawlers look spoofed and none is verified; if the server is behind a \
+                 proxy, its log may have the address of the proxy instead of the client: use \
+                 --trusted-proxy"
             )
         })
     }
@@ -114,7 +115,10 @@ fn faults(lists: &[SeenList<'_>]) -> Vec<String> {
     let broken = lists.iter().filter_map(|seen| {
         let (file, fault) = (seen.list.file.as_ref()?, seen.list.fault.as_ref()?);
         let crawlers = named(&seen.crawlers);
-        Some(format!("{file} of --ip-ranges: {fault}; it contradicts no address ({crawlers})"))
+        Some(format!(
+            "--ip-ranges: {file} is not used to find spoofed requests of {crawlers}: \
+                      {fault}"
+        ))
     });
     broken.collect()
 }
@@ -127,7 +131,7 @@ fn missing(lists: &[SeenList<'_>]) -> Option<String> {
     crawlers.sort_unstable();
     crawlers.dedup();
     Some(format!(
-        "--ip-ranges holds no list of {}; it was not there: {}{}",
+        "--ip-ranges has no list for {}; missing: {}{}",
         named(&crawlers),
         first.url,
         and_more(missing().count() - 1)
@@ -155,16 +159,17 @@ fn distant(lists: &[SeenList<'_>], span: Option<Span>) -> Vec<String> {
     let mut warnings = Vec::new();
     if !older.is_empty() {
         warnings.push(format!(
-            "of --ip-ranges {} is more than {AGE_DAYS_MAX} days older than the last request ({}); \
-             an address that was added since looks spoofed: download the lists again",
+            "--ip-ranges: {} is more than {AGE_DAYS_MAX} days older than the last request ({}), \
+             and newer addresses look spoofed; download the lists again",
             named(&older),
             span.last
         ));
     }
     if !newer.is_empty() {
         warnings.push(format!(
-            "of --ip-ranges {} is more than {AGE_DAYS_MAX} days newer than the first request ({}); \
-             an address that was given up since looks spoofed: use lists of that time, if you have them",
+            "--ip-ranges: {} is more than {AGE_DAYS_MAX} days newer than the first request ({}), \
+             and addresses that were removed since then look spoofed; use lists of that time if \
+             you have them",
             named(&newer),
             span.first
         ));
@@ -176,7 +181,8 @@ fn unused(ranges: &RangeSources) -> Option<String> {
     let unused: Vec<&str> = ranges.unused.iter().map(String::as_str).collect();
     (!unused.is_empty()).then(|| {
         format!(
-            "of --ip-ranges {} is no list of any crawler; a list is in a file named like its URL",
+            "--ip-ranges: {} is not a list of a known crawler; name each file like the URL of \
+             its list",
             named(&unused)
         )
     })
@@ -186,20 +192,22 @@ fn about_names(names: &NameSources, span: Option<Span>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let (true, Some(failure)) = (names.unanswered > 0, &names.failure) {
         warnings.push(format!(
-            "--verify-dns: {} of {} addresses could not be looked up and stay unverified: {failure}",
+            "--verify-dns: {} of {} addresses could not be looked up and remain unverified: \
+             {failure}",
             names.unanswered, names.looked_up
         ));
     }
     if names.passed_over > 0 {
         warnings.push(format!(
-            "--verify-dns: the {} busiest addresses were looked up and at least {} were not; see --dns-max",
+            "--verify-dns: the {} busiest addresses were looked up, and at least {} were not; \
+             increase --dns-max",
             names.looked_up, names.passed_over
         ));
     }
     if let Some(span) = span.filter(|span| days(span.first, names.asked_at) > AGE_DAYS_MAX) {
         warnings.push(format!(
-            "--verify-dns: names are those of today, more than {AGE_DAYS_MAX} days after the first \
-             request ({})",
+            "--verify-dns: the names are of today, more than {AGE_DAYS_MAX} days after the first \
+             request ({}); addresses may have changed",
             span.first
         ));
     }

@@ -101,13 +101,15 @@ impl OutageEvidence {
         let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
         let passed_over = match hours_near_a_snapshot {
             0 => String::new(),
-            more => format!("; not known_outages, as the archive has snapshots near: {more}"),
+            more => format!("; hours left out because the archive has snapshots near them: {more}"),
         };
         match (hours, hours_near_a_snapshot) {
-            (0, 0) => "these logs show no hour in which nobody got robots.txt".to_owned(),
+            (0, 0) => {
+                "outages from logs: no hour in which all robots.txt fetches failed".to_owned()
+            }
             _ => format!(
-                "hours in which by these logs nobody got robots.txt: {hours} (origins: {origins}); \
-                 requests of crawlers unreachable by that: {requests}{passed_over}"
+                "outages from logs: hours in which all robots.txt fetches failed: {hours} \
+                 (origins: {origins}); requests counted as unreachable: {requests}{passed_over}"
             ),
         }
     }

@@ -23,7 +23,7 @@ pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
         .or_else(|| no_lines(audit).filter(|_| !is_of_day))
         .or_else(|| no_user_agents(audit))
         .or_else(|| nothing_known(audit, rulings))?;
-    Some(format!("nothing could be judged: {why}"))
+    Some(format!("no request could be judged: {why}"))
 }
 
 /// All files that were judged by are something else. What servers gave stays what they gave: by an
@@ -43,13 +43,12 @@ fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let is_empty = audit.robots.iter().all(|(_, robots)| robots.version.size_bytes == 0);
     let what = match (is_empty, names.len()) {
         (true, _) => "is empty",
-        (false, 1) => "is not a robots.txt: it has no User-agent line and other text instead",
-        (false, _) => {
-            "are not robots.txt files: they have no User-agent line and other text instead"
-        }
+        (false, 1) => "is not a robots.txt: it has other text and no User-agent line",
+        (false, _) => "are not robots.txt files: they have other text and no User-agent lines",
     };
     Some(format!(
-        "{} {what}; name the file that the site serves as /robots.txt with --robots, or add --fetch",
+        "{} {what}; use --robots with the file that the site serves as /robots.txt, or add \
+         --fetch",
         first_of(&names)
     ))
 }
@@ -62,10 +61,13 @@ fn no_lines(audit: &ReportModel) -> Option<String> {
     }
     let why = match sum(|input| input.tally.skipped[Skip::OutsideTime as usize]) {
         0 if sum(|input| input.tally.rejected_lines()) > 0 => {
-            "no line is a record; to see why, run: botaudit formats detect"
+            "no line could be parsed; to see why, run: botaudit formats detect"
         }
-        0 => "the logs hold no requests; name others, or check that the server writes to these",
-        _ => "all requests are outside --since and --until; choose other times, or other logs",
+        0 => {
+            "the logs contain no requests; use other logs, or check that the server writes to \
+              these"
+        }
+        _ => "all requests are outside --since and --until; use other times, or other logs",
     };
     Some(why.to_owned())
 }
@@ -79,8 +81,9 @@ fn no_user_agents(audit: &ReportModel) -> Option<String> {
     };
     let mut read = audit.inputs.iter().filter(has_lines).peekable();
     (read.peek().is_some() && read.all(lacks_user_agent)).then(|| {
-        "no line has a user agent, so no crawler is recognized; let the server log it \
-         (Apache: %{User-Agent}i; nginx: $http_user_agent), or say with --log-format where it stands"
+        "the log records no user agents, so crawlers cannot be recognised; log them (Apache: \
+         %{User-Agent}i; nginx: $http_user_agent) and run again, or use --log-format to name \
+         their field"
             .to_owned()
     })
 }
@@ -95,7 +98,7 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if total.unknown == audit.requests_before_first() {
         return Some(
             "all requests are older than the first snapshot of their robots.txt; import an older \
-             one, or leave out --unknown-before-first-snapshot"
+             snapshot, or omit --unknown-before-first-snapshot"
                 .to_owned(),
         );
     }
@@ -105,10 +108,7 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     }
     origins.retain(|_, requests| *requests > 0);
     if origins.keys().all(|origin| *origin == OriginKey::Unnamed.to_string()) {
-        return Some(
-            "the log names no host; say whose log it is with --origin https://example.com"
-                .to_owned(),
-        );
+        return Some("the log names no host; add --origin https://example.com".to_owned());
     }
     let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
     origins.sort_by_key(|&(origin, requests)| (std::cmp::Reverse(requests), origin));
@@ -117,15 +117,12 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let next = if rulings.is_archive {
         "add them to the archive with botaudit robots fetch or import"
     } else if rulings.is_single_file {
-        "name a directory that has such files with --robots, or fetch them with --fetch"
+        "use --robots with a directory of such files, or add --fetch"
     } else {
-        "put files of these names into the directory, or fetch them with --fetch"
+        "add files with these names to the directory, or add --fetch"
     };
     let described: Vec<&str> = described.iter().map(String::as_str).collect();
-    Some(format!(
-        "no robots.txt is known of the hosts in the logs: {}; {next}",
-        first_of(&described)
-    ))
+    Some(format!("no robots.txt of the hosts in the logs: {}; {next}", first_of(&described)))
 }
 
 /// `https://example.com (12 requests, file example.com.txt)`.

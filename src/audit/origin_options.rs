@@ -49,7 +49,7 @@ impl FromPath {
         if names.contains(&"host") {
             Ok(FromPath(regex))
         } else {
-            Err("it needs a group named host, as (?<host>[^/]+)".to_owned())
+            Err("it needs a group named host, such as (?<host>[^/]+)".to_owned())
         }
     }
 
@@ -84,7 +84,7 @@ impl Aliases {
     /// # Errors
     /// What is wrong with it.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
-        let (alias, name) = text.split_once('=').ok_or("it needs a '='")?;
+        let (alias, name) = text.split_once('=').ok_or("'=' is missing")?;
         let name = named(name)?;
         self.0.push((named(alias)?, name));
         Ok(())
@@ -125,7 +125,7 @@ fn named(text: &str) -> Result<Named, String> {
     } else {
         canonical_host(text.as_bytes()).map(Named::Host)
     };
-    found.ok_or_else(|| format!("'{text}' is no host and no origin"))
+    found.ok_or_else(|| format!("'{text}' is not a valid host or origin"))
 }
 
 #[cfg(test)]

@@ -36,8 +36,9 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     }
     let percent = percent(first).floor();
     text.push_str(&format!(
-        "a file must reach --min-parse-rate {percent_min}. To see why, run: botaudit formats detect '{}'; \
-         to say how its lines are written, use --log-format; to accept it as it is, --min-parse-rate {percent}",
+        "the minimum is {percent_min} % (--min-parse-rate). To see why, run: botaudit formats \
+         detect '{}'; to set the format, use --log-format; to accept the file, use \
+         --min-parse-rate {percent}",
         first.summary.name
     ));
     Some(text)
@@ -64,17 +65,17 @@ fn described(input: &Input) -> String {
     let (parsed, rejected) = (input.tally.parsed_lines(), input.tally.rejected_lines());
     let tried = match &input.summary.format {
         Some(format) => format!("read as {}", format.name),
-        None => "of no known format".to_owned(),
+        None => "format not recognised".to_owned(),
     };
     let mut text = format!(
-        "{}: {tried}, {parsed} of {} lines are records ({:.1} %)",
+        "{}: {tried}: {parsed} of {} lines parsed ({:.1} %)",
         input.summary.name,
         parsed + rejected,
         percent(input)
     );
     let first = input.rejects().filter_map(first_line).min();
     if let Some((line, reason)) = first {
-        text.push_str(&format!(", line {line} is the first that is none ({})", reason.as_str()));
+        text.push_str(&format!(", first unparsed line: {line} ({})", reason.as_str()));
     }
     text
 }

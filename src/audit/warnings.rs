@@ -14,15 +14,15 @@ pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -
     warnings.extend(about_inputs(
         audit,
         |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
-        "no known log format reads the first lines; say which it is with --log-format",
+        "format not recognised; set it with --log-format",
     ));
     warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
     warnings.extend(unnamed_origin(audit, rulings));
     warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
         let why = format!(
-            "more than {STRANGERS_MAX} hosts are named in these logs; most are summed up as {}; \
-             name yours with --origin, or by a directory of robots.txt files",
+            "these logs name more than {STRANGERS_MAX} hosts; most are counted together as {}; \
+             name your hosts with --origin, or with a directory of robots.txt files",
             OriginKey::Others
         );
         warnings.push(why);
@@ -34,8 +34,8 @@ fn ignored_names(rulings: &Rulings) -> Option<String> {
     let ignored = &rulings.ignored_names;
     let first = ignored.first()?;
     Some(format!(
-        "{first}: names no host and was not used as a robots.txt{}; name the files example.com, example.com.txt, \
-         example.com/robots.txt or https_example.com_8443.txt",
+        "{first}: the file name is not a host, so it was not used{}; rename it to example.com, \
+         example.com.txt, example.com/robots.txt or https_example.com_8443.txt",
         and_more(ignored.len() - 1)
     ))
 }
@@ -75,13 +75,13 @@ fn before_first(audit: &ReportModel) -> Option<String> {
     let requests = audit.requests_before_first();
     let why = match audit.before_first {
         BeforeFirst::AsFirst => {
-            "judged by the first snapshot, as if it had been in force already; \
-             --unknown-before-first-snapshot counts them as unknown"
+            "they were judged by that snapshot; --unknown-before-first-snapshot counts them as \
+             unknown"
         }
-        BeforeFirst::Unknown => "counted as unknown",
+        BeforeFirst::Unknown => "they were counted as unknown",
     };
     (requests > 0).then(|| {
-        format!("{requests} requests are older than the first snapshot of their robots.txt: {why}")
+        format!("requests older than the first snapshot of their robots.txt: {requests}; {why}")
     })
 }
 
@@ -92,7 +92,6 @@ fn unnamed_origin(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     }
     let unnamed = audit.actors().filter(|(origin, _, _)| *origin == OriginKey::Unnamed.to_string());
     let requests: u64 = unnamed.map(|(_, _, tally)| tally.total().requests).sum();
-    let why = "requests name no host, so that no robots.txt could be chosen; \
-               say whose log it is with --origin https://example.com";
-    (requests > 0).then(|| format!("{requests} {why}"))
+    let why = "no robots.txt applies to requests without a host; add --origin https://example.com";
+    (requests > 0).then(|| format!("requests without a host: {requests}; {why}"))
 }

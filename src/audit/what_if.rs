@@ -89,9 +89,9 @@ impl Draft {
     /// Where it was given something else.
     pub fn new(judge: Judge, scope: DraftScope) -> Result<Draft> {
         let source = judge.source(None).unwrap_or_default();
-        let robots = judge.unnamed().ok_or_else(|| {
-            Error::usage("--what-if takes one file, the draft of a robots.txt; name that")
-        })?;
+        let robots = judge
+            .unnamed()
+            .ok_or_else(|| Error::usage("--what-if needs a file, the draft of a robots.txt"))?;
         let summary = DraftSummary { source, digest: robots.digest, scope };
         Ok(Draft { judge, robots, summary })
     }

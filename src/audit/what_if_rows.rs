@@ -129,9 +129,8 @@ impl WhatIf {
             more => format!(" and {more} more"),
         };
         Err(Error::usage(format!(
-            "--what-if: the logs have {} origins with a robots.txt of their own ({named}{more}); \
-             only where there is one is it plain which the draft is for, so say it, as in: \
-             --what-if-for {}",
+            "--what-if: the logs have {} origins with their own robots.txt ({named}{more}); name \
+             the origin that the draft is for: --what-if-for {}",
             origins.len(),
             origins[0]
         )))
@@ -148,7 +147,7 @@ impl WhatIf {
                 missing.map(|origin| format!("--what-if-for {origin}: {nothing} there")).collect()
             }
             DraftScope::Everything | DraftScope::OnlyOrigin if self.rows.is_empty() => {
-                vec![format!("--what-if: {nothing}, so that there is nothing to compare")]
+                vec![format!("--what-if: {nothing}, so there is nothing to compare")]
             }
             DraftScope::Everything | DraftScope::OnlyOrigin => Vec::new(),
         }

@@ -155,7 +155,10 @@ fn place(column: &str, header: &[String], name: &str) -> Result<usize> {
         (1..=header.len()).contains(&number).then(|| number - 1)
     };
     by_name.or_else(by_number).ok_or_else(|| {
-        Error::usage(format!("{name} has no column '{column}'; it has {}", header.join(", ")))
+        Error::usage(format!(
+            "{name} has no column '{column}'; its columns are {}",
+            header.join(", ")
+        ))
     })
 }
 
@@ -190,7 +193,7 @@ mod tests {
         assert_eq!(form("url").unwrap().carried(), [(0, "id"), (2, "x")]);
         for column in ["URL", "0", "4", ""] {
             let err = form(column).unwrap_err().to_string();
-            assert_eq!(err, format!("a.csv has no column '{column}'; it has id, url, x"));
+            assert_eq!(err, format!("a.csv has no column '{column}'; its columns are id, url, x"));
         }
     }
 

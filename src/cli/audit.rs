@@ -3,8 +3,7 @@
 pub mod files;
 pub mod run;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
@@ -18,9 +17,8 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
-use super::help::short;
 use super::shared::{ForceArg, refusal};
-use super::{exit_status::ExitStatus, progress::Show, setup::Setup};
+use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
@@ -180,7 +178,7 @@ fn named(mut sources: Vec<Source>, name: Option<String>) -> Result<Vec<Source>> 
     match &mut sources[..] {
         [source] => source.name = name,
         _ => {
-            let why = format!("--name is for one input, and there are {}", sources.len());
+            let why = format!("--name needs exactly one input, but there are {}", sources.len());
             return Err(Error::usage(why));
         }
     }
@@ -189,8 +187,7 @@ fn named(mut sources: Vec<Source>, name: Option<String>) -> Result<Vec<Source>> 
 
 fn no_robots() -> Error {
     Error::usage(
-        "no robots.txt to judge by; name one with --robots, as in: \
-         botaudit audit --robots robots.txt --origin https://example.com access.log.gz; \
-         or add --fetch",
+        "no robots.txt given; use --robots, as in: botaudit audit --robots robots.txt --origin \
+         https://example.com access.log.gz; or add --fetch",
     )
 }

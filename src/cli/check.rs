@@ -16,10 +16,9 @@ use crate::report::check_text::{text, undecided_line, undecided_text, verdict_li
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::exit_status::ExitStatus;
-use super::help::short;
 use super::shared::{cannot_print, origin, registry, unknown_crawler};
 use super::value_names::{DIALECTS, one_of};
+use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/check.txt");
 
@@ -155,12 +154,12 @@ impl CheckArgs {
     fn at(&self, judge: &Judge) -> Result<UtcTime> {
         let Some(text) = &self.at else { return Ok(jiff::Timestamp::now().into()) };
         if !judge.is_dated() {
-            let why = "--at asks what was in force then, which only an archive knows; \
-                       make one with botaudit robots import or fetch";
+            let why = "--at needs an archive as --robots; create one with botaudit robots import \
+                       or fetch";
             return Err(Error::usage(why));
         }
         time_named(text).ok_or_else(|| {
-            Error::usage(format!("'{text}' is no time; write --at 2026-01-31T12:00:00Z"))
+            Error::usage(format!("'{text}' is not a valid time; write --at 2026-01-31T12:00:00Z"))
         })
     }
 
@@ -185,11 +184,11 @@ impl AskerArgs {
                 Ok(Asker::by_user_agent(registry, user_agent.as_encoded_bytes()))
             }
             (_, _, Some(token)) if token.is_empty() => {
-                Err(Error::usage("an empty product token names nobody; write it as --token mybot"))
+                Err(Error::usage("--token is empty; write --token mybot"))
             }
             (_, _, Some(token)) => Ok(Asker::ad_hoc(token)),
             (None, None, None) => {
-                Err(Error::usage("say who asks, with --crawler, --user-agent or --token"))
+                Err(Error::usage("no crawler given; use --crawler, --user-agent or --token"))
             }
         }
     }

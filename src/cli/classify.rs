@@ -1,11 +1,9 @@
 //! `botaudit classify`: lists of URLs to verdicts.
 
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::available_parallelism;
-use std::time::Instant;
+use std::{ffi::OsString, thread::available_parallelism, time::Instant};
 
 use clap::Args;
 
@@ -25,11 +23,10 @@ use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::url::dialect::Dialect;
 
-use super::help::short;
 use super::progress::{Show, follow};
-use super::shared::{ForceArg, cannot_print, complain, registry};
+use super::shared::{ForceArg, cannot_print, registry, say, warn};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
-use super::{exit_status::ExitStatus, signals, size::bytes};
+use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
 
 const HELP: &str = include_str!("help/classify.txt");
 
@@ -249,13 +246,13 @@ impl ClassifyArgs {
             written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
-        damages.iter().for_each(|damage| complain(damage));
+        damages.iter().for_each(|damage| warn(damage));
         if !self.quiet {
             let counts = VerdictWord::ALL.map(|word| (classified.counts.of(word), word));
             let counts = counts.iter().filter(|(count, _)| *count > 0);
             let counts: Vec<String> =
                 counts.map(|(count, word)| format!("{count} {}", word.as_str())).collect();
-            complain(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
+            say(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
         }
         if !damages.is_empty() {
             return Ok(ExitStatus::Incomplete);
@@ -275,22 +272,25 @@ impl ClassifyArgs {
         let mut askers = Vec::new();
         for name in &self.crawler {
             let crawler = registry.find(name).ok_or_else(|| {
-                Error::usage(format!("no known crawler is called '{name}'; try --token {name}"))
+                Error::usage(format!(
+                    "unknown crawler '{name}'; for any product token, use \
+                                      --token {name}"
+                ))
             })?;
             names.push(registry.crawler(crawler).name.clone());
             askers.push(CrawlerProfile::new(registry.crawler(crawler)));
         }
         for token in &self.token {
             if token.is_empty() {
-                return Err(Error::usage("an empty --token names nobody; write --token mybot"));
+                return Err(Error::usage("--token is empty; write --token mybot"));
             }
             names.push(token.clone());
             askers.push(CrawlerProfile::of_token(token.clone()));
         }
         if names.is_empty() {
             return Err(Error::usage(
-                "who asks? Name a crawler with --crawler or --token, or a column with \
-                 --crawler-column or --user-agent-column",
+                "no crawler given; use --crawler or --token, or a column with --crawler-column \
+                 or --user-agent-column",
             ));
         }
         Ok((Askers::Fixed(names), askers))

@@ -15,7 +15,7 @@ use crate::judge::Judge;
 use crate::staged::replace_private;
 
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::shared::complain;
+use super::shared::warn;
 use super::{exit_status::ExitStatus, fetching::known_store, identity::ranges, setup::Setup};
 
 /// The flags.
@@ -87,7 +87,8 @@ impl CollectedInput {
         match wanted.into_iter().find(|(_, is_wanted, is_there)| *is_wanted && !is_there) {
             None => Ok(collected),
             Some((flag, ..)) => Err(Error::usage(format!(
-                "{name} was collected without {flag}; collect again with it, or audit without it"
+                "{name} was collected without {flag}; collect again with {flag}, or audit \
+                 without it"
             ))),
         }
     }
@@ -108,8 +109,7 @@ pub fn write_collected(
     wanted.outages = wanted.outages.map(|_| OutageHosts::All);
     if !wanted.is_any() {
         return Err(Error::usage(
-            "--collect has nothing to collect; say for what with --infer-outages, --verify-dns or \
-             --fetch",
+            "--collect has no effect alone; add --infer-outages, --verify-dns or --fetch",
         ));
     }
     let identities = &ranges(config, registry)?;
@@ -123,7 +123,7 @@ pub fn write_collected(
     let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
     let header = header_of(setup, sources, fingerprint);
     replace_private(path, &CollectedFile { header, collected }.to_bytes())?;
-    damages.iter().for_each(|damage| complain(damage));
+    damages.iter().for_each(|damage| warn(damage));
     Ok(if damages.is_empty() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
@@ -149,7 +149,7 @@ fn damages(sources: &[Source], ends: Vec<InputEnd>) -> Result<Vec<String>> {
         let damage = input.damage.as_ref()?;
         Some(match input.is_unopened() {
             true => damage.clone(),
-            false => format!("{}: {damage}; what came before it was collected", input.name),
+            false => format!("{}: {damage}; the lines before it were collected", input.name),
         })
     };
     Ok(inputs.iter().filter_map(text).collect())

@@ -1,7 +1,6 @@
 //! The flags that are keys of a configuration, in the groups in which the help shows them.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use crate::config::audit_config::AuditConfig;
 use crate::config::setting::{AddressForm, Percent, Timeout, Timezone};

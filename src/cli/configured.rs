@@ -1,8 +1,7 @@
 //! `--config` and `--site`: the settings of a site in a configuration file.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, fs};
 
 use clap::Args;
 use glob::Pattern;
@@ -11,7 +10,7 @@ use crate::config::file::{ConfigFile, Mistake, SiteConfig, parse};
 use crate::config::{audit_config::AuditConfig, fault::Fault};
 use crate::error::{Error, Result};
 
-use super::shared::complain;
+use super::shared::error;
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -56,7 +55,7 @@ impl ConfiguredArgs {
         };
         let file = file.display();
         let why = match &self.site {
-            Some(name) => format!("--site {name}: {file} has no such site; its sites are {names}"),
+            Some(name) => format!("--site {name}: unknown site; the sites of {file} are {names}"),
             None => format!("{file} has several sites; choose one with --site: {names}"),
         };
         found.map(|place| sites.swap_remove(place)).ok_or_else(|| Error::usage(why))
@@ -88,8 +87,8 @@ impl ConfiguredSite {
             |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
         for fault in faults {
             match Some(fault).filter(is_in_file) {
-                Some(fault) => complain(&self.site.mistake(fault).at(&self.name())),
-                None => complain(&fault.of_flags()),
+                Some(fault) => error(&self.site.mistake(fault).at(&self.name())),
+                None => error(&fault.of_flags()),
             }
         }
         Error::usage(format!("site {} of {} was not audited", self.site.name, self.name()))
@@ -116,10 +115,10 @@ pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<Mistake>)> {
 /// # Errors
 /// Where there are any.
 pub fn report_mistakes(name: &str, mistakes: &[Mistake]) -> Result<()> {
-    mistakes.iter().for_each(|mistake| complain(&mistake.at(name)));
+    mistakes.iter().for_each(|mistake| error(&mistake.at(name)));
     match mistakes.len() {
         0 => Ok(()),
-        1 => Err(Error::usage(format!("{name} has a mistake; nothing was read"))),
+        1 => Err(Error::usage(format!("{name} has 1 mistake; nothing was read"))),
         some => Err(Error::usage(format!("{name} has {some} mistakes; nothing was read"))),
     }
 }

@@ -1,7 +1,6 @@
 //! `botaudit crawlers`: who is known, by what, and who says so.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -10,10 +9,10 @@ use crate::error::Result;
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
+use crate::report::format::{counted, grouped};
 
-use super::help::short;
-use super::shared::{complain, print, registry, unknown_crawler};
-use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs};
+use super::shared::{error, print, registry, unknown_crawler, warn};
+use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs, help::short};
 
 const HELP: &str = include_str!("help/crawlers.txt");
 const LIST: &str = include_str!("help/crawlers-list.txt");
@@ -105,15 +104,15 @@ impl CrawlersArgs {
 
 fn check_registry(file: &std::path::Path) -> Result<ExitStatus> {
     let checked = check(file)?;
-    checked.mistakes.iter().for_each(|mistake| complain(&mistake.to_string()));
-    checked.oddities.iter().for_each(|oddity| complain(&format!("warning: {oddity}")));
+    checked.mistakes.iter().for_each(|mistake| error(&mistake.to_string()));
+    checked.oddities.iter().for_each(|oddity| warn(&oddity.to_string()));
     print(&format!(
-        "{}: {} crawlers ({} in place of built-in ones), {} mistakes, {} warnings\n",
+        "{}: {} ({} in place of built-in ones), {}, {}\n",
         visible(file.display().to_string().as_bytes()),
-        checked.rows,
-        checked.replacing,
-        checked.mistakes.len(),
-        checked.oddities.len()
+        counted(checked.rows as u64, "crawler"),
+        grouped(checked.replacing as u64),
+        counted(checked.mistakes.len() as u64, "mistake"),
+        counted(checked.oddities.len() as u64, "warning"),
     ))?;
     Ok(if checked.mistakes.is_empty() { ExitStatus::Done } else { ExitStatus::Violations })
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 
-use super::shared::complain;
+use super::shared::error;
 
 /// How a run ended that could be carried out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,7 +34,7 @@ pub fn exit_code(result: Result<ExitStatus>) -> ExitCode {
         // Whoever read our output has seen enough (`| head`).
         Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
         Err(err) => {
-            complain(&err.to_string());
+            error(&err.to_string());
             ExitCode::from(2)
         }
     }

@@ -1,9 +1,7 @@
 //! `botaudit crawlers fetch-ranges`: the address lists that operators publish, into a directory.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use std::{fs, io};
+use std::{collections::BTreeSet, fs, io, time::Duration};
 
 use clap::Args;
 
@@ -15,9 +13,8 @@ use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
-use super::help::short;
-use super::shared::{ForceArg, complain};
-use super::{exit_status::ExitStatus, network::NetworkArgs, progress::Show};
+use super::shared::{ForceArg, warn};
+use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 
@@ -51,7 +48,7 @@ impl FetchRangesArgs {
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
-        fs::create_dir_all(directory).map_err(|err| Error::io("cannot make", directory, err))?;
+        fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
         let mut entries = known(directory)?;
         let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);
         let urls: BTreeSet<&str> = lists.map(String::as_str).collect();
@@ -61,7 +58,7 @@ impl FetchRangesArgs {
             match list(url, &settings, &rate_limit) {
                 Err(err) => {
                     missed += 1;
-                    complain(&err.to_string());
+                    warn(&err.to_string());
                 }
                 Ok(list) => {
                     let entry = store(directory, url, &list)?;
@@ -74,7 +71,7 @@ impl FetchRangesArgs {
             }
         }
         let (all, got) = (urls.len(), urls.len() - missed);
-        let text = format!("{got} of {all} lists in {}\n", directory.display());
+        let text = format!("{got} of {all} lists downloaded to {}\n", directory.display());
         Show::unless(self.quiet).print(&text)?;
         Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
@@ -123,7 +120,10 @@ fn list(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8
     let list = RangeList::read(&text, None);
     if list.networks.is_empty() {
         let fault = list.first_fault.unwrap_or_default();
-        return Err(Error::invalid_file(Path::new(url), format!("no list of addresses: {fault}")));
+        return Err(Error::invalid_file(
+            Path::new(url),
+            format!("not a list of addresses: {fault}"),
+        ));
     }
     Ok(text)
 }

@@ -1,10 +1,9 @@
 //! Fetching robots.txt files into an archive: whom logs make us ask, and what came of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::mem;
-use std::path::Path;
 use std::sync::{Arc, Mutex, Weak, atomic::Ordering};
 use std::time::{Duration, Instant};
+use std::{mem, path::Path};
 
 use crate::archive::Store;
 use crate::archive::{directory::Directory, fetched::snapshot_of, reader::Archive, writer::Writer};
@@ -20,11 +19,13 @@ use crate::mutex::lock;
 use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::settings::{Reach, Settings};
 use crate::net::{fetch::Fetched, rate_limit::RateLimit};
+use crate::report::format::{counted, grouped};
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::first_pass::{check_can_be_read_twice, first_pass};
 use super::progress::{Show, follow_items};
-use super::{shared::complain, signals};
+use super::shared::{error, note, warn};
+use super::signals;
 
 /// So many origins are told one by one, and so many problems.
 pub const TOLD_MAX: usize = 20;
@@ -133,8 +134,8 @@ fn keep(writer: &Weak<Mutex<Writer>>) {
     let Some(writer) = writer.upgrade() else { return };
     let mut held = lock(&writer);
     match held.flush() {
-        Ok(()) => complain("stopped; the answers that had come in are in the archive"),
-        Err(err) => complain(&err.to_string()),
+        Ok(()) => note("stopped; the answers received so far are in the archive"),
+        Err(err) => error(&err.to_string()),
     }
     mem::forget(held);
 }
@@ -161,10 +162,18 @@ impl FetchSummary {
             text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
         }
         let total: u64 = self.by_outcome.values().sum();
-        let parts: Vec<String> =
-            self.by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let part = |(outcome, count): (&String, &u64)| {
+            // A status is a number, which says little beside another one.
+            let protocol = if outcome.starts_with(|first: char| first.is_ascii_digit()) {
+                "HTTP "
+            } else {
+                ""
+            };
+            format!("{} × {protocol}{outcome}", grouped(*count))
+        };
+        let parts: Vec<String> = self.by_outcome.iter().map(part).collect();
         let colon = if parts.is_empty() { "" } else { ": " };
-        text + &format!("{total} asked{colon}{}\n", parts.join(", "))
+        text + &format!("{} fetched{colon}{}\n", counted(total, "origin"), parts.join(", "))
     }
 }
 
@@ -190,9 +199,9 @@ pub fn fetch_logged(
     let mut origins = Origins { named: naming.origin.iter().cloned().collect(), logged };
     origins.retain_fetchable();
     if origins.named.is_empty() && origins.logged.is_empty() {
-        complain(
-            "warning: nothing was fetched: the logs name no host that a crawler asked; say \
-             whose log it is with --origin https://example.com",
+        warn(
+            "nothing was fetched: the logs name no host that a crawler requested; add --origin \
+             https://example.com",
         );
         return Ok(());
     }
@@ -213,7 +222,7 @@ pub fn known_store(path: &Path) -> Result<Store> {
     match Store::open(path)? {
         archive @ Store::Archive(_) => Ok(archive),
         Store::File(_) | Store::Directory(_) => Err(Error::usage(format!(
-            "--fetch adds to an archive, and {} is none; name another with --robots",
+            "--fetch needs an archive, but {} is not one; name another file with --robots",
             path.display()
         ))),
     }

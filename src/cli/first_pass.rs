@@ -77,7 +77,7 @@ pub fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()>
     match sources.iter().find(is_stream) {
         None => Ok(()),
         Some(source) => Err(Error::usage(format!(
-            "{flag} reads the logs twice, and '{}' can be read once; save it to a file first",
+            "{flag} reads the logs twice, but '{}' can be read only once; save it to a file first",
             source.name
         ))),
     }

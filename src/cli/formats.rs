@@ -10,9 +10,8 @@ use crate::input::source::expand;
 use crate::logs::detect::Hints;
 use crate::report::formats_text::{examined_text, formats_text};
 
-use super::help::short;
-use super::shared::{complain, print, refusal};
-use super::{config_flags::FormatFlags, exit_status::ExitStatus, setup::hints};
+use super::shared::{error, print, refusal};
+use super::{config_flags::FormatFlags, exit_status::ExitStatus, help::short, setup::hints};
 
 const HELP: &str = include_str!("help/formats.txt");
 const LIST: &str = include_str!("help/formats-list.txt");
@@ -74,7 +73,7 @@ fn detect(logs: &[OsString], hints: &Hints) -> Result<ExitStatus> {
                 print(&examined_text(&source.name, &examined))?;
             }
             Err(err) => {
-                complain(&err.to_string());
+                error(&err.to_string());
                 outcome = ExitStatus::Undecided;
             }
         }

@@ -10,8 +10,7 @@ use crate::error::{Error, Result};
 use crate::nightly::init::{Found, LOGS};
 use crate::report::format::counted;
 
-use super::{exit_status::ExitStatus, shared::print};
-use super::help::short;
+use super::{exit_status::ExitStatus, help::short, shared::print};
 
 const HELP: &str = include_str!("help/init.txt");
 
@@ -35,13 +34,13 @@ impl InitArgs {
     pub fn run(self) -> Result<ExitStatus> {
         let file = &self.file;
         let root = std::path::absolute(&self.root)
-            .map_err(|err| Error::io("cannot look below --root", &self.root, err))?;
+            .map_err(|err| Error::io("cannot search --root", &self.root, err))?;
         let found = Found::below(&root);
         if found.logs.is_empty() {
             let places: Vec<String> =
                 LOGS.iter().map(|(place, _)| root.join(place).display().to_string()).collect();
             return Err(Error::usage(format!(
-                "no access log was found in {}; write {} yourself, as the README shows",
+                "no access log found in {}; write {} yourself, as the README shows",
                 places.join(", "),
                 file.display()
             )));
@@ -51,7 +50,7 @@ impl InitArgs {
         written.map_err(|err| match err.kind() {
             ErrorKind::AlreadyExists => Error::invalid_file(
                 file,
-                "is there already and is left as it is; name another file, or move it away",
+                "already exists; not overwritten; name another file, or move it away",
             ),
             _ => Error::io("cannot write", file, err),
         })?;
@@ -66,5 +65,5 @@ fn told(file: &Path, found: &Found) -> String {
         text += &format!("  {site}: {}\n", log.display());
     }
     let name = file.display();
-    text + &format!("look through it, then: botaudit nightly --check-config --config {name}\n")
+    text + &format!("check the file, then run: botaudit nightly --check-config --config {name}\n")
 }

@@ -1,8 +1,7 @@
 //! `botaudit lint`: what is odd about a robots.txt.
 
-use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, io};
 
 use clap::{Args, ValueEnum};
 
@@ -15,10 +14,9 @@ use crate::report::findings::{
 };
 use crate::url::dialect::Dialect;
 
-use super::exit_status::ExitStatus;
-use super::help::short;
-use super::shared::{complain, print, registry};
+use super::shared::{error, print, registry};
 use super::value_names::{DIALECTS, one_of};
+use super::{exit_status::ExitStatus, help::short};
 
 /// The largest file that is looked at: 32 times what counts of a robots.txt.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -100,7 +98,7 @@ impl LintArgs {
                 }
                 Err(err) => {
                     if let Some(before) = unread.replace(err) {
-                        complain(&before.to_string());
+                        error(&before.to_string());
                     }
                 }
             }
@@ -118,8 +116,12 @@ impl LintArgs {
 }
 
 fn explain(code: &str) -> Result<ExitStatus> {
-    let unknown =
-        || Error::usage(format!("unknown code '{code}'; list all with: botaudit lint --list"));
+    let unknown = || {
+        Error::usage(format!(
+            "unknown code '{code}'; to list all codes, run: botaudit lint \
+                                 --list"
+        ))
+    };
     print(&lint_text(Lint::named(code).ok_or_else(unknown)?)).map(|()| ExitStatus::Done)
 }
 
@@ -129,6 +131,6 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         false => read_up_to(path, FILE_BYTES_MAX),
     };
     let body = read.map_err(|err| Error::io("cannot read", path, err))?;
-    let why = "over 16 MiB, which no robots.txt is; name another file";
+    let why = "larger than 16 MiB, so it is not a robots.txt; name another file";
     body.ok_or_else(|| Error::invalid_file(path, why))
 }

@@ -1,8 +1,7 @@
 //! `botaudit completions` and `botaudit man`: completions for shells, and manual pages.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::{Args, Command};
 use clap_complete::Shell;

@@ -1,8 +1,7 @@
 //! `botaudit merge`: tallies of parts of the logs to one tally.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::{fs::File, io::Read};
 
 use clap::Args;
 
@@ -12,9 +11,8 @@ use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};
 
-use super::exit_status::ExitStatus;
-use super::help::short;
 use super::shared::{ForceArg, name_tallies};
+use super::{exit_status::ExitStatus, help::short};
 
 /// Bytes of a file by which its kind is recognised.
 const HEAD_BYTES: u64 = 64;
@@ -66,8 +64,8 @@ impl MergeArgs {
         };
         match (first(true), first(false)) {
             (Some(collected), Some(tally)) => Err(Error::usage(format!(
-                "{collected} was written by audit --collect and {tally} was not; merge tallies with \
-                 tallies, and collected files with collected files"
+                "{collected} is a file of audit --collect, and {tally} is not; merge tallies \
+                 with tallies, and files of --collect with each other"
             ))),
             (collected, _) => Ok(collected.is_some()),
         }

@@ -1,7 +1,6 @@
 //! What all commands that ask servers let the user say of how.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
@@ -34,7 +33,7 @@ impl NetworkArgs {
         let settings = Settings::default();
         let total_timeout = seconds("--timeout", self.timeout)?;
         if total_timeout.is_zero() {
-            return Err(Error::usage("--timeout 0 leaves no time; write --timeout 30"));
+            return Err(Error::usage("--timeout 0 is too short; write --timeout 30"));
         }
         let user_agent = match &self.user_agent {
             Some(text) => UserAgent::new(text)?,
@@ -53,5 +52,8 @@ pub fn seconds(flag: &str, value: f64) -> Result<Duration> {
     if (0.0..=SECONDS_MAX).contains(&value) {
         return Ok(Duration::from_secs_f64(value));
     }
-    Err(Error::usage(format!("{flag} {value} is no time; write seconds up to {SECONDS_MAX}")))
+    Err(Error::usage(format!(
+        "{flag} {value} is not valid; write a number of seconds, at most \
+                              {SECONDS_MAX}"
+    )))
 }

@@ -17,9 +17,8 @@ use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
 use super::configured::{read_config, report_mistakes};
-use super::exit_status::ExitStatus;
-use super::help::short;
-use super::shared::{ForceArg, complain, day, print};
+use super::shared::{ForceArg, day, error, print};
+use super::{exit_status::ExitStatus, help::short};
 use after::{NotificationArgs, write_nights};
 use site::Job;
 
@@ -111,7 +110,7 @@ impl NightlyArgs {
             match locked? {
                 Locked::Ours(file) => locks.push(file),
                 Locked::Theirs(who) => {
-                    complain(&format!("another run is at work: {who}; nothing was done"));
+                    error(&format!("another run is in progress: {who}; nothing was done"));
                     return Ok(ExitStatus::Locked);
                 }
             }

@@ -17,9 +17,8 @@ use crate::report::{
 };
 use crate::time::Day;
 
-use super::help::short;
-use super::shared::{ForceArg, complain, day, name_tallies, print};
-use super::{exit_status::ExitStatus, written::write_report};
+use super::shared::{ForceArg, day, name_tallies, print, warn};
+use super::{exit_status::ExitStatus, help::short, written::write_report};
 
 const HELP: &str = include_str!("help/report.txt");
 
@@ -82,13 +81,13 @@ impl ReportArgs {
             return Err(Error::usage("--table needs --format jsonl"));
         }
         if self.format != Format::Html && self.output.is_some() {
-            let why = "-o is for the report; send other formats to a file with >";
+            let why = "-o needs --format html; write other formats to a file with >";
             return Err(Error::usage(why));
         }
         let asked = self.asked()?;
         let (paths, note) = self.days()?;
         let tally = merge_files(&paths, TallyLimits::default())?;
-        note.iter().for_each(|note| complain(&format!("warning: {note}")));
+        note.iter().for_each(|note| warn(note));
         match self.format {
             Format::Html => self.write(tally, &paths)?,
             Format::Text => {
@@ -108,7 +107,7 @@ impl ReportArgs {
             (Some(output), _) => output,
             (None, [directory]) if directory.is_dir() => directory,
             (None, _) => {
-                let why = "name the directory of the report with -o, as in: -o report/";
+                let why = "no directory for the report; add -o report/";
                 return Err(Error::usage(why));
             }
         };
@@ -122,11 +121,11 @@ impl ReportArgs {
             let staged = staging.staged(name.as_ref());
             std::fs::hard_link(output.join(name), &staged)
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
-                .map_err(|err| Error::io("cannot keep", &output.join(name), err))?;
+                .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
         let (audit, summary) = write_report(&staging, output, tally, kept.as_deref())?;
         staging.commit()?;
-        audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        audit.warnings.iter().for_each(|warning| warn(warning));
         let path = visible(output.display().to_string().as_bytes());
         print(&format!("{summary}\nreport: {path}\n"))
     }
@@ -138,7 +137,7 @@ impl ReportArgs {
         };
         let [parent] = &self.paths[..] else {
             return Err(Error::usage(
-                "--from and --to are for one DIR, which holds a report a day",
+                "--from and --to need exactly one DIR, with one report per day",
             ));
         };
         let days: Vec<Day> = std::iter::successors(Some(from), |day| Some(day.plus(1)))
@@ -148,13 +147,13 @@ impl ReportArgs {
         let (there, gone): (Vec<Day>, Vec<Day>) =
             days.into_iter().partition(|day| parent.join(day.to_string()).join(TALLY).is_file());
         if there.is_empty() {
-            let why = format!("holds no report of {from} to {to}");
+            let why = format!("has no report from {from} to {to}");
             return Err(Error::invalid_file(parent, why));
         }
         let gone: Vec<String> = gone.iter().map(Day::to_string).collect();
         let note = gone.first().map(|first| match gone.len() {
-            1..=DAYS_NAMED_MAX => format!("there is no report of {}", gone.join(", ")),
-            count => format!("there are no reports of {count} days, {first} the first of them"),
+            1..=DAYS_NAMED_MAX => format!("no report of {}", gone.join(", ")),
+            count => format!("no reports of {count} days, the first is {first}"),
         });
         Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), note))
     }

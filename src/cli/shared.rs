@@ -8,6 +8,7 @@ use clap::Args;
 use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
+use crate::lint::distance::distance;
 use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::Day;
@@ -28,6 +29,12 @@ impl ForceArg {
     }
 }
 
+/// Letters by which a name that was meant may differ from the one that was written.
+const SLIPS_MAX: usize = 2;
+
+/// Shorter names are like too many others.
+const SPELT_LENGTH_MIN: usize = 5;
+
 /// The built-in crawlers, with those of the file `crawlers` if one is given.
 pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
     match crawlers {
@@ -39,18 +46,22 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
 /// What to say where no crawler is named `name`.
 pub fn unknown_crawler(name: &str, registry: &Registry) -> Error {
     let near = near_names(name, registry);
-    let near = if near.is_empty() { near } else { format!(" (is it one of {near}?)") };
+    let near = if near.is_empty() { near } else { format!("; did you mean {near}?") };
     Error::usage(format!(
-        "no crawler named '{name}' is known{near}; `botaudit check --token '{name}'` asks for any product token"
+        "unknown crawler '{name}'{near}; for any product token, use --token '{name}'"
     ))
 }
 
-/// At most five names that contain `name`, are contained in it, or answer to it; short ones first.
+/// At most five names that contain `name`, are contained in it, answer to it, or are spelt almost like
+/// it; short ones first.
 fn near_names(name: &str, registry: &Registry) -> String {
     let asked = name.to_ascii_lowercase();
     let is_near = |known: &str| {
         let known = known.to_ascii_lowercase();
-        known.contains(&asked) || asked.contains(&known)
+        known.contains(&asked)
+            || asked.contains(&known)
+            || (asked.len() >= SPELT_LENGTH_MIN
+                && distance(asked.as_bytes(), known.as_bytes(), SLIPS_MAX).is_some())
     };
     let crawlers = registry.iter().map(|(_, crawler)| crawler);
     let near = crawlers.filter(|crawler| {
@@ -65,13 +76,13 @@ fn near_names(name: &str, registry: &Registry) -> String {
 /// What `--origin` names.
 pub fn origin(url: &str) -> Result<Origin> {
     Origin::parse(url.as_bytes()).ok_or_else(|| {
-        Error::usage(format!("'{url}' is no origin; write --origin https://example.com"))
+        Error::usage(format!("'{url}' is not a valid origin; write --origin https://example.com"))
     })
 }
 
 /// A day of the command line.
 pub fn day(text: &str) -> std::result::Result<Day, String> {
-    Day::parse(text).ok_or_else(|| "write a day as 2026-11-20".to_owned())
+    Day::parse(text).ok_or_else(|| "write a day such as 2026-11-20".to_owned())
 }
 
 /// Names to `outputs` the tallies `paths`, which are files or directories of reports.
@@ -89,7 +100,7 @@ pub fn refusal(faults: &[Fault]) -> Error {
     let Some((last, others)) = faults.split_last() else {
         return Error::inconsistent("a configuration is refused that has no faults");
     };
-    others.iter().for_each(|fault| complain(&fault.of_flags()));
+    others.iter().for_each(|fault| error(&fault.of_flags()));
     Error::usage(last.of_flags())
 }
 
@@ -104,8 +115,23 @@ pub fn cannot_print(err: io::Error) -> Error {
     Error::io("cannot write to", Path::new("standard output"), err)
 }
 
+/// An error, to standard error.
+pub fn error(what: &str) {
+    say(&format!("error: {what}"));
+}
+
+/// Something that limits the result, to standard error.
+pub fn warn(what: &str) {
+    say(&format!("warning: {what}"));
+}
+
+/// Something good to know, to standard error.
+pub fn note(what: &str) {
+    say(&format!("note: {what}"));
+}
+
 /// One line to standard error. Names of files and hosts are strangers' text.
-pub fn complain(what: &str) {
-    // There is nowhere left to complain to if this fails.
-    let _ = writeln!(io::stderr().lock(), "botaudit: {}", visible(what.as_bytes()));
+pub fn say(what: &str) {
+    // There is nowhere left to say it if this fails.
+    let _ = writeln!(io::stderr().lock(), "{}", visible(what.as_bytes()));
 }

@@ -1,8 +1,6 @@
 //! The files of a report, written before they are put in their place.
 
-use std::io::Write;
-use std::path::Path;
-use std::sync::Arc;
+use std::{io::Write, path::Path, sync::Arc};
 
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
@@ -12,7 +10,8 @@ use crate::report::files::{MARKER, PAGE};
 use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
 use crate::report::{summary::summary_text, tables::tables_of};
 
-use super::{shared::complain, signals};
+use super::shared::note;
+use super::signals;
 
 /// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
 /// is there already; gives the audit, and its summary for people.
@@ -46,7 +45,7 @@ pub fn discard_when_stopped(staging: &Arc<Staging>) {
     signals::begin();
     signals::when_stopped(move || {
         if staging.discard() {
-            complain("stopped; the previous report, if there was one, is as it was");
+            note("stopped; an older report is unchanged");
         }
     });
 }

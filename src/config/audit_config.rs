@@ -141,8 +141,8 @@ impl AuditConfig {
     pub fn check(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         if self.robots.is_none() && self.fetch != Some(true) {
-            let why =
-                "missing; name a robots.txt file, a directory of them or an archive, or use fetch";
+            let why = "missing; name a robots.txt file, a directory of such files or an archive, or \
+                 use fetch";
             faults.push(Fault::new("robots", why).or_write("robots.txt"));
         }
         let lonely = NEEDS.into_iter().filter(|(key, other)| self.has(key) && !self.has(other));
@@ -152,12 +152,12 @@ impl AuditConfig {
         }
         match (self.ip.unwrap_or_default(), &self.ip_salt) {
             (AddressForm::Hash, None) => {
-                let why =
-                    "hash needs a secret, or anybody can find the addresses by trying all of them";
+                let why = "hash needs a secret, otherwise the addresses can be found by trying all of \
+                     them";
                 faults.push(Fault::lacks("ip", why, "ip_salt"));
             }
             (form, Some(_)) if form != AddressForm::Hash && self.ip.is_some() => {
-                faults.push(Fault::new("ip_salt", "it is only used where ip is hash"));
+                faults.push(Fault::new("ip_salt", "it has no effect unless ip is hash"));
             }
             _ => {}
         }
@@ -186,7 +186,7 @@ impl AuditConfig {
         if let Window { since: Some(since), until: Some(until) } = window
             && since >= until
         {
-            let why = format!("{until} is not later than {since}, where the window begins");
+            let why = format!("{until} is not later than {since}");
             faults.push(Fault::new("until", why));
         }
         if faults.is_empty() { Ok(window) } else { Err(faults) }

@@ -145,7 +145,7 @@ pub fn parse(text: &str) -> (ConfigFile, Vec<Mistake>) {
         let line = reader.line(span.start);
         reader.broken.insert(line);
         let why = match (err.message().trim(), text.get(span)) {
-            ("duplicate key", Some(key)) => format!("'{key}' is given twice"),
+            ("duplicate key", Some(key)) => format!("duplicate key '{key}'"),
             (why, _) => why.to_owned(),
         };
         reader.mistakes.push(Mistake { line, key: String::new(), why });
@@ -217,8 +217,7 @@ impl Reader<'_> {
         let path = format!("sites.{name}");
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if name.is_empty() || name.starts_with('.') || !name.bytes().all(is_of_name) {
-            let why = "the name of a site is that of a directory; use letters, digits, _, - and . \
-                       (not first)";
+            let why = "not a valid site name; use letters, digits, _, - and . (not first)";
             self.mistake(at, &path, why.to_owned());
             return None;
         }
@@ -241,7 +240,7 @@ impl Reader<'_> {
             self.mistakes.push(Mistake { line, key, why });
         } else if logs.iter().any(|log| log == "-") {
             let line = places["logs"].line;
-            let why = "a configured site has no standard input; name files".to_owned();
+            let why = "standard input cannot be used here; name files".to_owned();
             self.mistakes.push(Mistake { line, key, why });
         }
         Some(SiteConfig {
@@ -267,7 +266,7 @@ impl Reader<'_> {
             alone.insert(key.clone(), value.clone());
             match T::deserialize(Deserializer::from(Spanned::new(value.span(), alone))) {
                 Ok(_) if valid.contains_key(known) => {
-                    self.mistake(at, &full, "this key is given twice".to_owned());
+                    self.mistake(at, &full, "duplicate key".to_owned());
                 }
                 Ok(_) => drop(valid.insert(key, value.clone())),
                 Err(err) => self.mistake(at, &full, err.message().trim().to_owned()),
@@ -308,7 +307,8 @@ impl Reader<'_> {
                     let key = format!("sites.{}.output", last.name);
                     let line = last.line_of("output").unwrap_or(last.line);
                     let why = format!(
-                        "its reports would replace those of the site '{}', which also go to {}",
+                        "its reports would overwrite those of the site '{}', which also go to \
+                         {}; use another name",
                         first.name,
                         first.reports.display()
                     );

@@ -1,10 +1,6 @@
 //! The values of a configuration: how each is written in a file, and which are valid.
 
-use std::fmt;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, IntoDeserializer, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -111,9 +107,9 @@ setting_types! {
     usize: "a whole number, 0 or more", by whole;
     String: "text in quotes", by text;
     PathBuf: "a path in quotes", by text;
-    Origin: "an origin in quotes, as \"https://example.com\"", by text;
-    SocketAddr: "an address and a port in quotes, as \"192.0.2.1:53\"", by text;
-    Timezone: "a time zone in quotes, as \"Europe/Berlin\"", by text;
+    Origin: "an origin in quotes, such as \"https://example.com\"", by text;
+    SocketAddr: "an address and a port in quotes, such as \"192.0.2.1:53\"", by text;
+    Timezone: "a time zone in quotes, such as \"Europe/Berlin\"", by text;
     AddressForm: "\"none\", \"mask\", \"hash\" or \"full\"", by text;
     Dialect: "\"google\" or \"rfc9309\"", by text;
     Percent: "a number from 0 to 100", by number;
@@ -122,7 +118,7 @@ setting_types! {
 }
 
 impl<T: Setting> Setting for Vec<T> {
-    const EXPECTED: &'static str = "text in quotes, or a list of it";
+    const EXPECTED: &'static str = "text in quotes, or a list of such texts";
 
     fn from_scalar(scalar: Scalar) -> Option<Result<Vec<T>, String>> {
         match scalar {
@@ -213,7 +209,8 @@ impl FromStr for Timezone {
     type Err = &'static str;
 
     fn from_str(name: &str) -> Result<Timezone, &'static str> {
-        let zone = Zone::named(name).ok_or("unknown time zone; write one as Europe/Berlin")?;
+        let zone =
+            Zone::named(name).ok_or("unknown time zone; write a name such as Europe/Berlin")?;
         Ok(Timezone { name: name.to_owned(), zone })
     }
 }

@@ -51,20 +51,22 @@ fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
         Identified::Other => "no crawler",
     };
     if !sample.is_empty() && found != crawler.name {
-        whys.push(format!("sample_user_agent '{sample}' is taken for {found}"));
+        whys.push(format!("sample_user_agent '{sample}' is identified as {found}"));
     }
     let pages = [&crawler.documentation_url, &crawler.evidence_url];
     for url in crawler.ip_list_urls.iter().chain(pages.into_iter().filter(|url| !url.is_empty())) {
         if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
             whys.push(format!(
-                "'{url}' is no URL; write it with its scheme, as https://example.com/"
+                "'{url}' is not a valid URL; write it with its scheme, such as \
+                 https://example.com/"
             ));
         }
     }
     for suffix in &crawler.rdns_suffixes {
         if !suffix.trim_matches('.').contains('.') {
             whys.push(format!(
-                "rdns_suffixes has '{suffix}': everybody can have a name there; write the operator's own domain"
+                "rdns_suffixes has '{suffix}', where anyone can get a name; write the operator's \
+                 own domain"
             ));
         }
     }
@@ -99,16 +101,11 @@ mod tests {
         assert_eq!((found.rows, found.replacing), (3, 1));
         assert_eq!(
             told(&found.mistakes),
-            ":3: user_agent_regex 'y(': unclosed group\n\
-             :5: 1 cells where the first line names 6 columns\n\
-             :7: 'mybot' is listed on line 2 already\n\
-             :8: evidence is 'hearsay'; write one of operator-doc, registry, unverified"
+            ":3: user_agent_regex 'y(': unclosed group\n:5: 1 cells, but the first line names 6 columns\n:7: 'mybot' is already on line 2; remove one of them\n:8: evidence is 'hearsay'; write one of operator-doc, registry, unverified"
         );
         assert_eq!(
             told(&found.oddities),
-            ":6: sample_user_agent 'herbot/1.0' is taken for an unknown crawler\n\
-             :6: 'example.com/ips' is no URL; write it with its scheme, as https://example.com/\n\
-             :6: rdns_suffixes has 'com': everybody can have a name there; write the operator's own domain"
+            ":6: sample_user_agent 'herbot/1.0' is identified as an unknown crawler\n:6: 'example.com/ips' is not a valid URL; write it with its scheme, such as https://example.com/\n:6: rdns_suffixes has 'com', where anyone can get a name; write the operator's own domain"
         );
     }
 

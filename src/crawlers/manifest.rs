@@ -48,21 +48,30 @@ struct WireEntry {
 /// Where it is no manifest of ours, or names a file outside the directory.
 pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
     let wrong = |why: String| {
-        Error::invalid_file(path, format!("{why}; delete it, and files are known by their names"))
+        Error::invalid_file(
+            path,
+            format!(
+                "{why}; delete this file, and the lists are found by \
+             their file names"
+            ),
+        )
     };
     let manifest: WireManifest =
         serde_json::from_slice(text).map_err(|err| wrong(err.to_string()))?;
     if manifest.schema_version != SCHEMA_VERSION {
         let version = manifest.schema_version;
-        return Err(wrong(format!("schema_version is {version}, and {SCHEMA_VERSION} is known")));
+        return Err(wrong(format!(
+            "schema_version is {version}, but this version reads \
+                                  {SCHEMA_VERSION}"
+        )));
     }
     let entry = |wire: WireEntry| {
         let WireEntry { url, file, fetched_at_utc, size_bytes } = wire;
         if file.is_empty() || file == "." || file == ".." || file.contains(['/', '\\', '\0']) {
-            return Err(wrong(format!("'{file}' is no name of a file in this directory")));
+            return Err(wrong(format!("'{file}' is not a valid file name")));
         }
         let fetched_at: Timestamp = fetched_at_utc.parse().map_err(|_| {
-            wrong(format!("'{fetched_at_utc}' is no time like 2026-03-01T00:00:00Z"))
+            wrong(format!("'{fetched_at_utc}' is not a valid time such as 2026-03-01T00:00:00Z"))
         })?;
         Ok(ManifestEntry { url, file, fetched_at: fetched_at.into(), size_bytes })
     };
@@ -107,15 +116,16 @@ mod tests {
             ("[", "manifest.json: EOF while parsing"),
             (
                 r#"{"schema_version": 2, "lists": []}"#,
-                "manifest.json: schema_version is 2, and 1 is known",
+                "manifest.json: schema_version is 2, but this version reads 1",
             ),
             (
                 &good.replace('F', "../x").replace('T', time),
-                "manifest.json: '../x' is no name of a file",
+                "manifest.json: '../x' is not a valid file name",
             ),
             (
                 &good.replace('F', "x"),
-                "manifest.json: 'T' is no time like 2026-03-01T00:00:00Z; delete it",
+                "manifest.json: 'T' is not a valid time such as 2026-03-01T00:00:00Z; delete \
+                 this file",
             ),
         ] {
             let error = read(Path::new(MANIFEST), text.as_bytes()).unwrap_err().to_string();

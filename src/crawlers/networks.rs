@@ -32,7 +32,7 @@ impl Network {
     /// What is wrong with it: no address, a prefix that is too long, or one so short that it says
     /// nothing of who is within.
     pub fn parse(text: &[u8]) -> Result<Network, &'static str> {
-        const NO_ADDRESS: &str = "no address or network";
+        const NO_ADDRESS: &str = "not an address or network";
         let text = str::from_utf8(text).map_err(|_| NO_ADDRESS)?;
         let (address, bits) = match text.split_once('/') {
             None => (text, None),
@@ -55,7 +55,7 @@ impl Network {
 
     fn v4(address: Ipv4Addr, bits: u8) -> Result<Network, &'static str> {
         if bits < PREFIX_BITS_MIN_V4 {
-            return Err("the network is so wide that it says nothing of who is within");
+            return Err("the network is too wide to identify an operator");
         }
         let host = u32::MAX.checked_shr(bits.into()).unwrap_or(0);
         Ok(Network::V4(address.to_bits() & !host, address.to_bits() | host))
@@ -63,7 +63,7 @@ impl Network {
 
     fn v6(address: Ipv6Addr, bits: u8) -> Result<Network, &'static str> {
         if bits < PREFIX_BITS_MIN_V6 {
-            return Err("the network is so wide that it says nothing of who is within");
+            return Err("the network is too wide to identify an operator");
         }
         let host = u128::MAX.checked_shr(bits.into()).unwrap_or(0);
         Ok(Network::V6(address.to_bits() & !host, address.to_bits() | host))

@@ -40,7 +40,7 @@ impl Pattern {
         }
         let hir = syntax::parse_with(text, &syntax_config()).map_err(|error| one_line(&error))?;
         if hir.properties().minimum_len() == Some(0) {
-            return Err("it matches the empty text, and so every user agent".to_owned());
+            return Err("it matches empty text, and therefore every user agent".to_owned());
         }
         if let Some(needles) = spellings(&hir).and_then(usable) {
             return Ok(Pattern { needles, regex: None });
@@ -298,7 +298,7 @@ mod tests {
         for (text, expected) in [
             ("bot(", "unclosed group"),
             ("(?=bot)bot", "look-around, including look-ahead and look-behind, is not supported"),
-            ("b*", "it matches the empty text, and so every user agent"),
+            ("b*", "it matches empty text, and therefore every user agent"),
             ("(?:[a-z]{1000}){1000}", "it is too large; use shorter repetitions"),
         ] {
             assert_eq!(Pattern::new(text).unwrap_err(), expected, "{text}");

@@ -67,12 +67,12 @@ impl RangeList {
         match text.first() {
             Some(b'{' | b'[') => list.read_json(text, filter),
             Some(b'<') => {
-                list.fault("a page for people, no list; save its ranges one a line".to_owned())
+                list.fault("an HTML page, not a list; save its ranges, one per line".to_owned())
             }
             _ => list.read_lines(text),
         }
         if list.networks.is_empty() && list.faults == 0 {
-            list.fault("no address in it".to_owned());
+            list.fault("it contains no address".to_owned());
         }
         list
     }
@@ -95,7 +95,7 @@ impl RangeList {
     fn read_json(&mut self, text: &[u8], filter: Option<Filter<'_>>) {
         match serde_json::from_slice(text) {
             Ok(value) => self.walk(&value, false, filter),
-            Err(err) => self.fault(format!("no JSON: {err}")),
+            Err(err) => self.fault(format!("not valid JSON: {err}")),
         }
     }
 
@@ -181,20 +181,20 @@ mod tests {
             r#"{"prefixes": [{"ipv4Prefix": "66.249.64/27"}]}"#,
             "",
             "",
-            "'66.249.64/27': no address or network",
+            "'66.249.64/27': not an address or network",
         );
-        check(r#"{"prefixes": []}"#, "", "", "no address in it");
+        check(r#"{"prefixes": []}"#, "", "", "it contains no address");
         check(
             r#"{"prefixes": [{"ipv4Prefix""#,
             "",
             "",
-            "no JSON: EOF while parsing an object at line 1 column 27",
+            "not valid JSON: EOF while parsing an object at line 1 column 27",
         );
         check(
             r#"{"prefixes": [{"ipv4Prefix": "0.0.0.0/0"}]}"#,
             "",
             "",
-            "'0.0.0.0/0': the network is so wide that it says nothing of who is within",
+            "'0.0.0.0/0': the network is too wide to identify an operator",
         );
     }
 
@@ -212,7 +212,7 @@ mod tests {
         );
         assert_eq!(list.created.unwrap().to_string(), "2026-02-26T00:00:00Z");
         check(text, "", "3.5.140.0/22 54.183.255.128/26 2600:1f14::/35", "");
-        check(text, "json where service=NONE", "", "no address in it");
+        check(text, "json where service=NONE", "", "it contains no address");
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             r#"{"1": {"ip": "192.0.2.1"}, "2": {"ip": "x"}}"#,
             "",
             "192.0.2.1",
-            "'x': no address or network",
+            "'x': not an address or network",
         );
         check(
             r#"{"us": ["192.0.2.1"], "eu": ["2001:db8::1"], "regions": ["us"]}"#,
@@ -234,9 +234,15 @@ mod tests {
             r#"{"version": 4, "modified": "2026-02-26-15-46-21", "synthetics": {"prefixes_ipv4": ["192.0.2.1/32", "bad"]}}"#,
             "",
             "192.0.2.1",
-            "'bad': no address or network",
+            "'bad': not an address or network",
         );
-        check(&"[".repeat(1000), "", "", "no JSON: recursion limit exceeded at line 1 column 128");
+        check(
+            &"[".repeat(1000),
+            "",
+            "",
+            "not valid JSON: recursion limit exceeded at line 1 \
+             column 128",
+        );
     }
 
     #[test]
@@ -252,15 +258,15 @@ mod tests {
             "192.0.2.1\nhello\n192.0.2.3\nx",
             "",
             "192.0.2.1 192.0.2.3",
-            "line 2: 'hello': no address or network",
+            "line 2: 'hello': not an address or network",
         );
-        check("", "", "", "no address in it");
-        check("# nothing\n", "", "", "no address in it");
+        check("", "", "", "it contains no address");
+        check("# nothing\n", "", "", "it contains no address");
         check(
             "\n <!doctype html><p>Your address is 192.0.2.1",
             "",
             "",
-            "a page for people, no list; save its ranges one a line",
+            "an HTML page, not a list; save its ranges, one per line",
         );
     }
 

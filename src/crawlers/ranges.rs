@@ -16,9 +16,7 @@ use crate::time::UtcTime;
 
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::net::IpAddr;
-use std::path::Path;
-use std::{fs, io};
+use std::{fs, io, net::IpAddr, path::Path};
 
 /// The largest list that is read; AWS's, the largest known, has 2 MiB.
 pub const LIST_BYTES_MAX: u64 = 16 << 20;
@@ -244,7 +242,7 @@ fn cut_short(entry: Option<&ManifestEntry>, size_bytes: usize) -> Option<String>
     let expected = entry?.size_bytes;
     let found = size_bytes as u64;
     (found != expected)
-        .then(|| format!("{found} bytes, and {MANIFEST} says {expected}; download it again"))
+        .then(|| format!("has {found} bytes, but {MANIFEST} says {expected}; download it again"))
 }
 
 fn fault(list: &RangeList) -> Option<String> {
@@ -273,7 +271,7 @@ fn read_file(path: &Path) -> io::Result<(Vec<u8>, Option<UtcTime>)> {
     // Asked before it is opened: to open a pipe would be to wait for its writer.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
-        return Err(io::Error::other("no file"));
+        return Err(io::Error::other("not a file"));
     }
     let written_at = metadata.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
     let why = || format!("larger than {} MiB", LIST_BYTES_MAX >> 20);
@@ -284,8 +282,8 @@ fn read_file(path: &Path) -> io::Result<(Vec<u8>, Option<UtcTime>)> {
 fn nothing_found(directory: &Path) -> Error {
     let url = "https://openai.com/gptbot.json";
     let why = format!(
-        "holds no list that a crawler of the registry names; a list is in a file named like its \
-         URL: {url} in {} or gptbot.json",
+        "contains no list of a known crawler; name each file like the URL of its list: {url} is \
+         {} or gptbot.json",
         file_name(url)
     );
     Error::invalid_file(directory, why)
@@ -390,7 +388,7 @@ mod tests {
             let lists = ranges.lists_of(registry.find(name).unwrap());
             lists.map(|list| list.fault.clone().unwrap_or_default()).collect::<Vec<_>>()
         };
-        assert_eq!(faults("GPTBot"), ["line 2: 'x': no address or network (and 1 more)"]);
+        assert_eq!(faults("GPTBot"), ["line 2: 'x': not an address or network (and 1 more)"]);
         assert_eq!(faults("Pingdom"), ["", "not in the directory"]);
     }
 
@@ -414,7 +412,7 @@ mod tests {
         let ranges = answers(&[("a", list), (MANIFEST, &manifest(1000))], &[]);
         let fault = ranges.lists_of(gptbot).next().unwrap().fault.clone().unwrap();
         assert!(
-            fault.ends_with("bytes, and manifest.json says 1000; download it again"),
+            fault.ends_with("bytes, but manifest.json says 1000; download it again"),
             "{fault}"
         );
     }
@@ -427,6 +425,6 @@ mod tests {
             open(Path::new("/nonexistent")).starts_with("cannot list --ip-ranges /nonexistent: ")
         );
         let directory = directory(&[("x.json", "{}")]);
-        assert!(open(directory.path()).contains("in openai.com_gptbot.json or gptbot.json"));
+        assert!(open(directory.path()).contains("is openai.com_gptbot.json or gptbot.json"));
     }
 }

@@ -5,8 +5,7 @@ use crate::crawlers::identify::{Detector, Identified};
 use crate::crawlers::table::{self, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
-use std::collections::HashMap;
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// The list that comes with the program; `scripts/refresh-crawlers` makes it.
 const BUILTIN: &[u8] = include_bytes!("builtin.csv");
@@ -60,8 +59,12 @@ impl Registry {
         let text = read_file(path)?;
         let rows = merged(builtin_rows(), table::read(path, &text)?);
         if rows.len() > usize::from(u16::MAX) {
-            let why =
-                format!("{} crawlers with the built-in ones; at most {}", rows.len(), u16::MAX);
+            let why = format!(
+                "{} crawlers with the built-in ones, but at most {} are possible; remove \
+                         some",
+                rows.len(),
+                u16::MAX
+            );
             return Err(Error::invalid_file(path, why));
         }
         Ok(Registry::new(rows))
@@ -90,7 +93,7 @@ impl Registry {
             }
         }
         match rows.len() > usize::from(u16::MAX) {
-            true => Err(Error::usage(format!("more than {} crawlers", u16::MAX))),
+            true => Err(Error::usage(format!("more than {} crawlers; remove some", u16::MAX))),
             false => Ok(Registry::new(rows)),
         }
     }

@@ -21,8 +21,7 @@
 
 use crate::crawlers::{crawler::*, pattern::Pattern};
 use crate::error::{Error, Result};
-use std::collections::HashMap;
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// The columns, in the order in which the built-in file has them.
 pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
@@ -95,7 +94,7 @@ fn only_one(
         None => Ok(row),
         Some(first) => {
             let name = &row.crawler.name;
-            Err(cells.wrong(format!("'{name}' is listed on line {first} already")))
+            Err(cells.wrong(format!("'{name}' is already on line {first}; remove one of them")))
         }
     }
 }
@@ -112,11 +111,11 @@ impl Columns {
                 return Err(Error::invalid(path, 1, why));
             }
             if places.insert(column.to_owned(), place).is_some() {
-                return Err(Error::invalid(path, 1, format!("column '{column}' stands twice")));
+                return Err(Error::invalid(path, 1, format!("duplicate column '{column}'")));
             }
         }
         if !places.contains_key("name") {
-            let why = "no column 'name'; the first line names the columns, for example \
+            let why = "column 'name' is missing; the first line names the columns, for example \
                        name,user_agent_regex,product_tokens";
             return Err(Error::invalid(path, 1, why));
         }
@@ -186,7 +185,7 @@ fn row(cells: &Cells) -> Result<RegistryRow> {
         (Visibility::NoUserAgent, _) => None,
         (Visibility::OwnUserAgent, Some(include)) => Some(Test { include, exclude }),
         (Visibility::OwnUserAgent, None) => {
-            let why = "no user_agent_regex; write how its user agent is known, or \
+            let why = "no user_agent_regex; write a regular expression for its user agent, or \
                        sends_own_user_agent no if it has none";
             return Err(cells.wrong(why));
         }
@@ -243,7 +242,7 @@ fn product_tokens(cells: &Cells, name: &str) -> Result<Vec<String>> {
     let Some(cell) = cells.get("product_tokens") else { return Ok(vec![name.to_owned()]) };
     let tokens: Vec<_> = cell.split(';').map(str::trim).filter(|token| !token.is_empty()).collect();
     if tokens.iter().any(|token| token.starts_with('*')) {
-        let why = "'*' is no product token; a crawler follows '*' unless honours_star is no";
+        let why = "'*' is not a product token; a crawler follows '*' unless honours_star is no";
         return Err(cells.wrong(why));
     }
     Ok(tokens.into_iter().map(str::to_owned).collect())
@@ -253,7 +252,7 @@ fn wrong_csv(path: &Path, error: &csv::Error) -> Error {
     let line = error.position().map_or(1, csv::Position::line);
     let why = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells where the first line names {expected_len} columns")
+            format!("{len} cells, but the first line names {expected_len} columns")
         }
         csv::ErrorKind::Utf8 { .. } => "not UTF-8; save the file as UTF-8".to_owned(),
         _ => error.to_string(),
@@ -278,17 +277,18 @@ mod tests {
         for (rows, expected) in [
             (
                 "",
-                "crawlers.csv:1: no column 'name'; the first line names the columns, for example name,user_agent_regex,product_tokens",
+                "crawlers.csv:1: column 'name' is missing; the first line names the columns, for \
+                 example name,user_agent_regex,product_tokens",
             ),
-            ("operator\n", "crawlers.csv:1: no column 'name'; the first line names"),
+            ("operator\n", "crawlers.csv:1: column 'name' is missing; the first line names"),
             (
                 "name,tokn\n",
                 "crawlers.csv:1: unknown column 'tokn'; the columns are name, operator, purpose, user_agent_regex, ",
             ),
-            ("name,name\n", "crawlers.csv:1: column 'name' stands twice"),
+            ("name,name\n", "crawlers.csv:1: duplicate column 'name'"),
             (
                 "name,user_agent_regex\na,aa\nb\n",
-                "crawlers.csv:3: 1 cells where the first line names 2 columns",
+                "crawlers.csv:3: 1 cells, but the first line names 2 columns",
             ),
             (
                 "name,user_agent_regex\na,aa\n ,bb\n",
@@ -296,11 +296,12 @@ mod tests {
             ),
             (
                 "name,user_agent_regex\na,\n",
-                "crawlers.csv:2: no user_agent_regex; write how its user agent is known, or sends_own_user_agent no if it has none",
+                "crawlers.csv:2: no user_agent_regex; write a regular expression for its user \
+                 agent, or sends_own_user_agent no if it has none",
             ),
             (
                 "name,user_agent_regex\na,aa\nb,bb\nA,cc\n",
-                "crawlers.csv:4: 'A' is listed on line 2 already",
+                "crawlers.csv:4: 'A' is already on line 2; remove one of them",
             ),
             (
                 "name,user_agent_regex\na,b(t\n",
@@ -308,7 +309,8 @@ mod tests {
             ),
             (
                 "name,user_agent_regex,user_agent_exclude\na,b,c*\n",
-                "crawlers.csv:2: user_agent_exclude 'c*': it matches the empty text, and so every user agent",
+                "crawlers.csv:2: user_agent_exclude 'c*': it matches empty text, and therefore \
+                 every user agent",
             ),
             (
                 "name,user_agent_regex,honours_star\na,b,maybe\n",
@@ -316,7 +318,8 @@ mod tests {
             ),
             (
                 "name,user_agent_regex,product_tokens\na,b,a;*\n",
-                "crawlers.csv:2: '*' is no product token; a crawler follows '*' unless honours_star is no",
+                "crawlers.csv:2: '*' is not a product token; a crawler follows '*' unless \
+                 honours_star is no",
             ),
         ] {
             let error = read(Path::new("crawlers.csv"), rows.as_bytes()).unwrap_err().to_string();

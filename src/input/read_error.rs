@@ -62,8 +62,11 @@ impl fmt::Display for ReadErrorCause {
             ReadErrorCause::TrailingGarbage(kind) => {
                 write!(f, "trailing garbage after a {} stream", kind.as_str())
             }
-            ReadErrorCause::Shrunk => f.write_str("file shrank while it was read"),
-            ReadErrorCause::Unreadable(kind) => write!(f, "cannot read on: {kind}"),
+            ReadErrorCause::Shrunk => f.write_str(
+                "the file became shorter while it was read; \
+                 read a copy of it",
+            ),
+            ReadErrorCause::Unreadable(kind) => write!(f, "cannot continue reading: {kind}"),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! What the user named (files, directories, patterns, `-`) to a list of sources.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, fs};
 
 use glob::MatchOptions;
 use serde::{Deserialize, Serialize};
@@ -149,7 +148,7 @@ impl SourceList {
             }
         }
         if self.paths.len() == before {
-            let why = "no files in this directory; name its files or another".to_owned();
+            let why = "this directory contains no files; name another".to_owned();
             self.add_nothing(&directory.to_string_lossy(), why);
         }
     }
@@ -218,7 +217,7 @@ mod tests {
         for (argument, expected) in [
             ("gone*.log", "gone*.log: no file matches this pattern"),
             ("logs/***", "logs/***: invalid pattern: "),
-            ("empty", "empty: no files in this directory"),
+            ("empty", "empty: this directory contains no files"),
         ] {
             let names = names(&["x[1].log", argument]);
             assert!(names.iter().any(|name| name.starts_with(expected)), "{names:?}");

@@ -425,7 +425,7 @@ impl Judge {
 
 /// What it means that these robots.txt could not be read, each in a sentence, in order.
 pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
-    let message = |why| format!("{why}; its origin is counted as unknown");
+    let message = |why| format!("{why}; requests to its origin are counted as unknown");
     let mut messages: Vec<String> = failures.values().map(message).collect();
     messages.sort();
     messages

@@ -56,7 +56,7 @@ fn diagnose_allow(
     let Some(disallow) = above.last() else { return };
     diagnostics.add(allow.rule.line, Code::CaseDiffers, || {
         let message = say(
-            "{} is no exception to {} on line {}: they differ in case",
+            "{} is not an exception to {} on line {}: they differ in case",
             &[
                 &quote(allow.rule.written()),
                 &quote(disallow.rule.written()),

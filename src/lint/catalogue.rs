@@ -81,116 +81,115 @@ lints! {
         "The file is an HTML page. Crawlers look through it for lines that happen to be rules and \
          ignore all others, so most likely everything is allowed."
     TooLarge "too-large" Error
-        "Only the first 500 KiB (512,000 bytes) count. Google ignores everything behind them, and \
-         RFC 9309 asks no crawler to read more."
+        "Only the first 500 KiB (512,000 bytes) count. Google ignores the rest, and RFC 9309 \
+         requires no crawler to read more."
     ByteOrderMark "byte-order-mark" Info
         "The file starts with a UTF-8 byte-order mark. Google and most crawlers skip it; a few \
-         simple parsers take it for a part of the first line, which is then lost to them."
+         simple parsers read it as part of the first line and then ignore that line."
     MisplacedByteOrderMark "misplaced-byte-order-mark" Error
-        "A byte-order mark stands in front of a line that is not the first, as happens when files \
-         are joined. It is invisible in most editors, but a part of the field's name, so the line \
-         is not read."
+        "A byte-order mark is before a line that is not the first, as happens when files are \
+         joined. Most editors do not show it, but it is part of the field's name, so the line is \
+         not read."
     NotUtf8 "not-utf8" Warning
-        "A rule holds bytes that are not UTF-8. They are compared as %XX, byte by byte, while \
-         browsers and crawlers ask for the UTF-8 form, so the rule most likely matches nothing."
+        "A rule contains bytes that are not UTF-8. They are compared as %XX, byte by byte, but \
+         browsers and crawlers request the UTF-8 form, so the rule probably matches nothing."
     // Lines.
     LongLine "long-line" Error
-        "Google reads the first 16,663 bytes of a line and drops the others. Nothing in a \
-         robots.txt needs lines of that length; line endings may have been lost."
+        "Google reads the first 16,663 bytes of a line and ignores the rest. No rule needs such \
+         a long line; line endings may have been lost."
     NulByte "nul-byte" Error
         "A NUL byte (0x00) hides the rest of its line from Google's parser; other parsers end the \
          line there."
     UnreadLine "unread-line" Warning
-        "The line is neither blank, nor a comment, nor a field with a value, so no parser reads \
-         it. Text for people belongs behind a #."
+        "The line is not blank, not a comment and not a field with a value, so no parser reads \
+         it. Comments begin with #."
     UnreadRule "unread-rule" Error
-        "The line was meant as a rule, a User-agent or a Sitemap line, but parsers cannot read \
-         it: the colon is missing and more than two words follow each other, or a path stands \
-         alone."
+        "The line was meant as a rule, a User-agent line or a Sitemap line, but parsers cannot \
+         read it: the colon is missing between more than two words, or a path has no field."
     UnreadTypo "unread-typo" Error
-        "The name of the field is misspelt in a way that no parser is known to accept, so the \
+        "The field name is misspelled, and no parser is known to accept this spelling, so the \
          line is ignored."
     AcceptedTypo "accepted-typo" Warning
-        "The name of the field is misspelt. Google's parser accepts this spelling, many others \
-         ignore the line."
+        "The field name is misspelled. Google's parser accepts this spelling; many others ignore \
+         the line."
     LooseName "loose-field-name" Warning
-        "The name of the field only starts like a known one (Disallowed, User-agents). Google's \
-         parser accepts that, most others ignore the line."
+        "The field name only starts like a known one (Disallowed, User-agents). Google's parser \
+         accepts it; most others ignore the line."
     MissingColon "missing-colon" Warning
-        "A space stands where the colon should. Google's parser accepts that where the line has \
+        "There is a space instead of the colon. Google's parser accepts this if the line has \
          exactly two words; RFC 9309 does not, and many parsers ignore the line."
     ColonSplit "colon-split" Error
-        "The colon behind the field's name is missing, and another one further on is taken for \
-         it: what stands behind that one is read as the value."
+        "The colon after the field name is missing, and a later colon is read instead: the text \
+         after it becomes the value."
     HashInValue "hash-in-value" Warning
-        "A # starts a comment wherever it stands, so the value ends there. URLs are requested \
-         without their fragment: no rule can tell them apart by it."
+        "A # always starts a comment, so the value ends there. URLs are requested without their \
+         fragment, so no rule can match it."
     UnknownField "unknown-field" Info
         "No crawler is known to read this field. It does no harm and has no effect."
     UnsupportedField "unsupported-field" Info
-        "A field that is in use, but no part of the protocol: it changes nothing in what crawlers \
-         may request, and only those that know it heed it."
+        "This field is in use, but not part of the protocol: it does not change what crawlers \
+         may request, and only some crawlers read it."
     DeadField "dead-field" Warning
         "noindex, nofollow and noarchive are not read in robots.txt. They were never documented \
          for it; Google stopped reading them in 2019, and no other crawler is known to read \
          them."
     CrawlDelay "crawl-delay" Info
-        "Crawl-delay is no part of the protocol. Some crawlers honour it, many do not, Google \
-         among them."
+        "Crawl-delay is not part of the protocol. Some crawlers follow it; many, such as \
+         Google's, do not."
     CrawlDelayIgnored "crawl-delay-ignored" Warning
         "Crawl-delay in a group of crawlers that are documented not to read it."
     SitemapNotAbsolute "sitemap-not-absolute" Warning
-        "The value of Sitemap must be a whole URL, with scheme and host. Google ignores others."
+        "The value of Sitemap must be a complete URL, with scheme and host. Google ignores \
+         others."
     SeveralSitemaps "several-sitemaps" Warning
-        "Each Sitemap line holds one URL. With several, the whole value is read as one URL, which \
+        "Each Sitemap line has one URL. With several, the whole value is read as one URL, which \
          does not exist."
     // Groups.
     RuleBeforeGroup "rule-before-group" Error
-        "Rules count only behind a User-agent line. Those before the first one bind nobody."
+        "Rules count only after a User-agent line. Rules before the first one have no effect."
     GroupContinues "group-continues" Warning
         "Only Allow and Disallow end a list of User-agent lines. Other fields between them do \
-         not, so the names before and behind share the rules that follow. Some older parsers end \
-         the group there."
+         not, so the names before and after them share the rules that follow. Some older parsers \
+         end the group there."
     EmptyGroup "empty-group" Warning
-        "The file ends in User-agent lines without rules. The crawlers they name may fetch \
-         everything: where a group names a crawler the rules for * do not bind it any more."
+        "The file ends with User-agent lines without rules. The crawlers they name may fetch \
+         everything: the rules for * do not bind a crawler that a group names."
     MergedGroups "merged-groups" Info
-        "Several groups name the same crawler. Crawlers that follow RFC 9309 merge them, wherever \
-         they stand; some others read the first one only."
+        "Several groups name the same crawler. Crawlers that follow RFC 9309 merge them, \
+         wherever they are; some others read only the first one."
     AllowOnly "allow-only" Info
         "The group allows paths but disallows none. What is not disallowed is allowed anyway, so \
          the crawlers it names may fetch everything."
     // User-agent lines.
     EmptyToken "empty-token" Error
-        "A User-agent line without a value names nobody. The rules of its group bind no crawler \
-         through it."
+        "A User-agent line without a value names no crawler, so it binds none to the rules of \
+         its group."
     StarInToken "star-in-token" Error
-        "The name of a crawler cannot hold wildcards. Only * alone is special: it means all \
+        "The name of a crawler cannot contain wildcards. Only * alone is special: it means all \
          crawlers that no other group names."
     StarWithText "star-with-text" Warning
         "Text follows the * of a User-agent line. Google's parser reads it as * alone; parsers \
          that compare the whole value do not."
     SeveralTokens "several-tokens" Error
-        "Each User-agent line holds one name. What follows the first one is not read."
+        "Each User-agent line has one name. The text after the first name is not read."
     HeaderAsToken "header-as-token" Error
         "The value is a whole User-Agent header. Crawlers look for their short name (product \
          token), and of this value they read the first word only."
     TokenTail "token-tail" Warning
-        "Something follows the name of a known crawler, as a version does. Google's parser reads \
-         the name and ignores the rest; parsers that compare the whole value find no match."
+        "Text such as a version follows the name of a known crawler. Google's parser reads the \
+         name and ignores the rest; parsers that compare the whole value find no match."
     TokenCut "token-cut" Info
-        "The crawler's name holds digits, dots or spaces. The protocol's names consist of \
-         letters, - and _ only, and Google's parser reads no further. The crawler itself is known \
+        "The crawler's name contains digits, dots or spaces. By the protocol, names have only \
+         letters, - and _, and Google's parser stops at other characters. This crawler is known \
          to look for its whole name."
     MisspeltToken "misspelt-token" Warning
-        "No known crawler answers to this name, but one answers to a name very much like it."
+        "No known crawler has this name, but one has a very similar name."
     UnknownToken "unknown-token" Info
-        "No crawler that botaudit knows answers to this name. It may be one of the many small or \
-         forgotten ones."
+        "botaudit knows no crawler of this name. It may be a small or old one."
     ControlToken "control-token" Info
-        "The name is no crawler but a switch: it tells an operator what may be done with pages \
-         that another of its crawlers fetches. No request ever carries this name, so no log can \
-         show whether it is heeded."
+        "The name is not a crawler but a control name: it tells an operator how it may use pages \
+         that another of its crawlers fetches. No request has this name, so no log can show \
+         whether the operator follows it."
     NotObeyed "token-not-obeyed" Info
         "The crawler is documented, or reported, not to follow robots.txt, so rules for it have \
          no effect."
@@ -201,44 +200,44 @@ lints! {
     NeverMatches "rule-never-matches" Error
         "Paths start with a slash, so a rule that starts with neither / nor * matches nothing."
     SpaceInRule "space-in-rule" Error
-        "URLs are requested with their spaces as %20, so a rule with a space or a control \
-         character inside matches nothing. Nor does a rule hold several paths."
+        "URLs are requested with spaces as %20, so a rule with a space or a control character \
+         matches nothing. A rule has only one path."
     EmptyAllow "empty-allow" Warning
-        "An Allow without a path has no effect: it neither allows nor forbids anything."
+        "An Allow without a path has no effect."
     EmptyDisallow "empty-disallow" Info
-        "A Disallow without a path forbids nothing, and does not lift the other rules of its \
-         group."
+        "A Disallow without a path disallows nothing, and the other rules of its group stay in \
+         force."
     OverriddenRule "overridden-rule" Error
-        "Whatever this rule matches, a rule of the opposite kind matches too and wins: it is \
-         longer, or it is the Allow of two equally long ones. The rule never decides anything."
+        "For every path that this rule matches, an opposite rule matches and wins: it is longer, \
+         or it is the Allow of two equally long ones. So this rule has no effect."
     DuplicateRule "duplicate-rule" Info
-        "The same rule stands before, in this group or in one that is merged with it."
+        "The same rule is already in this group, or in a group that is merged with it."
     RedundantRule "redundant-rule" Info
-        "A shorter rule of the same kind matches all that this one does, and no opposite rule \
-         comes between them: without this rule, nothing would change."
+        "A shorter rule of the same kind matches every path that this one matches, and no \
+         opposite rule comes between them: without this rule, nothing would change."
     CaseDiffers "case-differs" Warning
-        "Paths are compared with their case. This Allow would be an exception to a Disallow if \
-         case did not matter; as it is, the two have nothing to do with each other, and no other \
-         Disallow touches the Allow."
+        "Upper and lower case differ in paths. This Allow would be an exception to a Disallow if \
+         case did not matter; but they match different paths, and no other Disallow concerns \
+         this Allow."
     EncodedUnreserved "encoded-unreserved" Warning
-        "The rule spells plain characters (letters, digits, -._~) as %XX. By RFC 9309 that is the \
-         same as the plain character. Google compares the text: such a rule matches only URLs \
-         that are written this way too."
+        "The rule encodes ordinary characters (letters, digits, -._~) as %XX. By RFC 9309 that \
+         is the same as the character. Google compares the text: the rule matches only URLs with \
+         the same encoding."
     EncodedWildcard "encoded-wildcard" Warning
-        "The rule holds %2A or %24. By RFC 9309 they stand for a plain * or $ in the URL. Google \
-         takes them as they are: they match only the same three characters."
+        "The rule contains %2A or %24. By RFC 9309 they mean an ordinary * or $ in the URL. For \
+         Google they match only the same three characters."
     BadPercent "bad-percent-encoding" Warning
-        "A % in the rule is not followed by two hexadecimal digits. Browsers and crawlers write a \
-         plain % as %25 in URLs."
+        "A % in the rule is not followed by two hexadecimal digits. Browsers and crawlers write \
+         % as %25 in URLs."
     DollarInside "dollar-inside" Warning
-        "A $ means the end of the URL only as the very last character. Anywhere else it is a \
-         plain $, which few URLs hold."
+        "A $ means the end of the URL only if it is the last character. Elsewhere it is an \
+         ordinary $, which few URLs contain."
     RegexInRule "regex-in-rule" Warning
-        "The rule looks like a regular expression. Rules know only *, for any characters, and $, \
-         for the end of the URL; all else stands for itself."
+        "The rule looks like a regular expression. In rules, only * (any characters) and $ (the \
+         end of the URL) are special."
     DirectoryIndex "directory-index" Info
-        "Google reads an Allow of an index page as an Allow of its directory's own URL, too. No \
-         other crawler is known to."
+        "Google reads an Allow of an index page also as an Allow of its directory. No other \
+         crawler is known to do so."
     RobotsTxtRule "robots-txt-rule" Info
         "robots.txt itself may always be requested, whatever the rules say."
 }

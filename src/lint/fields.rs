@@ -8,12 +8,12 @@ use std::collections::HashSet;
 
 /// Fields that somebody reads, and what to know of them.
 const SUPPORTED_ELSEWHERE: [(&str, &str); 9] = [
-    ("clean-param", "Yandex reads it; to others it is unknown."),
+    ("clean-param", "Only Yandex reads it."),
     (
         "content-signal",
-        "It states how content may be used; it neither allows nor forbids requests.",
+        "It states how content may be used; it does not allow or disallow requests.",
     ),
-    ("content-usage", "It states how content may be used; it neither allows nor forbids requests."),
+    ("content-usage", "It states how content may be used; it does not allow or disallow requests."),
     ("domain", "No crawler is documented to read it."),
     ("host", "Yandex read it until 2018. Redirect to the host you want, or use rel=\"canonical\"."),
     ("request-rate", "No large crawler is documented to read it."),
@@ -46,14 +46,14 @@ pub(super) fn diagnose_unused(
     if is_one_of(&["noindex", "nofollow", "noarchive"]) {
         return diagnostics.add(line, Code::DeadField, || {
             let message = quoting("no crawler reads {} in robots.txt", field.key);
-            let advice = "Say it in a robots meta tag or an X-Robots-Tag header, and do not \
-                          disallow the page: crawlers must fetch it to see that.";
+            let advice = "Use a robots meta tag or an X-Robots-Tag header instead, and do not \
+                          disallow the page: crawlers must fetch it to see them.";
             (message, advice)
         });
     }
     let known = SUPPORTED_ELSEWHERE.iter().find(|(name, _)| is_key(field.key, name));
     diagnostics.add(line, Code::UnsupportedField, || {
-        let message = quoting("{} changes nothing in what crawlers may request", field.key);
+        let message = quoting("{} does not change what crawlers may request", field.key);
         (message, known.map_or("", |(_, advice)| advice))
     });
 }
@@ -74,8 +74,8 @@ pub(super) fn diagnose_unknown(
     diagnostics.add(line, Code::UnknownField, || {
         let message = quoting("no crawler is known to read {}", field.key);
         let advice = match close {
-            Some((name, _)) => format!("The field that some crawlers read is spelt {name}."),
-            None => "It has no effect. If it is text for people, put a # in front of it.".into(),
+            Some((name, _)) => format!("The field that some crawlers read is spelled {name}."),
+            None => "It has no effect. If it is a comment, put a # before it.".into(),
         };
         (message, advice)
     });
@@ -92,7 +92,7 @@ pub(super) fn diagnose_sitemap(line: u32, field: &Field<'_>, diagnostics: &mut D
         return diagnostics.add(line, Code::SitemapNotAbsolute, || {
             let message = match value {
                 [] => b"a Sitemap line without a URL".to_vec(),
-                _ => quoting("{} is no whole URL", value),
+                _ => quoting("{} is not a complete URL", value),
             };
             (message, "Write it with scheme and host: 'Sitemap: https://example.com/sitemap.xml'.")
         });
@@ -101,7 +101,7 @@ pub(super) fn diagnose_sitemap(line: u32, field: &Field<'_>, diagnostics: &mut D
     if words.any(|word| word.starts_with(b"http://") || word.starts_with(b"https://")) {
         diagnostics.add(line, Code::SeveralSitemaps, || {
             let message = "several URLs on one Sitemap line are read as one";
-            (message, "Give each sitemap a line of its own.")
+            (message, "Write one Sitemap line for each sitemap.")
         });
     }
 }

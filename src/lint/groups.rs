@@ -45,11 +45,11 @@ fn diagnose_merged(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
                 diagnostics.add(token.line, Code::MergedGroups, || {
                     let line = line.to_string();
                     let message = say(
-                        "{} was named on line {} already; its groups are read as one",
+                        "{} is also named on line {}; its groups are merged",
                         &[&quote(&token.written), line.as_bytes()],
                     );
-                    let advice = "Put the rules for one crawler together, for readers and for \
-                        simple parsers.";
+                    let advice = "Put all rules for one crawler together: this helps people and \
+                                  simple parsers.";
                     (message, advice)
                 });
             }
@@ -84,11 +84,11 @@ fn diagnose_empty(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     if let Some(token) = freed.next() {
         diagnostics.add(token.line, Code::EmptyGroup, || {
             let message = quoting(
-                "no rules follow for {}, so it may fetch everything, also what * may not",
+                "no rules follow for {}, so it may fetch everything, even if * may not",
                 &token.written,
             );
-            let advice = "Repeat the rules that should bind it, or remove the line. Write \
-                          'Disallow:' below it if everything is meant to be allowed.";
+            let advice = "Repeat the rules that should bind it, or remove the line. To allow \
+                          everything, write 'Disallow:' below it.";
             (message, advice)
         });
     }
@@ -102,7 +102,7 @@ fn diagnose_empty_disallow(group: &Group, diagnostics: &mut Diagnostics) {
     if let Some(rule) = empty.filter(|_| group.rules.iter().any(forbids)) {
         diagnostics.add(rule.line, Code::EmptyDisallow, || {
             let message = "an empty Disallow has no effect beside other rules";
-            (message, "Remove it, or write the path that is missing.")
+            (message, "Remove it, or add the missing path.")
         });
     }
 }

@@ -64,7 +64,7 @@ fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
             let bytes = line.length_bytes;
             let message =
                 format!("the line has {bytes} bytes; those past {LINE_BYTES_MAX} are dropped");
-            (message, "Check that the line endings are right, and give each rule its own line.")
+            (message, "Check the line endings, and write each rule on its own line.")
         });
     }
     if line.has_nul {
@@ -92,8 +92,8 @@ fn diagnose_place(
         (FieldKind::Allow | FieldKind::Disallow, Some((_, after))) => *after = After::Rules,
         (FieldKind::Allow | FieldKind::Disallow, None) => {
             diagnostics.add(line.number, Code::RuleBeforeGroup, || {
-                let message = "a rule before any User-agent line binds nobody";
-                (message, "Put a line 'User-agent: *' above it, if it is meant for all crawlers.")
+                let message = "a rule before the first User-agent line has no effect";
+                (message, "If it is for all crawlers, add the line 'User-agent: *' above it.")
             });
         }
         (_, Some((_, after))) if *after == After::Nothing => {
@@ -105,12 +105,12 @@ fn diagnose_place(
 
 fn group_continues(before: u32, other: u32, key: &[u8]) -> (Vec<u8>, String) {
     let message = say(
-        "this line goes on with the group of line {}: {} on line {} does not end it, so both share \
+        "this line continues the group of line {}: {} on line {} does not end it, so both share \
          the rules below",
         &[before.to_string().as_bytes(), &quote(key), other.to_string().as_bytes()],
     );
     let advice = format!(
-        "If line {before} should have a group of its own, give it a rule; 'Disallow:' allows \
+        "If line {before} should be its own group, add a rule to it; 'Disallow:' allows \
          everything."
     );
     (message, advice)
@@ -149,7 +149,7 @@ fn diagnose_unread(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
 fn unread_line(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.add(line.number, Code::UnreadLine, || {
         let message = quoting("no parser reads {}", code(line));
-        (message, "If it is text for people, put a # in front of it; else remove it.")
+        (message, "If it is a comment, put a # before it; otherwise remove it.")
     });
 }
 
@@ -165,12 +165,12 @@ fn diagnose_unknown(
     {
         return diagnostics.add(line.number, Code::MisplacedByteOrderMark, || {
             let message = quoting("a byte-order mark hides {} from every parser", after);
-            (message, "Remove the invisible character in front of the line, or type the line anew.")
+            (message, "Remove the invisible character before the line, or type the line again.")
         });
     }
     if let Some(name) = intended(key).or_else(|| kind_of_sitemap(key, value)) {
         return diagnostics.add(line.number, Code::UnreadTypo, || {
-            let message = quoting("{} is no field that a parser reads", key);
+            let message = quoting("{} is not a field that parsers read", key);
             (message, instead(name, value))
         });
     }
@@ -223,7 +223,7 @@ fn diagnose_spelling(
     if field.separator == Separator::Whitespace {
         diagnostics.add(line.number, Code::MissingColon, || {
             let message =
-                quoting("the colon after {} is missing; not every parser forgives that", field.key);
+                quoting("the colon after {} is missing; some parsers ignore the line", field.key);
             (message, instead())
         });
     }
@@ -238,7 +238,7 @@ fn diagnose_spelling(
     } else if !field.key.eq_ignore_ascii_case(name.as_bytes()) {
         diagnostics.add(line.number, Code::LooseName, || {
             let message = say(
-                "{} is read as {} by Google, and not at all by most others",
+                "Google reads {} as {}; most others ignore it",
                 &[&quote(field.key), name.as_bytes()],
             );
             (message, instead())
@@ -276,8 +276,8 @@ fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut 
     diagnostics.add(line.number, Code::HashInValue, || {
         let message =
             quoting("a # starts a comment: the value ends before it and is {}", field.value);
-        let advice = "If it is a comment, put a space before it. If the URL has a # itself, write \
-                      %23; a fragment cannot be told by rules.";
+        let advice = "If it is a comment, put a space before it. If the URL contains a #, write \
+                      %23; rules cannot match fragments.";
         (message, advice)
     });
 }

@@ -11,7 +11,7 @@ pub mod catalogue;
 pub mod diagnostic;
 pub mod known_tokens;
 
-mod distance;
+pub mod distance;
 
 mod case;
 mod fields;
@@ -77,7 +77,7 @@ fn diagnose_encoding(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let rules = robots.groups.iter().flat_map(|group| &group.rules);
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {
         diagnostics.add(rule.line, Code::NotUtf8, || {
-            let message = quoting("{} is not UTF-8, as URLs are", rule.written());
+            let message = quoting("{} is not UTF-8, but URLs are", rule.written());
             (message, "Save the file as UTF-8, or write the path as the server logs it, with %XX.")
         });
     }

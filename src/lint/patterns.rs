@@ -52,18 +52,18 @@ fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
         });
     }
     diagnostics.add(line, Code::NeverMatches, || {
-        let message = quoting("{} starts with neither / nor *, so it matches nothing", value);
+        let message = quoting("{} does not start with / or *, so it matches nothing", value);
         let short = short(value);
         let advice = match value[0] {
             b'?' | b'&' | b'=' | b';' => say("Write '/*{}' to match it anywhere.", &[short]),
             b'.' => say("Write '/*{}' for all files of that kind.", &[short]),
-            b'^' => "Rules are no regular expressions: they always start at the top of the site, \
-                with /."
+            b'^' => "Rules are not regular expressions: they always start at the top of the \
+                     site, with /."
                 .into(),
             0x80.. => "There may be an invisible character before the path: delete the value and \
-                type it anew."
+                       type it again."
                 .into(),
-            _ => say("Write '/{}', if it is a path from the top of the site.", &[short]),
+            _ => say("If it is a path from the top of the site, write '/{}'.", &[short]),
         };
         (message, advice)
     });
@@ -88,9 +88,11 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
         .any(|at| matches!(value.get(at + 1), Some(b'*' | b'$' | b'/')));
     if dollar {
         diagnostics.add(line, Code::DollarInside, || {
-            let message =
-                quoting("the first $ of {} is a plain $: it is not the last character", value);
-            (message, "Remove what follows the $, if it marks the end of the URL.")
+            let message = quoting(
+                "the first $ of {} is an ordinary $, because it is not the last character",
+                value,
+            );
+            (message, "If the $ marks the end of the URL, remove what follows it.")
         });
     }
     if REGEX_SIGNS.iter().any(|sign| memmem::find(value, sign).is_some()) {
@@ -99,7 +101,7 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
                 "{} looks like a regular expression; only * and a last $ are special",
                 value,
             );
-            (message, "Write * for any characters, and all else as it stands in URLs.")
+            (message, "Write * for any characters, and everything else as in URLs.")
         });
     }
     if rule.directive == Directive::Disallow && matches!(value, b"/robots.txt" | b"/robots.txt$") {
@@ -112,7 +114,7 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
         diagnostics.add(line, Code::DirectoryIndex, || {
             let message = quoting("Google also reads this as an Allow of {} itself", directory);
             let advice =
-                say("Add 'Allow: {}' if that is meant for all crawlers.", &[short(&index)]);
+                say("If this is meant for all crawlers, add 'Allow: {}'.", &[short(&index)]);
             (message, advice)
         });
     }
@@ -127,26 +129,28 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     let decoded = path::decode_unreserved(&rule.pattern);
     if *decoded != *rule.pattern {
         diagnostics.add(line, Code::EncodedUnreserved, || {
-            let message =
-                quoting("{} spells plain characters as %XX, which Google does not decode", value);
+            let message = quoting(
+                "{} encodes ordinary characters as %XX, which Google does not decode",
+                value,
+            );
             (message, say("Write '{}'.", &[short(&decoded)]))
         });
     }
     if [&b"%2A"[..], b"%24"].iter().any(|special| memmem::find(&rule.pattern, special).is_some()) {
         diagnostics.add(line, Code::EncodedWildcard, || {
             let message = quoting(
-                "%2A and %24 in {} are a plain * and $ by RFC 9309, but not for Google",
+                "%2A and %24 in {} are an ordinary * and $ by RFC 9309, but not for Google",
                 value,
             );
-            let advice = "If your URLs hold the plain character, rules cannot tell it for all \
-                crawlers; * matches it too.";
+            let advice = "If your URLs contain the ordinary character, no rule matches it for \
+                          all crawlers; * matches it, too.";
             (message, advice)
         });
     }
     if memchr::memchr_iter(b'%', value).any(|at| is_bad_percent(&value[at + 1..])) {
         diagnostics.add(line, Code::BadPercent, || {
             let message = quoting("a % in {} does not start a percent-encoding", value);
-            (message, "Write %25 for a plain % in a URL.")
+            (message, "Write %25 for a % in a URL.")
         });
     }
 }

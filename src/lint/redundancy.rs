@@ -101,7 +101,7 @@ fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> 
         } else {
             diagnostics.add(rule.line, Code::DuplicateRule, || {
                 let message = say(
-                    "{} stands on line {} already",
+                    "{} is already on line {}",
                     &[&quote(rule.written()), line.to_string().as_bytes()],
                 );
                 (message, "Remove one of the two.")
@@ -212,7 +212,7 @@ fn diagnose_same_pattern(rules: &[&Rule], diagnostics: &mut Diagnostics) -> Hash
     for rule in rules.iter().filter(|rule| rule.directive == Directive::Disallow) {
         if let Some(line) = allows.get(&*rule.pattern) {
             diagnostics.add(rule.line, Code::OverriddenRule, || {
-                overridden(rule, *line, "also stands as an Allow")
+                overridden(rule, *line, "is also an Allow")
             });
             told.insert(rule.line);
         }
@@ -278,19 +278,19 @@ fn diagnose_entry(
                 "{} is covered by {} on line {}",
                 &[&quote(rule.written()), &covering, line.as_bytes()],
             );
-            (message, "It can be removed, unless it is kept for readers.")
+            (message, "You can remove it, unless you keep it for readers.")
         });
     }
 }
 
 fn overridden(rule: &Rule, line: u32, how: &str) -> (Vec<u8>, &'static str) {
     let message = say(
-        "{} never decides: it {} on line {}",
+        "{} has no effect: it {} on line {}",
         &[&quote(rule.written()), how.as_bytes(), line.to_string().as_bytes()],
     );
     let advice = match rule.directive {
-        Directive::Disallow => "Remove one of the two: as they stand, the paths are allowed.",
-        Directive::Allow => "Remove one of the two: as they stand, the paths are disallowed.",
+        Directive::Disallow => "Remove one of the two: currently the paths are allowed.",
+        Directive::Allow => "Remove one of the two: currently the paths are disallowed.",
     };
     (message, advice)
 }
@@ -303,7 +303,7 @@ fn diagnose_allow_only(rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let Some(first) = rules.first() else { return };
     diagnostics.add(first.line, Code::AllowOnly, || {
         let message = "the group disallows nothing, so the crawlers it names may fetch everything";
-        let advice = "If only these paths are to be fetched, add 'Disallow: /'.";
+        let advice = "To allow only these paths, add 'Disallow: /'.";
         (message, advice)
     });
 }

@@ -26,7 +26,7 @@ pub(super) fn diagnose(
         } else if token.written.is_empty() {
             diagnostics.add(token.line, Code::EmptyToken, || {
                 let advice = "Write 'User-agent: *' for all crawlers, or the name of one.";
-                ("a User-agent line without a name binds nobody", advice)
+                ("a User-agent line without a name has no effect", advice)
             });
         } else if seen.insert(token.written.to_ascii_lowercase())
             && diagnose_name(token, names, diagnostics) == Known::No
@@ -55,7 +55,7 @@ fn diagnose_star(token: &ProductToken, diagnostics: &mut Diagnostics) {
     if token.written.len() > 1 {
         diagnostics.add(token.line, Code::StarWithText, || {
             let message =
-                quoting("{} is * for Google, and no known name for others", &token.written);
+                quoting("Google reads {} as *; to others it is an unknown name", &token.written);
             (message, "Write 'User-agent: *', and put a # before a comment.")
         });
     }
@@ -84,7 +84,7 @@ fn diagnose_name(
     let known = readings.into_iter().find(|reading| !names.crawlers(reading).is_empty());
     if let Some(second) = second_name(&written[name.len()..], known, names) {
         diagnostics.add(token.line, Code::SeveralTokens, || {
-            let message = say("only {} is read, {} is not", &[&quote(name), &quote(second)]);
+            let message = say("only {} is read; {} is ignored", &[&quote(name), &quote(second)]);
             (message, "Write one User-agent line for each name.")
         });
     } else if let Some(known) = known.filter(|known| known.len() < written.len()) {
@@ -100,15 +100,15 @@ fn diagnose_name(
 
 fn star_in_token(written: &[u8]) -> (Vec<u8>, &'static str) {
     if written[1] >= 0x80 {
-        let message = "an invisible character follows the *, so the line names nobody";
-        return (message.into(), "Delete the value and type 'User-agent: *' anew.");
+        let message = "an invisible character follows the *, so the line names no crawler";
+        return (message.into(), "Delete the value and type 'User-agent: *' again.");
     }
-    let message = quoting("{} names nobody: wildcards have no meaning in names", written);
+    let message = quoting("{} names no crawler: wildcards have no meaning in names", written);
     (message, "Write 'User-agent: *' for all crawlers, or one line for each name.")
 }
 
 fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> (&'static str, String) {
-    let message = "a whole User-Agent header is read as 'Mozilla', which no crawler answers to";
+    let message = "a whole User-Agent header is read as 'Mozilla', which is not a crawler";
     let crawler = names.by_user_agent(written).and_then(|crawler| crawler.product_tokens.first());
     let none = "Write the short name of the crawler, as its operator's documentation gives it.";
     let advice = crawler.map_or(none.to_owned(), |token| format!("Write 'User-agent: {token}'."));
@@ -117,7 +117,7 @@ fn header_as_token(written: &[u8], names: &KnownTokens<'_>) -> (&'static str, St
 
 fn token_tail(written: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let message = say(
-        "only {} of {} is a name; parsers that compare the whole value find nobody",
+        "only {} of {} is a name; parsers that compare the whole value find no crawler",
         &[&quote(name), &quote(written)],
     );
     (message, say("Write 'User-agent: {}'.", &[short(name)]))
@@ -135,7 +135,7 @@ fn diagnose_crawlers(
         diagnostics.add(token.line, Code::TokenCut, || {
             let read = if google.is_empty() { b"nothing".to_vec() } else { quote(google) };
             let message = say("Google's parser reads {} of {}", &[&read, &quote(name)]);
-            (message, "Leave it: the crawler of that name looks for all of it.")
+            (message, "Leave it: the crawler of that name looks for the whole name.")
         });
     }
     let crawlers = names.crawlers(name);
@@ -143,10 +143,10 @@ fn diagnose_crawlers(
         diagnostics.add(token.line, Code::ControlToken, || {
             let operator = crawlers[0].operator.as_bytes();
             let message = say(
-                "{} is a switch of {}; no request carries this name",
+                "{} is a control name of {}; no request has this name",
                 &[&quote(name), operator],
             );
-            (message, "Leave it, if it is meant; only do not look for it in logs.")
+            (message, "Leave it if you want it, but do not look for it in logs.")
         });
     } else if crawlers.iter().all(|crawler| crawler.rep_applies == RepApplies::No) {
         diagnostics.add(token.line, Code::NotObeyed, || not_obeyed(name, crawlers[0]));
@@ -159,7 +159,7 @@ fn not_obeyed(name: &[u8], crawler: &Crawler) -> (Vec<u8>, &'static str) {
         InformationSource::Registry | InformationSource::Unverified => "as others report",
     };
     let message = say("{} does not follow robots.txt, {}", &[&quote(name), who.as_bytes()]);
-    (message, "To keep it out, refuse its requests at the server.")
+    (message, "To keep it out, block its requests at the server.")
 }
 
 /// A second name on the line: behind a comma or the like, or a known one behind a known one.
@@ -191,10 +191,10 @@ fn is_misspelt(
     let Some(close) = names.closest(name).or_else(within) else { return false };
     diagnostics.add(token.line, Code::MisspeltToken, || {
         let message = say(
-            "no known crawler answers to {}, but one to '{}'",
+            "no known crawler is called {}, but one is called '{}'",
             &[&quote(&token.written), close.as_bytes()],
         );
-        (message, format!("Write 'User-agent: {close}', if that one is meant."))
+        (message, format!("If you mean this one, write 'User-agent: {close}'."))
     });
     true
 }
@@ -209,7 +209,11 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
             "{} {} not known here: {}",
             &[counted(written.len(), "name").as_bytes(), verb.as_bytes(), &few(&written)],
         );
-        (message, "Look up how their operators spell them, if the rules for them matter.")
+        (
+            message,
+            "If the rules for them matter, check the spelling in the documentation of \
+                   their operators.",
+        )
     });
 }
 

@@ -10,7 +10,7 @@ use crate::robots::parse::{BODY_BYTES_MAX, cut};
 const FOREIGN: [(&[u8], &str, &str); 4] = [
     (b"\xFF\xFE", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
     (b"\xFE\xFF", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
-    (b"\x1F\x8B", "gzip data", "Serve it unpacked, or with the header Content-Encoding: gzip."),
+    (b"\x1F\x8B", "gzip data", "Serve it uncompressed, or with the header Content-Encoding: gzip."),
     (b"PK\x03\x04", "a ZIP archive", "Serve the text file itself."),
 ];
 
@@ -87,13 +87,13 @@ fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
     }
     diagnostics.add(last, Code::TooLarge, || {
         let message = format!(
-            "the file has {} bytes and is cut on this line, after 512,000; {} from here on not \
-             read",
+            "the file has {} bytes, and only the first 512,000 are read, up to this line; {} \
+             after it not read",
             body.len(),
             if lost == 1 { "1 rule is".to_owned() } else { format!("{lost} rules are") },
         );
         let advice =
-            "Join rules with wildcards or shorter paths, and drop rules that others cover.";
+            "Combine rules with wildcards or shorter paths, and remove rules that others cover.";
         (message, advice)
     });
 }

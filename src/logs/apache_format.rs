@@ -45,7 +45,9 @@ fn unquoted(text: &str) -> Result<String> {
             },
             Some(other) => out.push(other),
             None if is_quoted => {
-                return Err(Error::usage(format!("the log format's quote does not end: {text}")));
+                return Err(Error::usage(format!(
+                    "a quote in the log format is not closed: {text}"
+                )));
             }
             None => return Ok(out),
         }
@@ -56,7 +58,10 @@ fn unquoted(text: &str) -> Result<String> {
 fn directive(text: &str) -> Result<(Vec<TemplateToken>, &str)> {
     let broken = || {
         let shown: String = text.chars().take(30).collect();
-        Error::usage(format!("'{shown}' in the log format is no directive of Apache's LogFormat"))
+        Error::usage(format!(
+            "'{shown}' in the log format is not a directive of Apache's \
+                              LogFormat"
+        ))
     };
     let modifiers = text[1..]
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '!' | ',' | '<' | '>')))
@@ -168,8 +173,8 @@ fn join_times(pieces: Vec<TemplateToken>) -> Result<Vec<TemplateToken>> {
     };
     match unread {
         Some(name) if !joined.iter().any(is_time) => Err(Error::usage(format!(
-            "the time {name} of the log format cannot be read: it needs day, month, year and time \
-             of day, as in %{{%d/%b/%Y:%H:%M:%S %z}}t"
+            "the time {name} of the log format is not complete: it needs day, month, year and \
+             time of day, as in %{{%d/%b/%Y:%H:%M:%S %z}}t"
         ))),
         _ => Ok(joined),
     }

@@ -186,17 +186,17 @@ fn why(detection: &Detection, hints: &Hints) -> String {
     match &detection.format {
         Some(format) if hints.format.is_some() => {
             format!(
-                "{} was asked for; it reads {lines_parsed} of {lines_tried} lines",
+                "set by --log-format: {} parses {lines_parsed} of {lines_tried} lines",
                 format.name()
             )
         }
         Some(format) if *lines_parsed == 0 => {
-            format!("the file says so; {} reads 0 of {lines_tried} lines", format.name())
+            format!("named in the file: {} parses 0 of {lines_tried} lines", format.name())
         }
         Some(format) => {
-            format!("{} reads {lines_parsed} of {lines_tried} lines", format.name())
+            format!("{} parses {lines_parsed} of {lines_tried} lines", format.name())
         }
-        None if *lines_tried == 0 => "there is no line to tell it from".to_owned(),
-        None => format!("no format reads any of {lines_tried} lines"),
+        None if *lines_tried == 0 => "the file has no lines".to_owned(),
+        None => format!("no format parses any of {lines_tried} lines"),
     }
 }

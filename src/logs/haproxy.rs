@@ -46,9 +46,9 @@ impl Captures {
             };
             if place.replace(at).is_some() || at >= CAPTURES_MAX {
                 return Err(Error::usage(format!(
-                    "'{name}' stands twice, or past {CAPTURES_MAX} others, in the captures '{text}'; \
-                     list each captured request header once, in the order of haproxy.cfg, as in \
-                     --haproxy-captures host,user-agent"
+                    "'{name}' is listed twice, or after {CAPTURES_MAX} others, in the captures \
+                     '{text}'; list each captured request header once, in the order of \
+                     haproxy.cfg, as in --haproxy-captures host,user-agent"
                 )));
             }
         }

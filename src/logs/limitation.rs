@@ -10,21 +10,22 @@ named_enum! {
     #[serde(rename_all = "kebab-case")]
     pub enum Limitation {
         /// No crawler can be told from a browser.
-        NoUserAgent = "has no user agent, so no crawler can be told from a browser",
+        NoUserAgent = "has no user agents, so crawlers cannot be recognised",
         /// Paths as the server understood them, not as they were sent.
-        DecodedTargets = "has decoded paths, so rules that look at percent-encodings may be judged wrongly",
+        DecodedTargets = "has decoded paths, so rules with percent-encodings may be judged \
+                          wrongly",
         /// Some rules look at what is missing.
-        NoQuery = "has no query strings, so rules that look at them are not judged",
+        NoQuery = "has no query strings, so rules about them are not judged",
         /// Some requests were never logged, by choice.
-        Sampled = "may be sampled: rates hold, counts are too low",
+        Sampled = "may be sampled: rates are right, but counts are too low",
         /// The server cuts long fields or lines.
-        Truncated = "cuts long fields, so crawlers and paths past the cut are not recognized",
+        Truncated = "cuts long fields, so crawlers and paths after the cut are not recognised",
         /// The service does not promise to log every request.
-        BestEffort = "may lack requests: its service promises no complete log",
+        BestEffort = "may lack requests: the service does not guarantee complete logs",
         /// Times are taken for those of `--timezone`.
-        NoZone = "has no time zone; its times are taken for those of --timezone",
+        NoZone = "has no time zone; its times are read in the zone of --timezone",
         /// The address is that of whoever stands in between.
-        NoClient = "has no address of the client, so crawlers cannot be verified",
+        NoClient = "has no client addresses, so crawlers cannot be verified",
     }
 }
 

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
                 "none" => Escaping::None,
                 other => {
                     return Err(Error::usage(format!(
-                        "log_format has escape={other}; it can be default, json or none"
+                        "log_format has escape={other}; it must be default, json or none"
                     )));
                 }
             };
@@ -73,7 +73,7 @@ fn unquoted(text: &str) -> Result<String> {
                 Some((_, other)) => out.push(other),
                 None => {
                     return Err(Error::usage(format!(
-                        "the quote at byte {} of the log format does not end: {}",
+                        "the quote at byte {} of the log format is not closed: {}",
                         at + 1,
                         &text[at..]
                     )));
@@ -94,7 +94,7 @@ fn pieces(text: &str) -> Result<Vec<TemplateToken>> {
         let (name, next) = match after.strip_prefix('{') {
             Some(inner) => {
                 let end = inner.find('}').ok_or_else(|| {
-                    Error::usage(format!("the brace of ${after} in the log format does not end"))
+                    Error::usage(format!("the brace of ${after} in the log format is not closed"))
                 })?;
                 (&inner[..end], &inner[end + 1..])
             }

@@ -23,8 +23,8 @@ pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
     } else {
         let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
         return Err(Error::usage(format!(
-            "unknown log format '{text}'; the formats are {}; or write it as your server's \
-             configuration does: '$remote_addr - [$time_local] ...' or '%h %l %u %t ...'",
+            "unknown log format '{text}'; the formats are {}; or write the format string of your \
+             server: '$remote_addr - [$time_local] ...' or '%h %l %u %t ...'",
             names.join(", ")
         )));
     };

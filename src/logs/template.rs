@@ -77,8 +77,8 @@ pub(super) fn compile(pieces: Vec<TemplateToken>, escaping: Escaping) -> Result<
             )) => End::Slash,
             Some(TemplateToken::Field(_, next)) => {
                 return Err(Error::usage(format!(
-                    "the log format has nothing between {name} and {next}, so that no line says \
-                     where one ends; put a space or quotes between them"
+                    "the log format has nothing between {name} and {next}, so they cannot be \
+                     separated; put a space or quotes between them"
                 )));
             }
         };

@@ -1,9 +1,7 @@
 //! From a host to addresses, and which of them are private.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::{sync::mpsc, thread, time::Duration};
 
 use super::outcome::{FailureKind, Problem};
 
@@ -21,7 +19,7 @@ pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<Soc
     }
     let not_found = |why: String| Problem::new(FailureKind::Dns, format!("{host}: {why}"));
     if is_never_a_host(bare) {
-        return Err(not_found("no such host can exist".to_owned()));
+        return Err(not_found("this host name can never exist".to_owned()));
     }
     let (sender, receiver) = mpsc::sync_channel(1);
     let name = bare.to_owned();
@@ -34,7 +32,7 @@ pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<Soc
     spawned.map_err(|err| not_found(err.to_string()))?;
     match receiver.recv_timeout(timeout) {
         Ok(Ok(found)) if !found.is_empty() => Ok(found),
-        Ok(Ok(_)) => Err(not_found("no address".to_owned())),
+        Ok(Ok(_)) => Err(not_found("the host has no address".to_owned())),
         Ok(Err(err)) => Err(not_found(err.to_string())),
         Err(_) => Err(Problem::timeout("looking up the host")),
     }

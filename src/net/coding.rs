@@ -118,7 +118,7 @@ pub(super) fn read_body(
         (Ok(()), _) => Ok(body),
         (Err(_), Some(err)) => Err(problem_of(err)),
         (Err(err), None) => {
-            let why = format!("the body does not decode as its Content-Encoding says: {err}");
+            let why = format!("the body cannot be decoded by its Content-Encoding: {err}");
             Err(Problem::new(FailureKind::BadEncoding, why))
         }
     }
@@ -132,7 +132,7 @@ fn coding_of(values: &[&[u8]]) -> Result<Option<ContentCoding>, Problem> {
             (None, Some(coding @ (ContentCoding::Gzip | ContentCoding::Deflate))) => Some(coding),
             _ => {
                 let name = told(&String::from_utf8_lossy(name));
-                let why = format!("Content-Encoding '{name}' was not offered");
+                let why = format!("Content-Encoding '{name}' is not supported");
                 return Err(Problem::new(FailureKind::BadEncoding, why));
             }
         };
@@ -150,7 +150,7 @@ struct Wire<R> {
 impl<R: Read> Read for Wire<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.bytes_left == 0 {
-            return Err(io::Error::other("it goes on without giving anything"));
+            return Err(io::Error::other("the stream continues without data"));
         }
         let len = buf.len().min(usize::try_from(self.bytes_left).unwrap_or(usize::MAX));
         match self.inner.read(&mut buf[..len]) {

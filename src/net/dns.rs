@@ -3,12 +3,11 @@
 //! Over UDP, and over TCP where the answer is cut short. The server is one that
 //! recurses, as those of `/etc/resolv.conf` do. Its answer is strangers' bytes all the same.
 
-use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
-use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fs, path::Path};
 
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, RCODE, TYPE, rdata::RData};
 
@@ -112,7 +111,7 @@ impl Resolver {
         let text = fs::read(path).map_err(|err| Error::io("cannot read", path, err))?;
         let servers = servers_of(&text);
         if servers.is_empty() {
-            let why = "names no server; name one with --dns-server 192.0.2.53:53";
+            let why = "names no server; add --dns-server 192.0.2.53:53";
             return Err(Error::invalid_file(path, why));
         }
         Ok(Resolver { servers, timeout })
@@ -245,14 +244,19 @@ fn is_cut_short(reply: &[u8]) -> bool {
 /// The records of `reply` that answer `question`.
 fn read(reply: &[u8], question: &Question, id: u16) -> Records {
     let failure = |why: &str| DnsFailure(why.to_owned());
-    let packet = Packet::parse(reply).map_err(|err| DnsFailure(format!("no DNS reply: {err}")))?;
+    let packet = Packet::parse(reply).map_err(|err| {
+        DnsFailure(format!(
+            "not a valid DNS reply: \
+         {err}"
+        ))
+    })?;
     let asked = packet.questions.first();
     let is_ours = asked.is_some_and(|asked| {
         plain_name(&asked.qname.to_string()) == question.name
             && asked.qtype == QTYPE::TYPE(question.kind.wire())
     });
     if packet.id() != id || !packet.has_flags(PacketFlag::RESPONSE) || !is_ours {
-        return Err(failure("a reply to something else"));
+        return Err(failure("a reply to another query"));
     }
     match packet.rcode() {
         RCODE::NoError => {}
@@ -262,7 +266,7 @@ fn read(reply: &[u8], question: &Question, id: u16) -> Records {
     let is_final = packet.has_flags(PacketFlag::RECURSION_AVAILABLE)
         || packet.has_flags(PacketFlag::AUTHORITATIVE_ANSWER);
     if packet.answers.is_empty() && !is_final {
-        return Err(failure("the server knows only whom else to ask"));
+        return Err(failure("the server only refers to other servers"));
     }
     let mut name = question.name.clone();
     for _ in 0..ALIASES_MAX {
@@ -335,7 +339,7 @@ mod tests {
         let mut reply = query(&question, 7).unwrap();
         assert_eq!(
             read(&reply, &question, 7),
-            Err(DnsFailure("a reply to something else".to_owned()))
+            Err(DnsFailure("a reply to another query".to_owned()))
         );
         reply[2] |= 0x80;
         reply[3] |= 0x80;

@@ -4,9 +4,7 @@
 //! is nothing for one day, whatever the server's own time to live: an audit asks who an
 //! address was, not where to connect to. Failures are not kept.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::{collections::BTreeMap, io, path::Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -70,7 +68,7 @@ impl DnsCache {
         let wrong = |why: String| {
             Error::invalid_file(
                 path,
-                format!("{why}: no DNS cache; delete it or name another file"),
+                format!("{why}: not a DNS cache; delete it or name another file"),
             )
         };
         let text = match read_up_to(path, FILE_BYTES_MAX) {
@@ -182,7 +180,7 @@ mod tests {
         for text in ["{}", "[1]", r#"{"botaudit_dns_cache": 2, "answers": []}"#] {
             fs::write(&path, text).unwrap();
             let error = DnsCache::open(&path, time(NOW)).unwrap_err().to_string();
-            assert!(error.contains("no DNS cache; delete it or name another file"), "{error}");
+            assert!(error.contains(": not a DNS cache; delete it or name another file"), "{error}");
         }
         assert!(DnsCache::default().save(Path::new("/")).is_err());
         assert!(DnsCache::default().save(&directory.path().join("no/where")).is_err());

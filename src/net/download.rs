@@ -16,7 +16,7 @@ pub fn download(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Resul
     let invalid = |why: String| Error::invalid_file(Path::new(url), why);
     let parsed = Url::parse(url).map_err(|err| invalid(err.to_string()))?;
     if !matches!(parsed.scheme(), "http" | "https" | "ftp") || parsed.host_str().is_none() {
-        return Err(invalid("no URL of http, https or ftp".to_owned()));
+        return Err(invalid("not an http, https or ftp URL".to_owned()));
     }
     let followed = follow(parsed, settings, rate_limit);
     match followed.outcome {
@@ -24,9 +24,9 @@ pub fn download(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Resul
             Ok(followed.body)
         }
         FetchOutcome::Status(200) => {
-            Err(invalid(format!("has {} bytes or more", settings.body_bytes_max)))
+            Err(invalid(format!("too large: {} bytes or more", settings.body_bytes_max)))
         }
-        outcome if followed.note.is_empty() => Err(invalid(format!("not got: {outcome}"))),
-        outcome => Err(invalid(format!("not got: {outcome} ({})", followed.note))),
+        outcome if followed.note.is_empty() => Err(invalid(format!("download failed: {outcome}"))),
+        outcome => Err(invalid(format!("download failed: {outcome} ({})", followed.note))),
     }
 }

@@ -5,8 +5,7 @@
 //! by hand, each looked at first. Only what HTTP calls a redirect is one: frames, scripts and `meta
 //! refresh` are bodies.
 
-use std::net::SocketAddr;
-use std::time::Instant;
+use std::{net::SocketAddr, time::Instant};
 
 use url::Url;
 
@@ -75,7 +74,7 @@ pub fn fetch(origin: &Origin, settings: &Settings, rate_limit: &RateLimit) -> Fe
 
 fn robots_url(origin: &Origin) -> Result<Url, String> {
     if !matches!(origin.scheme(), "http" | "https" | "ftp") {
-        return Err(format!("no robots.txt is defined for {}", origin.scheme()));
+        return Err(format!("robots.txt does not exist for {} URLs", origin.scheme()));
     }
     Url::parse(&format!("{origin}/robots.txt")).map_err(|err| err.to_string())
 }
@@ -101,7 +100,11 @@ pub(super) fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> F
             Ok(answer) => Ok(answer),
             Err(Stop::Failed(problem)) => Err(problem),
             Err(Stop::Private(address)) => {
-                let note = format!("{} is a private address: not asked", address.ip());
+                let note = format!(
+                    "{} is a private address: not fetched; see \
+                                    --allow-private-addresses",
+                    address.ip()
+                );
                 let turned_away = |hop: Redirect| FetchOutcome::Status(hop.status);
                 return way.end(hop.map_or(FetchOutcome::NotAsked, turned_away), note);
             }
@@ -208,10 +211,10 @@ fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
     let stuck = |why: &str| Step::Stuck(format!("{why}: {}", told(location)));
     let base = asked.last().expect("somebody gave the answer");
     match target_of(base, location) {
-        None => stuck("a redirect to what is no URL of http, https or ftp"),
+        None => stuck("a redirect to a URL that is not http, https or ftp"),
         // Without cookies the same question gets the same answer.
-        Some(target) if asked.contains(&target) => stuck("a redirect in a circle"),
-        Some(_) if asked.len() > redirects_max => stuck("one redirect too many"),
+        Some(target) if asked.contains(&target) => stuck("a redirect loop"),
+        Some(_) if asked.len() > redirects_max => stuck("too many redirects"),
         Some(target) => Step::To(target),
     }
 }

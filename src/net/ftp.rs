@@ -114,7 +114,7 @@ fn connect(
     settings: &Settings,
     deadline: &Deadline,
 ) -> Result<TcpStream, Problem> {
-    let mut problem = Problem::new(FailureKind::Connect, "no address");
+    let mut problem = Problem::new(FailureKind::Connect, "the host has no address");
     for address in addresses {
         match TcpStream::connect_timeout(address, deadline.left(settings.connect_timeout)?) {
             Ok(stream) => return Ok(stream),
@@ -162,7 +162,11 @@ fn accept(reply: &Reply, refused: u16) -> Result<(), Stop> {
 fn path_of(url: &Url) -> Result<String, Problem> {
     match percent_decode_str(url.path()).decode_utf8() {
         Ok(path) if !path.contains(['\r', '\n', '\0']) => Ok(path.into_owned()),
-        _ => Err(Problem::new(FailureKind::InvalidResponse, "no file can have such a name")),
+        _ => Err(Problem::new(
+            FailureKind::InvalidResponse,
+            "the path is not a valid FTP file \
+             name",
+        )),
     }
 }
 

@@ -26,7 +26,7 @@ impl fmt::Display for FetchOutcome {
         match self {
             FetchOutcome::Status(status) => write!(f, "{status}"),
             FetchOutcome::Failure(kind) => f.write_str(kind.as_str()),
-            FetchOutcome::NotAsked => f.write_str("not asked"),
+            FetchOutcome::NotAsked => f.write_str("not fetched"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl Problem {
     }
 
     pub fn timeout(what: &str) -> Problem {
-        Problem::new(FailureKind::Timeout, format!("too slow: {what}"))
+        Problem::new(FailureKind::Timeout, format!("timed out: {what}"))
     }
 
     /// What an error of a socket amounts to.

@@ -1,9 +1,6 @@
 //! How far, how long and in whose name is asked.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use ureq::http::HeaderValue;
 use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
@@ -85,11 +82,13 @@ impl Trust {
             match item {
                 Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
                 Ok(_) => {}
-                Err(err) => return Err(Error::invalid_file(path, format!("no PEM: {err}"))),
+                Err(err) => {
+                    return Err(Error::invalid_file(path, format!("not a PEM file: {err}")));
+                }
             }
         }
         if certificates.is_empty() {
-            let why = "holds no certificate; name a PEM file with BEGIN CERTIFICATE";
+            let why = "contains no certificate; name a PEM file with BEGIN CERTIFICATE";
             return Err(Error::invalid_file(path, why));
         }
         Ok(Trust::Only(Arc::new(certificates)))
@@ -114,8 +113,8 @@ impl UserAgent {
         let is_text = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if text.trim().is_empty() || !is_text || HeaderValue::from_str(text).is_err() {
             return Err(Error::usage(format!(
-                "'{text}' cannot be a user agent; write ASCII, as \
-                 'ExampleAudit/1.0 (+https://example.com/audit)'"
+                "'{text}' is not a valid user agent; use ASCII, such as 'ExampleAudit/1.0 \
+                 (+https://example.com/audit)'"
             )));
         }
         Ok(UserAgent(text.to_owned()))

@@ -29,7 +29,7 @@ impl Deadline {
     /// What is left, of `most`; never zero, for that would mean no timeout to a socket.
     pub fn left(&self, most: Duration) -> Result<Duration, Problem> {
         let left = self.end.saturating_duration_since(Instant::now()).min(most);
-        if left.is_zero() { Err(Problem::timeout("no time is left")) } else { Ok(left) }
+        if left.is_zero() { Err(Problem::timeout("the time limit is over")) } else { Ok(left) }
     }
 
     /// Makes the next wait on `stream` end in time.

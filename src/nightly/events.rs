@@ -96,8 +96,7 @@ fn about(
 fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) -> Option<EventRow> {
     let (&day, of_day) = days.iter().find(|(_, of_day)| of_day.sums.violations > 0)?;
     let violations = of_day.sums.violations;
-    let message =
-        format!("{} ({}) broke rules for the first time: {violations} violations", who.1, who.2);
+    let message = format!("first violations by {} ({}): {violations}", who.1, who.2);
     let counts = ("0".to_owned(), violations.to_string());
     let event = about(who, day, "first-violation", counts, message);
     (day > first_day).then_some(event)
@@ -120,7 +119,7 @@ fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventR
         |sums: &Sums| format!("{:.1} %", sums.violations as f64 * 100.0 / judged(sums) as f64);
     let (was, is) = (rate(&before), rate(&now));
     let message = format!(
-        "{} ({}) broke rules with {is} of its requests, after {was} in the {RATE_DAYS} days before",
+        "{} ({}): {is} of its requests are violations, after {was} in the {RATE_DAYS} days before",
         who.1, who.2
     );
     Some(about(who, day, "rate-doubled", (was, is), message))
@@ -142,7 +141,7 @@ fn stopped_fetching(who: Who<'_>, days: &BTreeMap<Day, OfDay>) -> impl Iterator<
         }
         is_told = true;
         let message = format!(
-            "{} ({}) has not read robots.txt since {last}, and made {requests} requests",
+            "{} ({}) has not fetched robots.txt since {last}, and made {requests} requests",
             who.1, who.2
         );
         let state = (last.to_string(), requests.to_string());
@@ -180,7 +179,10 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
             }
             if let Some(failure) = failure.filter(|_| !has_failed) {
                 let outcome = &failure.outcome;
-                let message = format!("the robots.txt of {source} began to fail: {outcome}");
+                let message = format!(
+                    "the robots.txt of {source} cannot be fetched any more: \
+                                       {outcome}"
+                );
                 events.push(row("robots-failing", known.last().unwrap_or(&""), outcome, message));
             }
         }

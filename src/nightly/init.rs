@@ -96,7 +96,7 @@ impl Found {
             .iter()
             .filter(|path| !self.logs.keys().any(|site| self.robots_of(site) == Some(path)));
         for path in unused {
-            text += &format!("\n# Found, and of no site: {}", path.display());
+            text += &format!("\n# Found, but not assigned to a site: {}", path.display());
         }
         text.trim_end().to_owned() + "\n"
     }

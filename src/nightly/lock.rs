@@ -55,7 +55,7 @@ pub fn lock_by(path: &Path, now: UtcTime) -> Result<Locked> {
                 "" => "another run",
                 holder => holder,
             };
-            return Ok(Locked::Theirs(format!("{} is held by {holder}", path.display())));
+            return Ok(Locked::Theirs(format!("{} is locked by {holder}", path.display())));
         }
     }
     let holder = format!("process {} since {now}\n", std::process::id());

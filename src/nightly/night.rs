@@ -112,9 +112,9 @@ impl Night<'_> {
             } else if falls_short(parsed, rejected, self.min_parse_rate) {
                 let format = end.input.format.as_ref().map_or("unknown", |format| &format.name);
                 taken.not_understood.insert(format!(
-                    "{name}: read as {format}, {parsed} of {} lines are records; nothing more of it was \
-                     counted. To see why, run: botaudit formats detect '{name}'; to say how its \
-                     lines are written, use log_format; to accept it as it is, min_parse_rate",
+                    "{name}: read as {format}: {parsed} of {} lines parsed; its new lines were \
+                     not counted. To see why, run: botaudit formats detect '{name}'; to set the \
+                     format, use log_format; to accept the file, use min_parse_rate",
                     parsed + rejected,
                     name = present.source.name,
                 ));
@@ -227,7 +227,9 @@ impl Night<'_> {
         let damage = damage.filter(|_| !is_unfinished).map(|damage| damage.to_string());
         if let Some(damage) = &damage {
             let (name, lines) = (&present.source.name, reached.lines);
-            taken.damages.insert(format!("{name}: {damage}; {lines} lines before it were counted"));
+            taken
+                .damages
+                .insert(format!("{name}: {damage}; lines before it were counted: {lines}"));
         }
         let last_day = of_file.last.or(before.last_day);
         // A log of which no day is known is read again as a whole.

@@ -105,7 +105,7 @@ impl Plan {
         let (kept, copies) = without_copies(sources.collect());
         for copy in copies {
             self.passed_over
-                .push(format!("{} is not read: {} holds all of it", copy.name, copy.of));
+                .push(format!("{} is skipped: {} contains all of it", copy.name, copy.of));
         }
         for Found { source, what, .. } in &found {
             if let Recognised::Known(id) = what
@@ -178,7 +178,7 @@ impl Plan {
         let source = |log: &Log| match &log.file {
             Some(present) => present.source.clone(),
             None => {
-                let nowhere = Location::Nowhere("it is not read".to_owned());
+                let nowhere = Location::Nowhere("it is skipped".to_owned());
                 Source { name: log.input.name.clone(), place: nowhere }
             }
         };
@@ -213,9 +213,9 @@ fn unreadable(source: &Source) -> Option<String> {
         Location::Nowhere(why) => Some(format!("{}: {why}", source.name)),
         Location::File(path) => match std::fs::File::open(path) {
             Ok(_) if is_file(source) => None,
-            Ok(_) => Some(format!("{}: is no file", source.name)),
+            Ok(_) => Some(format!("{}: not a file", source.name)),
             Err(err) => Some(format!("cannot open {}: {err}", source.name)),
         },
-        Location::Stdin => Some("a nightly job has no standard input".to_owned()),
+        Location::Stdin => Some("standard input cannot be used here; name files".to_owned()),
     }
 }

@@ -6,25 +6,25 @@ use crate::config::{fault::Fault, file::SiteConfig};
 const REFUSED: [(&[&str], &str); 5] = [
     (
         &["evidence"],
-        "a nightly job keeps no single requests; for those of a day run: botaudit audit --evidence \
-         evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
+        "not possible in a nightly job, which keeps no single requests; for a day, run: botaudit \
+         audit --evidence evidence.csv.gz --since 2026-11-20 --until 2026-11-21",
     ),
     (
         &["what_if", "what_if_for"],
-        "a nightly job reads each line once and cannot judge it again; run: botaudit audit --what-if",
+        "not possible in a nightly job, which reads each line once; run: botaudit audit --what-if",
     ),
     (
         &["infer_outages"],
-        "the lines of an hour may come in several nights, and a nightly job cannot judge them again; \
+        "not possible in a nightly job, because the lines of an hour may come in several nights; \
          run: botaudit audit --infer-outages",
     ),
     (
         &["since"],
-        "a nightly job reads all that is new and reports each day; run: botaudit audit --since",
+        "not possible in a nightly job, which reads all new lines; run: botaudit audit --since",
     ),
     (
         &["until"],
-        "a nightly job reads all that is new and reports each day; run: botaudit audit --until",
+        "not possible in a nightly job, which reads all new lines; run: botaudit audit --until",
     ),
 ];
 

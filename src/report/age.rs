@@ -10,7 +10,7 @@ pub fn age_text(seconds: i64) -> String {
     };
     match seconds {
         0.. => length,
-        _ => format!("fetched {length} later; nothing is known from before, so it counts already"),
+        _ => format!("fetched {length} later; there is no older snapshot, so this one is used"),
     }
 }
 
@@ -27,9 +27,6 @@ mod tests {
         check(7_200, "2 hours");
         check(172_799, "47 hours");
         check(172_800, "2 days");
-        check(
-            -86_400,
-            "fetched 24 hours later; nothing is known from before, so it counts already",
-        );
+        check(-86_400, "fetched 24 hours later; there is no older snapshot, so this one is used");
     }
 }

@@ -16,8 +16,8 @@ use super::{age::age_text, escape::visible, robots_rules::field_name};
 /// Rules, and User-agent lines, that are shown; the rest is a count.
 const SHOWN_MAX: usize = 20;
 
-const AUTOMATED: &str = "none that is known, but it looks automated: bound by *";
-const UNKNOWN: &str = "none that is known, nor does it look automated: * would bind it";
+const AUTOMATED: &str = "unknown, but it looks automated: bound by *";
+const UNKNOWN: &str = "unknown, and it does not look automated: * would bind it";
 
 /// The verdict on one line, with the URL.
 pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
@@ -56,7 +56,8 @@ pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
         rows.add("why", &reason(&explanation.asked).1);
     }
     if explanation.is_grace() {
-        let held = "crawlers may still hold an earlier robots.txt that allows it: no violation yet";
+        let held = "crawlers may still use an earlier robots.txt that allows it: not a violation \
+                    yet";
         rows.add("grace", held);
     }
     other_dialect(explanation, &mut rows);
@@ -89,7 +90,7 @@ fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
 }
 
 fn site(located: &Located<'_>, rows: &mut Rows) {
-    let none = "-  (a path alone, for a file given by hand)";
+    let none = "-  (only a path, and a robots.txt file)";
     rows.add("origin", located.origin.as_ref().map_or(none, |origin| origin.as_str()));
     if let Some(in_force) = &located.in_force {
         in_force_rows(in_force, rows);
@@ -97,7 +98,7 @@ fn site(located: &Located<'_>, rows: &mut Rows) {
     match (&located.file, &located.in_force) {
         (Some(file), _) => file_rows(file, rows),
         (None, Some(_)) => rows.add("robots.txt", "none is in force"),
-        (None, None) => rows.add("robots.txt", "none is known, and none is needed"),
+        (None, None) => rows.add("robots.txt", "none, and none is needed"),
     }
 }
 
@@ -109,8 +110,8 @@ fn in_force_rows(in_force: &InForce, rows: &mut Rows) {
     rows.add("snapshot", &snapshot);
     if let Some(since) = standing.unreachable_since {
         let what = match standing.ruling {
-            Ruling::Unreachable => "after 30 days of that the last copy counts again",
-            _ => "for more than 30 days, so that the last copy counts again, if there is one",
+            Ruling::Unreachable => "after 30 days the last copy is in force again",
+            _ => "for more than 30 days, so the last copy is in force again, if there is one",
         };
         rows.add("", &format!("no robots.txt could be fetched since {since}: {what}"));
     }
@@ -136,7 +137,10 @@ fn crawler(who: Who<'_>, rows: &mut Rows) {
         Who::Unknown(header) => (UNKNOWN.to_owned(), user_agent(header)),
         Who::Token(token) => {
             let name = shown(token.as_bytes());
-            let words = format!("whoever answers to '{name}'; taken as bound, and as obeying *");
+            let words = format!(
+                "any crawler that answers to '{name}', assumed to be bound and \
+                                 to follow *"
+            );
             let note = |cut| {
                 format!("product tokens have letters, digits, _ and -; did you mean --token {cut}?")
             };
@@ -150,7 +154,7 @@ fn crawler(who: Who<'_>, rows: &mut Rows) {
     if let Some(crawler) = who.crawler() {
         rows.add("", &binding_words(crawler));
         if crawler.visibility == Visibility::NoUserAgent {
-            rows.add("", "sends no user agent of its own: no log will show it");
+            rows.add("", "sends no user agent of its own, so logs cannot show it");
         }
     }
 }
@@ -173,7 +177,7 @@ fn description(crawler: &Crawler) -> String {
 
 fn group(bound: &Bound<'_>, rows: &mut Rows) {
     for token in bound.tried.iter().filter(|token| bound.by != BoundBy::Token(token)) {
-        rows.add("token", &format!("{}: no group names it", shown(token.as_bytes())));
+        rows.add("token", &format!("{}: named by no group", shown(token.as_bytes())));
     }
     let (lines, content) = (lines_words(bound), contents(bound));
     let group = match bound.by {
@@ -183,19 +187,17 @@ fn group(bound: &Bound<'_>, rows: &mut Rows) {
             format!("{token}: {content}")
         }
         BoundBy::Star => format!("* on {lines}: {content}"),
-        BoundBy::Nothing if bound.groups_in_file == 0 => {
-            "none: the file holds no group at all".to_owned()
-        }
-        BoundBy::Nothing => "none, as there is no group for * either".to_owned(),
+        BoundBy::Nothing if bound.groups_in_file == 0 => "none: the file has no groups".to_owned(),
+        BoundBy::Nothing => "none, and there is no group for *".to_owned(),
         BoundBy::NothingButItsName => {
-            "none, as it obeys only groups that name it, never *".to_owned()
+            "none: it follows only groups that name it, never *".to_owned()
         }
     };
     rows.add("group", &group);
     match bound.star_rules_passed_over {
         0 => {}
-        1 => rows.add("", "the one rule for * does not count for it"),
-        rules => rows.add("", &format!("the {rules} rules for * do not count for it")),
+        1 => rows.add("", "the rule for * does not apply to it"),
+        rules => rows.add("", &format!("the {rules} rules for * do not apply to it")),
     }
 }
 
@@ -239,7 +241,7 @@ fn path(located: &Located<'_>, asked: &DialectVerdict<'_>, rows: &mut Rows) {
         rows.add("", change(*done).1);
     }
     if located.given.starts_with(b"//") {
-        rows.add("", "taken as a path, as servers log it; a URL would begin with https://");
+        rows.add("", "read as a path, as servers log it; a URL would begin with https://");
     }
 }
 
@@ -296,16 +298,16 @@ fn other_dialect(explanation: &Explanation<'_>, rows: &mut Rows) {
     let other = &explanation.other;
     let label = dialect_name(other.dialect);
     if !explanation.is_dialect_decisive() {
-        return rows.add(label, "would say the same");
+        return rows.add(label, "same verdict");
     }
     let verdict = if other.is_allowed() { "allowed" } else { "DISALLOWED" };
     match other.matches.first() {
         Some(found) => {
             let by = format!("line {}: {}{}", found.rule.line, rule(found), compared(found));
-            rows.add(label, &format!("would say {verdict} by {by}"));
+            rows.add(label, &format!("would be {verdict} by {by}"));
             rows.add("", &reason(other).1);
         }
-        None => rows.add(label, &format!("would say {verdict}: {}", reason(other).1)),
+        None => rows.add(label, &format!("would be {verdict}: {}", reason(other).1)),
     }
     if other.path != explanation.asked.path {
         rows.add("", &format!("it compares the path as {}", visible(&other.path)));

@@ -29,7 +29,7 @@ pub fn name(who: Who<'_>) -> String {
     match who {
         Who::Crawler(crawler) | Who::FoundCrawler(crawler, _) => visible(crawler.name.as_bytes()),
         Who::Automated(_) => "an unknown crawler".to_owned(),
-        Who::Unknown(_) => "a user agent that is no known crawler's".to_owned(),
+        Who::Unknown(_) => "the user agent of no known crawler".to_owned(),
         Who::Token(token) => shown(token.as_bytes()),
     }
 }
@@ -41,23 +41,23 @@ pub fn binding_words(crawler: &Crawler) -> String {
         StatedPolicy::Partly => {
             "its operator says that it follows robots.txt in some circumstances"
         }
-        _ => "no stated policy of its operator is known, but the rules address it",
+        _ => "its operator is not known to state a policy, but the rules apply to it",
     };
     let not_bound = match crawler.obligation() {
         Obligation::Bound => return format!("bound: {bound}"),
-        Obligation::UserTriggered => "a person asks for each page that it requests",
+        Obligation::UserTriggered => "a person triggers each of its requests",
         Obligation::Declined => "its operator says that it does not follow robots.txt",
         Obligation::ReportedNotFollowing => "it is reported not to follow robots.txt",
     };
-    format!("NOT BOUND: {not_bound}; below is what the rules would say")
+    format!("NOT BOUND: {not_bound}; the verdict below is that of the rules")
 }
 
 /// What was done to a path in a word, and why.
 pub fn change(change: PathChange) -> (&'static str, &'static str) {
     use PathChange::*;
     match change {
-        FragmentCut => ("fragment-cut", "what follows # was cut: crawlers do not send it"),
-        SlashAdded => ("slash-added", "the URL has no path, which is the path /"),
+        FragmentCut => ("fragment-cut", "the part after # was removed: crawlers do not send it"),
+        SlashAdded => ("slash-added", "the URL has no path, so its path is /"),
         Encoded => (
             "encoded",
             "spaces, controls and non-ASCII bytes were percent-encoded, as requests are compared",
@@ -81,17 +81,16 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
             ("no-file", "there is no robots.txt, so everything is allowed")
         }
         AllAllowed(AllowAll::Redirects) => {
-            ("redirects-nowhere", "redirects lead to no robots.txt, so everything is allowed")
+            ("redirects-nowhere", "too many redirects, so everything is allowed")
         }
         AllAllowed(AllowAll::UnreachableWithoutCopy) => (
             "unreachable-without-copy",
-            "robots.txt could not be fetched for more than 30 days and there is no copy, so \
-             everything is allowed",
+            "robots.txt could not be fetched for more than 30 days, and there is no older copy, \
+             so everything is allowed",
         ),
-        Unreachable => (
-            "unreachable",
-            "robots.txt could not be fetched, so the whole site is closed for the time being",
-        ),
+        Unreachable => {
+            ("unreachable", "robots.txt could not be fetched, so everything is disallowed for now")
+        }
         NoGroup => ("no-group", "no group binds it, so everything is allowed"),
         NoRules => ("no-rules", "its group has no rules, so everything is allowed"),
         NoMatch => ("no-match", "no rule matches"),
@@ -101,7 +100,7 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
         ),
         OnlyMatch => ("only-match", "it is the only rule that matches"),
         LongestOfAgreeing => {
-            ("longest-of-agreeing", "all rules that match say the same; this is the longest")
+            ("longest-of-agreeing", "all matching rules agree; this is the longest")
         }
         LongerThan(place) => {
             let (ours, theirs) = (length(0), length(place));
@@ -115,8 +114,8 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
             return ("allow-wins-tie", tie);
         }
         FirstOfLongest(place) => {
-            let first = format!("it is as long as line {}, and stands first", line(place));
-            return ("first-of-longest", format!("all rules that match say the same; {first}"));
+            let first = format!("it is as long as line {}, and comes first", line(place));
+            return ("first-of-longest", format!("all matching rules agree; {first}"));
         }
     };
     (word, sentence.to_owned())
@@ -125,23 +124,26 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
 /// Why nothing can be said of a URL, and what to do about it.
 pub fn undecided_words(undecided: &Undecided) -> String {
     match undecided {
-        Undecided::NoUrl => "neither an absolute URL nor a path; write it as \
-                             https://example.com/page, or as /page with --origin"
+        Undecided::NoUrl => "not a URL or path; write https://example.com/page, or /page with \
+                             --origin"
             .to_owned(),
-        Undecided::TooLong(most) => format!("longer than {most} bytes, which no URL is"),
-        Undecided::NoHost => "its host or port cannot exist".to_owned(),
-        Undecided::NoOrigin => "a path alone, and each site has its own robots.txt; say which \
-                                with --origin https://example.com"
+        Undecided::TooLong(most) => format!("longer than {most} bytes, so it is not a URL"),
+        Undecided::NoHost => "its host or port is not valid".to_owned(),
+        Undecided::NoOrigin => "only a path, but each site has its own robots.txt; add --origin \
+                                https://example.com"
             .to_owned(),
         Undecided::UnknownOrigin(origin) => format!(
-            "no robots.txt of {origin} is known; add it to the --robots directory as {}",
+            "no robots.txt of {origin}; add it to the --robots directory as {}",
             file_name(origin)
         ),
         Undecided::NotInArchive(origin) => {
-            format!("the archive has nothing of {origin}; see botaudit robots fetch and import")
+            format!(
+                "the archive has no snapshot of {origin}; add one with botaudit robots fetch \
+                     or import"
+            )
         }
         Undecided::UnknownThen(origin, at) => {
-            format!("no snapshot of {origin} says what was allowed at {at}")
+            format!("the archive has no snapshot of {origin} at or before {at}")
         }
         Undecided::Unreadable(why) => visible(why.as_bytes()),
     }

@@ -69,11 +69,9 @@ pub fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
     match registry.identify(user_agent) {
         Identified::Crawler(id) => crawler_text(registry.crawler(id)),
         Identified::Generic => {
-            "no known crawler, but it looks automated: counted in unknown-crawlers.csv\n".to_owned()
+            "unknown, but it looks automated: counted in unknown-crawlers.csv\n".to_owned()
         }
-        Identified::Other => {
-            "no crawler: a browser, an app, or nothing that says what it is\n".to_owned()
-        }
+        Identified::Other => "not a crawler: a browser, an app, or unidentified\n".to_owned(),
     }
 }
 
@@ -110,7 +108,7 @@ fn stated_policy_words(crawler: &Crawler) -> &'static str {
         StatedPolicy::DoesNotFollow => {
             "does-not-follow: its operator says that it does not follow robots.txt"
         }
-        StatedPolicy::Unknown => "unknown: its operator is not known to say anything",
+        StatedPolicy::Unknown => "unknown: no statement of its operator is known",
     }
 }
 

@@ -7,9 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::Duration;
-use std::{io, thread};
+use std::{io, sync::Mutex, thread, time::Duration};
 
 use serde::Deserialize;
 
@@ -49,7 +47,8 @@ impl Staging {
         let mut name = prefix;
         name.push(std::process::id().to_string());
         let staged = target.with_file_name(name);
-        let cannot_write = |err| Error::io("cannot write beside -o", &target, err);
+        let cannot_write =
+            |err| Error::io("cannot write to the parent directory of -o", &target, err);
         if let Some(parent) = staged.parent() {
             fs::create_dir_all(parent).map_err(cannot_write)?;
         }
@@ -87,7 +86,7 @@ impl Staging {
     pub fn commit(&self) -> Result<()> {
         let mut lock = lock(&self.lock);
         if lock.is_none() {
-            return Err(Error::usage("the run was stopped; the previous report is as it was"));
+            return Err(Error::usage("the run was stopped; an older report is unchanged"));
         }
         check_replaceable(&self.target)?;
         let cannot_write = |err| Error::io("cannot write -o", &self.target, err);
@@ -138,7 +137,7 @@ fn resolved(target: &Path) -> Result<PathBuf> {
 }
 
 fn nameless(target: &Path) -> Error {
-    Error::invalid_file(target, "cannot be a report directory; give -o a name")
+    Error::invalid_file(target, "cannot be a report directory; use -o with a name")
 }
 
 /// What `run.json` must say for its directory to be replaced.
@@ -171,7 +170,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         .and_then(|json| serde_json::from_slice::<Marker>(&json).ok());
     let Some(marker) = marker.filter(|marker| marker.program == env!("CARGO_PKG_NAME")) else {
         let why =
-            "is not a report of botaudit and will not be replaced; choose another -o, or empty it";
+            "is not a report of botaudit; not overwritten; use another -o, or empty the directory";
         return Err(Error::invalid_file(target, why));
     };
     let is_ours = |name: &OsString| {
@@ -181,7 +180,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     };
     let Some(name) = names.iter().find(|name| !is_ours(name)) else { return Ok(()) };
     let why = format!(
-        "is not part of the report that stands there; move it, or choose another -o than {}",
+        "is not part of the older report; move it, or use another -o than {}",
         target.display()
     );
     Err(Error::invalid_file(&target.join(name.display().to_string()), why))
@@ -341,7 +340,7 @@ mod tests {
         write_report(&ours, "old").unwrap();
         fs::write(ours.join("notes.txt"), "").unwrap();
         let message = write_report(&ours, "").unwrap_err().to_string();
-        assert!(message.contains("notes.txt: is not part of the report"), "{message}");
+        assert!(message.contains("notes.txt: is not part of the older report"), "{message}");
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         assert!(write_report(&file, "").is_err());

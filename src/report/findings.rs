@@ -52,7 +52,7 @@ fn summary(remarks: &Diagnostics) -> String {
         (count > 0).then(|| format!("{count} {}{plural}", severity.as_str()))
     };
     let counts: Vec<String> = Severity::ALL.into_iter().filter_map(counted).collect();
-    if counts.is_empty() { "nothing to remark".to_owned() } else { counts.join(", ") }
+    if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
 }
 
 /// The remarks on one file as workflow commands of GitHub Actions, which shows them at their lines.
@@ -140,12 +140,9 @@ mod tests {
     #[test]
     fn as_text() {
         let found = findings_text("a\x1bb", &remarks(b"User-agent: *\nDisallow: \x1b[1m"));
-        let expected = "a\\x1Bb:2: error: '\\x1B[1m' starts with neither / nor *, so it matches \
-                        nothing [rule-never-matches]\n    \
-                        Write '/\\x1B[1m', if it is a path from the top of the site.\n\
-                        a\\x1Bb: 1 error\n";
+        let expected = "a\\x1Bb:2: error: '\\x1B[1m' does not start with / or *, so it matches nothing [rule-never-matches]\n    If it is a path from the top of the site, write '/\\x1B[1m'.\na\\x1Bb: 1 error\n";
         assert_eq!(found, expected);
-        assert_eq!(findings_text("-", &remarks(b"")), "-: nothing to remark\n");
+        assert_eq!(findings_text("-", &remarks(b"")), "-: no findings\n");
         let many = findings_text("x", &remarks(&b"?\n".repeat(1234)));
         assert_eq!(many.lines().count(), 42);
         assert!(many.contains("x: warning: and 1214 more [unread-line]\nx: 1234 warnings\n"));
@@ -154,9 +151,7 @@ mod tests {
     #[test]
     fn as_workflow_commands() {
         let found = findings_github("a:b,c%d\r\n", &remarks(b"User-agent: *\nDisallow: a%b%2A"));
-        let expected = "::error file=a%3Ab%2Cc%25d\\x0D\\x0A,line=2,title=rule-never-matches::\
-                        'a%25b%252A' starts with neither / nor *, so it matches nothing. \
-                        Write '/a%25b%252A', if it is a path from the top of the site.\n";
+        let expected = "::error file=a%3Ab%2Cc%25d\\x0D\\x0A,line=2,title=rule-never-matches::'a%25b%252A' does not start with / or *, so it matches nothing. If it is a path from the top of the site, write '/a%25b%252A'.\n";
         assert_eq!(found, expected);
     }
 

@@ -26,8 +26,7 @@ pub fn formats_text() -> String {
         text.push('\n');
     }
     text.push_str(
-        "Each is told from the first lines of a file. Own formats are given to --log-format as\n\
-         nginx's log_format or Apache's LogFormat has them.\n",
+        "Formats are detected from the first lines of a file. For your own format, use --log-format\nwith the format string of nginx's log_format or Apache's LogFormat.\n",
     );
     text
 }
@@ -44,11 +43,10 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     row("format", format);
     row("why", &detection.why);
     let rate = match records + rejected {
-        0 => "none is meant to be a record".to_owned(),
-        meant => format!(
-            "{records} of {meant} are records ({:.1} %)",
-            *records as f64 * 100.0 / meant as f64
-        ),
+        0 => "all are comments or blank".to_owned(),
+        meant => {
+            format!("{records} of {meant} parsed ({:.1} %)", *records as f64 * 100.0 / meant as f64)
+        }
     };
     row("lines", &format!("of the first {lines}, {rate}"));
     if !examined.skipped.is_empty() {
@@ -69,7 +67,8 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
     } else if rejected > 0 {
         row(
             "try",
-            "--log-format, with what stands in the server's configuration; botaudit formats lists the names",
+            "use --log-format with the format string of your server; botaudit formats lists the \
+             names",
         );
     }
     if let Some(damage) = &examined.damage {

@@ -63,11 +63,11 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     let is_any_judged = judged.iter().any(|sums| sums.allowed + sums.violations > 0);
     let told: usize = sites.iter().map(|night| night.told.len()).sum();
     let mut headline = match is_any_judged {
-        true => format!("{HEADLINE_START}{} violations", grouped(violations)),
+        true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
         false => format!("{HEADLINE_START}nothing judged"),
     };
     if told > 0 {
-        headline += ", something to look at";
+        headline += &format!(", {}", counted(told as u64, "problem"));
     }
     if !events.is_empty() {
         headline += &format!(", {}", counted(events.len() as u64, "event"));
@@ -83,17 +83,17 @@ fn site_text(night: &SiteNight) -> String {
         None => text += "  could not be audited\n",
         Some(sums) => {
             let outcome = match sums.allowed + sums.violations {
-                _ if *nothing_judged => "nothing could be judged".to_owned(),
+                _ if *nothing_judged => "no request could be judged".to_owned(),
                 0 => "none judged".to_owned(),
                 judged => format!(
-                    "{} violations ({} of those judged)",
-                    grouped(sums.violations),
+                    "{} ({} of those judged)",
+                    counted(sums.violations, "violation"),
                     percent(sums.violations, judged)
                 ),
             };
             text += &format!(
-                "  {} requests of known crawlers, {outcome}\n  {}\n",
-                grouped(sums.requests),
+                "  {} of known crawlers, {outcome}\n  {}\n",
+                counted(sums.requests, "request"),
                 visible(report.as_bytes())
             );
         }
@@ -143,7 +143,7 @@ mod tests {
         };
         let text = night_text(&[shop, blog], &vec![row; 30]);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "botaudit: 100 violations, something to look at, 30 events");
+        assert_eq!(lines[0], "botaudit: 100 violations, 1 problem, 30 events");
         assert!(text.contains("\nshop on 2026-11-20\n  2,000 requests of known crawlers, 100 violations (10.0 % of those judged)\n"), "{text}");
         assert!(text.contains("  ... and 4 more, see summary.csv\n"), "{text}");
         assert!(text.contains("\nblog\n  could not be audited\n"), "{text}");

@@ -23,7 +23,7 @@ impl OutputFile {
     /// Where its directory cannot be written to, or it is a directory itself.
     pub fn create(path: &Path) -> Result<OutputFile> {
         if path.file_name().is_none() || path.is_dir() {
-            return Err(Error::invalid_file(path, "is no file name; write -o verdicts.csv"));
+            return Err(Error::invalid_file(path, "is not a file name; write -o verdicts.csv"));
         }
         let cannot_write = |err| Error::io("cannot write", path, err);
         let file = StagedFile::create(path).map_err(cannot_write)?;

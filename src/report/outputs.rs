@@ -4,10 +4,8 @@
 //! A shell that expands `--evidence access.log*` makes the live log the value of the flag. So a
 //! file is replaced only where its content shows that botaudit wrote it.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::{fs, io};
+use std::{collections::HashMap, fs, io, sync::Arc};
 
 use memchr::memmem;
 
@@ -136,8 +134,8 @@ impl Outputs {
             return Ok(());
         }
         let why = format!(
-            "already exists and was not written by botaudit; choose another file for {flag}, or \
-             add --force to overwrite it"
+            "already exists and was not written by botaudit; not overwritten; use another file \
+             for {flag}, or add --force"
         );
         Err(Error::invalid_file(path, why))
     }
@@ -175,10 +173,10 @@ impl Outputs {
         let why = match self.taken.get(identity) {
             None => return Ok(()),
             Some(Use::Input(role)) => {
-                format!("is an input ({role}) and cannot be overwritten; choose another {flag}")
+                format!("is an input ({role}) and cannot be overwritten; use another {flag}")
             }
             Some(Use::Output(other)) => {
-                format!("cannot be both {other} and {flag}; choose another {flag}")
+                format!("cannot be both {other} and {flag}; use another {flag}")
             }
         };
         Err(Error::invalid_file(path, why))
@@ -208,7 +206,7 @@ fn identity(path: &Path) -> Option<Identity> {
 fn is_replaceable(path: &Path, content: OutputContent<'_>) -> Result<bool> {
     match fs::metadata(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(true),
-        Err(err) => return Err(Error::io("cannot look at", path, err)),
+        Err(err) => return Err(Error::io("cannot read", path, err)),
         // A pipe or a device is written to as it stands; a directory is refused by whoever opens it.
         Ok(data) if !data.is_file() || data.len() == 0 => return Ok(true),
         Ok(_) => {}

@@ -5,11 +5,9 @@
 //! end they are copied out file by file. Where the name ends in `.gz` or
 //! `.zst` each block is a gzip member or zstd frame of its own, so the bytes do not depend on timing.
 
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::{collections::BTreeMap, fs::File, sync::Mutex};
 
 use crate::audit::evidence::{Evidence, ViolatingRequest};
 use crate::crawlers::registry::Registry;
@@ -67,12 +65,17 @@ impl RequestsFile {
     /// Where its directory cannot be written to.
     pub fn open(path: &Path, privacy: Privacy) -> Result<RequestsFile> {
         let cannot_write = |err| cannot_write(path, err);
-        let wrong = |what| format!("is {what}; give --evidence a file, as evidence.csv.gz");
+        let wrong = |what| {
+            format!(
+                "is {what}; use --evidence with a file, such as \
+                                    evidence.csv.gz"
+            )
+        };
         if path.is_dir() {
             return Err(Error::invalid_file(path, wrong("a directory")));
         }
         if path.file_name().is_none() {
-            return Err(Error::invalid_file(path, wrong("no file name")));
+            return Err(Error::invalid_file(path, wrong("not a file name")));
         }
         let staged = StagedFile::create(path).map_err(cannot_write)?;
         // Without a name: however the run ends, it is gone. Beside the file there is room for as

@@ -67,9 +67,9 @@ fn headline(model: &PageModel<'_>) -> String {
     let judged = total.allowed + total.violations;
     let requests = format!("{} of known crawlers", counted(total.requests, "request"));
     let outcome = match (total.requests, judged) {
-        _ if model.audit.nothing_judged.is_some() => format!("{requests}, nothing could be judged"),
+        _ if model.audit.nothing_judged.is_some() => format!("{requests}, none could be judged"),
         (0, _) => "no requests of known crawlers to judge".to_owned(),
-        (_, 0) => format!("{requests}, none of them held to a rule"),
+        (_, 0) => format!("{requests}, none bound by a rule"),
         _ => format!("{requests}, {}", violations_words(&total)),
     };
     format!(

@@ -118,9 +118,9 @@ fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
     };
     let near = match near.as_slice() {
         [] => "`botaudit crawlers` lists all".to_owned(),
-        near => format!("is it one of {}?", near.join(", ")),
+        near => format!("did you mean {}?", near.join(", ")),
     };
-    format!("no crawler that is known has the {column} '{word}'; {near}")
+    format!("no known crawler has the {column} '{word}'; {near}")
 }
 
 /// What was not understood, and where.
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn words_that_no_row_can_hold_are_mistakes() {
-        let none = "no crawler that is known has the";
-        check("purpose = 'ai-trainig'", &format!("{none} purpose 'ai-trainig'; is it one of "));
-        check("crawler != 'gptbot'", &format!("{none} crawler 'gptbot'; is it one of GPTBot?"));
+        let none = "no known crawler has the";
+        check("purpose = 'ai-trainig'", &format!("{none} purpose 'ai-trainig'; did you mean "));
+        check("crawler != 'gptbot'", &format!("{none} crawler 'gptbot'; did you mean GPTBot?"));
         check("operator = 'zzz'", &format!("{none} operator 'zzz'; `botaudit crawlers` lists all"));
         for fine in ["operator = 'OpenAI'", "origin = 'https://anything'", "purpose != ''"] {
             assert!(Threshold::parse(fine, &Registry::builtin()).is_ok(), "{fine}");

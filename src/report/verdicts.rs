@@ -119,7 +119,7 @@ impl<'a> Verdicts<'a> {
         for (at, name) in self.columns.as_ref().unwrap_or(&all).iter().enumerate() {
             let part = self.part(name, &carried).ok_or_else(|| {
                 let all = all.join(", ");
-                Error::usage(format!("there is no column '{name}' to write; there are {all}"))
+                Error::usage(format!("unknown column '{name}'; the columns are {all}"))
             })?;
             self.delimit(at, &mut header);
             self.push_cell(name.as_bytes(), &mut header);

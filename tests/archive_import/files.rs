@@ -50,7 +50,7 @@ https://a.example,2025-01-01T00:00:04Z,204
 #[test]
 fn broken_manifests_are_told() {
     for (text, problem) in [
-        ("origin,fetched_at,status\n", "manifest.csv:1: no column 'path'"),
+        ("origin,fetched_at,status\n", "manifest.csv:1: column 'path' is missing"),
         ("origin,fetched_at,status,path,etag\n", "manifest.csv:1: unknown column 'etag'"),
     ] {
         let mut bench = Bench::new();
@@ -92,8 +92,8 @@ fn directories_tell_by_names_whose_files_they_hold_and_of_when() {
     assert_eq!(bench.history("https://c.example:8443"), ["0 200 c"]);
     assert_eq!(bench.history("https://c.example"), ["9 200 c443"]);
     assert_eq!(bench.problems.len(), 2, "{:?}", bench.problems);
-    assert!(bench.problems[0].contains("README: is named like no host"));
-    assert!(bench.problems[1].contains("notes: is named like no time"));
+    assert!(bench.problems[0].contains("README: the file name is not a host"));
+    assert!(bench.problems[1].contains("notes: the file name is not a time"));
     bench.problems.clear();
     bench.import(|_, import| import_directory(&path, FetchedAt::Unsaid, import).unwrap());
     assert_eq!(bench.problems.len(), 5, "{:?}", bench.problems);

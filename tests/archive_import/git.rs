@@ -116,11 +116,15 @@ fn where_there_is_no_history_git_says_why() {
     let Some(mut repository) = Repository::new() else { return };
     repository.bench.write("r/site/robots.txt", "never committed");
     assert_eq!(repository.import(), [""; 0]);
-    assert!(repository.bench.problems[0].contains("git says: "), "{:?}", repository.bench.problems);
+    assert!(
+        repository.bench.problems[0].contains("git reports: "),
+        "{:?}",
+        repository.bench.problems
+    );
     let mut bench = Bench::new();
     let path = bench.write("no-repository/robots.txt", "");
     bench.import(|_, import| import_git(&path, &[], import).unwrap());
-    assert!(bench.problems[0].contains("git says: "), "{:?}", bench.problems);
+    assert!(bench.problems[0].contains("git reports: "), "{:?}", bench.problems);
 }
 
 #[test]
@@ -155,7 +159,10 @@ fn what_is_not_known_of_a_commit_is_no_snapshot() {
     assert_eq!(repository.import(), ["1 200 one", "4 404"]);
     let problems = &repository.bench.problems;
     assert_eq!(problems.len(), 2, "{problems:?}");
-    assert!(problems[0].contains(&format!("the repository lacks object {lost}")), "{problems:?}");
+    assert!(
+        problems[0].contains(&format!("object {lost} is missing in the repository")),
+        "{problems:?}"
+    );
     assert!(problems[1].contains("it is a symbolic link"), "{problems:?}");
 }
 
@@ -278,5 +285,5 @@ fn variables_of_another_repository_do_not_count() {
     program.env("GIT_INDEX_FILE", "/nowhere").env("GIT_GLOB_PATHSPECS", "1");
     let output = program.output().unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
-    assert!(output.stdout.starts_with(b"1 snapshots added"), "{words}");
+    assert!(output.stdout.starts_with(b"1 snapshot added ("), "{words}");
 }

@@ -222,7 +222,10 @@ fn revisits_give_the_body_of_what_they_revisit() {
     assert_eq!(bench.history("https://a.example"), a);
     assert_eq!(bench.history("http://b.example"), ["5 200 max 9 rules"]);
     assert_eq!(bench.problems.len(), 1, "{:?}", bench.problems);
-    assert!(bench.problems[0].contains("revisits a record that is not here"));
+    assert!(bench.problems[0].contains(
+        "it refers to a record that was not imported; import the \
+                                        file with that record first"
+    ));
 }
 
 #[test]
@@ -243,10 +246,10 @@ fn what_is_wrong_in_a_warc_is_told_with_its_place() {
     let bad = String::from_utf8(bad).unwrap();
     let without = |field: &str| bad.replace(field, "X-Other:").into_bytes();
     for (bytes, problem) in [
-        (without("Content-Length:"), format!("record at byte {at}: it has no Content-Length")),
-        (without("WARC-Target-URI:"), format!("record at byte {at}: it has no WARC-Target-URI")),
-        (without("WARC-Date:"), format!("record at byte {at}: its WARC-Date is no time")),
-        (b"garbage\r\nand more\r\n".to_vec(), format!("no record begins at byte {at}")),
+        (without("Content-Length:"), format!("record at byte {at}: no Content-Length")),
+        (without("WARC-Target-URI:"), format!("record at byte {at}: no WARC-Target-URI")),
+        (without("WARC-Date:"), format!("record at byte {at}: its WARC-Date is not a valid time")),
+        (b"garbage\r\nand more\r\n".to_vec(), format!("no record starts at byte {at}")),
     ] {
         check(&[one.clone(), bytes, good(2)].concat(), kept, &problem);
     }

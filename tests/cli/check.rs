@@ -19,8 +19,7 @@ fn check(arguments: &[&str], input: &str) -> Ran {
 fn each_step_is_told() {
     let url = "https://www.example.com/blog/drafts/1#top";
     let told = check(&[url, "--crawler", "gptbot", "--robots", ROBOTS], "");
-    let expected = "\
-https://www.example.com/blog/drafts/1#top
+    let expected = "https://www.example.com/blog/drafts/1#top
 DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
 
   origin      https://www.example.com
@@ -30,15 +29,15 @@ DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
               bound: its operator says that it follows robots.txt
   token       GPTBot: named on lines 18 and 37
   group       GPTBot: 4 rules, of 2 groups merged
-              the 10 rules for * do not count for it
+              the 10 rules for * do not apply to it
   path        /blog/drafts/1
-              what follows # was cut: crawlers do not send it
+              the part after # was removed: crawlers do not send it
   matches     3 of 4 rules, the strongest first:
               > line 38  length 13  Disallow: /blog/drafts/
                 line 21  length 6   Allow: /blog/
                 line 20  length 1   Disallow: /
   why         the longest rule decides: length 13 beats length 6 of line 21
-  rfc9309     would say the same
+  rfc9309     same verdict
 ";
     assert_eq!(told.stdout, expected);
     assert_eq!((told.stderr.as_str(), told.code), ("", 1));
@@ -79,12 +78,14 @@ fn who_asks_can_be_told_in_three_ways() {
     let user_agent = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
     assert!(said(&["--user-agent", user_agent]).contains("crawler     GPTBot, of OpenAI"));
     assert!(said(&["--user-agent", "my-crawler/1"]).contains("bound by *"));
-    assert!(said(&["--user-agent", "Firefox"]).contains("no known crawler's by line 4"));
+    assert!(
+        said(&["--user-agent", "Firefox"]).contains("the user agent of no known crawler by line 4")
+    );
     assert!(said(&["--token", "ccbot"]).contains("ccbot: named on line 19"));
     assert!(said(&["--token", "GPTBot/1.2"]).contains("did you mean --token GPTBot?"));
     let not_bound = said(&["--crawler", "ChatGPT-User"]);
     assert!(not_bound.contains("would be DISALLOWED for ChatGPT-User by line 4"), "{not_bound}");
-    assert!(not_bound.contains("NOT BOUND: a person asks"), "{not_bound}");
+    assert!(not_bound.contains("NOT BOUND: a person triggers"), "{not_bound}");
 }
 
 #[test]
@@ -93,9 +94,9 @@ fn mistakes_say_what_to_do() {
         (&["/x", "--robots", WWW][..], "--crawler <NAME>"),
         (&["/x", "--robots", WWW, "--token", "a", "--crawler", "b"], "cannot be used with"),
         (&["/x", "--robots", WWW, "--token", ""], "--token mybot"),
-        (&["/x", "--robots", WWW, "--crawler", "gpt"], "is it one of GPTBot"),
+        (&["/x", "--robots", WWW, "--crawler", "gpt"], "did you mean GPTBot"),
         (&["/x", "--robots", "gone", "--token", "a"], "cannot read --robots gone: "),
-        (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b' is no origin"),
+        (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b' is not a valid origin"),
     ] {
         let told = check(arguments, "");
         assert!(told.stderr.contains(expected), "{}", told.stderr);

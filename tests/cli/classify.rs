@@ -350,8 +350,10 @@ fn exit_codes_and_files() {
     run("--token bot -q broken.gz u.txt").exits(3).complains("broken.gz");
     run("--token bot -q missing").exits(2).complains("missing");
     run("-q u.txt").exits(2).complains("--token");
-    run("--token bot --column url u.txt --input-format csv").exits(2).complains("no column 'url'");
-    run("--token bot --columns x u.txt").exits(2).complains("there is no column 'x'");
+    run("--token bot --column url u.txt --input-format csv")
+        .exits(2)
+        .complains("has no column 'url'");
+    run("--token bot --columns x u.txt").exits(2).complains("unknown column 'x'");
     run("--token bot -q u.txt -o out.csv.gz").exits(0);
     run("--token bot -q u.txt -o robots").exits(2);
     assert!(sandbox.names(".").contains(&"out.csv.gz".to_owned()));

@@ -154,5 +154,5 @@ fn quiet_is_quiet() {
     assert_eq!(ran.stderr, "");
     let arguments = "classify --robots robots --token bot -";
     let ran = sandbox.run_with_input(arguments, b"https://h.example/a\nx").exits(0);
-    assert_eq!(ran.stderr.trim_end(), "botaudit: 2 URLs; 1 disallowed, 1 invalid-url");
+    assert_eq!(ran.stderr.trim_end(), "2 URLs; 1 disallowed, 1 invalid-url");
 }

@@ -136,7 +136,7 @@ fn files_that_do_not_fit_together_are_refused_and_copies_count_once() {
 
     let merge = |other: &str| sandbox.run(&format!("merge 1.collected {other} -o x")).exits(2);
     sandbox.run(&format!("{AUDIT} {key} --collect x.collected 1.log 2.log")).exits(0);
-    merge("x.collected").complains("both hold the input '1.log'");
+    merge("x.collected").complains("both contain the input '1.log'");
     collect(&sandbox, "2", "--infer-outages").exits(0);
     merge("2.collected").complains("again with the same --client-key");
     collect(&sandbox, "2", &format!("{key} --dialect rfc9309")).exits(0);
@@ -145,9 +145,9 @@ fn files_that_do_not_fit_together_are_refused_and_copies_count_once() {
     merge("2.collected").complains("the option verify_dns is");
     sandbox.write("crawlers.csv", "name,user_agent_regex\nAcme,acmecrawler\n");
     collect(&sandbox, "2", &format!("{key} --crawlers crawlers.csv")).exits(0);
-    merge("2.collected").complains("the registry of crawlers is");
+    merge("2.collected").complains("the list of known crawlers is");
     sandbox.run(&format!("{AUDIT} --partial 2.tally 2.log")).exits(0);
-    merge("2.tally").complains("1.collected was written by audit --collect and 2.tally was not");
+    merge("2.tally").complains("1.collected is a file of audit --collect, and 2.tally is not");
     sandbox.run("merge 1.collected -o robots.txt").exits(2).complains("not written by botaudit");
     assert!(!sandbox.path("x").exists());
 
@@ -170,12 +170,12 @@ fn a_file_that_does_not_fit_the_audit_is_refused() {
     fs::remove_dir_all(sandbox.path("out")).unwrap();
     audit("--infer-outages --dialect rfc9309", "1.log")
         .exits(2)
-        .complains("1.collected and this audit do not fit together: the option dialect is");
+        .complains("1.collected and this audit cannot be merged: the option dialect is");
     audit("--infer-outages --since 2026-03-05", "1.log").exits(2).complains("the option since is");
-    audit("--infer-outages", "2.log").exits(2).complains("holds nothing of the input '2.log'");
+    audit("--infer-outages", "2.log").exits(2).complains("has no data of the input '2.log'");
     audit("--verify-dns", "1.log").exits(2).complains("was collected without --verify-dns");
     sandbox.write("crawlers.csv", "name,user_agent_regex\nAcme,acmecrawler\n");
-    audit("--crawlers crawlers.csv", "1.log").exits(2).complains("the registry of crawlers is");
+    audit("--crawlers crawlers.csv", "1.log").exits(2).complains("the list of known crawlers is");
 
     let bytes = read(&sandbox, "1.collected");
     for cut in [0, 10, 21, 40, bytes.len() / 2, bytes.len() - 1] {
@@ -196,9 +196,12 @@ fn a_file_that_does_not_fit_the_audit_is_refused() {
 #[test]
 fn what_cannot_be_collected_is_said() {
     let sandbox = sandbox();
-    collect(&sandbox, "1", "").exits(2).complains("--collect has nothing to collect");
+    collect(&sandbox, "1", "").exits(2).complains(
+        "--collect has no effect alone; add \
+         --infer-outages, --verify-dns or --fetch",
+    );
     let short = "--infer-outages --client-key fifteen-letters";
-    collect(&sandbox, "1", short).exits(2).complains("a key must have 16");
+    collect(&sandbox, "1", short).exits(2).complains("use at least 16");
     collect(&sandbox, "1", "--infer-outages --partial x").exits(2).complains("--partial");
     collect(&sandbox, "none", "--infer-outages").exits(2).complains("none.log");
     assert!(!sandbox.path("1.collected").exists() && !sandbox.path("none.collected").exists());

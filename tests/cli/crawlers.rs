@@ -40,7 +40,7 @@ fn one_is_shown_whole() {
     let json = sandbox.run("crawlers show --format json AdsBot-Google").exits(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["honours_star"], &json["bound"]), (&false.into(), &"bound".into()));
-    sandbox.run("crawlers show GPT").exits(2).complains("(is it one of GPTBot");
+    sandbox.run("crawlers show GPT").exits(2).complains("did you mean GPTBot");
 }
 
 #[test]
@@ -56,10 +56,11 @@ fn user_agents_are_identified() {
     );
     assert!(
         identify("mybot/1.0 (+https://example.com/bot)", &[])
-            .starts_with("no known crawler, but it looks automated")
+            .starts_with("unknown, but it looks automated: counted in unknown-crawlers.csv\n")
     );
     assert!(
-        identify("Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0", &[]).starts_with("no crawler: ")
+        identify("Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0", &[])
+            .starts_with("not a crawler: a browser, an app, or unidentified\n")
     );
     let json: serde_json::Value =
         serde_json::from_str(&identify("GPTBot/1.2", &["--format", "json"])).unwrap();
@@ -75,7 +76,7 @@ fn a_list_of_ones_own_is_checked() {
     let ran = sandbox.run("crawlers check-registry own.csv").exits(1);
     assert_eq!(
         ran.stdout,
-        "own.csv: 1 crawlers (0 in place of built-in ones), 2 mistakes, 0 warnings\n"
+        "own.csv: 1 crawler (0 in place of built-in ones), 2 mistakes, 0 warnings\n"
     );
     ran.complains("own.csv:3: user_agent_regex 'y(': unclosed group")
         .complains("own.csv:4: no name");

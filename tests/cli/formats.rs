@@ -14,7 +14,7 @@ fn all_formats_are_listed_with_a_sample() {
     assert!(
         list.contains("    192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] \"GET /music/ HTTP/2.0\"")
     );
-    assert!(list.contains("  It has no user agent, so no crawler"), "{list}");
+    assert!(list.contains("  It has no user agents, so crawlers cannot"), "{list}");
     assert_eq!(sandbox.run("formats list").exits(0).stdout, list);
 }
 
@@ -27,8 +27,8 @@ fn what_was_told_from_a_log_and_what_it_does_not_explain() {
     let text = sandbox.run("formats detect access.log").exits(0).stdout;
     let expected = "access.log
   format    combined
-  why       combined reads 97 of 100 lines
-  lines     of the first 102, 97 of 101 are records (96.0 %)
+  why       combined parses 97 of 100 lines
+  lines     of the first 102, 97 of 101 parsed (96.0 %)
   skipped   blank 1
   rejected  no-time 4
             line 98 (no-time): 198.51.100.0 \\x1B[2J is no log
@@ -42,7 +42,8 @@ fn what_was_told_from_a_log_and_what_it_does_not_explain() {
     sandbox.write("broken.log", "one line\n".repeat(10));
     let ran = sandbox.run("formats detect broken.log gone.log access.log").exits(2);
     assert!(
-        ran.stdout.contains("format    unknown") && ran.stdout.contains("try       --log-format")
+        ran.stdout.contains("format    unknown")
+            && ran.stdout.contains("try       use --log-format")
     );
     assert!(ran.stdout.contains("format    combined"));
     ran.complains("cannot open gone.log");

@@ -111,14 +111,16 @@ fn the_report_says_what_was_in_force_and_how_many_requests_came_before() {
         "db: https://a.example at 2026-03-05T00:00:00Z",
     ];
     assert_eq!(sources, expected);
-    let told = "1 requests are older than the first snapshot of their robots.txt: judged by the";
+    let told = "requests older than the first snapshot of their robots.txt: 1; they were judged \
+                by";
     sandbox.run(&format!("{AUDIT} access.log")).exits(0).complains(told);
 }
 
 #[test]
 fn nothing_is_known_before_the_first_snapshot_where_that_is_asked_for() {
     let sandbox = check("--unknown-before-first-snapshot", "2 | 4 | 1 | 2 | 1 | 1");
-    let told = "older than the first snapshot of their robots.txt: counted as unknown";
+    let told = "older than the first snapshot of their robots.txt: 1; they were counted as \
+                unknown";
     sandbox
         .run(&format!("{AUDIT} --unknown-before-first-snapshot access.log"))
         .exits(0)
@@ -182,15 +184,30 @@ fn a_check_asks_what_was_in_force_at_a_time() {
     let snapshot = "snapshot    200, fetched 2026-03-01T00:00:00Z  (24 hours)\n";
     check(open, "2026-03-02", 0, &["allowed for GPTBot: no rule", snapshot]);
     check(closed, "2026-03-02", 1, &["DISALLOWED for GPTBot by line 2: Disallow: /closed"]);
-    let later = "fetched 2 days later; nothing is known from before, so it counts already";
+    let later = "fetched 2 days later; there is no older snapshot, so this one is used";
     check(closed, "2026-02-27", 1, &[later]);
-    let grace = "crawlers may still hold an earlier robots.txt that allows it";
+    let grace = "crawlers may still use an earlier robots.txt that allows it: not a violation yet";
     check(open, "2026-03-05T12:00:00Z", 1, &["DISALLOWED", grace]);
     assert!(!check(open, "2026-03-07", 1, &["DISALLOWED"]).contains(grace));
-    check(open, "2026-03-11", 1, &["503, fetched", "closed for the time being"]);
+    check(
+        open,
+        "2026-03-11",
+        1,
+        &[
+            "503, fetched",
+            "robots.txt could not be fetched, so \
+         everything is disallowed for now",
+        ],
+    );
     check("https://a.example/robots.txt", "2026-03-11", 0, &["may always be requested"]);
     check(closed, "2026-03-21", 0, &["there is no robots.txt, so everything is allowed"]);
-    check("https://b.example/", "2026-03-21", 2, &["the archive has nothing of https://b.example"]);
+    check(
+        "https://b.example/",
+        "2026-03-21",
+        2,
+        &["the archive has no snapshot of \
+         https://b.example"],
+    );
     // Now: the last answer is long past, and before it there was no file.
     let now = sandbox.run(&format!("check {closed} --crawler GPTBot --robots db -q")).exits(0);
     assert!(now.stdout.starts_with("allowed     -"), "{}", now.stdout);
@@ -202,5 +219,8 @@ fn a_check_asks_what_was_in_force_at_a_time() {
     assert_eq!(json["in_force"]["snapshot_age_seconds"], 43_200);
     assert_eq!(json["in_force"]["grace"], true);
     let undated = "check https://a.example/ --crawler GPTBot --robots open.txt --at 2026-03-05";
-    sandbox.run(undated).exits(2).complains("only an archive knows");
+    sandbox.run(undated).exits(2).complains(
+        "--at needs an archive as --robots; create one with \
+         botaudit robots import or fetch",
+    );
 }

@@ -161,7 +161,14 @@ fn other_tables_than_those_of_an_archive_are_refused() {
         edit(&sandbox.path("db"), &sql);
         assert_eq!(all_end(&sandbox), [2; 7], "{sql}");
         let (code, _, stderr) = ends(&sandbox, "robots import -a db manifest.csv");
-        assert!(code == 2 && stderr.contains("has other tables"), "{sql}: {stderr}");
+        assert!(
+            code == 2
+                && stderr.contains(
+                    "does not have the tables of an archive; restore it \
+             from a backup, or import again"
+                ),
+            "{sql}: {stderr}"
+        );
     }
     let sandbox = archive();
     edit(&sandbox.path("db"), "ANALYZE");

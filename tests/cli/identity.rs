@@ -80,8 +80,7 @@ fn lists_tell_the_crawler_from_who_only_uses_its_name() {
     assert!(!ran.stdout.contains("(spoofed)"), "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        "botaudit: warning: --ip-ranges holds no list of bingbot; it was not there: \
-         https://www.bing.com/toolbox/bingbot.json\n"
+        "warning: --ip-ranges has no list for bingbot; missing: https://www.bing.com/toolbox/bingbot.json\n"
     );
     let run = sandbox.json("report/run.json");
     assert_eq!(run["requests_by_identity"]["spoofed"]["violations"], 3);
@@ -92,13 +91,16 @@ fn lists_tell_the_crawler_from_who_only_uses_its_name() {
 fn without_lists_the_report_says_that_nobody_was_checked() {
     let sandbox = sandbox(&[request("203.0.113.5", GPTBOT)]);
     let ran = audit(&sandbox, "").exits(0);
-    assert!(ran.stdout.contains("  note: nobody's address was checked"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  note: identities were not verified"), "{}", ran.stdout);
     assert_eq!(
         (identities(&sandbox), ran.stderr.as_str()),
         (vec!["GPTBot | unverified | 1 | 1".to_owned()], "")
     );
     let notes = &sandbox.json("report/run.json")["notes"];
-    assert!(notes[0].as_str().unwrap().ends_with("see --ip-ranges and --verify-dns"));
+    assert!(notes[0].as_str().unwrap().ends_with(
+        "identities were not verified: any client can \
+         claim to be a crawler; use --ip-ranges or --verify-dns"
+    ));
 }
 
 #[test]
@@ -137,10 +139,16 @@ fn a_list_that_is_broken_or_of_another_time_is_told_of() {
             "bingbot | spoofed | 1 | 1"
         ]
     );
-    ran.complains("gptbot.json of --ip-ranges: line 2: '<html>': no address or network; it contradicts no address (GPTBot)")
-        .complains("of --ip-ranges bingbot.json is more than 90 days older than the last request (2026-03-01T00:00:10Z)")
-        .complains("of --ip-ranges gptbot.json is more than 90 days newer than the first request")
-        .complains("of --ip-ranges googlebot.txt is no list of any crawler");
+    ran.complains(
+        "--ip-ranges: gptbot.json is not used to find spoofed requests of GPTBot: line \
+                   2: '<html>': not an address or network",
+    )
+    .complains(
+        "--ip-ranges: bingbot.json is more than 90 days older than the last request \
+                    (2026-03-01T00:00:10Z)",
+    )
+    .complains("--ip-ranges: gptbot.json is more than 90 days newer than the first request")
+    .complains("--ip-ranges: googlebot.txt is not a list of a known crawler");
 }
 
 #[test]
@@ -150,7 +158,7 @@ fn a_directory_that_is_none_stops_the_run() {
     sandbox.write("ranges/x", "");
     audit(&sandbox, "--ip-ranges ranges")
         .exits(2)
-        .complains("holds no list that a crawler of the registry names");
+        .complains("contains no list of a known crawler; name each file like the URL of its list:");
     sandbox.write("ranges/manifest.json", "{");
     audit(&sandbox, "--ip-ranges ranges").exits(2).complains("manifest.json: EOF while parsing");
 }
@@ -319,7 +327,7 @@ fn names_that_lead_back_verify() {
         let ran = audit(&sandbox, &flags).exits(0);
         assert_eq!(identities(&sandbox), NAMED);
         ran.complains(
-            "--verify-dns: 2 of 8 addresses could not be looked up and stay unverified: ",
+            "--verify-dns: 2 of 8 addresses could not be looked up and remain unverified: ",
         );
         for threads in [1, 3] {
             audit(&sandbox, &format!("{flags} --threads {threads}")).exits(0);
@@ -365,7 +373,9 @@ fn no_more_than_so_many_are_looked_up() {
     let sandbox = sandbox(&log);
     let flags = format!("--verify-dns --dns-server {} --dns-max 1", server.address);
     let ran = audit(&sandbox, &flags).exits(0);
-    ran.complains("the 1 busiest addresses were looked up and at least 7 were not; see --dns-max");
+    ran.complains(
+        "the 1 busiest addresses were looked up, and at least 7 were not; increase --dns-max",
+    );
     let googlebot: Vec<String> =
         identities(&sandbox).into_iter().filter(|row| row.starts_with("Googlebot")).collect();
     assert_eq!(googlebot, ["Googlebot | spoofed | 2 | 2", "Googlebot | unverified | 4 | 4"]);
@@ -378,7 +388,7 @@ fn a_pipe_cannot_be_read_twice() {
     sandbox
         .run_with_input(arguments, b"")
         .exits(2)
-        .complains("'-' can be read once; save it to a file first");
+        .complains("'-' can be read only once; save it to a file first");
     let arguments = "audit --robots robots.txt --dns-max 7 access.log";
     sandbox.run(arguments).exits(2).complains("--verify-dns");
 }

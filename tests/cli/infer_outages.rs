@@ -88,14 +88,14 @@ fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
     let evidence = &run["log_evidence"];
     assert_eq!((&evidence["hours"], &evidence["origins"]), (&1.into(), &1.into()));
     assert_eq!(evidence["requests_unreachable"], 2);
-    let told = "hours in which by these logs nobody got robots.txt: 1 (origins: 1); \
-                requests of crawlers unreachable by that: 2";
+    let told = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
+                requests counted as unreachable: 2";
     let audit = "audit --robots robots.txt --origin https://a.example -o out --infer-outages";
     let ran = sandbox.run(&format!("{audit} access.log")).exits(0);
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
     sandbox.write("calm.log", log(&DAY[..1]));
     let ran = sandbox.run(&format!("{audit} calm.log")).exits(0);
-    let told = "these logs show no hour in which nobody got robots.txt";
+    let told = "outages from logs: no hour in which all robots.txt fetches failed";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
 }
 
@@ -217,6 +217,6 @@ fn a_pipe_cannot_be_read_twice() {
     let sandbox = sandbox(DAY);
     let command = "audit --robots robots.txt --origin https://a.example -o out --infer-outages -";
     let ran = sandbox.run_with_input(command, log(DAY).as_bytes()).exits(2);
-    ran.complains("--infer-outages reads the logs twice, and '-' can be read once");
+    ran.complains("--infer-outages reads the logs twice, but '-' can be read only once");
     assert!(!sandbox.path("out").exists());
 }

@@ -72,7 +72,8 @@ fn a_log_that_is_not_understood_fails_the_run() {
     sandbox.write("good.log", line(1, "/", 200, BINGBOT));
     let ran = sandbox.run("audit --robots robots.txt -o report access.log good.log").exits(2);
     let ran = ran.complains(
-        "access.log: read as combined, 48 of 72 lines are records (66.7 %), line 3 is the first that is none (no-time)",
+        "access.log: read as combined: 48 of 72 lines parsed (66.7 %), first unparsed line: 3 \
+         (no-time)",
     );
     let ran = ran.complains("botaudit formats detect 'access.log'").complains("--log-format");
     ran.complains("--min-parse-rate 66");
@@ -92,11 +93,11 @@ fn tiny_logs_fail_no_run_but_one_of_which_nothing_is_known() {
     sandbox.write("odd.log", "one odd line\n");
     sandbox.write("good.log", line(1, "/", 200, BINGBOT));
     let run = |logs: &str| sandbox.run(&format!("audit --robots robots.txt -o report {logs}"));
-    run("empty.log").exits(3).complains("nothing could be judged");
+    run("empty.log").exits(3).complains("no request could be judged");
     run("empty.log good.log").exits(0);
-    run("odd.log good.log").exits(0).complains("warning: odd.log: no known log format");
+    run("odd.log good.log").exits(0).complains("warning: odd.log: format not recognised");
     let ran = run("odd.log empty.log").exits(2);
-    ran.complains("odd.log: of no known format, 0 of 1 lines are records (0.0 %)");
+    ran.complains("odd.log: format not recognised: 0 of 1 lines parsed (0.0 %)");
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn origins_come_from_the_names_of_files() {
     run(&["--origin-from-path", pattern, "--origin", "https://c.example"]).exits(0);
     assert_eq!(origins(), ["https://c.example | 3"]);
     let ran = run(&["--origin-from-path", "logs/([^/]+)"]).exits(2);
-    ran.complains("--origin-from-path: it needs a group named host, as (?<host>[^/]+)");
+    ran.complains("--origin-from-path: it needs a group named host, such as (?<host>[^/]+)");
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn a_host_and_its_aliases_are_one() {
     );
     run("--alias www.example.com=https://example.com --alias a.test=example.com").exits(0);
     assert_eq!(origins(), ["https://example.com | 4"]);
-    run("--alias example.com").exits(2).complains("--alias: 'example.com': it needs a '='");
+    run("--alias example.com").exits(2).complains("--alias: 'example.com': '=' is missing");
 }
 
 const ADDRESSES: [&str; 2] = ["192.0.2.77", "2001:db8:1:2::3"];

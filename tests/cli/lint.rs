@@ -44,11 +44,10 @@ fn exit_codes() {
 #[test]
 fn text() {
     let run = lint(&["warning", "clean"], b"");
-    let expected = "\
-warning:2: warning: 'Disalow' is a misspelling that Google accepts and many others do not [accepted-typo]
+    let expected = "warning:2: warning: 'Disalow' is a misspelling that Google accepts and many others do not [accepted-typo]
     Write 'Disallow: /a'.
 warning: 1 warning
-clean: nothing to remark
+clean: no findings
 ";
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (expected, ""));
 }
@@ -58,7 +57,7 @@ fn standard_input() {
     let run = lint(&["-"], b"User-agent: *\nDisallow: \x1b]0;owned\x07\n");
     assert_eq!(run.code, 1);
     assert!(
-        run.stdout.starts_with("-:2: error: '\\x1B]0;owned\\x07' starts with"),
+        run.stdout.starts_with("-:2: error: '\\x1B]0;owned\\x07' does not start with"),
         "{}",
         run.stdout
     );
@@ -79,8 +78,7 @@ fn json() {
 #[test]
 fn github() {
     let run = lint(&["--format", "github", "info", "clean"], b"");
-    let expected = "::notice file=info,line=3,title=duplicate-rule::'/a' stands on line 2 already. \
-                    Remove one of the two.\n";
+    let expected = "::notice file=info,line=3,title=duplicate-rule::'/a' is already on line 2. Remove one of the two.\n";
     assert_eq!(run.stdout, expected);
 }
 
@@ -92,7 +90,11 @@ fn each_code_is_explained() {
         assert!(list.stdout.contains(lint_of_list.name), "{}", lint_of_list.name);
     }
     let run = lint(&["--explain", "empty-group"], b"");
-    assert!(run.stdout.starts_with("empty-group (warning)\n\nThe file ends in"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("empty-group (warning)\n\nThe file ends with"),
+        "{}",
+        run.stdout
+    );
     let run = lint(&["--explain", "nothing"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     assert!(run.stderr.contains("botaudit lint --list"), "{}", run.stderr);
@@ -101,6 +103,6 @@ fn each_code_is_explained() {
 #[test]
 fn what_cannot_be_read_is_named_and_does_not_keep_the_rest() {
     let run = lint(&["missing", "clean"], b"");
-    assert_eq!(run.stdout, "clean: nothing to remark\n");
-    assert!(run.stderr.starts_with("botaudit: cannot read missing: "), "{}", run.stderr);
+    assert_eq!(run.stdout, "clean: no findings\n");
+    assert!(run.stderr.starts_with("error: cannot read missing: "), "{}", run.stderr);
 }

@@ -358,7 +358,7 @@ fn an_input_is_called_what_the_user_says() {
     sandbox.write("logs/a.log", &text);
     sandbox.write("logs/b.log", &text);
     let two = format!("{all} --partial b.tally --name x logs");
-    sandbox.run(&two).exits(2).complains("--name is for one input, and there are 2");
+    sandbox.run(&two).exits(2).complains("--name needs exactly one input, but there are 2");
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn what_does_not_fit_together_is_refused_and_copies_count_once() {
     sandbox.write("logs/00.log", "a.example:443 changed\n");
     sandbox.run(&format!("{all} --partial c.tally logs/00.log")).exits(0);
     let twice = sandbox.run("merge a.tally c.tally -o x.tally").exits(2);
-    twice.complains("both hold the input 'logs/00.log'");
+    twice.complains("both contain the input 'logs/00.log'");
     sandbox.run(&format!("{all} --dialect rfc9309 --partial d.tally logs/01.log")).exits(0);
     let differ = sandbox.run("merge a.tally d.tally -o x.tally").exits(2);
     differ.complains("the option dialect is \"google\" in the first and \"rfc9309\" in the second");
@@ -385,7 +385,7 @@ fn what_does_not_fit_together_is_refused_and_copies_count_once() {
     let with = format!("{all} --crawlers crawlers.csv --partial e.tally logs/01.log");
     sandbox.run(&with).exits(0);
     let differ = sandbox.run("merge a.tally e.tally -o x.tally").exits(2);
-    differ.complains("the registry of crawlers is");
+    differ.complains("the list of known crawlers is");
 
     sandbox.write("x.txt", "mine");
     sandbox.run("merge a.tally b.tally -o x.txt").exits(2).complains("was not written by botaudit");
@@ -453,7 +453,7 @@ fn the_nights_of_a_range_are_one_audit_of_their_lines() {
     let sandbox = Sandbox::new();
     nights(&sandbox);
     let range = "report reports/shop --from 2026-02-27 --to 2026-03-02 -o range";
-    sandbox.run(range).exits(0).complains("there is no report of 2026-02-27");
+    sandbox.run(range).exits(0).complains("no report of 2026-02-27");
     let audit = "audit -q --config botaudit.toml --site shop --since 2026-02-28 --until 2026-03-03";
     sandbox.run(&format!("{audit} -o whole")).exits(0);
     // An audit knows of no days that are counted apart.
@@ -479,7 +479,7 @@ fn mistakes_are_named_and_nothing_is_written() {
     let sandbox = Sandbox::new();
     nights(&sandbox);
     let range = "report reports/shop --from 2026-04-01 --to 2026-04-03 -o x";
-    let none = "reports/shop: holds no report of 2026-04-01 to 2026-04-03";
+    let none = "reports/shop: has no report from 2026-04-01 to 2026-04-03";
     sandbox.run(range).exits(2).complains(none);
     sandbox.run("report reports/shop --from 2026-04-01 -o x").exits(2).complains("--to");
     let day = "reports/shop/2026-03-01";

@@ -113,8 +113,8 @@ fn every_mistake_is_named_with_file_line_and_key() {
         "etc/botaudit.toml:10: sites.api.robots: cannot read --robots gone.txt",
         "etc/botaudit.toml:11: unknown key 'robts'; did you mean 'robots'?",
         "etc/botaudit.toml:15: sites.www.fail_on: \"violation > 0\": at character 1",
-        "etc/botaudit.toml:16: sites.www.evidence: a nightly job keeps no single requests; for those",
-        "etc/botaudit.toml:17: sites.www.infer-outages: the lines of an hour may come in several",
+        "etc/botaudit.toml:16: sites.www.evidence: not possible in a nightly job",
+        "etc/botaudit.toml:17: sites.www.infer-outages: not possible in a nightly job",
         "etc/botaudit.toml has 8 mistakes; nothing was read",
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);
@@ -127,8 +127,7 @@ fn what_would_be_read_is_told_and_not_read() {
     let sandbox = site(CONFIG);
     sandbox.write("etc/shop.log.1", log());
     let ran = run(&sandbox, &format!("{DAY} --check-config")).exits(0);
-    let expected = "shop on 2026-03-01, report in reports/shop/2026-03-01\n  shop.log\n  \
-                    (shop.log.1 is not read: shop.log holds all of it)\n";
+    let expected = "shop on 2026-03-01, report in reports/shop/2026-03-01\n  shop.log\n  (shop.log.1 is skipped: shop.log contains all of it)\n";
     assert_eq!(ran.stdout, expected);
     assert!(!sandbox.path("etc/reports").exists());
 }
@@ -140,7 +139,7 @@ fn a_second_run_is_told_who_is_at_work() {
     let lock = fs::File::create(sandbox.path("etc/reports/shop/.lock")).unwrap();
     lock.lock().unwrap();
     fs::write(sandbox.path("etc/reports/shop/.lock"), "process 7 since then\n").unwrap();
-    run(&sandbox, DAY).exits(4).complains("is held by process 7 since then");
+    run(&sandbox, DAY).exits(4).complains("is locked by process 7 since then");
     drop(lock);
     run(&sandbox, DAY).exits(0);
 }

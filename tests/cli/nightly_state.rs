@@ -164,7 +164,7 @@ fn an_origin_may_come_to_be_known() {
         lines(from, count).lines().map(|line| format!("shop.example:443 {line}\n")).collect()
     };
     sandbox.write("etc/logs/a.log", of_host(0, 4));
-    sandbox.run(RUN).exits(3).complains("no robots.txt is known of the hosts in the logs");
+    sandbox.run(RUN).exits(3).complains("no robots.txt of the hosts in the logs:");
     sandbox.write("etc/robots/shop.example", ROBOTS);
     sandbox.write("etc/logs/a.log", of_host(0, 8));
     sandbox.run(RUN).exits(0);

@@ -19,16 +19,15 @@ fn site() -> Sandbox {
     sandbox
 }
 
-const PAGE: &str = "\
-botaudit: 1 violations, 2 events
+const PAGE: &str = "botaudit: 1 violation, 2 events
 
 shop on 2026-03-01
-  2 requests of known crawlers, 1 violations (50.0 % of those judged)
+  2 requests of known crawlers, 1 violation (50.0 % of those judged)
   reports/shop/2026-03-01
            1   50.0 %  GPTBot
 
 Events
-  shop on 2026-03-01: GPTBot (unverified) broke rules for the first time: 1 violations
+  shop on 2026-03-01: first violations by GPTBot (unverified): 1
   shop on 2026-03-01: the robots.txt of robots.txt changed
 ";
 
@@ -87,7 +86,7 @@ fn nobody_is_told_where_all_is_well() {
 #[test]
 fn a_configuration_to_begin_with_is_made_of_what_is_found() {
     let sandbox = Sandbox::new();
-    sandbox.run("init --root root").exits(2).complains("no access log was found in ");
+    sandbox.run("init --root root").exits(2).complains("no access log found in ");
     for log in [
         "nginx/shop.example.com.access.log",
         "nginx/shop.example.com.access.log.1",
@@ -111,13 +110,16 @@ fn a_configuration_to_begin_with_is_made_of_what_is_found() {
         "[sites.blog]\n",
         "[sites.\"shop.example.com\"]\n",
         "/var/www/shop.example.com/robots.txt\"\norigin = \"https://shop.example.com\"\n",
-        "\n# Found, and of no site: ",
+        "\n# Found, but not assigned to a site: ",
     ] {
         assert!(config.contains(expected), "{expected}\n{config}");
     }
     let ran = sandbox.run("nightly --check-config --day 2026-03-01").exits(0);
     assert!(ran.stdout.contains("shop.example.com.access.log\n"), "{}", ran.stdout);
-    sandbox.run("init --root root").exits(2).complains("is there already and is left as it is");
+    sandbox.run("init --root root").exits(2).complains(
+        "already exists; not overwritten; name \
+         another file, or move it away",
+    );
     assert_eq!(sandbox.text("botaudit.toml"), config);
     sandbox.write(
         "one.toml",

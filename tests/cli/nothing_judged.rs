@@ -16,12 +16,12 @@ fn sandbox() -> Sandbox {
 #[track_caller]
 fn nothing_judged(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
     let ran = sandbox.run(&format!("audit {arguments} -o report")).exits(3);
-    let ran = ran.complains(&format!("nothing could be judged: {why}"));
-    assert!(ran.stdout.contains(", nothing could be judged, "), "{}", ran.stdout);
+    let ran = ran.complains(&format!("no request could be judged: {why}"));
+    assert!(ran.stdout.contains(", none could be judged, "), "{}", ran.stdout);
     assert!(!ran.stdout.contains("violation"), "{}", ran.stdout);
     assert_eq!(sandbox.json("report/run.json")["nothing_judged"], true);
     let again = sandbox.run("report report --format text").exits(0);
-    assert!(again.stdout.contains(", nothing could be judged, "), "{}", again.stdout);
+    assert!(again.stdout.contains(", none could be judged, "), "{}", again.stdout);
     assert!(sandbox.run(&format!("audit -q {arguments} -o report")).exits(3).stdout.is_empty());
     ran
 }
@@ -31,8 +31,12 @@ fn a_log_without_user_agents() {
     let sandbox = sandbox();
     let common = "192.0.2.7 - - [01/Mar/2026:00:00:01 +0000] \"GET /private HTTP/1.1\" 200 100\n";
     sandbox.write("common.log", common);
-    let ran =
-        nothing_judged(&sandbox, "--robots robots.txt common.log", "no line has a user agent");
+    let ran = nothing_judged(
+        &sandbox,
+        "--robots robots.txt common.log",
+        "the log records no user \
+             agents, so crawlers cannot be recognised; log them (Apache: %",
+    );
     ran.complains("%{User-Agent}i");
     // Beside a log that has some, it is that log which counts.
     sandbox.run("audit --robots robots.txt common.log access.log").exits(0);
@@ -44,13 +48,13 @@ fn hosts_of_which_no_robots_txt_is_known() {
     let of = |host: &str, count: usize| format!("{host} {}", line(1, "/", 200, BOT)).repeat(count);
     let hosts = [of("b.example:443", 3), of("c.example:8443", 2), of("d.example:443", 1)];
     sandbox.write("vhosts.log", hosts.concat() + &of("e.example:443", 1));
-    let why = "no robots.txt is known of the hosts in the logs: ";
+    let why = "no robots.txt of the hosts in the logs: ";
     let ran = nothing_judged(&sandbox, "--robots robots vhosts.log", why);
     let ran = ran.complains("//b.example (3 requests, file b.example.txt), ");
     let ran = ran.complains("c.example:8443 (2 requests, file http");
     let ran = ran.complains("_c.example_8443.txt), ");
     ran.complains(
-        "//d.example (1 request, file d.example.txt) and 1 more; put files of these names",
+        "//d.example (1 request, file d.example.txt) and 1 more; add files with these names",
     );
     // The file of that name is what was missing.
     sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /private\n");
@@ -59,7 +63,7 @@ fn hosts_of_which_no_robots_txt_is_known() {
 
 #[test]
 fn a_log_that_names_no_host() {
-    let why = "the log names no host; say whose log it is with --origin";
+    let why = "the log names no host; add --origin https://example.com";
     nothing_judged(&sandbox(), "--robots robots access.log", why);
     sandbox().run("audit --robots robots --origin https://a.example access.log").exits(0);
 }
@@ -71,12 +75,22 @@ fn logs_without_requests() {
     sandbox.write("blank.log", "\n# nothing\n\n");
     for log in ["empty.log", "blank.log", "empty.log blank.log"] {
         let arguments = format!("--robots robots.txt {log}");
-        nothing_judged(&sandbox, &arguments, "the logs hold no requests");
+        nothing_judged(
+            &sandbox,
+            &arguments,
+            "the logs contain no requests; use other logs, or \
+             check that the server writes to these",
+        );
     }
     sandbox.run("audit --robots robots.txt empty.log access.log").exits(0);
     sandbox.write("odd.log", "one\ntwo\n");
     let odd = "--robots robots.txt --min-parse-rate 0 odd.log";
-    nothing_judged(&sandbox, odd, "no line is a record");
+    nothing_judged(
+        &sandbox,
+        odd,
+        "no line could be parsed; to see why, run: botaudit formats \
+                                   detect",
+    );
 }
 
 #[test]
@@ -149,5 +163,5 @@ fn a_night_without_new_lines_is_no_failure() {
     sandbox.write("robots.txt", "<html>\n");
     sandbox.write("access.log", line(1, "/private", 200, BOT).replace("01/Mar", "03/Mar"));
     let ran = sandbox.run("nightly --day 2026-03-03").exits(3);
-    ran.complains("nothing could be judged: robots.txt is not a robots.txt");
+    ran.complains("no request could be judged: robots.txt is not a robots.txt");
 }

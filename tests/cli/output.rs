@@ -202,7 +202,11 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
         assert_eq!(child.wait().unwrap().code(), code, "{signal}");
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(said.contains("stopped; the previous report"), code.is_some(), "{said}");
+        assert_eq!(
+            said.contains("stopped; an older report is unchanged"),
+            code.is_some(),
+            "{said}"
+        );
         assert_eq!(sandbox.text("report/run.json"), before);
         assert!(!sandbox.path("evidence.csv").exists());
     }

@@ -82,7 +82,10 @@ fn mistakes_are_named() {
     let sandbox = Sandbox::new();
     audited(&sandbox);
     sandbox.run("report gone").exits(2).complains("cannot read the tally gone");
-    sandbox.run("report report --format jsonl -o x").exits(2).complains("-o is for the report");
+    sandbox.run("report report --format jsonl -o x").exits(2).complains(
+        "-o needs --format html; \
+         write other formats to a file with >",
+    );
     sandbox
         .run("report report --format jsonl --table violation")
         .exits(2)

@@ -18,7 +18,7 @@ fn archive() -> Sandbox {
          http://b.example,2026-03-01,503,,\n",
     );
     let ran = sandbox.run("robots import -a db manifest.csv").exits(0);
-    assert_eq!(ran.stdout, "6 snapshots added, 2 of their bodies new; 0 were known\n");
+    assert_eq!(ran.stdout, "6 snapshots added (2 new versions); 0 in the archive before\n");
     sandbox
 }
 
@@ -82,7 +82,7 @@ fn versions_are_told_with_what_changed() {
     );
     let diff = sandbox.run("robots diff -a db a.example 2026-03-02").exits(0);
     says(&diff, &["@@ -1,3 +0,0 @@", "-Allow: /c"]);
-    diff.complains("gave 200 at 2026-03-01T01:00:00Z, and 404 at 2026-05-01T00:00:00Z");
+    diff.complains("answered 200 at 2026-03-01T01:00:00Z, and 404 at 2026-05-01T00:00:00Z");
 }
 
 #[test]
@@ -95,18 +95,23 @@ fn rulings_are_explained() {
         &[
             "(37 bytes)",
             "age       11 hours",
-            "held      crawlers may still hold: the rules of",
+            "held      crawlers may still use: the rules of",
             "(40 bytes)",
         ],
     );
     assert!(!at("2026-03-02T01:00:01Z").stdout.contains("held"));
     says(
         &at("2026-04-09"),
-        &["ruling    unreachable", "since 2026-03-10T00:00:00Z, 30 days: the site is closed"],
+        &["ruling    unreachable", "since 2026-03-10T00:00:00Z, 30 days: everything is disallowed"],
     );
     says(
         &at("2026-04-10"),
-        &["ruling    the rules of", "(37 bytes)", "the last copy counts again"],
+        &[
+            "ruling    the rules of",
+            "(37 bytes)",
+            "after 30 days the last copy is in force \
+             again, if there is one",
+        ],
     );
     says(
         &at("2026-05-02"),
@@ -114,11 +119,14 @@ fn rulings_are_explained() {
     );
     says(&at("2025-01-01"), &["(40 bytes)", "fetched 365 days later"]);
     let strict = "robots at -a db a.example 2025-01-01 --unknown-before-first-snapshot";
-    says(&sandbox.run(strict).exits(2), &["unknown: no snapshot from before"]);
+    says(
+        &sandbox.run(strict).exits(2),
+        &["\n  unknown: no snapshot at or before this time (the first is of"],
+    );
     let unreachable = sandbox.run("robots at -a db http://b.example 2026-04-01").exits(0);
     says(
         &unreachable,
-        &["everything allowed: unreachable for more than 30 days, and there is no copy"],
+        &["everything allowed: unreachable for more than 30 days, without an older copy"],
     );
 }
 
@@ -164,30 +172,30 @@ fn mistakes_say_what_to_do() {
         "origin,fetched_at,status,path\nhttps://c.example,2026-01-01,404,\nx,y,z,\n",
     );
     for (arguments, code, expected) in [
-        ("robots show -a db c.example", 2, "db has nothing of https://c.example"),
+        ("robots show -a db c.example", 2, "db has no snapshot of https://c.example"),
         ("robots show -a db b.example", 2, "it has http://b.example"),
-        ("robots show -a db a.example --at 2025-01-01", 2, "its first snapshot is of 2026-01-01"),
+        ("robots show -a db a.example --at 2025-01-01", 2, "the first is of 2026-01-01"),
         (
             "robots show -a db a.example --at soon",
             2,
-            "'soon' is no time; write 2025-01-31T12:00:00Z",
+            "'soon' is not a valid time; write 2025-01-31T12:00:00Z",
         ),
-        ("robots show -a db a_b://x/", 2, "is no origin; write https://example.com"),
+        ("robots show -a db a_b://x/", 2, "' is not a valid origin; write https://example.com"),
         ("robots list -a gone", 2, "cannot read gone: "),
         (
             "robots list -a robots.txt",
             2,
-            "robots.txt: is no archive; make one with: botaudit robots import",
+            "robots.txt: is not an archive; create one with: botaudit robots import",
         ),
         (
             "robots import -a robots.txt manifest.csv",
             2,
-            "robots.txt: is no archive, and is left as it is",
+            "robots.txt: is not an archive; not overwritten",
         ),
-        ("robots import -a new robots.txt", 2, "say more with --origin https://example.com"),
-        ("robots import -a new --origin a.example robots.txt", 2, "say more with --at 2025-01-31"),
+        ("robots import -a new robots.txt", 2, "add --origin https://example.com"),
+        ("robots import -a new --origin a.example robots.txt", 2, "add --at 2025-01-31"),
         ("robots import -a new gone", 2, "cannot read gone: "),
-        ("robots import -a new bad.csv", 3, "bad.csv:3: 'x' is no origin"),
+        ("robots import -a new bad.csv", 3, "bad.csv:3: 'x' is not a valid origin"),
         ("robots import -a new --git robots.txt", 2, "--origin"),
         ("robots export -a db .", 2, "is not empty"),
     ] {

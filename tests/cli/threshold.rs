@@ -24,8 +24,8 @@ fn audited(arguments: &[&str]) -> Ran {
 fn a_row_that_meets_a_condition_fails_the_run_and_is_named() {
     let condition = "violation_rate > 5% where purpose = 'ai-training'";
     let ran = audited(&["--fail-on", "violations > 5", "--fail-on", condition]).exits(1);
-    let expected = "botaudit: 1 row meets --fail-on \"violation_rate > 5% where purpose = 'ai-training'\"\n\
-         botaudit: GPTBot (unverified) at https://a.example, violation_rate 0.250000, purpose ai-training\n";
+    let expected = "warning: 1 row meets --fail-on \"violation_rate > 5% where purpose = 'ai-training'\"\n\
+         warning: GPTBot (unverified) at https://a.example, violation_rate 0.250000, purpose ai-training\n";
     assert_eq!(ran.stderr, expected);
     audited(&["--fail-on", "requests > 0"]).exits(1).complains("2 rows meet");
 }
@@ -40,7 +40,7 @@ fn a_condition_that_no_row_meets_is_silent() {
 fn a_condition_that_is_not_understood_stops_the_run_before_it_begins() {
     let told = "--fail-on: \"violation > 0\": at character 1, before violation > 0: unknown column";
     audited(&["--fail-on", "violation > 0"]).exits(2).complains(told);
-    audited(&["--fail-on", "purpose = 'ai'"]).exits(2).complains("is it one of");
+    audited(&["--fail-on", "purpose = 'ai'"]).exits(2).complains("did you mean");
 }
 
 #[test]

@@ -153,10 +153,8 @@ fn the_draft_is_for_the_origins_that_are_named() {
     assert!(none.is_empty());
     ran.complains("--what-if-for https://c.example: the rules in force decided no request");
     let ran = sandbox.run("audit --robots robots --what-if draft.txt -o new access.log").exits(2);
-    ran.complains(
-        "2 origins with a robots.txt of their own (https://a.example, https://b.example)",
-    )
-    .complains("--what-if-for https://a.example");
+    ran.complains("2 origins with their own robots.txt (https://a.example, https://b.example)")
+        .complains("--what-if-for https://a.example");
     assert!(!sandbox.path("new").exists());
 }
 

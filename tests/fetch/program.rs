@@ -55,7 +55,10 @@ fn every_outcome_is_kept() {
     let output = run(dir.path(), &arguments.each_ref().map(String::as_str), &list);
     let (code, stdout, stderr) = said(&output);
     assert_eq!((code, stderr.as_str()), (0, ""), "{stdout}");
-    assert!(stdout.ends_with("3 asked: 1 200, 1 503, 1 connect\n"), "{stdout}");
+    assert!(
+        stdout.ends_with("3 origins fetched: 1 × HTTP 200, 1 × HTTP 503, 1 × connect\n"),
+        "{stdout}"
+    );
     assert!(stdout.contains(&format!("503               {}\n", busy.origin())), "{stdout}");
     assert_eq!(outcomes(dir.path(), &rules.origin()), ["200"]);
     assert_eq!(outcomes(dir.path(), &busy.origin()), ["503"]);
@@ -86,14 +89,18 @@ fn hosts_of_a_log_are_asked_where_anybody_could_ask_them() {
     std::fs::write(dir.path().join("access.log"), log).unwrap();
     let (code, stdout, _) = said(&run(dir.path(), &["--from-log", "access.log"], ""));
     assert_eq!(code, 0, "{stdout}");
-    assert!(stdout.ends_with("1 asked: 1 not asked\n"), "{stdout}");
+    assert!(stdout.ends_with("1 origin fetched: 1 × not fetched\n"), "{stdout}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
     assert!(server.requests.lock().unwrap().is_empty());
     assert!(outcomes(dir.path(), &server.origin()).is_empty());
 
     let (code, stdout, _) =
         said(&run(dir.path(), &["--from-log", "access.log", "--allow-private-addresses"], ""));
-    assert_eq!((code, stdout.lines().last()), (0, Some("1 asked: 1 404")), "{stdout}");
+    assert_eq!(
+        (code, stdout.lines().last()),
+        (0, Some("1 origin fetched: 1 × HTTP 404")),
+        "{stdout}"
+    );
     assert_eq!(outcomes(dir.path(), &server.origin()), ["404"]);
 }
 
@@ -115,14 +122,20 @@ fn an_audit_fetches_what_it_needs_first() {
     // Anybody could have written that host into the log.
     let (code, stdout, stderr) = audit(&[], "vhost.log");
     assert_eq!((code, asked()), (3, 0), "{stdout}{stderr}");
-    assert!(stderr.contains("no robots.txt is known of the hosts in the logs"), "{stderr}");
+    assert!(stderr.contains("no robots.txt of the hosts in the logs:"), "{stderr}");
     assert!(stdout.contains("127.0.0.1 is a private address"), "{stdout}");
 
     let (code, stdout, stderr) = audit(&["--allow-private-addresses"], "vhost.log");
     assert_eq!((code, asked()), (0, 1), "{stdout}{stderr}");
-    assert!(stdout.contains("1 asked: 1 200"), "{stdout}");
+    assert!(stdout.contains("1 origin fetched: 1 × HTTP 200"), "{stdout}");
     assert!(stdout.contains("1 request of known crawlers, 1 violation"), "{stdout}");
-    assert!(stderr.contains("older than the first snapshot"), "{stderr}");
+    assert!(
+        stderr.contains(
+            "they were judged by that snapshot; --unknown-before-first-snapshot \
+                             counts them as unknown"
+        ),
+        "{stderr}"
+    );
     assert_eq!(outcomes(dir.path(), &server.origin()), ["200"]);
 
     // What the user names is asked wherever it is, and what is there already is added to.
@@ -134,11 +147,17 @@ fn an_audit_fetches_what_it_needs_first() {
         "plain.log",
     );
     assert_eq!((code, stdout.as_str(), path("new.db").exists()), (3, "", true));
-    assert!(stderr.contains("leave out --unknown-before-first-snapshot"), "{stderr}");
+    assert!(
+        stderr.contains(
+            "all requests are older than the first snapshot of their robots.txt; \
+                             import an older snapshot, or omit --unknown-before-first-snapshot"
+        ),
+        "{stderr}"
+    );
 
     let (code, _, stderr) = audit(&["--robots", "robots.txt", "-o", "other"], "plain.log");
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("--fetch adds to an archive, and robots.txt is none"), "{stderr}");
+    assert!(stderr.contains("--fetch needs an archive, but robots.txt is not one"), "{stderr}");
     assert!(!path("other").exists());
     let (code, _, stderr) = audit(&["-o", "other"], "-");
     assert_eq!(code, 2, "{stderr}");
@@ -168,7 +187,8 @@ fn outages_of_hosts_that_are_fetched_first_count() {
     };
     let (code, stdout, stderr) = audit(&["-o", "once"]);
     assert_eq!((code, server.requests.lock().unwrap().len()), (0, 1), "{stdout}{stderr}");
-    let told = "nobody got robots.txt: 1 (origins: 1); requests of crawlers unreachable by that: 1";
+    let told = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
+                requests counted as unreachable: 1";
     assert!(stdout.contains(told), "{stdout}{stderr}");
 
     let (code, stdout, stderr) = audit(&["--collect", "a.collected", "--robots", "new.db"]);
@@ -190,12 +210,16 @@ fn what_cannot_be_meant_is_said_before_anything_is_asked() {
         assert_eq!(code, 2, "{arguments:?}");
         assert!(stderr.contains(expected), "{arguments:?} {stderr}");
     };
-    check(&["gopher://example.com"], "'gopher://example.com' has no robots.txt");
-    check(&["http://a b/"], "is no origin");
-    check(&["a.invalid", "--timeout", "0"], "--timeout 0 leaves no time");
-    check(&["a.invalid", "--delay=-1"], "--delay -1 is no time");
-    check(&["a.invalid", "--jobs", "0"], "--jobs 0 is not from 1 to 1000");
-    check(&["a.invalid", "--user-agent", "ü"], "cannot be a user agent");
+    check(&["gopher://example.com"], "'gopher://example.com' cannot have a robots.txt");
+    check(&["http://a b/"], "' is not a valid origin; write https://example.com");
+    check(&["a.invalid", "--timeout", "0"], "--timeout 0 is too short; write --timeout 30");
+    check(&["a.invalid", "--delay=-1"], "--delay -1 is not valid");
+    check(&["a.invalid", "--jobs", "0"], "--jobs 0 is not valid; write a number from 1 to 1000");
+    check(
+        &["a.invalid", "--user-agent", "ü"],
+        "' is not a valid user agent; use ASCII, such as \
+         'ExampleAudit/1.0 (+https://example.com/audit)'",
+    );
     check(&["a.invalid", "--ca-file", "none.pem"], "cannot read none.pem");
     check(&[], "ORIGIN");
     assert!(!dir.path().join("robots.db").exists());
@@ -205,6 +229,10 @@ fn what_cannot_be_meant_is_said_before_anything_is_asked() {
 fn a_bad_line_of_a_list_does_not_keep_the_others_away() {
     let dir = tempfile::tempdir().unwrap();
     let (code, stdout, stderr) = said(&run(dir.path(), &["-"], "a.invalid\nno origin\n"));
-    assert_eq!((code, stdout.lines().last()), (3, Some("1 asked: 1 dns")), "{stdout}{stderr}");
-    assert!(stderr.contains("standard input:2: 'no origin' is no origin"), "{stderr}");
+    assert_eq!(
+        (code, stdout.lines().last()),
+        (3, Some("1 origin fetched: 1 × dns")),
+        "{stdout}{stderr}"
+    );
+    assert!(stderr.contains("standard input:2: 'no origin' is not a valid origin"), "{stderr}");
 }

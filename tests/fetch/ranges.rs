@@ -65,11 +65,11 @@ fn lists_are_put_in_place_and_one_that_fails_keeps_no_other_away() {
     let lists = ["good.json", "moved.json", "gone.json", "sorry.json", "huge.json"];
     registry(dir.path(), server.port, &lists);
     let (code, stdout, stderr) = fetch(dir.path(), &[]);
-    assert_eq!((code, stdout.as_str()), (3, "2 of 5 lists in lists\n"), "{stderr}");
+    assert_eq!((code, stdout.as_str()), (3, "2 of 5 lists downloaded to lists\n"), "{stderr}");
     assert_eq!(stderr.lines().count(), 3, "{stderr}");
-    assert!(stderr.contains("/gone.json: not got: 404"), "{stderr}");
-    assert!(stderr.contains("/sorry.json: no list of addresses"), "{stderr}");
-    assert!(stderr.contains("/huge.json: has 16777216 bytes or more"), "{stderr}");
+    assert!(stderr.contains("/gone.json: download failed: 404"), "{stderr}");
+    assert!(stderr.contains("/sorry.json: not a list of addresses"), "{stderr}");
+    assert!(stderr.contains("/huge.json: too large: 16777216 bytes or more"), "{stderr}");
     let (good, moved) = ("good.json", "moved.json");
     assert_eq!([good, moved].map(|name| list(dir.path(), server.port, name)), [GOOD, GOOD]);
     let prefix = format!("127.0.0.1_{}_", server.port);
@@ -138,7 +138,7 @@ fn what_cannot_be_written_is_said_before_anybody_is_asked() {
     std::fs::write(dir.path().join("lists"), "a file").unwrap();
     let (code, _, stderr) = fetch(dir.path(), &[]);
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("cannot make lists"), "{stderr}");
+    assert!(stderr.contains("cannot create lists"), "{stderr}");
     assert!(server.requests.lock().unwrap().is_empty());
     let help = Command::new(env!("CARGO_BIN_EXE_botaudit"))
         .args(["crawlers", "fetch-ranges", "--help"])

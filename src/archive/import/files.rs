@@ -1,9 +1,8 @@
 //! Single files, and directories of them: whose they are and when they were fetched stands in
 //! their names, or the user says so.
 
-use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{ffi::OsStr, fs};
 
 use crate::error::{Error, Result};
 use crate::files::visible_entries;
@@ -59,8 +58,8 @@ pub fn import_directory(path: &Path, at: FetchedAt, import: &mut Import<'_>) -> 
         let name = stem(&entry);
         let origins = origins(name);
         if origins.is_empty() {
-            let why =
-                "is named like no host; name it example.com.txt or https_example.com_8443.txt";
+            let why = "the file name is not a host; rename it to example.com.txt or \
+                 https_example.com_8443.txt";
             import.problem(Error::invalid_file(&entry, why));
         } else if entry.is_dir() {
             import_versions(&entry, &origins, at, import)?;
@@ -84,7 +83,7 @@ fn import_versions(
             None if name == "robots" => import_file(&entry, origins, at, import)?,
             None => import.problem(Error::invalid_file(
                 &entry,
-                "is named like no time; name it robots.txt or 2025-01-31T12:00:00Z.txt",
+                "the file name is not a time; rename it to robots.txt or 2025-01-31T12:00:00Z.txt",
             )),
         }
     }
@@ -107,14 +106,19 @@ fn fetched_at(path: &Path, at: FetchedAt) -> Result<UtcTime> {
         FetchedAt::At(time) => Ok(time),
         FetchedAt::Unsaid => Err(Error::invalid_file(
             path,
-            "nothing says when it was fetched; add --at 2025-01-31T12:00:00Z, or --at modified",
+            "the time of the fetch is not known; add --at 2025-01-31T12:00:00Z, or --at modified",
         )),
         FetchedAt::Modified => {
             let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
             let modified = modified.map_err(|err| Error::io("cannot read", path, err))?;
             let timestamp = jiff::Timestamp::try_from(modified).ok().map(UtcTime::from);
-            timestamp
-                .ok_or_else(|| Error::invalid_file(path, "was modified in no year of any calendar"))
+            timestamp.ok_or_else(|| {
+                Error::invalid_file(
+                    path,
+                    "its modification time is out of range; \
+                     add --at 2025-01-31T12:00:00Z",
+                )
+            })
         }
     }
 }

@@ -6,9 +6,8 @@
 //! one, which is a 404. Git itself is run; it neither fetches nor writes, nor does what the
 //! repository configures.
 
-use std::ffi::OsStr;
 use std::io::{BufRead, Read};
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
@@ -58,17 +57,18 @@ impl<'a> History<'a> {
     fn open(path: &'a Path) -> Result<History<'a>> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let file = path.file_name().ok_or_else(|| Error::invalid_file(path, "names no file"))?;
+        let file =
+            path.file_name().ok_or_else(|| Error::invalid_file(path, "is not a file name"))?;
         let run =
             |arguments: &[&OsStr]| Process::git(folder, arguments).map_err(|err| no_git(path, err));
-        let cannot_ask = |err| Error::io("cannot ask git for", path, err);
+        let cannot_ask = |err| Error::io("cannot get from git", path, err);
         let mut look = run(&["rev-parse".as_ref(), "--show-prefix".as_ref()])?;
         let mut prefix = Vec::new();
         look.ask(b"", |output| output.take(PREFIX_BYTES_MAX).read_to_end(&mut prefix))
             .map_err(cannot_ask)?;
         let (went_well, words) = look.end().map_err(cannot_ask)?;
         if !went_well {
-            return Err(Error::invalid_file(path, format!("git says: {words}")));
+            return Err(Error::invalid_file(path, format!("git reports: {words}")));
         }
         let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
         let name = [prefix, file.as_encoded_bytes()].concat();
@@ -82,24 +82,24 @@ impl<'a> History<'a> {
     /// The version before; within, what is wrong with that one only.
     fn next(&mut self) -> Result<Option<Result<Version>>> {
         let path = self.path;
-        let cannot_ask = |err| Error::io("cannot ask git for", path, err);
+        let cannot_ask = |err| Error::io("cannot get from git", path, err);
         let mut commit = String::new();
         self.list
             .ask(b"", |output| output.take(ID_BYTES_MAX).read_line(&mut commit))
             .map_err(cannot_ask)?;
         if commit.is_empty() {
             let (went_well, words) = self.list.end().map_err(cannot_ask)?;
-            let failed = || Error::invalid_file(path, format!("git says: {words}"));
+            let failed = || Error::invalid_file(path, format!("git reports: {words}"));
             return if went_well { Ok(None) } else { Err(failed()) };
         }
         let commit = commit.trim_end();
         if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(Error::invalid_file(path, "git gave an answer that makes no sense"));
+            return Err(Error::invalid_file(path, "git gave an invalid answer"));
         }
         match self.version(commit) {
             Ok(version) => Ok(Some(Ok(version))),
             Err(Trouble::Object(why)) => {
-                let why = format!("left out as of commit {commit}: {why}");
+                let why = format!("not imported from commit {commit}: {why}");
                 Ok(Some(Err(Error::invalid_file(path, why))))
             }
             Err(Trouble::All(err)) => Err(cannot_ask(err)),
@@ -122,6 +122,6 @@ fn no_git(path: &Path, err: std::io::Error) -> Error {
         std::io::ErrorKind::NotFound => {
             Error::invalid_file(path, "git is needed to read its history; install it first")
         }
-        _ => Error::io("cannot run git for", path, err),
+        _ => Error::io("cannot run git to read", path, err),
     }
 }

@@ -3,9 +3,8 @@
 //! They are read from `git cat-file` by their ids, never by a path in a commit. For a path, its answer
 //! is the same whether the commit has no such file or the repository lacks the object.
 
-use std::ffi::OsStr;
 use std::io::{BufRead, Read};
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use crate::archive::writer::KEPT_BYTES_MAX;
 use crate::time::UtcTime;
@@ -75,8 +74,7 @@ impl Objects {
     /// Where it cannot be read, or makes no sense.
     pub fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
         let bytes = self.object(id, "commit", COMMIT_BYTES_MAX)?;
-        commit(&bytes)
-            .ok_or_else(|| Trouble::Object(format!("commit {id} has no time that makes sense")))
+        commit(&bytes).ok_or_else(|| Trouble::Object(format!("commit {id} has no valid time")))
     }
 
     /// What stands at `path`, as `a/b`, below the directory of id `tree`.
@@ -98,7 +96,7 @@ impl Objects {
             let is_last = names.peek().is_none();
             match (kind, is_last) {
                 (Kind::Link, _) => return Ok(FoundObject::Unclear("is a symbolic link")),
-                (Kind::Submodule, false) => return Ok(FoundObject::Unclear("lies in a submodule")),
+                (Kind::Submodule, false) => return Ok(FoundObject::Unclear("is in a submodule")),
                 (Kind::Blob, true) => return Ok(FoundObject::File(id)),
                 (Kind::Tree, false) => tree = id,
                 // A directory of that name is no file, and what lies below a file is nothing.
@@ -118,7 +116,7 @@ impl Objects {
 
     /// The first `bytes_max` bytes of the object `id`.
     fn object(&mut self, id: &str, kind: &str, bytes_max: usize) -> Result<Vec<u8>, Trouble> {
-        let unclear = || std::io::Error::other("an answer that makes no sense");
+        let unclear = || std::io::Error::other("an invalid answer");
         let answer = self.process.ask(format!("{id}\n").as_bytes(), |output| {
             let mut head = Vec::new();
             output.by_ref().take(HEAD_BYTES_MAX).read_until(b'\n', &mut head)?;
@@ -143,10 +141,10 @@ impl Objects {
         });
         match answer {
             Ok(Some(Some(body))) => Ok(body),
-            Ok(Some(None)) => Err(Trouble::Object(format!("object {id} is no {kind}"))),
+            Ok(Some(None)) => Err(Trouble::Object(format!("object {id} is not a {kind}"))),
             Ok(None) => Err(Trouble::Object(format!(
-                "the repository lacks object {id}; complete a partial clone first (git fetch \
-                 --refetch --no-filter)"
+                "object {id} is missing in the repository; complete a partial clone first (git \
+                 fetch --refetch --no-filter)"
             ))),
             Err(err) if err.kind() == std::io::ErrorKind::TimedOut => Err(err.into()),
             Err(err) => {

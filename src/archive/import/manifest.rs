@@ -4,9 +4,8 @@
 //! `chain` and `source`. A status is a number, the name of a failure, or `unfollowed`; a path is
 //! needed where it is 2xx, and never leads out of the manifest's folder.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::{fs::File, io::Read};
 
 use csv::StringRecord;
 
@@ -84,7 +83,7 @@ fn columns(path: &Path, header: &StringRecord) -> Result<[Option<usize>; COLUMNS
     let columns = COLUMNS.map(|column| names.iter().position(|name| *name == column));
     match columns[..NEEDED].iter().position(Option::is_none) {
         Some(missing) => {
-            let why = format!("no column '{}'", COLUMNS[missing]);
+            let why = format!("column '{}' is missing", COLUMNS[missing]);
             Err(Error::invalid(path, 1, why))
         }
         None => Ok(columns),
@@ -98,22 +97,32 @@ fn snapshot(
 ) -> std::result::Result<NewSnapshot, String> {
     let [origin, fetched_at, status, path, max_age, hops, source] = cells.map(str::trim);
     let origin = Origin::parse(origin.as_bytes())
-        .ok_or_else(|| format!("'{origin}' is no origin; write https://example.com"))?;
+        .ok_or_else(|| format!("'{origin}' is not a valid origin; write https://example.com"))?;
     let fetched_at = name::time(fetched_at)
-        .ok_or_else(|| format!("'{fetched_at}' is no time; write 2025-01-31T12:00:00Z"))?;
+        .ok_or_else(|| format!("'{fetched_at}' is not a valid time; write 2025-01-31T12:00:00Z"))?;
     let outcome = SnapshotOutcome::parse(status).ok_or_else(|| {
-        format!("'{status}' is no status; write 200, 404, or a failure as timeout or dns")
+        format!(
+            "'{status}' is not a valid status; write 200, 404, or a failure such as timeout \
+                 or dns"
+        )
     })?;
     let max_age_seconds = match max_age {
         "" => None,
         digits => Some(
-            digits.parse().map_err(|_| format!("max_age '{digits}' is no number of seconds"))?,
+            digits.parse().map_err(|_| format!("max_age '{digits}' is not a number of seconds"))?,
         ),
     };
-    let chain = chain(hops)
-        .ok_or("a chain has a line for each redirect, as: 301 https://example.com/robots.txt")?;
+    let chain = chain(hops).ok_or(
+        "the chain is not valid; write one line per redirect: 301 \
+                https://example.com/robots.txt",
+    )?;
     let body = match (outcome.is_success(), path) {
-        (true, "") => return Err(format!("status {status} needs a path")),
+        (true, "") => {
+            return Err(format!(
+                "status {status} needs a path; name the file with the \
+             body"
+            ));
+        }
         (true, path) => body(folder, path)?,
         (false, _) => Vec::new(),
     };
@@ -129,14 +138,20 @@ fn snapshot(
 fn body(folder: &Path, path: &str) -> std::result::Result<Vec<u8>, String> {
     let is_within = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if !is_within {
-        return Err(format!("'{path}' leads out of the manifest's folder; put the file into it"));
+        return Err(format!(
+            "'{path}' is outside the directory of the manifest; move the file \
+                            into it"
+        ));
     }
     let file: PathBuf = folder.join(path);
     let cannot_read = |err| Error::io("cannot read", &file, err).to_string();
     let real = |path: &Path| path.canonicalize().map_err(cannot_read);
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if !real(&file)?.starts_with(real(here)?) || !file.is_file() {
-        return Err(format!("'{path}' is no file in the manifest's folder; put the file into it"));
+        return Err(format!(
+            "'{path}' is not a file in the directory of the manifest; move the \
+                            file into it"
+        ));
     }
     let mut body = Vec::new();
     let file_bytes = File::open(&file).map_err(cannot_read)?;
@@ -168,7 +183,7 @@ impl Read for Stream {
             None => self.line_bytes + count,
         };
         if self.line_bytes > LINE_BYTES_MAX {
-            return Err(std::io::Error::other("a line is longer than 1 MiB"));
+            return Err(std::io::Error::other("a line is longer than 1 MiB; shorten it"));
         }
         Ok(count)
     }

@@ -88,17 +88,15 @@ impl WarcRecord<'_> {
         if !matches!(kind.as_slice(), b"response" | b"revisit" | b"resource") {
             return Ok(None);
         }
-        let url = self
-            .head
-            .text("warc-target-uri")
-            .ok_or_else(|| self.bad("it has no WARC-Target-URI"))?;
+        let url =
+            self.head.text("warc-target-uri").ok_or_else(|| self.bad("no WARC-Target-URI"))?;
         let url = url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url);
         let origin = robots_txt_of(url);
         if origin.is_none() && !memory.redirects.waits_for(url) {
             return Ok(None);
         }
         let date = self.head.text("warc-date").and_then(name::time);
-        let fetched_at = date.ok_or_else(|| self.bad("its WARC-Date is no time"))?;
+        let fetched_at = date.ok_or_else(|| self.bad("its WARC-Date is not a valid time"))?;
         let answer = match kind.as_slice() {
             b"revisit" => self.revisit(block, &memory.payloads, import)?,
             b"response" if !url.starts_with("ftp:") => self.response(url, block)?,
@@ -148,7 +146,8 @@ impl WarcRecord<'_> {
             };
             answer.body = Body::Known(digest.ok_or_else(|| {
                 self.bad(
-                    "it revisits a record that is not here; import the file with that one first",
+                    "it refers to a record that was not imported; import the file with that \
+                     record first",
                 )
             })?);
         }

@@ -66,7 +66,7 @@ pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>
                     Some(damage) => damage.to_string(),
                     None => format!("{why} at byte {}{}", stream.offset_bytes, stream.measure()),
                 };
-                let why = format!("{why}; what came before is kept");
+                let why = format!("{why}; the records before it were imported");
                 import.problem(Error::invalid_file(path, why));
                 return Ok(());
             }
@@ -110,7 +110,7 @@ impl Stream {
     fn begin(&mut self, path: &Path, import: &mut Import<'_>) -> io::Result<Option<VersionLine>> {
         let (garbage_at, found) = self.version_line()?;
         if let Some(at) = garbage_at.filter(|_| !self.is_lost) {
-            let why = format!("no record begins at byte {at}{}", self.measure());
+            let why = format!("no record starts at byte {at}{}", self.measure());
             import.problem(Error::invalid_file(path, why));
         }
         Ok(found)
@@ -130,13 +130,13 @@ impl Stream {
         let bad = |why: &str| Stop::Record(start, why.to_owned());
         let head = match head {
             Ok(head) => head,
-            Err(NoHead::Endless) => return Err(bad("its head does not end")),
+            Err(NoHead::Endless) => return Err(bad("its header does not end")),
             Err(NoHead::Io(err)) => return Err(err.into()),
         };
         let length: u64 = head
             .text("content-length")
             .and_then(|digits| digits.parse().ok())
-            .ok_or_else(|| bad("it has no Content-Length"))?;
+            .ok_or_else(|| bad("no Content-Length"))?;
         self.is_lost = false;
         let mut block = (&mut self.input).take(length);
         let record = WarcRecord { head: &head, start };

@@ -84,9 +84,9 @@ impl ReportModel {
         let crawlers = self.rows.iter().filter(is_given_up).count();
         (crawlers > 0).then(|| {
             format!(
-                "the minutes of more than {TIME_BUCKETS_MAX} requests would have to be kept; of \
-                 {crawlers} crawlers at some origin it is not told whether they had read \
-                 robots.txt; audit fewer days or origins at once"
+                "too many request times to keep (limit {TIME_BUCKETS_MAX}); for {crawlers} \
+                 crawlers at some origins, earlier robots.txt fetches are unknown; audit fewer \
+                 days or origins at once"
             )
         })
     }
@@ -95,8 +95,8 @@ impl ReportModel {
         let earlier = self.hours.earlier().requests;
         (earlier > 0).then(|| {
             format!(
-                "only the last {HOURS_MAX} hours with requests are told apart; {earlier} requests \
-                 before them are counted by day alone"
+                "hourly.csv has only the last {HOURS_MAX} hours with requests; {earlier} earlier \
+                 requests are counted by day only"
             )
         })
     }

@@ -57,8 +57,8 @@ impl PackedTally {
         };
         if path.is_dir() && !file.exists() {
             let why = format!(
-                "has no {TALLY}; name a report that botaudit audit or botaudit nightly wrote, or \
-                 audit its logs again"
+                "has no {TALLY}; name a report of botaudit audit or botaudit nightly, or audit \
+                 the logs again"
             );
             return Err(Error::invalid_file(path, why));
         }
@@ -73,13 +73,13 @@ impl PackedTally {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             return Err(Error::invalid_file(path, not_ours(bytes)));
         };
-        let damaged = || Error::invalid_file(path, "is a damaged tally; write it again");
+        let damaged = || Error::invalid_file(path, "is a damaged tally; create it again");
         let (header, counts) = packed::frames(frames).ok_or_else(damaged)?;
         let header: Header = packed::unpacked(header).ok_or_else(damaged)?;
         if header.schema_version != SCHEMA_VERSION {
             let why = format!(
-                "is a tally of botaudit {}, whose form this version ({}) does not read; merge it \
-                 with that version",
+                "is a tally of botaudit {}, and this version ({}) cannot read it; merge it with \
+                 that version",
                 header.version,
                 env!("CARGO_PKG_VERSION")
             );
@@ -97,7 +97,7 @@ impl PackedTally {
         let PackedTally { header, counts, .. } = self;
         let counts = packed::unpacked::<Counts>(&counts)
             .filter(|counts| counts.inputs.len() == header.inputs.len())
-            .ok_or_else(|| Error::invalid_file(path, "is a damaged tally; write it again"))?;
+            .ok_or_else(|| Error::invalid_file(path, "is a damaged tally; create it again"))?;
         Ok(Tally { header, counts })
     }
 }
@@ -110,6 +110,6 @@ pub fn is_tally(head: &[u8]) -> bool {
 fn not_ours(bytes: &[u8]) -> &'static str {
     match bytes.starts_with(MAGIC_OF_ANY_VERSION) {
         true => "is a tally of another version of botaudit; merge it with that version",
-        false => "is not a tally; name a report directory, or a file that botaudit wrote as .tally",
+        false => "is not a tally; name a report directory, or a file of audit --partial",
     }
 }

@@ -36,7 +36,12 @@ impl MadeBy<'_> {
                 format!("{} ({} crawlers)", digest, registry.crawlers)
             };
             let (ours, theirs) = (short(self.registry), short(other.registry));
-            return Err(self.differs(other, "the registry of crawlers", [&ours, &theirs], advice));
+            return Err(self.differs(
+                other,
+                "the list of known crawlers",
+                [&ours, &theirs],
+                advice,
+            ));
         }
         let names = self.options.0.keys().chain(other.options.0.keys()).map(String::as_str);
         for name in names.filter(|name| !exempt.contains(name) && !PLACES.contains(name)) {
@@ -54,7 +59,7 @@ impl MadeBy<'_> {
     pub fn differs(&self, other: &MadeBy<'_>, what: &str, of: [&str; 2], advice: &str) -> Error {
         let [ours, theirs] = of;
         Error::usage(format!(
-            "{} and {} do not fit together: {what} is {ours} in the first and {theirs} in the \
+            "{} and {} cannot be merged: {what} is {ours} in the first and {theirs} in the \
              second; {advice}",
             self.name, other.name
         ))

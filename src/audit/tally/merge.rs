@@ -19,7 +19,7 @@ use super::{Tally, counts::Renumbering, file::PackedTally};
 const TIMES: [&str; 2] = ["since", "until"];
 
 /// What to do with tallies that do not fit together.
-const ADVICE: &str = "audit the logs of one of them again as those of the other";
+const ADVICE: &str = "audit the logs of one of them again, with the options of the other";
 
 /// The tally of all logs of the tallies at `paths`, files or report directories. A tally that is
 /// named twice, or of which there are two copies that are equal in every byte, counts once.
@@ -92,9 +92,9 @@ fn refuse_repeated_inputs(packed: &[(&Path, PackedTally)]) -> Result<()> {
             };
             if let Some((other, _)) = others.iter().find(|other| !is_apart(other)) {
                 return Err(Error::usage(format!(
-                    "{} and {} both hold the input '{}', and are not copies of each other: its \
-                     lines would count twice; leave one out, or give their inputs different names \
-                     with audit --partial --name",
+                    "{} and {} both contain the input '{}' but differ, so its lines would count \
+                     twice; remove one, or give the inputs different names with audit --partial \
+                     --name",
                     other.display(),
                     named.0.display(),
                     input.name
@@ -127,7 +127,7 @@ fn check_same_run(
             let outages = header.outages.unwrap_or_default();
             format!("{} hours at {} origins", outages.hours, outages.origins)
         };
-        let what = "what was inferred of outages (see audit --collect)";
+        let what = "the inferred outages (see audit --collect)";
         return differ(what, &hours(left), &hours(right));
     }
     Ok(())

@@ -23,11 +23,9 @@ use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::signals;
+use super::super::shared::warn;
 use super::super::written::{discard_when_stopped, write_report};
-use super::super::{
-    exit_status::ExitStatus, identity::Verification, setup::Setup, shared::complain,
-};
+use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
 
 /// An audit, ready to run.
 #[derive(Debug)]
@@ -168,7 +166,7 @@ impl AuditRun {
         replace(path, &tally.to_bytes())?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = tally.inputs();
-        complain_of_damage(&inputs);
+        warn_of_damage(&inputs);
         let is_whole = inputs.iter().all(|input| input.summary.damage.is_none());
         Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
     }
@@ -232,12 +230,12 @@ pub fn conclude(
     setup: &Setup,
 ) -> Result<(ExitStatus, Vec<String>)> {
     let Setup { config, thresholds, show, .. } = setup;
-    complain_of_damage(&audit.inputs);
-    audit.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    warn_of_damage(&audit.inputs);
+    audit.warnings.iter().for_each(|warning| warn(warning));
     let path = visible(output.display().to_string().as_bytes());
     show.print(&format!("{summary}\nreport: {path}\n"))?;
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
-    met.iter().for_each(|line| complain(line));
+    met.iter().for_each(|line| warn(line));
     let is_met =
         !met.is_empty() || (config.fail_on_violations == Some(true) && audit.has_violations());
     let is_whole = audit.is_complete() && audit.nothing_judged.is_none();
@@ -262,19 +260,19 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     match name.to_str() {
         Some(name) if !taken => Ok(Some(name.to_owned())),
         _ => Err(Error::usage(format!(
-            "--evidence cannot be named {}; write --evidence evidence.csv.gz",
+            "--evidence cannot have the name {}; write --evidence evidence.csv.gz",
             name.display()
         ))),
     }
 }
 
-fn complain_of_damage(inputs: &[Input]) {
+fn warn_of_damage(inputs: &[Input]) {
     for input in inputs {
         match &input.summary.damage {
-            Some(damage) if input.summary.size_bytes == 0 => complain(damage),
+            Some(damage) if input.summary.size_bytes == 0 => warn(damage),
             Some(damage) => {
                 let (name, lines) = (&input.summary.name, input.tally.lines());
-                complain(&format!("{name}: {damage}; {lines} lines before it were counted"));
+                warn(&format!("{name}: {damage}; lines before it were counted: {lines}"));
             }
             None => {}
         }
@@ -285,9 +283,9 @@ fn complain_of_damage(inputs: &[Input]) {
 fn heed_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
     let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {
-        complain(&format!(
-            "warning: robots.txt was asked for on more than {DAYS_MAX} days of origins; of some \
-             days --infer-outages says nothing; audit fewer days or origins at once"
+        warn(&format!(
+            "--infer-outages: too many days and origins with robots.txt requests (limit \
+             {DAYS_MAX}), so some days were left out; audit fewer days or origins at once"
         ));
     }
     judge.heed(hours);

@@ -1,9 +1,7 @@
 //! One site of a configuration: what its logs have is taken in, and reports are written.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::path::Path;
+use std::{cmp::Reverse, ffi::OsString, path::Path};
 
 use crate::audit::prepass::{FirstPass, Wanted};
 use crate::audit::tally::{Tally, header, identity_sources::NameSources};
@@ -26,8 +24,9 @@ use crate::time::{Day, UtcTime, Window, Zone};
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::run::conclude;
 use super::super::setup::{Setup, unusable};
+use super::super::shared::{error, note, warn};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
-use super::super::{progress::Show, shared::complain, written::write_report};
+use super::super::{progress::Show, written::write_report};
 
 /// How often logs are read that are rotated each time meanwhile.
 const READINGS_MAX: usize = 3;
@@ -95,7 +94,7 @@ impl<'a> Job<'a> {
         plan.passed_over.iter().for_each(|what| text += &format!("  ({what})\n"));
         let known = plan.seen.iter().collect::<BTreeSet<_>>().len();
         if known > 0 {
-            text += &format!("  (of {known} logs something was read before)\n");
+            text += &format!("  ({known} logs were read in part before)\n");
         }
         Ok(text)
     }
@@ -109,7 +108,7 @@ impl<'a> Job<'a> {
             ..SiteNight::default()
         };
         let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
-            self.tell(&err.to_string());
+            self.tell(error, &err.to_string());
             night.told.push(err.to_string());
             ExitStatus::Undecided
         });
@@ -126,10 +125,9 @@ impl<'a> Job<'a> {
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
         let taken = self.take_in(state, &setup)?;
-        for what in taken.damages.iter().chain(&taken.not_understood) {
-            self.tell(what);
-            night.told.push(what.clone());
-        }
+        taken.damages.iter().for_each(|what| self.tell(warn, what));
+        taken.not_understood.iter().for_each(|what| self.tell(error, what));
+        night.told.extend(taken.damages.iter().chain(&taken.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
@@ -190,8 +188,8 @@ impl<'a> Job<'a> {
                 break;
             }
             if reading == READINGS_MAX {
-                let why = "its logs were rotated each time they were read; what is missing is read \
-                           the next time";
+                let why = "the logs were rotated while they were read; the missing lines are \
+                           read in the next run";
                 all.damages.insert(why.to_owned());
                 break;
             }
@@ -228,10 +226,11 @@ impl<'a> Job<'a> {
         if let Some(sources) = sources.filter(|sources| sources.unanswered > 0) {
             let NameSources { unanswered, looked_up, failure, .. } = sources;
             let why = failure.as_deref().unwrap_or("no answer");
-            self.tell(&format!(
-                "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and stay \
-                 unverified: {why}"
-            ));
+            let what = format!(
+                "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and \
+                 remain unverified: {why}"
+            );
+            self.tell(warn, &what);
         }
     }
 
@@ -282,7 +281,7 @@ impl<'a> Job<'a> {
                 site_night.sums = Some(audit.total_not_spoofed());
                 site_night.violators = violators(&audit);
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
-                    self.tell(&format!("see {}", directory.display()));
+                    self.tell(note, &format!("see {}", directory.display()));
                 }
             } else {
                 let text = format!("{} on {day}: {}\n", self.site.name, directory.display());
@@ -296,7 +295,7 @@ impl<'a> Job<'a> {
     fn tidy(&self, config: &ConfigFile, state: &mut State) -> Result<()> {
         if let Some(first) = self.first_reported(config) {
             let stays = tidy(&self.site.reports, first)?;
-            stays.iter().for_each(|why| complain(&format!("{}: {why}", self.site.name)));
+            stays.iter().for_each(|why| warn(&format!("{}: {why}", self.site.name)));
         }
         self.first_kept.map_or(Ok(()), |first| state.tidy(&self.site.name, first))
     }
@@ -311,8 +310,8 @@ impl<'a> Job<'a> {
         expand(&logs)
     }
 
-    fn tell(&self, what: &str) {
-        complain(&format!("{} on {}: {what}", self.site.name, self.day));
+    fn tell(&self, say: fn(&str), what: &str) {
+        say(&format!("{} on {}: {what}", self.site.name, self.day));
     }
 }
 

@@ -40,14 +40,21 @@ pub fn named_origin(text: &str) -> Result<Origin> {
         true => text.to_owned(),
         false => format!("https://{text}"),
     };
-    Origin::parse(with_scheme.as_bytes())
-        .ok_or_else(|| Error::usage(format!("'{text}' is no origin; write https://example.com")))
+    Origin::parse(with_scheme.as_bytes()).ok_or_else(|| {
+        Error::usage(format!(
+            "'{text}' is not a valid origin; write \
+             https://example.com"
+        ))
+    })
 }
 
 /// The time that a user names.
 pub fn named_time(text: &str) -> Result<UtcTime> {
     time_named(text).ok_or_else(|| {
-        let why = format!("'{text}' is no time; write 2025-01-31T12:00:00Z, or 2025-01-31");
+        let why = format!(
+            "'{text}' is not a valid time; write 2025-01-31T12:00:00Z, or \
+                           2025-01-31"
+        );
         Error::usage(why)
     })
 }
@@ -67,7 +74,7 @@ fn unknown(archive: &Archive, origin: &Origin) -> Error {
     let other = Origin::new(other.as_bytes(), origin.host().as_bytes(), origin.port());
     let known = other.filter(|other| archive.holds(other).unwrap_or(false));
     let hint = known.map_or_else(String::new, |other| format!("; it has {other}"));
-    Error::usage(format!("{} has nothing of {origin}{hint}", archive.path().display()))
+    Error::usage(format!("{} has no snapshot of {origin}{hint}", archive.path().display()))
 }
 
 /// The newest snapshot of `origin` at or before `time`.
@@ -77,7 +84,7 @@ pub fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Resu
     }
     match (archive.history(origin)?.first(), time) {
         (Some(first), Some(time)) => Err(Error::usage(format!(
-            "{} has nothing of {origin} from before {time}; its first snapshot is of {}",
+            "{} has no snapshot of {origin} before {time}; the first is of {}",
             archive.path().display(),
             first.fetch.fetched_at
         ))),

@@ -10,8 +10,7 @@ use crate::report::{age::age_text, escape::visible};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-use super::super::{exit_status::ExitStatus, shared::print};
-use super::super::help::short;
+use super::super::{exit_status::ExitStatus, help::short, shared::print};
 use super::archive_arg::{ArchiveArg, known_history, named_origin, named_time};
 use super::show::described;
 
@@ -55,8 +54,7 @@ impl AtArgs {
             None => {
                 let first = entries[0].fetch.fetched_at;
                 print(&format!(
-                    "{origin} at {time}\n  unknown: no snapshot from before says what was allowed \
-                     (the first is of {first})\n"
+                    "{origin} at {time}\n  unknown: no snapshot at or before this time (the first is of {first})\n"
                 ))?;
                 Ok(ExitStatus::Undecided)
             }
@@ -83,15 +81,15 @@ fn explained(
     if let Some(since) = standing.unreachable_since {
         let days = (time.unix_seconds() - since.unix_seconds()) / 86_400;
         let what = match standing.ruling {
-            Ruling::Unreachable => "the site is closed for the time being, up to 30 days",
-            _ => "after more than 30 days of that the last copy counts again, if there is one",
+            Ruling::Unreachable => "everything is disallowed for up to 30 days",
+            _ => "after 30 days the last copy is in force again, if there is one",
         };
         line("failing", &format!("since {since}, {days} days: {what}"));
     }
     let mut seen = vec![standing.ruling];
     for held in history.timeline.held(standing, time) {
         if !seen.contains(&held) {
-            line("held", &format!("crawlers may still hold: {}", ruling_text(held, history)));
+            line("held", &format!("crawlers may still use: {}", ruling_text(held, history)));
             seen.push(held);
         }
     }
@@ -105,13 +103,11 @@ fn ruling_text(ruling: Ruling, history: &History) -> String {
             return format!("the rules of {} ({} bytes)", body.digest, body.size_bytes);
         }
         Ruling::AllowAll(AllowAll::NoFile) => "everything allowed: there is no robots.txt",
-        Ruling::AllowAll(AllowAll::Redirects) => {
-            "everything allowed: its redirects lead to no robots.txt"
-        }
+        Ruling::AllowAll(AllowAll::Redirects) => "everything allowed: too many redirects",
         Ruling::AllowAll(AllowAll::UnreachableWithoutCopy) => {
-            "everything allowed: unreachable for more than 30 days, and there is no copy"
+            "everything allowed: unreachable for more than 30 days, without an older copy"
         }
-        Ruling::Unreachable => "unreachable: nothing allowed for the time being",
+        Ruling::Unreachable => "unreachable: everything disallowed for now",
     };
     text.to_owned()
 }

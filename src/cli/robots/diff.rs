@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::report::unified_diff::unified_diff;
 use crate::url::origin::Origin;
 
-use super::super::{exit_status::ExitStatus, help::short, shared::complain};
+use super::super::shared::note;
+use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
@@ -40,8 +41,8 @@ impl DiffArgs {
         let old = newest(&archive, &origin, Some(from))?;
         let new = newest(&archive, &origin, to)?;
         if old.fetch.outcome != new.fetch.outcome {
-            complain(&format!(
-                "{origin} gave {} at {}, and {} at {}",
+            note(&format!(
+                "{origin} answered {} at {}, and {} at {}",
                 old.fetch.outcome, old.fetch.fetched_at, new.fetch.outcome, new.fetch.fetched_at
             ));
         }

@@ -7,9 +7,9 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::{exit_status::ExitStatus, progress::Show};
-use super::super::help::short;
+use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::ArchiveArg;
+use crate::report::format::counted;
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 
@@ -32,7 +32,8 @@ impl ExportArgs {
     /// The manifest is written under its name when all is there.
     pub fn run(self) -> Result<ExitStatus> {
         let snapshots = export(&self.archive.open()?, &self.directory)?;
-        let text = format!("{snapshots} snapshots written to {}\n", self.directory.display());
+        let text =
+            format!("{} written to {}\n", counted(snapshots, "snapshot"), self.directory.display());
         Show::unless(self.quiet).print(&text)?;
         Ok(ExitStatus::Done)
     }

@@ -1,8 +1,6 @@
 //! `botaudit robots fetch`: what servers answer now, into an archive.
 
-use std::ffi::OsString;
-use std::io::BufRead;
-use std::path::Path;
+use std::{ffi::OsString, io::BufRead, path::Path};
 
 use clap::Args;
 
@@ -15,9 +13,9 @@ use crate::net::{rate_limit::RateLimit, settings::Reach};
 use crate::url::origin::Origin;
 
 use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
-use super::super::help::short;
 use super::super::network::{NetworkArgs, seconds};
-use super::super::{exit_status::ExitStatus, progress::Show, shared::complain};
+use super::super::shared::{note, warn};
+use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::{ArchiveArg, named_origin};
 
 /// Threads that can wait for servers at once.
@@ -79,7 +77,11 @@ impl FetchArgs {
         let settings = self.network.settings()?;
         let rate_limit = RateLimit::new(seconds("--delay", self.delay)?);
         if !(1..=JOBS_MAX).contains(&self.jobs) {
-            return Err(Error::usage(format!("--jobs {} is not from 1 to {JOBS_MAX}", self.jobs)));
+            return Err(Error::usage(format!(
+                "--jobs {} is not valid; write a number from 1 to \
+                 {JOBS_MAX}",
+                self.jobs
+            )));
         }
         let logs = expand(&self.from_log);
         let logs = logs.iter().filter_map(|log| match &log.place {
@@ -145,8 +147,8 @@ impl Asked {
         self.origins.logged = origins;
         self.origins.retain_fetchable();
         if self.origins.logged.is_empty() {
-            let why = "the logs name no host that a crawler asked; name the origins instead, \
-                       as https://example.com";
+            let why = "the logs name no host that a crawler requested; name the origins instead, \
+                       such as https://example.com";
             self.problem(why);
         }
         Ok(())
@@ -155,8 +157,11 @@ impl Asked {
     fn problem(&mut self, what: &str) {
         self.problems += 1;
         match self.problems {
-            1..=TOLD_MAX => complain(what),
-            _ if self.problems == TOLD_MAX + 1 => complain("more of the same is not told"),
+            1..=TOLD_MAX => warn(what),
+            _ if self.problems == TOLD_MAX + 1 => note(
+                "more problems of this kind are not \
+                 shown",
+            ),
             _ => {}
         }
     }
@@ -168,6 +173,6 @@ fn fetchable(text: &str) -> Result<Origin> {
     if is_fetchable(&origin) {
         return Ok(origin);
     }
-    let why = format!("'{text}' has no robots.txt; http, https and ftp origins have one");
+    let why = format!("'{text}' cannot have a robots.txt; use an http, https or ftp origin");
     Err(Error::usage(why))
 }

@@ -15,10 +15,11 @@ use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
-use super::super::help::short;
 use super::super::progress::{Show, follow};
-use super::super::{exit_status::ExitStatus, shared::complain};
+use super::super::shared::{note, warn};
+use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
+use crate::report::format::{counted, grouped};
 
 /// Problems that are told one by one; of the rest the number.
 const TOLD_MAX: usize = 20;
@@ -75,7 +76,7 @@ impl ImportArgs {
             Show::unless(self.quiet),
             bytes_total.filter(|_| !self.git),
             || progress.bytes_read.load(Ordering::Relaxed),
-            || format!("{} lines", progress.snapshots.load(Ordering::Relaxed)),
+            || counted(progress.snapshots.load(Ordering::Relaxed), "snapshot"),
             || {
                 let mut import = Import {
                     writer: &mut writer,
@@ -83,7 +84,7 @@ impl ImportArgs {
                     problems: &mut |problem| {
                         problems += 1;
                         if problems <= TOLD_MAX {
-                            complain(&problem.to_string());
+                            warn(&problem.to_string());
                         }
                     },
                 };
@@ -138,16 +139,19 @@ impl ImportArgs {
 
     fn tell(&self, writer: &Writer, problems: usize) -> Result<ExitStatus> {
         if problems > TOLD_MAX {
-            complain(&format!("... and {} more problems", problems - TOLD_MAX));
+            note(&format!("{} not shown", counted((problems - TOLD_MAX) as u64, "more problem")));
         }
         let Added { snapshots, known, bodies } = writer.added();
         Show::unless(self.quiet).print(&format!(
-            "{snapshots} snapshots added, {bodies} of their bodies new; {known} were known\n"
+            "{} added ({}); {} in the archive before\n",
+            counted(snapshots, "snapshot"),
+            counted(bodies, "new version"),
+            grouped(known),
         ))?;
         Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 }
 
 fn unsaid(path: &Path, flag: &str) -> Error {
-    Error::invalid_file(path, format!("is taken for a robots.txt; say more with {flag}"))
+    Error::invalid_file(path, format!("looks like a robots.txt; add {flag}"))
 }

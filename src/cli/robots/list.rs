@@ -6,8 +6,7 @@ use clap::Args;
 
 use crate::error::Result;
 
-use super::super::{exit_status::ExitStatus, shared::cannot_print};
-use super::super::help::short;
+use super::super::{exit_status::ExitStatus, help::short, shared::cannot_print};
 use super::archive_arg::ArchiveArg;
 
 const HELP: &str = include_str!("../help/robots-list.txt");

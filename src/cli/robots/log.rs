@@ -6,8 +6,7 @@ use crate::archive::versions::{RulesChange, Stretch, stretches};
 use crate::error::Result;
 use crate::report::escape::visible;
 
-use super::super::{exit_status::ExitStatus, shared::print};
-use super::super::help::short;
+use super::super::{exit_status::ExitStatus, help::short, shared::print};
 use super::archive_arg::{ArchiveArg, known_history, named_origin};
 
 const HELP: &str = include_str!("../help/robots-log.txt");

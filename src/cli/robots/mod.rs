@@ -15,8 +15,7 @@ use clap::{Args, Subcommand};
 
 use crate::error::Result;
 
-use super::exit_status::ExitStatus;
-use super::help::short;
+use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("../help/robots.txt");
 

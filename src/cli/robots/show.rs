@@ -5,8 +5,8 @@ use clap::Args;
 use crate::archive::entry::HistoryEntry;
 use crate::error::Result;
 
-use super::super::{exit_status::ExitStatus, shared::complain};
-use super::super::help::short;
+use super::super::shared::say;
+use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time, newest};
 use super::body::print_body;
 
@@ -39,7 +39,7 @@ impl ShowArgs {
         let archive = self.archive.open()?;
         let entry = newest(&archive, &origin, at)?;
         if !self.quiet {
-            complain(&format!("{origin}, {}", described(&entry)));
+            say(&format!("{origin}, {}", described(&entry)));
         }
         if let Some(key) = entry.body {
             print_body(&archive.body(key)?)?;

@@ -19,13 +19,14 @@ impl OwnNames {
     pub fn parse(text: &str) -> Result<OwnNames> {
         let pairs: Vec<(LogField, String)> = text.split(',').map(pair).collect::<Result<_>>()?;
         if pairs.len() > PATHS_MAX {
-            return Err(Error::usage(format!("more than {PATHS_MAX} JSON fields are named")));
+            return Err(Error::usage(format!(
+                "more than {PATHS_MAX} JSON keys are named; name \
+                 fewer"
+            )));
         }
         let names = |part| pairs.iter().any(|(named, _)| *named == part);
         if names(LogField::Query) && !names(LogField::Path) {
-            return Err(Error::usage(
-                "query= needs path=, to which it is added; a path with its query is target=",
-            ));
+            return Err(Error::usage("query= needs path=; for a path with its query, use target="));
         }
         Ok(OwnNames(pairs))
     }
@@ -50,16 +51,14 @@ fn pair(text: &str) -> Result<(LogField, String)> {
     let known = || named().map(LogField::as_str).collect::<Vec<_>>().join(", ");
     let Some((name, path)) = text.split_once('=') else {
         return Err(Error::usage(format!(
-            "'{text}' names no JSON field; write for instance time=ts,host=request.host ({})",
+            "'{text}' does not name a JSON key; write, for example, time=ts,host=request.host \
+             (fields: {})",
             known()
         )));
     };
     let name = name.trim().replace('_', "-");
     let Some(part) = named().find(|known| known.as_str() == name) else {
-        return Err(Error::usage(format!(
-            "unknown part '{name}' of a JSON log; the parts are {}",
-            known()
-        )));
+        return Err(Error::usage(format!("unknown field '{name}'; the fields are {}", known())));
     };
     let path = path.trim();
     if path.split('.').any(str::is_empty) {
@@ -93,13 +92,25 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant() {
-        check_error("", "names no JSON field");
-        check_error("time", "names no JSON field");
-        check_error("tiem=ts", "unknown part 'tiem'");
+        check_error(
+            "",
+            "' does not name a JSON key; write, for example, \
+                         time=ts,host=request.host (fields:",
+        );
+        check_error(
+            "time",
+            "' does not name a JSON key; write, for example, \
+                             time=ts,host=request.host (fields:",
+        );
+        check_error("tiem=ts", "unknown field 'tiem'");
         check_error("time=", "empty key");
         check_error("time=a..b", "empty key");
         check_error("query=q", "query= needs path=");
-        check_error(&"host=h,".repeat(100), "names no JSON field");
+        check_error(
+            &"host=h,".repeat(100),
+            "' does not name a JSON key; write, for example, \
+             time=ts,host=request.host (fields:",
+        );
         check_error(&["host=h"; 100].join(","), "more than 64");
     }
 }

@@ -67,14 +67,14 @@ impl State {
             (APPLICATION_ID, version, _) => Err(Error::invalid_file(
                 path,
                 format!(
-                    "is a state of version {version}, and this botaudit reads version {VERSION}; use \
-                     the botaudit that wrote it, or name another file as state to begin anew"
+                    "is a state of version {version}, but this botaudit reads version {VERSION}; \
+                     use the botaudit that wrote it, or start again with another file as state"
                 ),
             )),
             (0, 0, 0) => state.create(),
             _ => Err(Error::invalid_file(
                 path,
-                "is no state of botaudit nightly, and is left as it is; name another file as state",
+                "is not a state of botaudit nightly; not overwritten; name another file as state",
             )),
         }
     }
@@ -197,10 +197,16 @@ mod tests {
         assert_eq!(state.due("shop").unwrap(), []);
         state.connection.pragma_update(None, "user_version", 99).unwrap();
         let why = State::open(&path).unwrap_err().to_string();
-        assert!(why.contains("is a state of version 99, and this botaudit reads"), "{why}");
+        assert!(why.contains("is a state of version 99, but this botaudit reads"), "{why}");
         state.connection.pragma_update(None, "application_id", 5).unwrap();
         let why = State::open(&path).unwrap_err().to_string();
-        assert!(why.contains("is no state of botaudit nightly"), "{why}");
+        assert!(
+            why.contains(
+                "is not a state of botaudit nightly; not overwritten; name another \
+                              file as state"
+            ),
+            "{why}"
+        );
         std::fs::write(dir.path().join("text"), "no database at all, but long enough").unwrap();
         let why = State::open(&dir.path().join("text")).unwrap_err().to_string();
         assert!(why.contains("cannot be used as state"), "{why}");

@@ -60,7 +60,9 @@ impl Parser<'_> {
 
     fn part(&mut self) -> Result<Expression, Misread> {
         if self.depth == DEPTH_MAX {
-            return Err(self.misread(format!("more than {DEPTH_MAX} parts inside each other")));
+            return Err(
+                self.misread(format!("more than {DEPTH_MAX} nested parts; write it shorter"))
+            );
         }
         self.depth += 1;
         let part = if self.takes_word("not") {
@@ -90,7 +92,7 @@ impl Parser<'_> {
         let is_ordered = !matches!(operator, Operator::Equal | Operator::NotEqual);
         if kind == Kind::Text && is_ordered {
             let name = self.table.columns[column].name;
-            let why = format!("{name} is text; compare it by = or !=");
+            let why = format!("{name} is text; compare it with = or !=");
             return Err(Misread { at: self.tokens[operator_place].at, why });
         }
         Ok(Expression::Compare { column, operator, with })
@@ -102,8 +104,8 @@ impl Parser<'_> {
         let kind = kind(&self.table.columns[column]);
         let wanted = match kind {
             Kind::Number => "a number, a percentage or a column",
-            Kind::Time => "a time in quotes, as '2026-01-31', or a column",
-            Kind::Text => "text in quotes, as 'seo', or a column",
+            Kind::Time => "a time in quotes, such as '2026-01-31', or a column",
+            Kind::Text => "text in quotes, such as 'seo', or a column",
         };
         let operand = match (self.peek().cloned(), kind) {
             (Some(Token::Number(number)), Kind::Number) => Operand::Number(number),
@@ -133,7 +135,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let name = self.table.columns[column].name;
-        Err(self.misread(format!("{name} is never '{text}'; it is one of {}", words.join(", "))))
+        Err(self.misread(format!("{name} is never '{text}'; its values are {}", words.join(", "))))
     }
 
     /// The column that is named next.
@@ -205,16 +207,16 @@ mod tests {
         check("violations 5", 11, "expected =, !=");
         check("violations >", 12, "expected a number, a percentage or a column, to compare viol");
         check("violations > 'a'", 13, "expected a number");
-        check("violations > 1,000", 13, "'1,000' is no number; write 1000");
-        check("violations > 1.", 13, "'1.' is no number");
-        check("violations > 1e400", 13, "'1e400' is no number");
+        check("violations > 1,000", 13, "'1,000' is not a number; write 1000");
+        check("violations > 1.", 13, "'1.' is not a number");
+        check("violations > 1e400", 13, "'1e400' is not a number");
         check("purpose = ai-training", 10, "unknown column 'ai-training'; expected text in quotes");
-        check("purpose = 5", 10, "expected text in quotes, as 'seo', or a column");
-        check("purpose > 'a'", 8, "purpose is text; compare it by = or !=");
+        check("purpose = 5", 10, "expected text in quotes, such as 'seo', or a column");
+        check("purpose > 'a'", 8, "purpose is text; compare it with = or !=");
         check("purpose = violations", 10, "purpose cannot be compared with that");
-        check("identity = 'verifed'", 11, "it is one of verified, spoofed, unverified");
-        check("first_seen_utc > 5", 17, "expected a time in quotes, as '2026-01-31'");
-        check("crawler = 'GPTBot", 10, "this quote is not closed by another '");
+        check("identity = 'verifed'", 11, "its values are verified, spoofed, unverified");
+        check("first_seen_utc > 5", 17, "expected a time in quotes, such as '2026-01-31'");
+        check("crawler = 'GPTBot", 10, "this quote is not closed; add '");
         check("violations > 0 requests > 5", 15, "expected 'and', 'or', 'where' or the end");
         check("violations > 0 where", 20, "expected a column");
         check("a where b where c", 0, "unknown column 'a'");
@@ -222,8 +224,8 @@ mod tests {
         check("(violations > 0", 15, "expected 'and', 'or' or ')', but it ends here");
         check("violations > 0)", 14, "or the end");
         check("violations > 0 and and", 19, "expected a column, 'not' or '('");
-        check("größe ; 5", 6, "';' means nothing here");
-        check(&"(".repeat(100_000), DEPTH_MAX, "more than 64 parts");
-        check(&"not ".repeat(100), 4 * DEPTH_MAX, "more than 64 parts");
+        check("größe ; 5", 6, "';' is not valid here");
+        check(&"(".repeat(100_000), DEPTH_MAX, "more than 64 nested parts");
+        check(&"not ".repeat(100), 4 * DEPTH_MAX, "more than 64 nested parts");
     }
 }

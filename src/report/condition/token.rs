@@ -65,7 +65,7 @@ fn token(rest: &[char]) -> Result<(Token, usize), String> {
             Ok((Token::Word(word), length))
         }
         (first, _) => Err(format!(
-            "'{}' means nothing here; text stands in quotes, as in purpose = 'seo'",
+            "'{}' is not valid here; write text in quotes, as in purpose = 'seo'",
             first.escape_default()
         )),
     }
@@ -85,7 +85,7 @@ fn quoted(rest: &[char], quote: char) -> Result<(Token, usize), String> {
         text.push(next);
         at += if is_quote { 2 } else { 1 };
     }
-    Err(format!("this quote is not closed by another {quote}"))
+    Err(format!("this quote is not closed; add {quote}"))
 }
 
 fn number(rest: &[char]) -> Result<(Token, usize), String> {
@@ -99,6 +99,6 @@ fn number(rest: &[char]) -> Result<(Token, usize), String> {
     let moved = if is_percent { format!("{written}e-2") } else { written.clone() };
     match moved.parse() {
         Ok(number) if is_plain => Ok((Token::Number(number), length + usize::from(is_percent))),
-        _ => Err(format!("'{written}' is no number; write 1000, 0.05 or 5%")),
+        _ => Err(format!("'{written}' is not a number; write 1000, 0.05 or 5%")),
     }
 }

@@ -1,0 +1,162 @@
+//! All texts that the program says, in one place: `messages.txt`, taken from the source.
+//!
+//! A change of a message shows there. After one, run `UPDATE_MESSAGES=1 cargo test --test messages`
+//! and read the difference. Help texts, tables, the page and lint's catalogue have files of their own.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Parts of the source whose texts are no messages: columns, the page, samples of logs, names of keys.
+const ELSEWHERE: [&str; 8] = [
+    "crawlers/declared_name.rs",
+    "lint/catalogue.rs",
+    "logs/json/dialect.rs",
+    "logs/registry.rs",
+    "logs/w3c.rs",
+    "report/columns/",
+    "report/html/",
+    "tests.rs",
+];
+
+/// Words of SQL, which people do not read, at the beginning of a text.
+const SQL: [&str; 9] =
+    ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "BEGIN", "FROM", "WHERE", "PRAGMA"];
+
+/// What a plain sentence says in other words.
+const NOT_PLAIN: [&str; 10] = [
+    " is no ",
+    " are no ",
+    "nobody",
+    "whoever",
+    "whom",
+    " is told",
+    "taken for",
+    "stands already",
+    "anew",
+    "passed over",
+];
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files(&path, found),
+            false if path.extension().is_some_and(|ending| ending == "rs") => found.push(path),
+            false => {}
+        }
+    }
+}
+
+/// The string literals of `source`, as written but on one line, each with the code before it.
+fn literals(source: &str) -> Vec<(&str, String)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(step) = source[at..].find(['"', '\'', '/', 'r']) {
+        let start = at + step;
+        let rest = &source[start..];
+        if rest.starts_with("//") {
+            at = start + rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("'\\") {
+            at = start + 2 + rest[3..].find('\'').map_or(0, |end| end + 2);
+        } else if rest.starts_with('\'') {
+            // A character, or a lifetime.
+            let width = rest[1..].chars().next().map_or(0, char::len_utf8);
+            at = start + 1 + if rest[1 + width..].starts_with('\'') { width + 1 } else { 0 };
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            let end = raw.find("\"#").unwrap();
+            found.push((&source[..start], raw[..end].to_owned()));
+            at = start + 3 + end + 2;
+        } else if rest.starts_with('"') {
+            let end = end_of_literal(rest);
+            found.push((&source[..start], on_one_line(&rest[1..end])));
+            at = start + end + 1;
+        } else {
+            at = start + 1;
+        }
+    }
+    found
+}
+
+/// Where the literal that `text` begins with ends: its last quote.
+fn end_of_literal(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            b'"' if !is_escaped => return at,
+            byte => is_escaped = byte == b'\\' && !is_escaped,
+        }
+    }
+    panic!("a literal does not end: {}", &text[..text.len().min(80)]);
+}
+
+fn on_one_line(literal: &str) -> String {
+    let mut parts = literal.split("\\\n");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.trim_start()).replace('\n', "\\n")
+}
+
+/// Whether `text`, which follows the code `before`, is for people.
+fn is_message(before: &str, text: &str) -> bool {
+    let is_sentence = text.trim().contains(' ')
+        && text.split(' ').any(|word| word.chars().filter(char::is_ascii_lowercase).count() > 2);
+    let is_sql = SQL.iter().any(|word| text.trim_start_matches(['\\', 'n', ' ']).starts_with(word));
+    // A promise to readers of the source, and names that derive macros read.
+    let is_for_source = before.trim_end().ends_with("expect(") || before.ends_with("reason = ");
+    is_sentence && !is_sql && !is_for_source
+}
+
+/// All messages, file by file, in the order of the source.
+fn messages() -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut paths = Vec::new();
+    files(&source, &mut paths);
+    paths.sort();
+    let mut text = String::new();
+    for path in paths {
+        let name = path.strip_prefix(&source).unwrap().to_str().unwrap();
+        if ELSEWHERE.iter().any(|part| name.starts_with(part) || name.ends_with(part)) {
+            continue;
+        }
+        let code = fs::read_to_string(&path).unwrap();
+        let code = code.split("#[cfg(test)]\nmod ").next().unwrap();
+        let found = literals(code);
+        let mut found = found.iter().filter(|(before, text)| is_message(before, text)).peekable();
+        if found.peek().is_some() {
+            writeln!(text, "\nsrc/{name}").unwrap();
+        }
+        found.for_each(|(_, message)| writeln!(text, "  {message}").unwrap());
+    }
+    text
+}
+
+#[test]
+fn the_list_of_messages_is_up_to_date() {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages.txt");
+    let messages = messages();
+    if std::env::var_os("UPDATE_MESSAGES").is_some() {
+        fs::write(&list, &messages).unwrap();
+    }
+    let known = fs::read_to_string(&list).unwrap_or_default();
+    let new: Vec<&str> = messages.lines().filter(|line| !known.contains(line)).collect();
+    let gone: Vec<&str> = known.lines().filter(|line| !messages.contains(line)).collect();
+    assert!(
+        messages == known,
+        "tests/messages.txt is out of date; run: UPDATE_MESSAGES=1 cargo test --test messages\n\
+         new: {new:#?}\ngone: {gone:#?}"
+    );
+}
+
+#[test]
+fn messages_are_plain() {
+    let messages = messages();
+    // "there is no x" is plain; "y is no x" is not.
+    let is_plain = |line: &str| {
+        let line = line.replace("there is no ", "");
+        !NOT_PLAIN.iter().any(|words| line.contains(words))
+    };
+    let found: Vec<&str> = messages.lines().filter(|line| !is_plain(line)).collect();
+    assert!(found.is_empty(), "say it in other words: {found:#?}");
+}

@@ -40,7 +40,7 @@ impl InitArgs {
             let places: Vec<String> =
                 LOGS.iter().map(|(place, _)| root.join(place).display().to_string()).collect();
             return Err(Error::usage(format!(
-                "no access log found in {}; write {} yourself, as the README shows",
+                "no access log found in {}; write {} yourself, as docs/nightly.md shows",
                 places.join(", "),
                 file.display()
             )));

@@ -61,10 +61,10 @@ fn literals(source: &str) -> Vec<(&str, String)> {
             at = start + rest.find('\n').unwrap_or(rest.len());
         } else if rest.starts_with("'\\") {
             at = start + 2 + rest[3..].find('\'').map_or(0, |end| end + 2);
-        } else if rest.starts_with('\'') {
+        } else if let Some(quoted) = rest.strip_prefix('\'') {
             // A character, or a lifetime.
-            let width = rest[1..].chars().next().map_or(0, char::len_utf8);
-            at = start + 1 + if rest[1 + width..].starts_with('\'') { width + 1 } else { 0 };
+            let width = quoted.chars().next().map_or(0, char::len_utf8);
+            at = start + 1 + if quoted[width..].starts_with('\'') { width + 1 } else { 0 };
         } else if let Some(raw) = rest.strip_prefix("r#\"") {
             let end = raw.find("\"#").unwrap();
             found.push((&source[..start], raw[..end].to_owned()));

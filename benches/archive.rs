@@ -53,14 +53,14 @@ fn main() {
     let started = Started::now();
     let found = asked.iter().filter(|(_, origin)| archive.holds(origin).expect("it can be read"));
     assert_eq!(found.count(), lookups);
-    tell("origins known", lookups, started);
+    print_rate("origins known", lookups, started);
     let started = Started::now();
     for (index, origin) in asked.iter().take(lookups / 5) {
         let entry = archive.newest(origin, None).expect("it can be read").expect("it is there");
         let snapshot = archive.snapshot(origin, entry).expect("it can be read");
         assert_eq!(snapshot.body, body(*index));
     }
-    tell("bodies read", lookups / 5, started);
+    print_rate("bodies read", lookups / 5, started);
     import_a_warc(dir.path(), origins.min(100_000));
     println!("{:>12} MiB of memory at the most", peak_memory_mib());
 }
@@ -73,7 +73,7 @@ fn write(path: &Path, origins: usize) {
     }
     writer.flush().expect("room on the disk");
     assert_eq!(writer.added().snapshots, origins as u64);
-    tell("snapshots written", origins, started);
+    print_rate("snapshots written", origins, started);
 }
 
 fn look_up(archive: &Archive, asked: &[(usize, Origin)], how: &str) {
@@ -85,7 +85,7 @@ fn look_up(archive: &Archive, asked: &[(usize, Origin)], how: &str) {
         assert_eq!(entry.fetch.outcome, SnapshotOutcome::Status(200));
         black_box(entry.body.expect("it was given one").digest);
     }
-    tell(&format!("origins looked up {how}"), asked.len(), started);
+    print_rate(&format!("origins looked up {how}"), asked.len(), started);
 }
 
 fn import_a_warc(dir: &Path, records: usize) {
@@ -106,7 +106,7 @@ fn import_a_warc(dir: &Path, records: usize) {
     writer.flush().expect("room on the disk");
     redirects::follow(&mut writer).expect("room on the disk");
     assert_eq!(writer.added().snapshots, records as u64);
-    tell("WARC records imported", records, started);
+    print_rate("WARC records imported", records, started);
 }
 
 fn record(index: usize) -> Vec<u8> {
@@ -170,7 +170,7 @@ impl Started {
     }
 }
 
-fn tell(what: &str, count: usize, started: Started) {
+fn print_rate(what: &str, count: usize, started: Started) {
     let seconds = started.clock.elapsed().as_secs_f64();
     let rate = |seconds: f64| count as f64 / seconds.max(0.01);
     let worked = work_seconds().zip(started.work_seconds).map(|(now, then)| now - then);

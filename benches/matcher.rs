@@ -255,7 +255,7 @@ fn generated() -> Vec<Case> {
 fn hostile() -> Vec<Case> {
     let tens = |number: usize| format!("/*{number}a*b*c*d*e*f*g*h*i*j");
     let letters = |number: usize| {
-        let letter = |place: u32| char::from(b'a' + (number / 3_usize.pow(place) % 3) as u8);
+        let letter = |digit: u32| char::from(b'a' + (number / 3_usize.pow(digit) % 3) as u8);
         (0..5).map(letter).collect::<String>()
     };
     let sets: [(&str, Vec<String>); 9] = [

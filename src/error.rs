@@ -19,7 +19,7 @@ enum Kind {
     /// The operating system refused something.
     Io { doing: String, cause: io::Error },
     /// A line of a file in a format of ours is wrong.
-    Invalid { place: String, why: String },
+    Invalid { location: String, why: String },
     /// A flag, or a combination of flags, that cannot be meant.
     Usage(String),
     /// Numbers that must agree do not: a mistake in this program.
@@ -34,13 +34,13 @@ impl Error {
 
     /// Line `line` (1-based) of `path` is wrong; `why` says what to write instead.
     pub fn invalid(path: &Path, line: u64, why: impl Into<String>) -> Error {
-        let place = format!("{}:{line}", path.display());
-        Error(Box::new(Kind::Invalid { place, why: why.into() }))
+        let location = format!("{}:{line}", path.display());
+        Error(Box::new(Kind::Invalid { location, why: why.into() }))
     }
 
     /// `path` as a whole is wrong; `why` says what to do instead.
     pub fn invalid_file(path: &Path, why: impl Into<String>) -> Error {
-        Error(Box::new(Kind::Invalid { place: path.display().to_string(), why: why.into() }))
+        Error(Box::new(Kind::Invalid { location: path.display().to_string(), why: why.into() }))
     }
 
     /// The command line cannot be meant; `why` names the flag and shows what to write.
@@ -63,7 +63,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Kind::Io { doing, cause } => write!(f, "{doing}: {cause}"),
-            Kind::Invalid { place, why } => write!(f, "{place}: {why}"),
+            Kind::Invalid { location, why } => write!(f, "{location}: {why}"),
             Kind::Usage(why) => f.write_str(why),
             Kind::Inconsistent(what) => {
                 write!(f, "internal check failed, nothing was written: {what}; please report this")

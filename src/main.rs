@@ -1,4 +1,4 @@
-//! The doorbell: parse, run, exit code.
+//! The entry point: parse, run, exit code.
 fn main() -> std::process::ExitCode {
     botaudit::cli::main()
 }

@@ -78,8 +78,8 @@ impl<K: Ord, V: Merge> Merge for BTreeMap<K, V> {
         for (key, value) in other {
             match self.entry(key) {
                 Entry::Occupied(mut sum) => sum.get_mut().absorb(value),
-                Entry::Vacant(place) => {
-                    place.insert(value);
+                Entry::Vacant(vacant) => {
+                    vacant.insert(value);
                 }
             }
         }

@@ -50,9 +50,9 @@ impl StagedFile {
     }
 
     fn create_for(path: &Path, readers: Readers) -> io::Result<StagedFile> {
-        let standing = fs::metadata(path).ok();
+        let existing = fs::metadata(path).ok();
         let resolved = fs::canonicalize(path).ok();
-        if standing.as_ref().is_some_and(|standing| !standing.is_file() || resolved.is_none()) {
+        if existing.as_ref().is_some_and(|existing| !existing.is_file() || resolved.is_none()) {
             // Put in the place of /dev/null, a file would be its end; and so of /dev/stdout where
             // that leads to a file without a name.
             return Ok(StagedFile { file: File::options().write(true).open(path)?, way: None });
@@ -68,8 +68,8 @@ impl StagedFile {
                 create_private(&hidden.0)?
             }
         };
-        if let Some(standing) = standing.filter(|_| readers == Readers::AsUsual) {
-            file.set_permissions(standing.permissions())?;
+        if let Some(existing) = existing.filter(|_| readers == Readers::AsUsual) {
+            file.set_permissions(existing.permissions())?;
         }
         Ok(StagedFile { file, way: Some(Way { hidden, target }) })
     }

@@ -147,9 +147,9 @@ impl fmt::Display for Day {
 }
 
 /// Puts a number below 100 into two places.
-fn put_digits(places: &mut [u8], number: u32) {
-    places[0] = b'0' + (number / 10) as u8;
-    places[1] = b'0' + (number % 10) as u8;
+fn put_digits(digits: &mut [u8], number: u32) {
+    digits[0] = b'0' + (number / 10) as u8;
+    digits[1] = b'0' + (number % 10) as u8;
 }
 
 /// An hour as the clocks of a zone show it; one that they show twice is one.

@@ -6,8 +6,8 @@
 use allocation_counter::measure;
 
 use botaudit::archive::Store;
-use botaudit::classify::asker::Askers;
 use botaudit::classify::batch::{BatchContext, BatchMemory, JudgedBatch, judge};
+use botaudit::classify::crawler_source::CrawlerSource;
 use botaudit::classify::input_format::InputFormat;
 use botaudit::classify::origin_cache::OriginCache;
 use botaudit::classify::outcome::Detail;
@@ -177,11 +177,12 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
         std::fs::write(dir.path().join(format!("h{origin}.example")), text).unwrap();
     }
     let store = Store::open(dir.path()).unwrap();
-    let askers = vec![CrawlerProfile::of_token("examplebot".to_owned())];
-    let judged_by = Judge::of_many(store, askers, Dialect::Google, 1 << 20).unwrap();
-    let askers = Askers::Fixed(vec!["examplebot".to_owned()]);
+    let crawlers = vec![CrawlerProfile::of_token("examplebot".to_owned())];
+    let judged_by = Judge::of_many(store, crawlers, Dialect::Google, 1 << 20).unwrap();
+    let crawlers = CrawlerSource::Fixed(vec!["examplebot".to_owned()]);
     let detail = Detail::Rules;
-    let context = BatchContext { judge: &judged_by, askers: &askers, default_scheme: None, detail };
+    let context =
+        BatchContext { judge: &judged_by, crawlers: &crawlers, default_scheme: None, detail };
     let list: String =
         (0..ORIGINS).map(|origin| format!("http://h{origin}.example/{origin}\n")).collect();
     let mut memory =

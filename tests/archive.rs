@@ -110,7 +110,7 @@ fn all_origins_are_listed_once_in_order() {
 }
 
 #[test]
-fn a_store_is_told_by_looking() {
+fn the_kind_of_a_store_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("robots.txt");
     fill(&path, vec![new("https://a.example", 10, OK, "a"), new("https://a.example", 9, OK, "b")]);
@@ -120,7 +120,7 @@ fn a_store_is_told_by_looking() {
     assert_eq!(snapshot.body, b"a");
     assert!(snapshot.source.ends_with("robots.txt: https://a.example at 1970-01-01T00:00:10Z"));
     assert_eq!(store.source(&origin("https://b.example")), None);
-    assert!(store.by_hand().unwrap().is_none());
+    assert!(store.single_file().unwrap().is_none());
 }
 
 /// A writer that never comes to its commit is what a crash leaves.
@@ -182,7 +182,7 @@ fn what_must_not_be_written_can_be_read() {
 }
 
 #[test]
-fn nonsense_in_an_archive_is_told_as_damage_to_it() {
+fn nonsense_in_an_archive_is_reported_as_damage() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("archive");
     fill(&path, vec![new("https://a.example", 0, OK, "a")]);

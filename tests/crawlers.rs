@@ -296,8 +296,8 @@ impl Random {
                 1 => part.make_ascii_uppercase(),
                 2 => part.make_ascii_lowercase(),
                 3 if !part.is_empty() => {
-                    let place = self.below(part.len());
-                    part[place] ^= 1 << self.below(8);
+                    let index = self.below(part.len());
+                    part[index] ^= 1 << self.below(8);
                 }
                 _ => {}
             }

@@ -89,15 +89,15 @@ fn every_step_of_a_line_is_a_function_of_its_file() {
 #[test]
 fn the_layers_are_those_that_are_checked() {
     let layers = read("tests/layers.rs");
-    let (_, floors) = layers.split_once("const FLOORS: &[&[&str]] = &[").unwrap();
-    let (floors, _) = floors.split_once("\n];").unwrap();
+    let (_, layers) = layers.split_once("const LAYERS: &[&[&str]] = &[").unwrap();
+    let (layers, _) = layers.split_once("\n];").unwrap();
     let names = |text: &str, quote| -> BTreeSet<String> {
         text.split(quote).skip(1).step_by(2).map(str::to_owned).collect()
     };
-    let checked: Vec<BTreeSet<String>> = floors
+    let checked: Vec<BTreeSet<String>> = layers
         .split("],")
-        .map(|floor| names(floor, '"'))
-        .filter(|floor| !floor.is_empty())
+        .map(|layer| names(layer, '"'))
+        .filter(|layer| !layer.is_empty())
         .collect();
     let text = read("docs/architecture.md");
     let mut described: Vec<BTreeSet<String>> =

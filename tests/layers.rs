@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms by floor, from the ground up.
-const FLOORS: &[&[&str]] = &[
+/// Modules by layer, from the lowest up.
+const LAYERS: &[&[&str]] = &[
     &["bytes", "digest", "error", "files", "merge", "mutex", "named_enum", "time"],
     &["bounded", "staged", "url"],
     &["config", "pipeline"],
@@ -22,7 +22,7 @@ const FLOORS: &[&[&str]] = &[
     &["cli"],
 ];
 
-/// Crates that only the named rooms may know.
+/// Crates that only the named modules may know.
 const PRIVILEGES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
@@ -46,8 +46,8 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[];
 const SHARED_TYPE_NAMES: &[&str] = &[];
 
 #[test]
-fn rooms_use_only_lower_floors() {
-    let broken: Vec<String> = sources().iter().flat_map(|path| broken_floors(path)).collect();
+fn modules_use_only_lower_layers() {
+    let broken: Vec<String> = sources().iter().flat_map(|path| broken_layers(path)).collect();
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
@@ -69,7 +69,7 @@ fn only_constants_of_the_page_are_markup_as_they_stand() {
 }
 
 #[test]
-fn crates_stay_in_their_rooms() {
+fn crates_stay_in_their_modules() {
     let broken: Vec<String> = sources().iter().flat_map(|path| broken_privileges(path)).collect();
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
@@ -116,7 +116,7 @@ fn robots_txt_itself_is_decided_in_one_place() {
 
 #[test]
 fn the_check_sees_a_wrong_import() {
-    assert_eq!(rooms_named_in("use crate::cli::audit::Run;").collect::<Vec<_>>(), ["cli"]);
+    assert_eq!(modules_named_in("use crate::cli::audit::Run;").collect::<Vec<_>>(), ["cli"]);
     assert!(!may_use("judge", "audit"));
     assert!(!may_use("archive", "matcher"));
     assert!(!may_use("audit", "archive"));
@@ -372,48 +372,48 @@ fn public_types(text: &str) -> Vec<String> {
     code_lines(text).filter_map(name).collect()
 }
 
-fn broken_floors(path: &Path) -> Vec<String> {
-    let room = room_of(path);
+fn broken_layers(path: &Path) -> Vec<String> {
+    let module = module_name_of(path);
     let text = fs::read_to_string(path).unwrap();
     code_lines(&text)
-        .flat_map(rooms_named_in)
-        .filter(|used| !may_use(&room, used))
-        .map(|used| format!("{}: {room} must not use {used}", path.display()))
+        .flat_map(modules_named_in)
+        .filter(|used| !may_use(&module, used))
+        .map(|used| format!("{}: {module} must not use {used}", path.display()))
         .collect()
 }
 
 fn broken_privileges(path: &Path) -> Vec<String> {
-    let room = room_of(path);
+    let module = module_name_of(path);
     let text = fs::read_to_string(path).unwrap();
-    let forbidden = PRIVILEGES.iter().filter(|(_, rooms)| !rooms.contains(&room.as_str()));
+    let forbidden = PRIVILEGES.iter().filter(|(_, modules)| !modules.contains(&module.as_str()));
     forbidden
         .filter(|(name, _)| code_lines(&text).any(|line| names_crate(line, name)))
-        .map(|(name, _)| format!("{}: {room} must not know the crate {name}", path.display()))
+        .map(|(name, _)| format!("{}: {module} must not know the crate {name}", path.display()))
         .collect()
 }
 
-/// The jobs know `judge`, never `archive` or `matcher`; else lower floors only.
+/// The jobs know `judge`, never `archive` or `matcher`; else lower layers only.
 ///
 /// `lint` alone may ask `matcher`: it compares the rules of one text with each
 /// other, and there is no request, no origin and no time that `judge` would add.
-fn may_use(room: &str, used: &str) -> bool {
-    let is_job = floor(room) == floor("audit");
+fn may_use(module: &str, used: &str) -> bool {
+    let is_job = layer(module) == layer("audit");
     let is_hidden = match used {
         "archive" => is_job,
-        "matcher" => is_job && room != "lint",
+        "matcher" => is_job && module != "lint",
         _ => false,
     };
-    room == used || (floor(used) < floor(room) && !is_hidden)
+    module == used || (layer(used) < layer(module) && !is_hidden)
 }
 
-fn floor(room: &str) -> usize {
-    let found = FLOORS.iter().position(|rooms| rooms.contains(&room));
+fn layer(module: &str) -> usize {
+    let found = LAYERS.iter().position(|modules| modules.contains(&module));
     found.unwrap_or_else(|| {
-        panic!("the room {room} stands on no floor; give it one in tests/layers.rs")
+        panic!("the module {module} is in no layer; give it one in tests/layers.rs")
     })
 }
 
-fn room_of(path: &Path) -> String {
+fn module_name_of(path: &Path) -> String {
     let within = path.strip_prefix(src()).unwrap();
     within
         .components()
@@ -426,7 +426,7 @@ fn room_of(path: &Path) -> String {
         .to_owned()
 }
 
-fn rooms_named_in(line: &str) -> impl Iterator<Item = &str> {
+fn modules_named_in(line: &str) -> impl Iterator<Item = &str> {
     let names = line.split("crate::").skip(1);
     names.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""))
 }

@@ -276,7 +276,7 @@ fn check_that_useless_rules_are_useless(dialect: Dialect) {
 }
 
 #[test]
-fn the_dialect_tells_which_rules_are_equal() {
+fn the_dialect_decides_which_rules_are_equal() {
     let registry = Registry::builtin();
     let text = b"User-agent: *\nDisallow: /a\nDisallow: /%61\n";
     let duplicates =

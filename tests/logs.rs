@@ -168,7 +168,7 @@ fn check_detection(text: &str, expected: &str) {
 }
 
 #[test]
-fn every_format_is_told_from_its_lines() {
+fn every_format_is_detected_from_its_lines() {
     for entry in ENTRIES {
         check_detection(&log(entry.name), entry.name);
         check_detection(entry.sample, entry.name);
@@ -195,7 +195,7 @@ fn one_odd_line_does_not_decide_the_format() {
 }
 
 #[test]
-fn names_and_samples_are_told_apart() {
+fn names_and_samples_are_distinguished() {
     for entry in ENTRIES {
         assert_eq!(ENTRIES.iter().filter(|other| other.name == entry.name).count(), 1);
         assert_eq!(ENTRIES.iter().filter(|other| other.sample == entry.sample).count(), 1);
@@ -230,7 +230,7 @@ fn a_file_that_names_its_columns_is_known_though_no_line_keeps_to_them() {
 }
 
 #[test]
-fn a_format_that_was_asked_for_is_taken_however_little_it_reads() {
+fn a_named_format_is_used_however_little_it_reads() {
     for entry in ENTRIES {
         let hints = Hints::default();
         let hints = Hints { format: named(entry.name, &hints), ..hints };
@@ -247,8 +247,11 @@ fn keys_of_json_can_be_named() {
     let expected = "2025-04-17T05:10:56Z | 192.0.2.1 | - | /x?y | 200 | 0 | UA";
     let json_fields = Some(OwnNames::parse(names).unwrap());
     let hints = Hints { json_fields, ..Hints::default() };
-    let told = detect([line.as_bytes()], &hints).format.unwrap();
-    assert_eq!((told.name(), &*describe(&mut told.reader(), line.as_bytes())), ("json", expected));
+    let detected = detect([line.as_bytes()], &hints).format.unwrap();
+    assert_eq!(
+        (detected.name(), &*describe(&mut detected.reader(), line.as_bytes())),
+        ("json", expected)
+    );
     assert!(detect([line.as_bytes()], &Hints::default()).format.is_none());
 }
 
@@ -405,7 +408,7 @@ fn captured_headers_are_named_by_the_user() {
 }
 
 #[test]
-fn ten_records_without_a_user_agent_are_told() {
+fn ten_records_without_a_user_agent_are_reported() {
     let line = r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET / HTTP/2.0" 200 5 "-" "-""#;
     for (count, expected) in [(9, false), (10, true)] {
         let text = vec![line; count].join("\n");
@@ -459,7 +462,7 @@ fn own_formats_that_say_too_little_are_refused_with_what_is_missing() {
 }
 
 #[test]
-fn own_formats_say_what_they_cannot_tell() {
+fn own_formats_name_their_limitations() {
     #[track_caller]
     fn check(text: &str, expected: &[Limitation]) {
         let format = own_format::parse(text, &Hints::default()).unwrap();

@@ -89,11 +89,11 @@ fn check_file(file: &str, text: &str) -> usize {
     let mut section = "";
     let mut cases_count = 0;
     for (number, line) in (1..).zip(text.lines()) {
-        let place = format!("{file}:{number}");
+        let location = format!("{file}:{number}");
         if let Some(name) = line.strip_prefix("== ") {
             section = name;
             if name.starts_with("robots.txt") {
-                assert!(!block.law.is_empty(), "{place}: no law");
+                assert!(!block.law.is_empty(), "{location}: no law");
                 block.robots_txt.clear();
             }
             continue;
@@ -103,11 +103,11 @@ fn check_file(file: &str, text: &str) -> usize {
             "robots.txt, escaped" => block.robots_txt.extend(unescape(line)),
             _ if line.is_empty() => section = "",
             "" => {
-                assert!(line.starts_with('#'), "{place}: a law starts with #: {line}");
+                assert!(line.starts_with('#'), "{location}: a law starts with #: {line}");
                 block.law = line.to_string();
             }
             _ => {
-                check_case(&place, section, &block, line);
+                check_case(&location, section, &block, line);
                 cases_count += 1;
             }
         }
@@ -115,32 +115,34 @@ fn check_file(file: &str, text: &str) -> usize {
     cases_count
 }
 
-fn check_case(place: &str, section: &str, block: &Block, line: &str) {
+fn check_case(location: &str, section: &str, block: &Block, line: &str) {
     let fields: Vec<&str> = line.split("  ").map(str::trim).filter(|f| !f.is_empty()).collect();
-    let [tokens, target, verdict, by] = fields[..] else { panic!("{place}: four fields: {line}") };
+    let [tokens, target, verdict, by] = fields[..] else {
+        panic!("{location}: four fields: {line}")
+    };
     let by = by.strip_prefix("line ").map(|number| number.parse().expect("a line number"));
     let expected = Decision { allowed: verdict == "allow", line: by };
-    assert!(["allow", "disallow"].contains(&verdict), "{place}: {verdict}");
+    assert!(["allow", "disallow"].contains(&verdict), "{location}: {verdict}");
     let target = if target == "(empty)" { vec![] } else { unescape(target) };
     let found = match section {
-        "cases" => decision_on(place, &block.robots_txt, tokens, &target, Dialect::Google),
+        "cases" => decision_on(location, &block.robots_txt, tokens, &target, Dialect::Google),
         "cases, rfc9309" => {
-            decision_on(place, &block.robots_txt, tokens, &target, Dialect::Rfc9309)
+            decision_on(location, &block.robots_txt, tokens, &target, Dialect::Rfc9309)
         }
         "urls" => {
             let asked = unescape(tokens);
             ask(&block.robots_txt, &asked, &target, |rules, path| {
-                decide(rules, Dialect::Google, path, &|| place.to_string())
+                decide(rules, Dialect::Google, path, &|| location.to_string())
             })
             .decision
         }
-        other => panic!("{place}: no section {other}"),
+        other => panic!("{location}: no section {other}"),
     };
-    assert_eq!(found, expected, "{place}: {line}\n{}", block.law);
+    assert_eq!(found, expected, "{location}: {line}\n{}", block.law);
 }
 
 fn decision_on(
-    place: &str,
+    location: &str,
     text: &[u8],
     tokens: &str,
     target: &[u8],
@@ -155,7 +157,8 @@ fn decision_on(
     let selection = select(&robots, &tokens, star);
     let mut scratch = Vec::new();
     let path = prepare(target, dialect, &mut scratch);
-    selection.decision(decide(&selection.rules(), dialect, path.as_bytes(), &|| place.to_string()))
+    selection
+        .decision(decide(&selection.rules(), dialect, path.as_bytes(), &|| location.to_string()))
 }
 
 fn unescape(text: &str) -> Vec<u8> {

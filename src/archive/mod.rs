@@ -29,7 +29,7 @@ use sqlite::is_sqlite;
 /// The robots.txt files that a run may judge by.
 #[derive(Debug)]
 pub enum Store {
-    /// One file, given by hand for the whole log.
+    /// A single file for the whole log.
     File(PathBuf),
     /// A directory with one file an origin.
     Directory(Directory),
@@ -89,11 +89,11 @@ impl Store {
         }
     }
 
-    /// The one file that was given by hand, if it was one.
+    /// The robots.txt, if the store is a single file.
     ///
     /// # Errors
     /// Where the file cannot be read.
-    pub fn by_hand(&self) -> Result<Option<Snapshot>> {
+    pub fn single_file(&self) -> Result<Option<Snapshot>> {
         match self {
             Store::File(path) => Snapshot::from_file(path).map(Some),
             Store::Directory(_) | Store::Archive(_) => Ok(None),

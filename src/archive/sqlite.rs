@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_as_damage() {
+    fn damage_is_reported_as_damage() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("archive");
         drop(open_to_write(&path).unwrap());
@@ -323,7 +323,7 @@ mod tests {
 
     /// As a writer leaves it that is killed: pages of the batch in the file, the old ones beside it.
     #[test]
-    fn what_a_killed_writer_began_is_taken_back_by_whoever_reads() {
+    fn an_unfinished_batch_is_rolled_back_by_the_next_reader() {
         let dir = tempfile::tempdir().unwrap();
         let [path, killed] = ["archive", "killed"].map(|name| dir.path().join(name));
         let mut writer = open_to_write(&path).unwrap();

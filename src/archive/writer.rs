@@ -70,11 +70,11 @@ pub struct Added {
 
 /// Where a snapshot goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Place {
+enum Insertion {
     /// To those of its origin.
-    Beside,
+    New,
     /// There, and the redirect of the same second that was not followed goes.
-    InsteadOfUnfollowed,
+    ReplacesUnfollowed,
 }
 
 /// Adds to an archive. What was not flushed is lost when it is dropped.
@@ -82,7 +82,7 @@ enum Place {
 pub struct Writer {
     path: PathBuf,
     connection: Connection,
-    batch: Vec<(NewSnapshot, Place)>,
+    batch: Vec<(NewSnapshot, Insertion)>,
     batch_bytes: usize,
     sources: HashMap<String, i64>,
     added: Added,
@@ -109,7 +109,7 @@ impl Writer {
     /// # Errors
     /// Where the archive cannot be written.
     pub fn push(&mut self, snapshot: NewSnapshot) -> Result<()> {
-        self.push_to(snapshot, Place::Beside)
+        self.push_to(snapshot, Insertion::New)
     }
 
     /// Adds what came of a redirect, in place of the redirect that was not followed yet.
@@ -117,10 +117,10 @@ impl Writer {
     /// # Errors
     /// Where the archive cannot be written.
     pub fn replace_unfollowed(&mut self, snapshot: NewSnapshot) -> Result<()> {
-        self.push_to(snapshot, Place::InsteadOfUnfollowed)
+        self.push_to(snapshot, Insertion::ReplacesUnfollowed)
     }
 
-    fn push_to(&mut self, mut snapshot: NewSnapshot, place: Place) -> Result<()> {
+    fn push_to(&mut self, mut snapshot: NewSnapshot, insertion: Insertion) -> Result<()> {
         if !snapshot.fetch.outcome.is_success() {
             snapshot.body = Body::Bytes(Vec::new());
         }
@@ -128,7 +128,7 @@ impl Writer {
             body.truncate(KEPT_BYTES_MAX);
             self.batch_bytes += body.len();
         }
-        self.batch.push((snapshot, place));
+        self.batch.push((snapshot, insertion));
         if self.batch.len() >= BATCH_SNAPSHOTS || self.batch_bytes >= BATCH_BYTES {
             self.flush()?;
         }
@@ -194,9 +194,9 @@ impl Writer {
             let mut before: Option<(Origin, UtcTime)> = after.cloned();
             let rows = find.query_map(params![origin, seconds, UNFOLLOWED_AT_ONCE], |row| {
                 let (origin, entry) = (canonical(row, ORIGIN_COLUMN)?, entry(row)?);
-                let place = Some((origin.clone(), entry.fetch.fetched_at));
-                in_order(before < place)?;
-                before = place;
+                let key = Some((origin.clone(), entry.fetch.fetched_at));
+                in_order(before < key)?;
+                before = key;
                 Ok((origin, entry))
             })?;
             rows.collect()
@@ -212,14 +212,14 @@ impl Writer {
 
 fn write(
     connection: &mut Connection,
-    batch: &[(NewSnapshot, Place)],
+    batch: &[(NewSnapshot, Insertion)],
     sources: &mut HashMap<String, i64>,
 ) -> rusqlite::Result<Added> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut added = Added::default();
     let written = add_bodies(&transaction, batch, &mut added).and_then(|bodies| {
-        batch.iter().zip(&bodies).try_for_each(|((new, place), body)| {
-            if *place == Place::InsteadOfUnfollowed {
+        batch.iter().zip(&bodies).try_for_each(|((new, insertion), body)| {
+            if *insertion == Insertion::ReplacesUnfollowed {
                 remove_unfollowed(&transaction, new)?;
             }
             add(&transaction, new, body.as_ref(), sources, &mut added)
@@ -237,7 +237,7 @@ fn write(
 /// Adds what `batch` gives that is not known yet, and tells which body each of its snapshots has.
 fn add_bodies(
     transaction: &Transaction<'_>,
-    batch: &[(NewSnapshot, Place)],
+    batch: &[(NewSnapshot, Insertion)],
     added: &mut Added,
 ) -> rusqlite::Result<Vec<Option<BodyKey>>> {
     let successes = batch.iter().enumerate().filter(|(_, (new, _))| new.fetch.outcome.is_success());

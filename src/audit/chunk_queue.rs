@@ -10,7 +10,7 @@ use crate::logs::format::Format;
 use crate::pipeline::queue::{InputQueue, QueueLimits, QueueWorker};
 
 use super::evidence::{Evidence, EvidenceSink};
-use super::extent::{Following, Narrowed, ReadRange, ReadingEnd};
+use super::extent::{Following, Narrowed, ReadRange, ReadRangeEnd};
 use super::input_end::InputEnd;
 use super::worker::{Worker, WorkerCounts};
 
@@ -19,8 +19,8 @@ use super::worker::{Worker, WorkerCounts};
 const CHUNKS_WAITING_PER_WORKER: usize = 2;
 
 /// How many chunks are under way. Buffers need no limit of their own: each thread has two at most.
-pub fn limits(threads: usize, readings: usize) -> QueueLimits {
-    let workers = threads.saturating_sub(readings);
+pub fn limits(threads: usize, ranges: usize) -> QueueLimits {
+    let workers = threads.saturating_sub(ranges);
     let waiting_max = workers * CHUNKS_WAITING_PER_WORKER;
     QueueLimits { threads, waiting_max, buffers_max: usize::MAX }
 }
@@ -76,22 +76,22 @@ impl LogReader<'_> {
     /// Where evidence cannot be written.
     pub fn read(
         &self,
-        reading: &ReadRange,
+        range: &ReadRange,
         opened: Result<Opened>,
         queue: &mut InputQueue<'_, ChunkWorker<'_>>,
-    ) -> Result<ReadingEnd> {
-        let file = reading.file;
+    ) -> Result<ReadRangeEnd> {
+        let file = range.file;
         let opened = match opened {
             Ok(opened) => opened,
             Err(err) => {
                 self.end(file, 0)?;
-                return Ok(ReadingEnd::unopened(file, &err));
+                return Ok(ReadRangeEnd::unopened(file, &err));
             }
         };
         let mut chunks = Chunks::new(file, opened, self.chunk_bytes);
         let detected = detect(lines(chunks.head()), self.hints);
         let mut format = detected.format.clone().unwrap_or_else(Format::combined);
-        let mut following = Following::new(&reading.extent);
+        let mut following = Following::new(&range.extent);
         let mut count = 0;
         while let Some(mut chunk) = queue.buffer().and_then(|buffer| chunks.next_chunk(buffer)) {
             count += 1;
@@ -108,7 +108,7 @@ impl LogReader<'_> {
         }
         self.end(file, count)?;
         let input = InputEnd::new(&detected, &chunks);
-        Ok(ReadingEnd { file, input, reached: following.and_then(Following::reached) })
+        Ok(ReadRangeEnd { file, input, reached: following.and_then(Following::reached) })
     }
 
     fn end(&self, input: FileId, chunks: u64) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What clients are told apart by where their addresses may not be kept: a keyed hash.
+//! What clients are distinguished by where their addresses may not be kept: a keyed hash.
 //!
 //! Several machines can tell the same clients apart only if they have the same key, which the user
 //! gives them as a text. What is written to a file are hashes, and a fingerprint that shows

@@ -15,7 +15,7 @@ use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::error::{Error, Result};
 use crate::merge::Merge;
 
-use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
+use super::dns_candidates::{CANDIDATES_MAX, DnsCandidate};
 use super::log_outages::{AnswersOfDay, LogOutages};
 use super::origin_key::{OriginKey, OriginRank};
 use super::prepass::{AskedOrigins, Collected};
@@ -67,7 +67,7 @@ pub struct CollectedHeader {
     pub crawlers: Vec<String>,
     /// Names of the logs.
     pub inputs: BTreeSet<String>,
-    /// By which key clients were told apart; `None` where none were.
+    /// By which key clients were distinguished; `None` where none were.
     pub client_key: Option<KeyFingerprint>,
 }
 
@@ -318,7 +318,7 @@ impl Body {
 
 impl Addresses {
     fn into_bounded(self, crawlers: usize) -> Option<Bounded<DnsCandidate, u64>> {
-        let mut addresses = Bounded::new(SUSPECTS_MAX);
+        let mut addresses = Bounded::new(CANDIDATES_MAX);
         for AddressEntry { crawler, address, requests } in self.kept {
             if crawler.index() >= crawlers || address != address.to_canonical() {
                 return None;
@@ -335,13 +335,13 @@ impl Addresses {
 impl Asked {
     fn into_origins(self) -> Option<AskedOrigins> {
         let mut origins = AskedOrigins::new(STRANGERS_MAX);
-        for place in &self.named {
-            matches!(place, OriginKey::Origin(_)).then_some(())?;
-            origins.add(place, OriginRank::Named);
+        for origin_key in &self.named {
+            matches!(origin_key, OriginKey::Origin(_)).then_some(())?;
+            origins.add(origin_key, OriginRank::Named);
         }
-        for place in &self.strangers {
-            matches!(place, OriginKey::Origin(_)).then_some(())?;
-            origins.add(place, OriginRank::Stranger(place.stable_hash()));
+        for origin_key in &self.strangers {
+            matches!(origin_key, OriginKey::Origin(_)).then_some(())?;
+            origins.add(origin_key, OriginRank::Stranger(origin_key.stable_hash()));
         }
         if self.has_others {
             origins.strangers.add_to_others(());

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
-use super::prior_fetches::{Awareness, Knowledge};
+use super::prior_fetches::{KnownFetches, PriorFetchCounts};
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets};
 use crate::merge::Merge;
@@ -15,12 +15,12 @@ pub struct ActorRow {
     pub origin: String,
     /// Who.
     pub actor: Actor,
-    /// All its requests; what is told apart below is taken out of it.
+    /// All its requests; what is distinguished below is taken out of it.
     pub tally: CrawlerTally,
     /// The rules that it broke, by version of robots.txt and line.
     pub broken: Vec<Broken>,
     /// Who had read robots.txt before any of these violations.
-    pub awareness: Awareness,
+    pub prior_fetches: PriorFetchCounts,
     /// The delays that it was asked to keep, by version of robots.txt.
     pub delayed: Vec<Delayed>,
 }
@@ -44,7 +44,7 @@ pub struct Broken {
     /// The requests.
     pub tally: ViolationTally,
     /// Who had read robots.txt before them.
-    pub awareness: Awareness,
+    pub prior_fetches: PriorFetchCounts,
 }
 
 impl ActorRow {
@@ -53,17 +53,17 @@ impl ActorRow {
         origin: String,
         actor: Actor,
         mut tally: CrawlerTally,
-        knowledge: &Knowledge<'_>,
+        known_fetches: &KnownFetches<'_>,
         quotes: &Quotes<'_>,
     ) -> Result<ActorRow> {
         let violations = std::mem::take(&mut tally.violations);
-        let mut awareness = Awareness::default();
+        let mut prior_fetches = PriorFetchCounts::default();
         let broken = violations.into_iter().map(|(key, mut tally)| {
-            let before = knowledge.before(&tally.minutes, tally.requests);
+            let before = known_fetches.before(&tally.minutes, tally.requests);
             // Packed again as ages, and not needed any more.
             tally.minutes = TimeBuckets::default();
-            awareness.absorb(before.clone());
-            Ok(Broken { rule: quotes.rule(key, actor.0)?, tally, awareness: before })
+            prior_fetches.absorb(before.clone());
+            Ok(Broken { rule: quotes.rule(key, actor.0)?, tally, prior_fetches: before })
         });
         let mut broken: Vec<Broken> = broken.collect::<Result<_>>()?;
         broken.sort_by_key(|broken| (broken.rule.digest, broken.rule.line));
@@ -77,29 +77,29 @@ impl ActorRow {
             delayed.push(Delayed { asked, requests, pace });
         }
         delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);
-        Ok(ActorRow { origin, actor, tally, broken, awareness, delayed })
+        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed })
     }
 
     /// Whether what was added up apart agrees.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
         let broken: u64 = self.broken.iter().map(|broken| broken.tally.requests).sum();
-        let fetches = self.tally.readings.statuses.total();
+        let fetches = self.tally.robots_fetches.statuses.total();
         let delayed: u64 = self.delayed.iter().map(|delayed| delayed.requests).sum();
-        let is_told = |broken: &Broken| broken.awareness.total() == broken.tally.requests;
+        let is_complete = |broken: &Broken| broken.prior_fetches.total() == broken.tally.requests;
         let holds = total.hold()
             && broken == total.violations
             && fetches == total.robots_txt_requests
             && delayed <= total.requests - total.robots_txt_requests - total.no_path
-            && self.broken.iter().all(is_told)
-            && self.awareness.total() == total.violations
-            && self.awareness.holds();
+            && self.broken.iter().all(is_complete)
+            && self.prior_fetches.total() == total.violations
+            && self.prior_fetches.holds();
         if holds {
             return Ok(());
         }
         Err(Error::inconsistent(format!(
             "{}, {:?}: {total:?}, {broken} broken, {fetches} fetches, {delayed} delayed, {:?}",
-            self.origin, self.actor, self.awareness
+            self.origin, self.actor, self.prior_fetches
         )))
     }
 }

@@ -1,4 +1,4 @@
-//! Which counter counts a line: one counts all, or where days are told apart, each day has its own.
+//! Which counter counts a line: one counts all, or where days are distinguished, each day has its own.
 //!
 //! A line belongs to the day of its time. A line without one, which is no record, belongs to the day
 //! of the line before it; the first lines of a log belong to that of the first line that has one. So
@@ -23,24 +23,24 @@ pub enum DayKey {
     /// Those of days that are not asked for.
     Outside,
     /// Those of a chunk before the first that has a time.
-    Leading(ChunkPlace),
+    Leading(ChunkPosition),
 }
 
 /// A file, and the place of a chunk in it.
-pub type ChunkPlace = (FileId, u64);
+pub type ChunkPosition = (FileId, u64);
 
 /// Counters by the lines that they count.
 #[derive(Clone, Debug, Default)]
 pub struct DayCounters {
     counters: BTreeMap<DayKey, Counter>,
-    /// Of each chunk, where days are told apart.
-    chunks: BTreeMap<ChunkPlace, ChunkDays>,
+    /// Of each chunk, where days are distinguished.
+    chunks: BTreeMap<ChunkPosition, ChunkDays>,
 }
 
 /// What is known of a chunk's days.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkDays {
-    place: ChunkPlace,
+    position: ChunkPosition,
     /// The day of its first line that has a time.
     first: Option<Day>,
     /// The day of its last such line so far.
@@ -65,9 +65,9 @@ pub struct FileDays {
 }
 
 impl ChunkDays {
-    /// Of the chunk at `place`, no line of which was looked at yet.
-    pub fn new(place: ChunkPlace) -> ChunkDays {
-        ChunkDays { place, first: None, last: None }
+    /// Of the chunk at `position`, no line of which was looked at yet.
+    pub fn new(position: ChunkPosition) -> ChunkDays {
+        ChunkDays { position, first: None, last: None }
     }
 
     /// What counts the next line.
@@ -84,7 +84,7 @@ impl ChunkDays {
             self.first.get_or_insert(day);
             self.last = Some(day);
         }
-        self.last.map_or(DayKey::Leading(self.place), DayKey::Day)
+        self.last.map_or(DayKey::Leading(self.position), DayKey::Day)
     }
 }
 
@@ -103,7 +103,7 @@ impl DayCounters {
 
     /// Adds what is known of a chunk that was counted.
     pub fn add_chunk(&mut self, days: ChunkDays) {
-        self.chunks.insert(days.place, days);
+        self.chunks.insert(days.position, days);
     }
 
     /// The counters by day, and what became of each file; `last_days` has the days that the lines
@@ -127,10 +127,10 @@ impl DayCounters {
         }
         let mut days: BTreeMap<Day, Counter> = BTreeMap::new();
         let mut waiting: BTreeMap<FileId, Counter> = BTreeMap::new();
-        for (place @ (file, _), ChunkDays { first, last, .. }) in chunks {
+        for (position @ (file, _), ChunkDays { first, last, .. }) in chunks {
             let of_file = files.entry(file).or_default();
             of_file.last = of_file.last.or_else(|| last_days.get(&file).copied());
-            let leading = counters.remove(&DayKey::Leading(place));
+            let leading = counters.remove(&DayKey::Leading(position));
             waiting.absorb(leading.into_iter().map(|counter| (file, counter)).collect());
             if let Some(day) = of_file.last.or(first)
                 && let Some(counter) = waiting.remove(&file)
@@ -184,13 +184,13 @@ mod tests {
         let mut whole = DayCounters::default();
         // Workers may finish in any order.
         for (sequence, (days, leading)) in chunks.iter().enumerate().rev() {
-            let place = (file, sequence as u64);
+            let position = (file, sequence as u64);
             let first = days.map(|(first, _)| day(first));
             let last = days.map(|(_, last)| day(last));
             let mut counted = DayCounters::default();
-            counted.add_chunk(ChunkDays { place, first, last });
+            counted.add_chunk(ChunkDays { position, first, last });
             let of_days = [first, last].into_iter().flatten().map(|day| (DayKey::Day(day), 1));
-            for (key, other) in of_days.chain([(DayKey::Leading(place), *leading)]) {
+            for (key, other) in of_days.chain([(DayKey::Leading(position), *leading)]) {
                 let mut counter = counted
                     .take(key)
                     .unwrap_or_else(|| Counter::new(TallyLimits::default(), Vec::new().into()));

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_and_days_are_told_apart_also_before_the_epoch() {
+    fn hours_and_days_are_distinguished_also_before_the_epoch() {
         let seconds = [-1, -2, -3, 0, 1, 3_600, 86_400];
         let busiest = Some((-3_600, 3));
         check(&seconds, Some(3_600_000), excess(1, 3, 2), excess(24, 0, 0), busiest);

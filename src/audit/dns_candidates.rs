@@ -6,8 +6,8 @@ use crate::bounded::{Bounded, StableHash};
 
 use std::net::IpAddr;
 
-/// Suspects that are told apart while logs are read; those of smallest hash stay.
-pub const SUSPECTS_MAX: usize = 50_000;
+/// Candidates that are distinguished while logs are read; those of smallest hash stay.
+pub const CANDIDATES_MAX: usize = 50_000;
 
 /// A crawler's name, and the address of whoever used it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -28,11 +28,11 @@ impl StableHash for DnsCandidate {
     }
 }
 
-/// Suspects by what they asked for in all, the busiest first; equal in any order of lines.
+/// Candidates by what they asked for in all, the busiest first; equal in any order of lines.
 #[derive(Debug, Default)]
 pub struct DnsCandidates {
-    /// As many as are told apart.
-    pub told_apart: Vec<DnsCandidate>,
+    /// As many as are distinguished.
+    pub listed: Vec<DnsCandidate>,
     /// Whether there were more.
     pub has_others: bool,
 }
@@ -42,11 +42,11 @@ impl DnsCandidates {
     pub fn new(counted: Bounded<DnsCandidate, u64>) -> DnsCandidates {
         let (kept, others) = counted.into_parts();
         let mut kept: Vec<(DnsCandidate, u64)> = kept.collect();
-        kept.sort_by_key(|&(suspect, requests)| {
-            (std::cmp::Reverse(requests), suspect.stable_hash(), suspect)
+        kept.sort_by_key(|&(candidate, requests)| {
+            (std::cmp::Reverse(requests), candidate.stable_hash(), candidate)
         });
-        let told_apart = kept.into_iter().map(|(suspect, _)| suspect).collect();
-        DnsCandidates { told_apart, has_others: others.is_some() }
+        let listed = kept.into_iter().map(|(candidate, _)| candidate).collect();
+        DnsCandidates { listed, has_others: others.is_some() }
     }
 }
 
@@ -56,14 +56,14 @@ mod tests {
 
     #[test]
     fn the_busiest_come_first() {
-        let suspect =
+        let candidate =
             |last: u8| DnsCandidate { crawler: CrawlerId(3), address: [192, 0, 2, last].into() };
         let mut counted = Bounded::new(10);
         for last in [1, 2, 2, 3, 3, 3] {
-            counted.add(&suspect(last), 1);
+            counted.add(&candidate(last), 1);
         }
-        let suspects = DnsCandidates::new(counted);
-        assert_eq!(suspects.told_apart, [suspect(3), suspect(2), suspect(1)]);
-        assert!(!suspects.has_others);
+        let candidates = DnsCandidates::new(counted);
+        assert_eq!(candidates.listed, [candidate(3), candidate(2), candidate(1)]);
+        assert!(!candidates.has_others);
     }
 }

@@ -16,14 +16,14 @@ pub struct ViolatingRequest {
     /// Its line, 1-based.
     pub line: u64,
     /// Where it was addressed.
-    pub place: Arc<OriginKey>,
+    pub origin_key: Arc<OriginKey>,
     /// Who made it.
     pub actor: Actor,
     /// The version of robots.txt that decided.
     pub robots: Arc<Robots>,
     /// Line of the rule that decided, 1-based.
     pub rule_line: u32,
-    /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
+    /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.
     pub snapshot: Option<UtcTime>,
     /// When it was made.
     pub time: UtcTime,
@@ -44,7 +44,7 @@ pub struct ViolatingRequest {
 impl ViolatingRequest {
     /// Copies what outlives the chunk.
     pub fn new(
-        place: Arc<OriginKey>,
+        origin_key: Arc<OriginKey>,
         actor: Actor,
         (robots, rule_line, snapshot): (Arc<Robots>, u32, Option<UtcTime>),
         record: &Record<'_>,
@@ -53,7 +53,7 @@ impl ViolatingRequest {
     ) -> ViolatingRequest {
         ViolatingRequest {
             line,
-            place,
+            origin_key,
             actor,
             robots,
             rule_line,

@@ -35,7 +35,7 @@ pub enum Extent {
 
 /// How a log ended, as its reader saw it.
 #[derive(Clone, Debug)]
-pub struct ReadingEnd {
+pub struct ReadRangeEnd {
     /// Which log.
     pub file: FileId,
     /// What is to be told of it.
@@ -44,10 +44,10 @@ pub struct ReadingEnd {
     pub reached: Option<Checkpoint>,
 }
 
-impl ReadingEnd {
+impl ReadRangeEnd {
     /// Of a log that could not be opened.
-    pub fn unopened(file: FileId, err: &Error) -> ReadingEnd {
-        ReadingEnd { file, input: InputEnd::unopened(err), reached: None }
+    pub fn unopened(file: FileId, err: &Error) -> ReadRangeEnd {
+        ReadRangeEnd { file, input: InputEnd::unopened(err), reached: None }
     }
 }
 

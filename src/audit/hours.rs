@@ -15,7 +15,7 @@ use super::tally::crawler_tally::Actor;
 use super::tally::short_map::ShortMap;
 use crate::merge::{Merge, merge_fields};
 
-/// Hours that are told apart, 62 days of them: at most so many times 40 bytes for each crawler.
+/// Hours that are distinguished, 62 days of them: at most so many times 40 bytes for each crawler.
 pub const HOURS_MAX: usize = 62 * 24;
 
 /// Requests of one hour.
@@ -78,7 +78,7 @@ impl Hours {
         self.sums(hour, actor).absorb(sums);
     }
 
-    /// Each hour that is told apart, in order, and what each crawler did in it.
+    /// Each hour that is distinguished, in order, and what each crawler did in it.
     pub fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
         self.kept.iter().map(|(hour, actors)| (*hour, actors))
     }
@@ -147,7 +147,7 @@ mod tests {
     use crate::judge::verdict::RuleRef;
     use crate::time::{UtcTime, Zone};
 
-    type Kept = (Vec<(Hour, ShortMap<Actor, HourSums>)>, HourSums);
+    type HourCounts = (Vec<(Hour, ShortMap<Actor, HourSums>)>, HourSums);
 
     fn hours(requests: &[(i64, usize)], hours_max: usize) -> Hours {
         let mut hours = Hours::new(hours_max);
@@ -162,7 +162,7 @@ mod tests {
         hours
     }
 
-    fn told(hours: &Hours) -> Kept {
+    fn hour_counts(hours: &Hours) -> HourCounts {
         let kept = hours.kept().map(|(hour, actors)| (hour, actors.clone()));
         (kept.collect(), hours.earlier())
     }
@@ -173,11 +173,11 @@ mod tests {
         let backwards: Vec<_> = requests.iter().rev().copied().collect();
         for hours_max in [0, 1, 7, 1_000] {
             let whole = hours(&requests, hours_max);
-            assert_eq!(told(&hours(&backwards, hours_max)), told(&whole));
+            assert_eq!(hour_counts(&hours(&backwards, hours_max)), hour_counts(&whole));
             for cut in [0, 1, 133, 400] {
                 let mut left = hours(&requests[..cut], hours_max);
                 left.absorb(hours(&requests[cut..], hours_max));
-                assert_eq!(told(&left), told(&whole), "{hours_max}, cut at {cut}");
+                assert_eq!(hour_counts(&left), hour_counts(&whole), "{hours_max}, cut at {cut}");
             }
             assert_eq!(whole.kept().count(), hours_max.min(57));
             assert_eq!((whole.total().requests, whole.total().bytes), (400, 4_000));

@@ -69,7 +69,7 @@ impl Identities {
 
     /// Whether a name server has to be asked of whoever says from `address` that it is `crawler`,
     /// which has a DNS rule.
-    pub fn is_suspect(&self, crawler: CrawlerId, address: IpAddr) -> bool {
+    pub fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
         is_public(address) && self.range_answer(crawler, address) != RangeAnswer::Contains
     }
 
@@ -79,42 +79,43 @@ impl Identities {
 }
 
 impl Names {
-    /// Looks up the first `lookups_max` addresses of `suspects`; `now` is when. Answers that are in `cache`
+    /// Looks up the first `lookups_max` addresses of `candidates`; `now` is when. Answers that are in `cache`
     /// are not asked again, but count: which are looked up does not depend on earlier runs.
     pub fn look_up(
-        suspects: &DnsCandidates,
+        candidates: &DnsCandidates,
         registry: &Registry,
         resolver: &Resolver,
         lookups_max: usize,
         now: UtcTime,
         cache: &mut DnsCache,
     ) -> Names {
-        let mut places: HashMap<(IpAddr, &[String]), usize> = HashMap::new();
+        let mut indexes: HashMap<(IpAddr, &[String]), usize> = HashMap::new();
         let mut chosen: BTreeMap<DnsCandidate, usize> = BTreeMap::new();
         let mut claims = Vec::new();
-        for &suspect in &suspects.told_apart {
-            let suffixes = registry.crawler(suspect.crawler).rdns_suffixes.as_slice();
-            let key = (suspect.address, suffixes);
-            if !places.contains_key(&key) && claims.len() == lookups_max {
+        for &candidate in &candidates.listed {
+            let suffixes = registry.crawler(candidate.crawler).rdns_suffixes.as_slice();
+            let key = (candidate.address, suffixes);
+            if !indexes.contains_key(&key) && claims.len() == lookups_max {
                 continue;
             }
-            let place = *places.entry(key).or_insert_with(|| {
-                claims.push(DomainClaim { address: suspect.address, suffixes });
+            let index = *indexes.entry(key).or_insert_with(|| {
+                claims.push(DomainClaim { address: candidate.address, suffixes });
                 claims.len() - 1
             });
-            chosen.insert(suspect, place);
+            chosen.insert(candidate, index);
         }
         let (confirmations, failure) = check_all(&claims, resolver, now, cache);
-        let passed_over = suspects.told_apart.len() - chosen.len();
+        let passed_over = candidates.listed.len() - chosen.len();
         let is_unanswered = |found: &&Confirmation| **found == Confirmation::NoAnswer;
         let sources = NameSources {
             asked_at: now,
             looked_up: claims.len(),
-            passed_over: passed_over + usize::from(suspects.has_others),
+            passed_over: passed_over + usize::from(candidates.has_others),
             unanswered: confirmations.iter().filter(is_unanswered).count(),
             failure: failure.map(|failure| failure.0),
         };
-        let confirmed = |(suspect, place): (DnsCandidate, usize)| (suspect, confirmations[place]);
+        let confirmed =
+            |(candidate, index): (DnsCandidate, usize)| (candidate, confirmations[index]);
         Names { confirmations: chosen.into_iter().map(confirmed).collect(), sources }
     }
 }
@@ -137,12 +138,12 @@ mod tests {
         for (name, text) in lists {
             fs::write(directory.path().join(name), text).unwrap();
         }
-        let suspect = |crawler: &str, address: &str| DnsCandidate {
+        let candidate = |crawler: &str, address: &str| DnsCandidate {
             crawler: registry.find(crawler).unwrap(),
             address: address.parse().unwrap(),
         };
         let confirmations =
-            names.iter().map(|(crawler, address, found)| (suspect(crawler, address), *found));
+            names.iter().map(|(crawler, address, found)| (candidate(crawler, address), *found));
         let identities = Identities {
             ranges: (!lists.is_empty()).then(|| Ranges::open(directory.path(), &registry).unwrap()),
             names: (!names.is_empty()).then(|| Names {

@@ -24,18 +24,18 @@ const SPOOFED_CRAWLERS_MIN: usize = 3;
 /// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
 pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> Vec<String> {
     let mut warnings = Vec::new();
-    let seen = Seen::new(audit);
+    let observed = ObservedCrawlers::new(audit);
     if let Some(ranges) = &identities.ranges {
-        let lists = lists_of_seen(&seen, ranges, &audit.registry);
+        let lists = observed_lists(&observed, ranges, &audit.registry);
         warnings.extend(faults(&lists));
         warnings.extend(missing(&lists));
-        warnings.extend(distant(&lists, seen.span));
+        warnings.extend(distant(&lists, observed.span));
         warnings.extend(unused(ranges));
     }
     if let Some(names) = &identities.names {
-        warnings.extend(about_names(names, seen.span));
+        warnings.extend(about_names(names, observed.span));
     }
-    warnings.extend(seen.behind_a_proxy());
+    warnings.extend(observed.behind_a_proxy());
     warnings
 }
 
@@ -47,21 +47,22 @@ pub fn identity_note(identities: &IdentitySources) -> Option<String> {
 }
 
 /// The crawlers of a log.
-struct Seen {
+struct ObservedCrawlers {
     /// Requests by identity: verified, spoofed, unverified.
     requests: BTreeMap<CrawlerId, [u64; 3]>,
     /// Of all their requests.
     span: Option<Span>,
 }
 
-impl Seen {
-    fn new(audit: &ReportModel) -> Seen {
-        let mut seen = Seen { requests: BTreeMap::new(), span: None };
+impl ObservedCrawlers {
+    fn new(audit: &ReportModel) -> ObservedCrawlers {
+        let mut observed = ObservedCrawlers { requests: BTreeMap::new(), span: None };
         for (_, (crawler, identity), tally) in audit.actors() {
-            seen.span.absorb(tally.span);
-            seen.requests.entry(crawler).or_default()[identity as usize] += tally.total().requests;
+            observed.span.absorb(tally.span);
+            observed.requests.entry(crawler).or_default()[identity as usize] +=
+                tally.total().requests;
         }
-        seen
+        observed
     }
 
     /// A log that names a proxy in place of clients makes everybody look spoofed.
@@ -81,7 +82,7 @@ impl Seen {
 }
 
 /// A list, and the crawlers of this log that it is about.
-struct SeenList<'a> {
+struct ObservedList<'a> {
     url: &'a str,
     list: &'a RangeListSummary,
     crawlers: Vec<&'a str>,
@@ -89,13 +90,13 @@ struct SeenList<'a> {
     is_missed: bool,
 }
 
-fn lists_of_seen<'a>(
-    seen: &Seen,
+fn observed_lists<'a>(
+    observed: &ObservedCrawlers,
     ranges: &'a RangeSources,
     registry: &'a Registry,
-) -> Vec<SeenList<'a>> {
-    let mut lists: BTreeMap<&str, SeenList<'a>> = BTreeMap::new();
-    let mut crawlers: Vec<(&CrawlerId, &[u64; 3])> = seen.requests.iter().collect();
+) -> Vec<ObservedList<'a>> {
+    let mut lists: BTreeMap<&str, ObservedList<'a>> = BTreeMap::new();
+    let mut crawlers: Vec<(&CrawlerId, &[u64; 3])> = observed.requests.iter().collect();
     crawlers.sort_by_key(|(crawler, _)| &registry.crawler(**crawler).name);
     for (&crawler, requests) in crawlers {
         let name = &registry.crawler(crawler).name;
@@ -103,7 +104,7 @@ fn lists_of_seen<'a>(
             let Some((url, list)) = ranges.lists.get_key_value(url) else { continue };
             let entry = lists.entry(url);
             let entry =
-                entry.or_insert(SeenList { url, list, crawlers: Vec::new(), is_missed: false });
+                entry.or_insert(ObservedList { url, list, crawlers: Vec::new(), is_missed: false });
             entry.crawlers.push(name);
             entry.is_missed |= requests[Identity::Unverified as usize] > 0;
         }
@@ -111,10 +112,10 @@ fn lists_of_seen<'a>(
     lists.into_values().collect()
 }
 
-fn faults(lists: &[SeenList<'_>]) -> Vec<String> {
-    let broken = lists.iter().filter_map(|seen| {
-        let (file, fault) = (seen.list.file.as_ref()?, seen.list.fault.as_ref()?);
-        let crawlers = named(&seen.crawlers);
+fn faults(lists: &[ObservedList<'_>]) -> Vec<String> {
+    let broken = lists.iter().filter_map(|observed| {
+        let (file, fault) = (observed.list.file.as_ref()?, observed.list.fault.as_ref()?);
+        let crawlers = named(&observed.crawlers);
         Some(format!(
             "--ip-ranges: {file} is not used to find spoofed requests of {crawlers}: \
                       {fault}"
@@ -123,11 +124,12 @@ fn faults(lists: &[SeenList<'_>]) -> Vec<String> {
     broken.collect()
 }
 
-fn missing(lists: &[SeenList<'_>]) -> Option<String> {
-    let missing = || lists.iter().filter(|seen| seen.list.file.is_none() && seen.is_missed);
+fn missing(lists: &[ObservedList<'_>]) -> Option<String> {
+    let missing =
+        || lists.iter().filter(|observed| observed.list.file.is_none() && observed.is_missed);
     let first = missing().next()?;
     let mut crawlers: Vec<&str> =
-        missing().flat_map(|seen| seen.crawlers.iter().copied()).collect();
+        missing().flat_map(|observed| observed.crawlers.iter().copied()).collect();
     crawlers.sort_unstable();
     crawlers.dedup();
     Some(format!(
@@ -139,12 +141,12 @@ fn missing(lists: &[SeenList<'_>]) -> Option<String> {
 }
 
 /// A list is known to hold from when it was made until it was downloaded.
-fn distant(lists: &[SeenList<'_>], span: Option<Span>) -> Vec<String> {
+fn distant(lists: &[ObservedList<'_>], span: Option<Span>) -> Vec<String> {
     let Some(span) = span else { return Vec::new() };
     let known = || {
-        lists.iter().filter_map(|seen| {
-            let (created, fetched) = (seen.list.created, seen.list.fetched_at);
-            let (file, from) = (seen.list.file.as_deref()?, created.or(fetched)?);
+        lists.iter().filter_map(|observed| {
+            let (created, fetched) = (observed.list.created, observed.list.fetched_at);
+            let (file, from) = (observed.list.file.as_deref()?, created.or(fetched)?);
             Some((file, from, from.max(fetched.unwrap_or(from))))
         })
     };

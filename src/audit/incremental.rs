@@ -8,7 +8,7 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::time::Day;
 
-use super::extent::{Extent, ReadRange, ReadingEnd};
+use super::extent::{Extent, ReadRange, ReadRangeEnd};
 use super::{Options, Progress, add_up, context};
 use super::{
     day_counters::FileDays, identities::Identities, tally::counter::Counter, worker::Pass,
@@ -19,18 +19,18 @@ use super::{
 pub struct IncrementalTally {
     /// Its sums by day. They hold no line of a log in which no day is known yet.
     pub days: BTreeMap<Day, Counter>,
-    /// In the order of the readings.
-    pub ends: Vec<(ReadingEnd, FileDays)>,
+    /// In the order of the ranges.
+    pub ends: Vec<(ReadRangeEnd, FileDays)>,
 }
 
-/// Adds up by day what `readings` of `sources` ask for. All sources are named, also those that are
+/// Adds up by day what `ranges` of `sources` ask for. All sources are named, also those that are
 /// not read: examples are told in their order.
 ///
 /// # Errors
 /// Where sums that must hold do not.
 pub fn follow(
     sources: &[Source],
-    readings: &[ReadRange],
+    ranges: &[ReadRange],
     options: &Options,
     (judge, registry): (&Judge, &Registry),
     identities: &Identities,
@@ -38,13 +38,13 @@ pub fn follow(
 ) -> Result<IncrementalTally> {
     let mut context = context(sources, options, judge, registry, identities, Pass::Judge);
     context.is_by_day = true;
-    let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
+    let (counted, ends) = add_up(sources, ranges, options, &context, progress, None)?;
     let mut last_days = BTreeMap::new();
     let mut lines_before = BTreeMap::new();
-    for reading in readings {
-        if let Extent::Rest { reached, last_day } = &reading.extent {
-            last_days.extend(last_day.map(|day| (reading.file, day)));
-            lines_before.insert(reading.file, reached.as_ref().map_or(0, |reached| reached.lines));
+    for range in ranges {
+        if let Extent::Rest { reached, last_day } = &range.extent {
+            last_days.extend(last_day.map(|day| (range.file, day)));
+            lines_before.insert(range.file, reached.as_ref().map_or(0, |reached| reached.lines));
         }
     }
     let (days, files) = counted.counters.into_days(&last_days);

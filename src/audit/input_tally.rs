@@ -22,7 +22,7 @@ pub struct InputTally {
     pub other: u64,
     /// Lines that are no record, by reason.
     pub rejected: [RejectTally; Reject::ALL.len()],
-    /// Bytes of its lines, with one for the end of each; counted where days are told apart.
+    /// Bytes of its lines, with one for the end of each; counted where days are distinguished.
     pub bytes: u64,
     /// Lines that are not meant to be records, by reason.
     pub skipped: [u64; Skip::ALL.len()],

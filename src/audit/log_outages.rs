@@ -1,4 +1,4 @@
-//! The log as a witness: hours in which nobody who asked for robots.txt got it.
+//! Outages inferred from a log: hours in which nobody who asked for robots.txt got it.
 //!
 //! Lines come in any order and are spread over workers, so that answers are kept by the hour and
 //! looked at when all of them are known. Of those who asked no more is kept than tells whether they
@@ -64,7 +64,7 @@ pub struct OutageEvidence {
 /// A day of UTC at a place.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct OriginDay {
-    place: OriginKey,
+    origin_key: OriginKey,
     /// Since 1970.
     day: i64,
     is_named: bool,
@@ -74,7 +74,8 @@ struct OriginDay {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AnswersOfDay {
     /// Who was asked for its robots.txt.
-    pub place: OriginKey,
+    #[serde(rename = "place")]
+    pub origin_key: OriginKey,
     /// Whether the user named it.
     pub is_named: bool,
     /// Since 1970, in UTC.
@@ -132,13 +133,13 @@ impl LogOutages {
         client: u64,
     ) {
         let is_ours = hosts == OutageHosts::All || is_ours(site);
-        if !is_ours || matches!(*site.place, OriginKey::Invalid | OriginKey::Others) {
+        if !is_ours || matches!(*site.origin_key, OriginKey::Invalid | OriginKey::Others) {
             return;
         }
         let hour = time.unix_seconds().div_euclid(HOUR_SECONDS);
         let day = hour.div_euclid(HOURS_OF_DAY);
-        let is_named = site.standing == OriginRank::Named;
-        let key = OriginDay { place: OriginKey::clone(&site.place), day, is_named };
+        let is_named = site.origin_rank == OriginRank::Named;
+        let key = OriginDay { origin_key: OriginKey::clone(&site.origin_key), day, is_named };
         let hour_of_day = u8::try_from(hour.rem_euclid(HOURS_OF_DAY)).expect("a day has 24 hours");
         self.days.entry(key.stable_hash(), &key).count(hour_of_day, status, client);
     }
@@ -149,17 +150,17 @@ impl LogOutages {
         let sites = Sites::new(judge, naming);
         let (days, others) = self.days.into_parts();
         // A host may have been a stranger to one machine and named on another.
-        let mut by_place: BTreeMap<(OriginKey, i64), Answers> = BTreeMap::new();
-        for (OriginDay { place, day, .. }, answers) in days {
-            by_place.absorb(BTreeMap::from([((place, day), answers)]));
+        let mut by_origin: BTreeMap<(OriginKey, i64), Answers> = BTreeMap::new();
+        for (OriginDay { origin_key, day, .. }, answers) in days {
+            by_origin.absorb(BTreeMap::from([((origin_key, day), answers)]));
         }
         let mut hours = OutageHours::new();
-        for ((place, day), answers) in by_place {
+        for ((origin_key, day), answers) in by_origin {
             let silent: Vec<i64> = answers.silent().collect();
-            if silent.is_empty() || !is_ours(&sites.of_place(&place)) {
+            if silent.is_empty() || !is_ours(&sites.of_origin_key(&origin_key)) {
                 continue;
             }
-            let origin = match place {
+            let origin = match origin_key {
                 OriginKey::Origin(origin) => Some(origin),
                 _ => None,
             };
@@ -174,9 +175,9 @@ impl LogOutages {
     /// out.
     pub(super) fn into_days(self) -> (Vec<AnswersOfDay>, bool) {
         let (days, others) = self.days.into_parts();
-        let of_day = |(OriginDay { place, day, is_named }, answers)| {
+        let of_day = |(OriginDay { origin_key, day, is_named }, answers)| {
             let Answers { answered: answered_hours, in_vain } = answers;
-            AnswersOfDay { place, is_named, day, answered_hours, in_vain }
+            AnswersOfDay { origin_key, is_named, day, answered_hours, in_vain }
         };
         // In the order of their keys, not in that of the hashes of these.
         let days: BTreeMap<OriginDay, Answers> = days.collect();
@@ -185,11 +186,11 @@ impl LogOutages {
 
     /// Of what [`LogOutages::into_days`] gave; `None` where it cannot have.
     pub(super) fn of_days(days: Vec<AnswersOfDay>, is_cut: bool) -> Option<LogOutages> {
-        let mut witness = LogOutages::default();
+        let mut log_outages = LogOutages::default();
         if days.len() > DAYS_MAX {
             return None;
         }
-        for AnswersOfDay { place, is_named, day, answered_hours: answered, in_vain } in days {
+        for AnswersOfDay { origin_key, is_named, day, answered_hours: answered, in_vain } in days {
             let is_time = UtcTime::from_unix_seconds(day.checked_mul(DAY_SECONDS)?).is_some();
             let is_hours = answered >> HOURS_OF_DAY == 0
                 && in_vain.iter().all(|(&hour, clients)| {
@@ -197,22 +198,23 @@ impl LogOutages {
                         && answered >> hour & 1 == 0
                         && (1..=CLIENTS_MIN).contains(&clients.len())
                 });
-            if !is_time || !is_hours || matches!(place, OriginKey::Invalid | OriginKey::Others) {
+            if !is_time || !is_hours || matches!(origin_key, OriginKey::Invalid | OriginKey::Others)
+            {
                 return None;
             }
-            let key = OriginDay { place, day, is_named };
-            witness.days.add(&key, Answers { answered, in_vain });
+            let key = OriginDay { origin_key, day, is_named };
+            log_outages.days.add(&key, Answers { answered, in_vain });
         }
         if is_cut {
-            witness.days.add_to_others(Answers::default());
+            log_outages.days.add_to_others(Answers::default());
         }
-        Some(witness)
+        Some(log_outages)
     }
 }
 
 /// Whether what a host answers counts.
 fn is_ours(site: &Site) -> bool {
-    site.standing == OriginRank::Named || site.known.is_some()
+    site.origin_rank == OriginRank::Named || site.known.is_some()
 }
 
 merge_fields!(LogOutages { days });
@@ -220,7 +222,7 @@ merge_fields!(LogOutages { days });
 impl StableHash for OriginDay {
     /// Hosts that the user named are never pushed out by those that anybody can make up.
     fn stable_hash(&self) -> u64 {
-        let hash = format!("{} {}", self.day, self.place).as_bytes().stable_hash();
+        let hash = format!("{} {}", self.day, self.origin_key).as_bytes().stable_hash();
         hash >> 1 | u64::from(!self.is_named) << 63
     }
 }
@@ -279,36 +281,36 @@ mod tests {
     use crate::url::dialect::Dialect;
     use crate::url::origin::Origin;
 
-    fn site(host: &str, standing: OriginRank) -> Site {
-        let place = Arc::new(OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap()));
-        Site { place, standing, known: None, host_source: HostSource::Own }
+    fn site(host: &str, origin_rank: OriginRank) -> Site {
+        let origin_key = Arc::new(OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap()));
+        Site { origin_key, origin_rank, known: None, host_source: HostSource::Own }
     }
 
     /// Where the user named `https://a.example` and nothing is known of any host.
-    fn silent(witness: LogOutages) -> FoundOutages {
+    fn silent(log_outages: LogOutages) -> FoundOutages {
         let store = Store::Directory(Directory::default());
         let judge = Judge::new(store, &Registry::builtin(), Dialect::Google).unwrap();
         let origin = Origin::parse(b"https://a.example");
-        witness.into_silent(&judge, &OriginOptions { origin, ..OriginOptions::default() })
+        log_outages.into_silent(&judge, &OriginOptions { origin, ..OriginOptions::default() })
     }
 
     /// `(minute, status, client)`, in any order and however split between workers.
     #[track_caller]
     fn check(asked: &[(i64, u16, u64)], expected: &[i64]) {
         let site = site("https://a.example", OriginRank::Named);
-        let witness = |asked: &[(i64, u16, u64)]| {
-            let mut witness = LogOutages::default();
+        let log_outages = |asked: &[(i64, u16, u64)]| {
+            let mut log_outages = LogOutages::default();
             for &(minute, status, client) in asked {
                 let time = UtcTime::from_unix_seconds(minute * 60).unwrap();
-                witness.count(&site, OutageHosts::Ours, time, status, client);
+                log_outages.count(&site, OutageHosts::Ours, time, status, client);
             }
-            witness
+            log_outages
         };
         let backwards: Vec<_> = asked.iter().rev().copied().collect();
         for asked in [asked, &backwards] {
             for cut in 0..=asked.len() {
-                let mut whole = witness(&asked[..cut]);
-                whole.absorb(witness(&asked[cut..]));
+                let mut whole = log_outages(&asked[..cut]);
+                whole.absorb(log_outages(&asked[cut..]));
                 let (days, is_cut) = whole.into_days();
                 let whole = LogOutages::of_days(days, is_cut).unwrap();
                 let found = silent(whole).hours.into_values().next().unwrap_or_default();
@@ -332,37 +334,40 @@ mod tests {
     }
 
     #[test]
-    fn strangers_of_whom_nothing_is_known_show_nothing() {
+    fn unknown_strangers_show_nothing() {
         for hosts in [OutageHosts::Ours, OutageHosts::All] {
-            let mut witness = LogOutages::default();
+            let mut log_outages = LogOutages::default();
             let stranger = site("https://b.example", OriginRank::Stranger(1));
             for client in 0..9 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
-                witness.count(&stranger, hosts, time, 503, client);
+                log_outages.count(&stranger, hosts, time, 503, client);
             }
             // It may become known before it is asked what they show.
-            assert_eq!(witness.clone().into_days().0.len(), usize::from(hosts == OutageHosts::All));
-            assert!(silent(witness).hours.is_empty());
+            assert_eq!(
+                log_outages.clone().into_days().0.len(),
+                usize::from(hosts == OutageHosts::All)
+            );
+            assert!(silent(log_outages).hours.is_empty());
         }
     }
 
     #[test]
     fn what_is_kept_of_clients_depends_neither_on_their_order_nor_on_how_they_are_split() {
         let site = site("https://a.example", OriginRank::Named);
-        let witness = |clients: &[u64]| {
-            let mut witness = LogOutages::default();
+        let log_outages = |clients: &[u64]| {
+            let mut log_outages = LogOutages::default();
             for &client in clients {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
-                witness.count(&site, OutageHosts::Ours, time, 503, client);
+                log_outages.count(&site, OutageHosts::Ours, time, 503, client);
             }
-            witness
+            log_outages
         };
-        let expected = witness(&[1, 2, 3, 4, 5]).into_days();
+        let expected = log_outages(&[1, 2, 3, 4, 5]).into_days();
         for (left, right) in
             [(&[5, 4, 3][..], &[2, 1][..]), (&[3, 5], &[1, 4, 2]), (&[], &[4, 2, 5, 3, 1])]
         {
-            let mut whole = witness(left);
-            whole.absorb(witness(right));
+            let mut whole = log_outages(left);
+            whole.absorb(log_outages(right));
             assert_eq!(whole.into_days(), expected);
         }
     }
@@ -370,14 +375,14 @@ mod tests {
     /// One machine may know of a host what the other does not.
     #[test]
     fn a_host_that_is_named_here_and_not_there_is_one_host() {
-        let count = |standing, status| {
-            let mut witness = LogOutages::default();
+        let count = |origin_rank, status| {
+            let mut log_outages = LogOutages::default();
             for client in 0..3 {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
-                let site = site("https://a.example", standing);
-                witness.count(&site, OutageHosts::All, time, status, client);
+                let site = site("https://a.example", origin_rank);
+                log_outages.count(&site, OutageHosts::All, time, status, client);
             }
-            witness
+            log_outages
         };
         let mut whole = count(OriginRank::Named, 503);
         whole.absorb(count(OriginRank::Stranger(7), 200));
@@ -388,7 +393,7 @@ mod tests {
     fn days_that_cannot_have_been_collected_are_refused() {
         let fits = |change: fn(&mut AnswersOfDay)| {
             let mut day = AnswersOfDay {
-                place: OriginKey::Unnamed,
+                origin_key: OriginKey::Unnamed,
                 is_named: true,
                 day: 20_000,
                 answered_hours: 1,
@@ -398,7 +403,7 @@ mod tests {
             LogOutages::of_days(vec![day], false).is_some()
         };
         assert!(fits(|_| {}));
-        assert!(!fits(|day| day.place = OriginKey::Others));
+        assert!(!fits(|day| day.origin_key = OriginKey::Others));
         assert!(!fits(|day| day.day = i64::MAX));
         assert!(!fits(|day| day.day = 1 << 50));
         assert!(!fits(|day| day.answered_hours = 1 << 24));

@@ -61,7 +61,7 @@ use crate::merge::Merge;
 use chunk_queue::{ChunkWorker, LogReader};
 use day_counters::DayKey;
 use evidence::EvidenceSink;
-use extent::{Extent, ReadRange, ReadingEnd};
+use extent::{Extent, ReadRange, ReadRangeEnd};
 use identities::Identities;
 use input_end::InputEnd;
 use origin_options::OriginOptions;
@@ -96,7 +96,7 @@ pub struct Options {
     pub before_first: BeforeFirst,
     /// A draft of a robots.txt by which requests are judged besides.
     pub draft: Option<Arc<Draft>>,
-    /// How much is told apart.
+    /// How much is distinguished.
     pub limits: TallyLimits,
 }
 
@@ -144,8 +144,8 @@ pub fn run(
     evidence: Option<&EvidenceSink<'_>>,
 ) -> Result<Tally> {
     let context = context(sources, options, judge, registry, identities, Pass::Judge);
-    let readings = whole(sources);
-    let (mut counted, ends) = add_up(sources, &readings, options, &context, progress, evidence)?;
+    let ranges = whole(sources);
+    let (mut counted, ends) = add_up(sources, &ranges, options, &context, progress, evidence)?;
     let counter = counted.counters.take(DayKey::AllDays).unwrap_or_else(|| context.counter());
     let ends = ends.into_iter().map(|end| end.input).collect();
     let draft = options.draft.as_ref().map(|draft| (draft.summary(), draft.robots()));
@@ -155,14 +155,14 @@ pub fn run(
     build::tally(counter, sources, ends, run)
 }
 
-/// What must be known of `sources` before [`run`], as far as `first` wants it and `readings` ask for
+/// What must be known of `sources` before [`run`], as far as `first` wants it and `ranges` ask for
 /// it, and how each of them ended. Reads all of them, once.
 ///
 /// # Errors
 /// Where threads cannot be started.
 pub fn collect(
     sources: &[Source],
-    readings: &[ReadRange],
+    ranges: &[ReadRange],
     options: &Options,
     first: &FirstPass<'_>,
     progress: &Progress,
@@ -170,7 +170,7 @@ pub fn collect(
     let FirstPass { judge, registry, identities, wanted, client_key } = *first;
     let mut context = context(sources, options, judge, registry, identities, Pass::Collect(wanted));
     context.client_key = Some(client_key);
-    let (counted, ends) = add_up(sources, readings, options, &context, progress, None)?;
+    let (counted, ends) = add_up(sources, ranges, options, &context, progress, None)?;
     Ok((counted.collected, ends.into_iter().map(|end| end.input).collect()))
 }
 
@@ -210,23 +210,23 @@ pub fn whole(sources: &[Source]) -> Vec<ReadRange> {
 
 fn add_up(
     sources: &[Source],
-    readings: &[ReadRange],
+    ranges: &[ReadRange],
     options: &Options,
     context: &Context<'_>,
     progress: &Progress,
     evidence: Option<&EvidenceSink<'_>>,
-) -> Result<(WorkerCounts, Vec<ReadingEnd>)> {
-    let limits = chunk_queue::limits(options.threads, readings.len());
+) -> Result<(WorkerCounts, Vec<ReadRangeEnd>)> {
+    let limits = chunk_queue::limits(options.threads, ranges.len());
     let worker = || {
         let sites = Sites::new(context.judge, &options.naming);
         ChunkWorker { worker: Worker::new(context, sites), lines: &progress.lines, evidence }
     };
     let Options { chunk_bytes, ref hints, .. } = *options;
     let reader = LogReader { chunk_bytes, hints, evidence };
-    let queue = WorkQueue::new(limits, readings.len())?;
-    let (counted, ends) = queue.run(readings, worker, |reading, queue| {
-        let opened = open(&sources[reading.file.index()], &progress.bytes_read);
-        reader.read(reading, opened, queue)
+    let queue = WorkQueue::new(limits, ranges.len())?;
+    let (counted, ends) = queue.run(ranges, worker, |range, queue| {
+        let opened = open(&sources[range.file.index()], &progress.bytes_read);
+        reader.read(range, opened, queue)
     })?;
     let mut sums = WorkerCounts::new(context);
     counted.into_iter().for_each(|counted| sums.absorb(counted));

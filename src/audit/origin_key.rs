@@ -43,8 +43,8 @@ impl fmt::Display for OriginKey {
 }
 
 impl From<OriginKey> for String {
-    fn from(place: OriginKey) -> String {
-        place.to_string()
+    fn from(origin_key: OriginKey) -> String {
+        origin_key.to_string()
     }
 }
 
@@ -54,7 +54,7 @@ impl TryFrom<String> for OriginKey {
     /// Reads what is written.
     fn try_from(text: String) -> Result<OriginKey, String> {
         let known = [OriginKey::Unnamed, OriginKey::Invalid, OriginKey::Others];
-        let known = known.into_iter().find(|place| place.to_string() == text);
+        let known = known.into_iter().find(|origin_key| origin_key.to_string() == text);
         let origin = || {
             let origin = Origin::parse(text.as_bytes()).map(OriginKey::Origin);
             origin.filter(|origin| origin.to_string() == text)
@@ -79,10 +79,10 @@ pub enum OriginRank {
 }
 
 impl OriginRank {
-    /// Of `place`, which may be folded if it `is_stranger`.
-    pub fn new(place: &OriginKey, is_stranger: bool) -> OriginRank {
+    /// Of `origin_key`, which may be folded if it `is_stranger`.
+    pub fn new(origin_key: &OriginKey, is_stranger: bool) -> OriginRank {
         match is_stranger {
-            true => OriginRank::Stranger(place.stable_hash()),
+            true => OriginRank::Stranger(origin_key.stable_hash()),
             false => OriginRank::Named,
         }
     }

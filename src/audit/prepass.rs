@@ -8,7 +8,7 @@ use crate::judge::Judge;
 use crate::merge::merge_fields;
 use crate::url::origin::Origin;
 
-use super::dns_candidates::{DnsCandidate, SUSPECTS_MAX};
+use super::dns_candidates::{CANDIDATES_MAX, DnsCandidate};
 use super::log_outages::{LogOutages, OutageHosts};
 use super::origin_key::{OriginKey, OriginRank};
 use super::{client_key::ClientKey, identities::Identities};
@@ -42,7 +42,7 @@ pub struct FirstPass<'a> {
     pub identities: &'a Identities,
     /// What is collected.
     pub wanted: Wanted,
-    /// By what clients are told apart.
+    /// By what clients are distinguished.
     pub client_key: &'a ClientKey,
 }
 
@@ -69,7 +69,7 @@ impl Collected {
     /// Nothing yet of what is `wanted`; at most `strangers_max` origins that the user did not name.
     pub fn new(wanted: Wanted, strangers_max: usize) -> Collected {
         Collected {
-            addresses: wanted.addresses.then(|| Bounded::new(SUSPECTS_MAX)),
+            addresses: wanted.addresses.then(|| Bounded::new(CANDIDATES_MAX)),
             answers: wanted.outages.map(|_| LogOutages::default()),
             origins: wanted.origins.then(|| AskedOrigins::new(strangers_max)),
         }
@@ -84,10 +84,10 @@ impl AskedOrigins {
         AskedOrigins { named: BTreeSet::new(), strangers: Bounded::new(strangers_max) }
     }
 
-    /// Adds the origin of `place`, if it is one.
-    pub(super) fn add(&mut self, place: &OriginKey, standing: OriginRank) {
-        let OriginKey::Origin(origin) = place else { return };
-        match standing {
+    /// Adds the origin of `origin_key`, if it is one.
+    pub(super) fn add(&mut self, origin_key: &OriginKey, origin_rank: OriginRank) {
+        let OriginKey::Origin(origin) = origin_key else { return };
+        match origin_rank {
             OriginRank::Stranger(hash) => self.strangers.add_hashed(hash, origin.clone(), ()),
             OriginRank::Named if !self.named.contains(origin) => {
                 self.named.insert(origin.clone());
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn strangers_push_out_no_origin_that_the_user_named() {
-        let place = |host: String| OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap());
+        let origin_key = |host: String| OriginKey::Origin(Origin::parse(host.as_bytes()).unwrap());
         let mut forwards = AskedOrigins::new(3);
         let mut backwards = AskedOrigins::new(3);
-        let named = place("https://named.example".to_owned());
+        let named = origin_key("https://named.example".to_owned());
         forwards.add(&named, OriginRank::Named);
         for number in 0..9 {
             for (origins, number) in [(&mut forwards, number), (&mut backwards, 8 - number)] {
-                let stranger = place(format!("https://{number}.example"));
+                let stranger = origin_key(format!("https://{number}.example"));
                 origins.add(&stranger, OriginRank::Stranger(stranger.stable_hash()));
             }
         }

@@ -1,11 +1,11 @@
 //! Who had read robots.txt before a violation, and how long before.
 //!
 //! For each violation the question is asked of the crawler itself first, then
-//! of the other crawlers of its operator, who may share copies. Only readings of
+//! of the other crawlers of its operator, who may share copies. Only successful fetches of
 //! the same origin and of the same identity class count: a spoofed crawler knows
 //! nothing of what its namesake has read, and nobody shares with it. All is
 //! resolved by the minute, after everything is merged; within one minute the
-//! reading counts as earlier.
+//! successful fetch counts as earlier.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
@@ -16,51 +16,54 @@ use crate::merge::merge_fields;
 
 /// Violations by who had read robots.txt before: each is one of the first four.
 #[derive(Clone, Debug, Default)]
-pub struct Awareness {
+pub struct PriorFetchCounts {
     /// The crawler itself had.
-    pub read_by_itself: u64,
+    pub prior_fetch_own: u64,
     /// It had not, but another crawler of its operator had.
-    pub read_by_operator: u64,
+    pub prior_fetch_operator: u64,
     /// Neither had, as far as these logs show.
-    pub not_read_in_logs: u64,
+    pub prior_fetch_none: u64,
     /// The times of requests were given up, so that nobody can say.
-    pub reading_unknown: u64,
-    /// Of `not_read_in_logs`: the crawler had asked for robots.txt, but that was no reading.
-    pub asked_without_reading: u64,
-    /// Of those that were read: the last reading before was answered 200.
-    pub last_reading_200: u64,
-    /// Of those that were read: the last reading before was answered 304.
-    pub last_reading_304: u64,
-    /// Violations by the age of that reading in minutes.
+    pub prior_fetch_unknown: u64,
+    /// Of `prior_fetch_none`: the crawler had asked for robots.txt, but that was no successful fetch.
+    pub prior_fetch_failed: u64,
+    /// Of those that were read: the last successful fetch before was answered 200.
+    pub last_fetch_200: u64,
+    /// Of those that were read: the last successful fetch before was answered 304.
+    pub last_fetch_304: u64,
+    /// Violations by the age of that successful fetch in minutes.
     ages: TimeBuckets,
 }
 
-/// How old the last reading before a violation was, in minutes.
+/// How old the last successful fetch before a violation was, in minutes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ages {
-    /// Of the violation soonest after a reading.
+    /// Of the violation soonest after a successful fetch.
     pub min: u64,
     /// No more than this for at least half of the violations.
     pub median: u64,
-    /// Of the violation longest after a reading.
+    /// Of the violation longest after a successful fetch.
     pub max: u64,
 }
 
-impl Awareness {
+impl PriorFetchCounts {
     /// All violations.
     pub fn total(&self) -> u64 {
-        self.read_by_itself + self.read_by_operator + self.not_read_in_logs + self.reading_unknown
+        self.prior_fetch_own
+            + self.prior_fetch_operator
+            + self.prior_fetch_none
+            + self.prior_fetch_unknown
     }
 
     /// Whether the parts agree.
     pub fn holds(&self) -> bool {
-        let read = self.read_by_itself + self.read_by_operator;
-        self.last_reading_200 + self.last_reading_304 == read
+        let read = self.prior_fetch_own + self.prior_fetch_operator;
+        self.last_fetch_200 + self.last_fetch_304 == read
             && self.ages.total() == read
-            && self.asked_without_reading <= self.not_read_in_logs
+            && self.prior_fetch_failed <= self.prior_fetch_none
     }
 
-    /// The ages of readings; `None` where nothing had been read.
+    /// The ages of successful fetches; `None` where nothing had been read.
     pub fn ages(&self) -> Option<Ages> {
         let ages = self.ages.buckets();
         let minutes = |&(age, _): &(i64, u64)| age.unsigned_abs();
@@ -77,44 +80,44 @@ impl Awareness {
         })
     }
 
-    fn count_read(&mut self, reading: Reading, violations: u64) {
-        match reading.answer {
-            Answer::Ok => self.last_reading_200 += violations,
-            Answer::NotModified => self.last_reading_304 += violations,
+    fn count_fetch(&mut self, fetch: SuccessfulFetch, violations: u64) {
+        match fetch.answer {
+            Answer::Ok => self.last_fetch_200 += violations,
+            Answer::NotModified => self.last_fetch_304 += violations,
         }
     }
 }
 
-merge_fields!(Awareness {
-    read_by_itself,
-    read_by_operator,
-    not_read_in_logs,
-    reading_unknown,
-    asked_without_reading,
-    last_reading_200,
-    last_reading_304,
+merge_fields!(PriorFetchCounts {
+    prior_fetch_own,
+    prior_fetch_operator,
+    prior_fetch_none,
+    prior_fetch_unknown,
+    prior_fetch_failed,
+    last_fetch_200,
+    last_fetch_304,
     ages,
 });
 
-/// Who read the robots.txt of one place, and when.
+/// Who fetched the robots.txt of one origin, and when.
 #[derive(Debug)]
-pub struct Readers<'a> {
+pub struct OriginFetches<'a> {
     crawlers: &'a [Crawler],
-    actors: Vec<Reader>,
+    actors: Vec<ActorFetches>,
 }
 
 #[derive(Debug)]
-struct Reader {
+struct ActorFetches {
     actor: Actor,
     /// When it read, ascending.
-    readings: Vec<Reading>,
+    fetches: Vec<SuccessfulFetch>,
     /// When it first asked for robots.txt, whatever the answer.
     first_asked: Option<i64>,
     times: Times,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Reading {
+struct SuccessfulFetch {
     minute: i64,
     /// Within one minute, 200 counts as the last.
     answer: Answer,
@@ -128,37 +131,39 @@ enum Answer {
 
 /// All that one crawler could know.
 #[derive(Debug)]
-pub struct Knowledge<'a> {
-    own: &'a Reader,
+pub struct KnownFetches<'a> {
+    own: &'a ActorFetches,
     /// Of the other crawlers of its operator, ascending.
-    operator: Vec<Reading>,
-    /// Whether all of those crawlers' readings are known.
+    operator: Vec<SuccessfulFetch>,
+    /// Whether all of those crawlers' successful fetches are known.
     operator_times: Times,
 }
 
-impl<'a> Readers<'a> {
+impl<'a> OriginFetches<'a> {
     /// Who read the robots.txt of an origin, of which these are the rows.
-    pub fn new(rows: &[(Actor, CrawlerTally)], crawlers: &'a [Crawler]) -> Readers<'a> {
-        let reader = |(actor, tally): &(Actor, CrawlerTally)| Reader {
+    pub fn new(rows: &[(Actor, CrawlerTally)], crawlers: &'a [Crawler]) -> OriginFetches<'a> {
+        let actor_fetches = |(actor, tally): &(Actor, CrawlerTally)| ActorFetches {
             actor: *actor,
-            readings: readings(&tally.readings),
-            first_asked: tally.readings.fetched.map(|span| span.first.unix_minute()),
+            fetches: fetches(&tally.robots_fetches),
+            first_asked: tally.robots_fetches.fetched.map(|span| span.first.unix_minute()),
             times: tally.times,
         };
-        Readers { crawlers, actors: rows.iter().map(reader).collect() }
+        OriginFetches { crawlers, actors: rows.iter().map(actor_fetches).collect() }
     }
 
     /// What `actor`, who is one of them, could know.
-    pub fn knowledge(&self, actor: Actor) -> Knowledge<'_> {
-        let own = self.actors.iter().find(|reader| reader.actor == actor);
+    pub fn known_fetches(&self, actor: Actor) -> KnownFetches<'_> {
+        let own = self.actors.iter().find(|actor_fetches| actor_fetches.actor == actor);
         let own = own.expect("only those who were given are asked for");
-        let others = || self.actors.iter().filter(|reader| self.may_share(reader.actor, actor));
-        let mut operator: Vec<Reading> =
-            others().flat_map(|reader| reader.readings.iter().copied()).collect();
+        let others = || {
+            self.actors.iter().filter(|actor_fetches| self.may_share(actor_fetches.actor, actor))
+        };
+        let mut operator: Vec<SuccessfulFetch> =
+            others().flat_map(|actor_fetches| actor_fetches.fetches.iter().copied()).collect();
         operator.sort_unstable();
-        let is_known = others().all(|reader| reader.times == Times::Kept);
+        let is_known = others().all(|actor_fetches| actor_fetches.times == Times::Kept);
         let operator_times = if is_known { Times::Kept } else { Times::GivenUp };
-        Knowledge { own, operator, operator_times }
+        KnownFetches { own, operator, operator_times }
     }
 
     /// Whether two different crawlers may have shared a copy.
@@ -172,52 +177,52 @@ impl<'a> Readers<'a> {
     }
 }
 
-impl Knowledge<'_> {
+impl KnownFetches<'_> {
     /// Who had read before the violations of `minutes`, of which there are `requests`.
-    pub fn before(&self, minutes: &TimeBuckets, requests: u64) -> Awareness {
-        let mut awareness = Awareness::default();
+    pub fn before(&self, minutes: &TimeBuckets, requests: u64) -> PriorFetchCounts {
+        let mut prior_fetches = PriorFetchCounts::default();
         if self.own.times == Times::GivenUp {
-            awareness.reading_unknown = requests;
-            return awareness;
+            prior_fetches.prior_fetch_unknown = requests;
+            return prior_fetches;
         }
         let mut ages = Vec::new();
         for (minute, violations) in minutes.buckets() {
-            if let Some(reading) = last_by(&self.own.readings, minute) {
-                awareness.read_by_itself += violations;
-                awareness.count_read(reading, violations);
-                ages.push((minute - reading.minute, violations));
+            if let Some(fetch) = last_by(&self.own.fetches, minute) {
+                prior_fetches.prior_fetch_own += violations;
+                prior_fetches.count_fetch(fetch, violations);
+                ages.push((minute - fetch.minute, violations));
             } else if self.operator_times == Times::GivenUp {
-                awareness.reading_unknown += violations;
-            } else if let Some(reading) = last_by(&self.operator, minute) {
-                awareness.read_by_operator += violations;
-                awareness.count_read(reading, violations);
-                ages.push((minute - reading.minute, violations));
+                prior_fetches.prior_fetch_unknown += violations;
+            } else if let Some(fetch) = last_by(&self.operator, minute) {
+                prior_fetches.prior_fetch_operator += violations;
+                prior_fetches.count_fetch(fetch, violations);
+                ages.push((minute - fetch.minute, violations));
             } else {
-                awareness.not_read_in_logs += violations;
+                prior_fetches.prior_fetch_none += violations;
                 if self.own.first_asked.is_some_and(|asked| asked <= minute) {
-                    awareness.asked_without_reading += violations;
+                    prior_fetches.prior_fetch_failed += violations;
                 }
             }
         }
-        awareness.ages = TimeBuckets::of(ages);
-        awareness
+        prior_fetches.ages = TimeBuckets::of(ages);
+        prior_fetches
     }
 }
 
-fn readings(tally: &FetchTally) -> Vec<Reading> {
+fn fetches(tally: &FetchTally) -> Vec<SuccessfulFetch> {
     let of = |series: &TimeBuckets, answer| {
-        series.buckets().into_iter().map(move |(minute, _)| Reading { minute, answer })
+        series.buckets().into_iter().map(move |(minute, _)| SuccessfulFetch { minute, answer })
     };
-    let mut readings: Vec<Reading> =
+    let mut fetches: Vec<SuccessfulFetch> =
         of(&tally.read_200, Answer::Ok).chain(of(&tally.read_304, Answer::NotModified)).collect();
-    readings.sort_unstable();
-    readings
+    fetches.sort_unstable();
+    fetches
 }
 
-/// The last of `readings` in `minute` or before.
-fn last_by(readings: &[Reading], minute: i64) -> Option<Reading> {
-    let count = readings.partition_point(|reading| reading.minute <= minute);
-    Some(readings[count.checked_sub(1)?])
+/// The last of `fetches` in `minute` or before.
+fn last_by(fetches: &[SuccessfulFetch], minute: i64) -> Option<SuccessfulFetch> {
+    let count = fetches.partition_point(|fetch| fetch.minute <= minute);
+    Some(fetches[count.checked_sub(1)?])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether a crawler had read robots.txt before it asked for anything else.
 //!
 //! Lines come in any order, so requests are kept by the minute and resolved at
-//! the end; within one minute the reading counts as the earlier.
+//! the end; within one minute the successful fetch counts as the earlier.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,17 +19,18 @@ pub struct FetchTally {
     pub statuses: Statuses,
     /// When it asked for robots.txt.
     pub fetched: Option<Span>,
-    /// Readings: a GET that was answered 200 or 304.
-    pub readings: u64,
+    /// Successful fetches: each a GET that was answered 200 or 304.
+    #[serde(rename = "readings")]
+    pub successful_fetches: u64,
     /// When it read robots.txt.
     pub read: Option<Span>,
-    /// Readings that were answered 200, by minute.
+    /// Successful fetches that were answered 200, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub read_200: TimeBuckets,
-    /// Readings that were answered 304, by minute.
+    /// Successful fetches that were answered 304, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub read_304: TimeBuckets,
-    /// Other requests by minute, for minutes before the first reading that is known so far: at
+    /// Other requests by minute, for minutes before the first successful fetch that is known so far: at
     /// most 1,440 for each day.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub waiting: TimeBuckets,
@@ -46,33 +47,33 @@ impl FetchTally {
             _ => return,
         };
         answered.add(time.unix_minute(), 1);
-        self.readings += 1;
-        let is_first = self.is_before_reading(time.unix_minute());
+        self.successful_fetches += 1;
+        let is_first = self.is_before_first_fetch(time.unix_minute());
         self.read.absorb(Some(Span::at(time)));
         if is_first {
-            self.forget_what_came_after();
+            self.forget_later_requests();
         }
     }
 
     /// Counts a request for anything else.
     pub fn count_other(&mut self, time: UtcTime) {
-        if self.is_before_reading(time.unix_minute()) {
+        if self.is_before_first_fetch(time.unix_minute()) {
             self.waiting.add(time.unix_minute(), 1);
         }
     }
 
-    /// Requests for anything else in minutes before that of the first reading;
+    /// Requests for anything else in minutes before that of the first successful fetch;
     /// all of them, if robots.txt was never read.
-    pub fn requests_before_first_reading(&self) -> u64 {
+    pub fn requests_before_first_fetch(&self) -> u64 {
         self.waiting.total()
     }
 
-    fn is_before_reading(&self, minute: i64) -> bool {
+    fn is_before_first_fetch(&self, minute: i64) -> bool {
         self.read.is_none_or(|read| minute < read.first.unix_minute())
     }
 
-    /// Another worker's earlier reading can only take more away, so nothing is lost.
-    fn forget_what_came_after(&mut self) {
+    /// Another worker's earlier successful fetch can only take more away, so nothing is lost.
+    fn forget_later_requests(&mut self) {
         if let Some(read) = self.read {
             self.waiting.forget_from(read.first.unix_minute());
         }
@@ -80,8 +81,8 @@ impl FetchTally {
 }
 
 merge_fields!(
-    FetchTally { statuses, fetched, readings, read, read_200, read_304, waiting },
-    forget_what_came_after
+    FetchTally { statuses, fetched, successful_fetches, read, read_200, read_304, waiting },
+    forget_later_requests
 );
 
 #[cfg(test)]
@@ -109,7 +110,7 @@ mod tests {
             let [left, right] = &mut tallies;
             left.absorb(std::mem::take(right));
             assert_eq!(
-                left.requests_before_first_reading(),
+                left.requests_before_first_fetch(),
                 expected_before,
                 "{events:?} cut at {cut}"
             );
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_before_the_first_reading_are_found_in_any_order() {
+    fn requests_before_the_first_fetch_are_found_in_any_order() {
         check(&[('x', 1), ('x', 2), ('r', 3), ('x', 3), ('x', 4)], 2);
         check(&[('x', 4), ('r', 3), ('x', 2), ('r', 9), ('x', 1)], 2);
         check(&[('r', 9), ('x', 4), ('r', 3), ('x', 3)], 0);
@@ -125,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_get_that_was_answered_reads() {
+    fn only_an_answered_get_is_a_successful_fetch() {
         let mut tally = FetchTally::default();
         tally.count_fetch(at(1, 0), b"HEAD", 200);
         tally.count_fetch(at(1, 0), b"GET", 404);
-        assert_eq!((tally.readings, tally.statuses.total()), (0, 2));
+        assert_eq!((tally.successful_fetches, tally.statuses.total()), (0, 2));
         tally.count_fetch(at(2, 0), b"GET", 304);
-        assert_eq!((tally.readings, tally.read), (1, Some(Span::at(at(2, 0)))));
+        assert_eq!((tally.successful_fetches, tally.read), (1, Some(Span::at(at(2, 0)))));
     }
 }

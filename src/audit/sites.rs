@@ -24,9 +24,9 @@ const REMEMBERED_BYTES_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Site {
     /// What the report calls it.
-    pub place: Arc<OriginKey>,
+    pub origin_key: Arc<OriginKey>,
     /// Whether it may be folded into `(others)`.
-    pub standing: OriginRank,
+    pub origin_rank: OriginRank,
     /// What governs it, and when; `None` where nothing is known.
     pub known: Option<Arc<OriginHistory>>,
     /// Who says that the request was addressed there.
@@ -101,8 +101,8 @@ impl<'a> Sites<'a> {
         let default_site = match &naming.origin {
             Some(origin) => sites.site(Some(origin.clone()), HostSource::Own),
             None => Site {
-                place: Arc::new(OriginKey::Unnamed),
-                standing: OriginRank::Named,
+                origin_key: Arc::new(OriginKey::Unnamed),
+                origin_rank: OriginRank::Named,
                 known: judge.unnamed_known(),
                 host_source: HostSource::Own,
             },
@@ -182,8 +182,8 @@ impl<'a> Sites<'a> {
 
     /// Where a record was addressed whose target names its own origin; `own` is what else it says.
     pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: SiteId) -> SiteId {
-        let own_place = Arc::clone(&self.get(own).place);
-        let own_host = own_place.host();
+        let own_origin_key = Arc::clone(&self.get(own).origin_key);
+        let own_host = own_origin_key.host();
         self.set_key(&[scheme, b"://", authority, b"\0", own_host.unwrap_or("").as_bytes()]);
         if let Some(known) = self.foreign.get(self.key.as_slice()) {
             return *known;
@@ -206,10 +206,10 @@ impl<'a> Sites<'a> {
     }
 
     /// What is known of a place of ours.
-    pub fn of_place(&self, place: &OriginKey) -> Site {
-        match place {
+    pub fn of_origin_key(&self, origin_key: &OriginKey) -> Site {
+        match origin_key {
             OriginKey::Unnamed => {
-                Site { place: Arc::new(OriginKey::Unnamed), ..self.sites[0].clone() }
+                Site { origin_key: Arc::new(OriginKey::Unnamed), ..self.sites[0].clone() }
             }
             OriginKey::Origin(origin) => self.site(Some(origin.clone()), HostSource::Own),
             OriginKey::Invalid | OriginKey::Others => self.site(None, HostSource::Own),
@@ -219,8 +219,8 @@ impl<'a> Sites<'a> {
     fn site(&self, origin: Option<Origin>, host_source: HostSource) -> Site {
         let Some(origin) = origin else {
             return Site {
-                place: Arc::new(OriginKey::Invalid),
-                standing: OriginRank::Named,
+                origin_key: Arc::new(OriginKey::Invalid),
+                origin_rank: OriginRank::Named,
                 known: None,
                 host_source,
             };
@@ -231,9 +231,9 @@ impl<'a> Sites<'a> {
         let is_named = Some(&origin) == named.as_ref()
             || self.judge.is_named(&origin)
             || aliases.is_name(&origin);
-        let place = OriginKey::Origin(origin);
-        let standing = OriginRank::new(&place, !is_named);
-        Site { place: Arc::new(place), standing, known, host_source }
+        let origin_key = OriginKey::Origin(origin);
+        let origin_rank = OriginRank::new(&origin_key, !is_named);
+        Site { origin_key: Arc::new(origin_key), origin_rank, known, host_source }
     }
 
     /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else
@@ -292,11 +292,11 @@ mod tests {
             .split_once(':')
             .map_or((host_port, None), |(host, port)| (host, port.parse().ok()));
         let site = sites.own(Some(host.as_bytes()), port, None);
-        assert_eq!(sites.get(site).place.to_string(), expected, "{host_port}");
+        assert_eq!(sites.get(site).origin_key.to_string(), expected, "{host_port}");
     }
 
     #[test]
-    fn the_scheme_is_told_from_the_port_or_from_what_the_user_named() {
+    fn the_scheme_follows_from_the_port_or_the_named_origin() {
         let judge = judge(&["https_api.example.com_8443.txt", "example.com"]);
         let naming = naming("https://example.org");
         let sites = &mut Sites::new(&judge, &naming);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_given_by_hand_governs_our_hosts_but_no_host_that_only_a_target_names() {
+    fn a_single_file_governs_our_hosts_but_no_host_that_only_a_target_names() {
         let judge = judge(&["robots.txt"]);
         let mut naming = naming("https://example.com");
         naming.aliases.add("old.example.com=www.example.com").unwrap();
@@ -326,9 +326,9 @@ mod tests {
         assert!(!is_known(sites, "http", "proxy.test", own));
         let site = sites.absolute(b"http", b"old.example.com", own);
         let site = sites.get(site);
-        assert!(site.known.is_some() && site.place.to_string() == "http://www.example.com");
+        assert!(site.known.is_some() && site.origin_key.to_string() == "http://www.example.com");
         let unnamed = sites.own(None, None, None);
-        assert_eq!(sites.get(unnamed).place.to_string(), "https://example.com");
+        assert_eq!(sites.get(unnamed).origin_key.to_string(), "https://example.com");
         assert!(!is_known(sites, "http", "proxy.test", unnamed));
     }
 
@@ -338,25 +338,31 @@ mod tests {
         let captured = Captured { host: "file.example".into(), scheme: None, port: Some(8443) };
         let nothing = OriginOptions::default();
         let mut sites = Sites::new(&judge, &nothing);
-        let place = |sites: &mut Sites<'_>, host: Option<&str>, port, scheme| {
+        let origin_key = |sites: &mut Sites<'_>, host: Option<&str>, port, scheme| {
             let site = sites.own(host.map(str::as_bytes), port, scheme);
-            sites.get(site).place.to_string()
+            sites.get(site).origin_key.to_string()
         };
-        assert_eq!(place(&mut sites, None, None, None), "-");
+        assert_eq!(origin_key(&mut sites, None, None, None), "-");
         sites.turn_to(Some(&captured));
-        assert_eq!(place(&mut sites, None, None, None), "http://file.example:8443");
+        assert_eq!(origin_key(&mut sites, None, None, None), "http://file.example:8443");
         let https = Some(Scheme::Https);
-        assert_eq!(place(&mut sites, None, Some(443), https), "https://file.example:8443");
-        assert_eq!(place(&mut sites, Some("log.example"), None, https), "https://log.example");
-        assert_eq!(place(&mut sites, Some("log.example"), Some(80), https), "https://log.example");
+        assert_eq!(origin_key(&mut sites, None, Some(443), https), "https://file.example:8443");
+        assert_eq!(origin_key(&mut sites, Some("log.example"), None, https), "https://log.example");
+        assert_eq!(
+            origin_key(&mut sites, Some("log.example"), Some(80), https),
+            "https://log.example"
+        );
         let (port, http) = (Some(8443), Some(Scheme::Http));
-        assert_eq!(place(&mut sites, Some("log.example"), port, http), "http://log.example:8443");
+        assert_eq!(
+            origin_key(&mut sites, Some("log.example"), port, http),
+            "http://log.example:8443"
+        );
         sites.turn_to(None);
-        assert_eq!(place(&mut sites, None, None, None), "-");
+        assert_eq!(origin_key(&mut sites, None, None, None), "-");
         let named = naming("https://example.com");
         let mut sites = Sites::new(&judge, &named);
         sites.turn_to(Some(&captured));
-        assert_eq!(place(&mut sites, None, None, None), "https://example.com");
-        assert_eq!(place(&mut sites, Some("log.example"), None, None), "http://log.example");
+        assert_eq!(origin_key(&mut sites, None, None, None), "https://example.com");
+        assert_eq!(origin_key(&mut sites, Some("log.example"), None, None), "http://log.example");
     }
 }

@@ -7,10 +7,10 @@ use super::tally::counts::OriginRows;
 use crate::judge::snapshot_history::SnapshotInForce;
 
 /// Origins whose snapshots are told; of the others it is told how many there are.
-pub const ORIGINS_TOLD_MAX: usize = 1000;
+pub const ORIGINS_LISTED_MAX: usize = 1000;
 
 /// Snapshots that are told of one origin, the earliest; of the others it is told how many there are.
-pub const SNAPSHOTS_TOLD_MAX: usize = 100;
+pub const SNAPSHOTS_LISTED_MAX: usize = 100;
 
 /// The snapshots that were judged by.
 #[derive(Clone, Debug, Default)]
@@ -53,10 +53,10 @@ impl Snapshots {
             }
         }
         self.origins_total += 1;
-        if self.origins.len() < ORIGINS_TOLD_MAX {
+        if self.origins.len() < ORIGINS_LISTED_MAX {
             let snapshots_total = deciding.len();
-            let snapshots = deciding.into_iter().take(SNAPSHOTS_TOLD_MAX).collect();
-            let origin = of.place.to_string();
+            let snapshots = deciding.into_iter().take(SNAPSHOTS_LISTED_MAX).collect();
+            let origin = of.origin_key.to_string();
             self.origins.push(OriginSnapshots { origin, snapshots, snapshots_total });
         }
         Ok(())

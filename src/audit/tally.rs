@@ -46,7 +46,7 @@ impl Tally {
     pub fn snapshots_in_force(&self) -> Vec<(String, Vec<SnapshotInForce>)> {
         let in_force = self.counts.origins.iter().filter_map(|of| {
             let (_, snapshots) = of.in_force(&self.header.rulings)?;
-            Some((of.place.to_string(), snapshots))
+            Some((of.origin_key.to_string(), snapshots))
         });
         in_force.collect()
     }

@@ -63,7 +63,7 @@ fn files_naming(
     }
     for (robots, files) in versions.into_values() {
         for token in robots.product_tokens().filter(|token| !token.is_star()) {
-            for name in token.readings() {
+            for name in token.interpretations() {
                 if let Some((sum, last)) = naming.get_mut(&name.to_ascii_lowercase())
                     && *last != Some(robots.id)
                 {

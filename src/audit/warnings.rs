@@ -16,7 +16,9 @@ pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -
         |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
         "format not recognised; set it with --log-format",
     ));
-    warnings.extend(Limitation::ALL.into_iter().filter_map(|caveat| about_format(audit, caveat)));
+    warnings.extend(
+        Limitation::ALL.into_iter().filter_map(|limitation| about_format(audit, limitation)),
+    );
     warnings.extend(unnamed_origin(audit, rulings));
     warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
@@ -55,19 +57,19 @@ fn about_inputs(
 }
 
 /// What the formats of some inputs cannot tell, with their names.
-fn about_format(audit: &ReportModel, caveat: Limitation) -> Option<String> {
-    let has_caveat = |input: &&Input| {
-        input.summary.format.as_ref().is_some_and(|format| format.limitations.contains(&caveat))
+fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
+    let has_limitation = |input: &&Input| {
+        input.summary.format.as_ref().is_some_and(|format| format.limitations.contains(&limitation))
     };
-    let inputs = audit.inputs.iter().filter(has_caveat);
+    let inputs = audit.inputs.iter().filter(has_limitation);
     let mut names: Vec<&str> = inputs
         .filter_map(|input| input.summary.format.as_ref())
         .map(|format| format.name.as_str())
         .collect();
     names.sort_unstable();
     names.dedup();
-    let what = format!("the log format {} {}", names.join(", "), caveat.as_str());
-    about_inputs(audit, |input| has_caveat(&input), &what)
+    let what = format!("the log format {} {}", names.join(", "), limitation.as_str());
+    about_inputs(audit, |input| has_limitation(&input), &what)
 }
 
 /// Nobody knows what was in force then.

@@ -96,11 +96,11 @@ impl Draft {
         Ok(Draft { judge, robots, summary })
     }
 
-    /// What the draft would do to a request to `place` for `path`, on which there was this verdict;
+    /// What the draft would do to a request to `origin_key` for `path`, on which there was this verdict;
     /// `None` where it is not to be compared.
     pub fn compare(
         &self,
-        place: &OriginKey,
+        origin_key: &OriginKey,
         crawler: CrawlerId,
         path: PathQuery<'_>,
         verdict: Verdict,
@@ -116,7 +116,7 @@ impl Draft {
         };
         let is_governed = match &self.summary.scope {
             DraftScope::Everything | DraftScope::OnlyOrigin => true,
-            DraftScope::Origins(origins) => origins.contains(place),
+            DraftScope::Origins(origins) => origins.contains(origin_key),
         };
         if !is_governed {
             return None;

@@ -173,9 +173,9 @@ impl WhatIfRow {
         let mut changed: Vec<ChangedVerdict> = changed.collect::<Result<_>>()?;
         // Not as they were kept: versions are numbered as threads came upon them.
         changed.sort_by_key(|changed| {
-            let place =
+            let rule_key =
                 |rule: &Option<DecidingRule>| rule.as_ref().map(|rule| (rule.digest, rule.line));
-            (changed.change, place(&changed.draft), place(&changed.present))
+            (changed.change, rule_key(&changed.draft), rule_key(&changed.present))
         });
         let (origin, actor) = (row.origin.clone(), row.actor);
         let simulated = WhatIfRow { origin, actor, judged, unchanged, changed };

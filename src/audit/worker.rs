@@ -79,7 +79,7 @@ pub struct Context<'a> {
     pub client_key: Option<&'a ClientKey>,
     /// Whether the lines of each day are counted apart.
     pub is_by_day: bool,
-    /// How much is told apart.
+    /// How much is distinguished.
     pub limits: TallyLimits,
     /// By crawler: the rank of its name.
     pub ranks: Arc<[u16]>,
@@ -178,8 +178,8 @@ impl<'a> Worker<'a> {
         let mut tally = InputTally::default();
         let mut reader = format.reader();
         self.sites.turn_to(self.context.from_paths[chunk.file.index()].as_ref());
-        let place = (chunk.file, chunk.sequence);
-        let mut days = self.context.is_by_day.then(|| ChunkDays::new(place));
+        let position = (chunk.file, chunk.sequence);
+        let mut days = self.context.is_by_day.then(|| ChunkDays::new(position));
         let mut position = Position { file: chunk.file, line: chunk.first_line };
         // Out of here once a chunk: it is large, and lines are many.
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -330,9 +330,9 @@ impl<'a> Worker<'a> {
         tally.span.absorb(Some(Span::at(record.time)));
         match verdict {
             Verdict::RobotsTxt => {
-                tally.readings.count_fetch(record.time, record.method, record.status)
+                tally.robots_fetches.count_fetch(record.time, record.method, record.status)
             }
-            _ => tally.readings.count_other(record.time),
+            _ => tally.robots_fetches.count_other(record.time),
         }
         tally.before_first += u64::from(dated.is_before_first);
         tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
@@ -350,7 +350,7 @@ impl<'a> Worker<'a> {
             if let (Some(evidence), Some(robots)) = (evidence, dated.robots) {
                 let rule = (Arc::clone(robots), rule.line, dated.snapshot);
                 evidence.push(ViolatingRequest::new(
-                    Arc::clone(&site.place),
+                    Arc::clone(&site.origin_key),
                     (crawler, identity),
                     rule,
                     record,
@@ -400,8 +400,8 @@ impl OriginIds {
         if let Some(Some(id)) = self.ids.get(site.index()) {
             return *id;
         }
-        let Site { place, standing, .. } = sites.get(site);
-        let id = rows.origin(place, *standing);
+        let Site { origin_key, origin_rank, .. } = sites.get(site);
+        let id = rows.origin(origin_key, *origin_rank);
         self.ids.resize(self.ids.len().max(site.index() + 1), None);
         self.ids[site.index()] = Some(id);
         id
@@ -429,7 +429,7 @@ fn judged<'s>(
     let dated = judge.verdict(site.known.as_deref(), crawler, path, at);
     let compared = draft
         .zip(path)
-        .and_then(|(draft, path)| draft.compare(&site.place, crawler, path, dated.verdict));
+        .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));
     (dated, compared)
 }
 

@@ -15,9 +15,9 @@ use crate::time::{UtcTime, Zone};
 use crate::url::path::prepare;
 
 use super::answer::{Reason, RowVerdict, VerdictWord};
-use super::asker::{Askers, Asking, asker_of_row};
 use super::by_origin::{ByOrigin, RowTarget};
-use super::input_format::{AskerColumn, InputFormat, WantedColumns};
+use super::crawler_source::{CrawlerSource, CrawlerValue, crawler_of_row};
+use super::input_format::{CrawlerColumn, InputFormat, WantedColumns};
 use super::outcome::{Detail, Outcomes};
 use super::rows::{InputRow, InputRows};
 use super::url_parts::{InvalidUrl, UrlParts};
@@ -28,8 +28,8 @@ use super::{known_origin::KnownOrigin, origin_cache::OriginCache, summary::Verdi
 pub struct BatchContext<'a> {
     /// What is forbidden.
     pub judge: &'a Judge,
-    /// Who asks.
-    pub askers: &'a Askers<'a>,
+    /// The crawlers of the rows.
+    pub crawlers: &'a CrawlerSource<'a>,
     /// Of URLs that name none.
     pub default_scheme: Option<&'a str>,
     /// What will be told of the rows.
@@ -52,7 +52,7 @@ pub struct JudgedBatch {
     pub rows: InputRows,
     /// Into `outcomes`; `per_row` for each row.
     pub answers: Vec<u32>,
-    /// Askers of each row.
+    /// Crawlers of each row.
     pub per_row: usize,
     /// Different ones.
     pub outcomes: Outcomes,
@@ -66,7 +66,7 @@ impl JudgedBatch {
         counts
     }
 
-    /// The rows, each with the places of its outcomes, one for each asker.
+    /// The rows, each with the places of its outcomes, one for each crawler.
     pub fn iter(&self) -> impl Iterator<Item = (InputRow<'_>, &[u32])> {
         self.rows.iter().zip(self.answers.chunks_exact(self.per_row))
     }
@@ -80,40 +80,40 @@ pub fn judge(
     memory: &mut BatchMemory,
 ) -> JudgedBatch {
     let columns = form.cells();
-    let mut desk = Desk::new(context, rows.len());
+    let mut batch_judge = BatchJudge::new(context, rows.len());
     let groups = ByOrigin::of(&rows, columns.url, context.default_scheme);
     for &RowTarget { row: index, .. } in groups.strays() {
         let row = rows.get(index as usize);
         let url = row.cell(columns.url).trim_ascii();
         let why = UrlParts::of(url, context.default_scheme).err().unwrap_or(InvalidUrl::BadHost);
         let verdict = RowVerdict::invalid(why);
-        for (at, asker) in desk.askers(&rows, index, &columns, &mut memory.user_agents) {
-            desk.put(index, at, asker, verdict, &None);
+        for (at, crawler) in batch_judge.crawlers(&rows, index, &columns, &mut memory.user_agents) {
+            batch_judge.put(index, at, crawler, verdict, &None);
         }
     }
     for group in groups.iter() {
         let origin = memory.origins.origin(context.judge, group.key, &group.address);
-        desk.begin_origin();
-        for places in group.places.chunks(PLACES_AT_ONCE) {
-            fetch(&rows, places);
-            for &place in places {
-                desk.judge_row(&rows, place, &columns, &origin, &mut memory.user_agents);
+        batch_judge.begin_origin();
+        for targets in group.targets.chunks(TARGETS_AT_ONCE) {
+            fetch(&rows, targets);
+            for &target in targets {
+                batch_judge.judge_row(&rows, target, &columns, &origin, &mut memory.user_agents);
             }
         }
     }
     drop(groups);
-    let Desk { per_row, answers, outcomes, .. } = desk;
+    let BatchJudge { per_row, answers, outcomes, .. } = batch_judge;
     JudgedBatch { rows, answers, per_row, outcomes }
 }
 
 /// Rows of an origin whose URLs are fetched at once.
-const PLACES_AT_ONCE: usize = 64;
+const TARGETS_AT_ONCE: usize = 64;
 
 /// Looks at each URL of a few rows of an origin, which may be strewn over the whole batch, so that
 /// the processor fetches all of them at once and not one after the other.
-fn fetch(rows: &InputRows, places: &[RowTarget]) {
-    let bytes = places.iter().map(|place| {
-        let rest = rows.text(place.rest_start, place.rest_end);
+fn fetch(rows: &InputRows, targets: &[RowTarget]) {
+    let bytes = targets.iter().map(|target| {
+        let rest = rows.text(target.rest_start, target.rest_end);
         rest.first().unwrap_or(&0) ^ rest.last().unwrap_or(&0)
     });
     black_box(bytes.fold(0, |all, byte| all ^ byte));
@@ -127,15 +127,15 @@ fn judged_at(cell: &[u8]) -> Option<JudgedAt> {
     Some(JudgedAt::Time(time, BeforeFirst::Unknown))
 }
 
-fn asking<'a>(row: InputRow<'a>, column: &AskerColumn<usize>) -> Asking<'a> {
+fn crawler_value<'a>(row: InputRow<'a>, column: &CrawlerColumn<usize>) -> CrawlerValue<'a> {
     match column {
-        AskerColumn::Crawler(cell) => Asking::Crawler(row.cell(*cell).trim_ascii()),
-        AskerColumn::UserAgent(cell) => Asking::UserAgent(row.cell(*cell)),
+        CrawlerColumn::Crawler(cell) => CrawlerValue::Crawler(row.cell(*cell).trim_ascii()),
+        CrawlerColumn::UserAgent(cell) => CrawlerValue::UserAgent(row.cell(*cell)),
     }
 }
 
 /// Where one row after the other is judged.
-struct Desk<'a> {
+struct BatchJudge<'a> {
     context: &'a BatchContext<'a>,
     per_row: usize,
     scratch: Vec<u8>,
@@ -149,17 +149,17 @@ struct Desk<'a> {
     many: HashMap<Key, usize, RandomState>,
 }
 
-/// Asker, verdict, reason, line, and the place in memory of the robots.txt, which is there as long as
+/// Crawler, verdict, reason, line, and the place in memory of the robots.txt, which is there as long as
 /// its origin is in hand.
 type Key = (Option<u16>, VerdictWord, Reason, u32, usize);
 
 /// So many outcomes of an origin are gone through one by one.
 const FEW: usize = 16;
 
-impl<'a> Desk<'a> {
-    fn new(context: &'a BatchContext<'a>, rows: usize) -> Desk<'a> {
-        let per_row = context.askers.per_row();
-        Desk {
+impl<'a> BatchJudge<'a> {
+    fn new(context: &'a BatchContext<'a>, rows: usize) -> BatchJudge<'a> {
+        let per_row = context.crawlers.per_row();
+        BatchJudge {
             context,
             per_row,
             scratch: Vec::new(),
@@ -171,7 +171,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// What was said of others is told apart from what will be said of this one.
+    /// What was said of others is kept apart from what will be said of this one.
     fn begin_origin(&mut self) {
         if self.context.detail >= Detail::Origins {
             self.start = self.keys.len();
@@ -182,54 +182,54 @@ impl<'a> Desk<'a> {
     fn judge_row(
         &mut self,
         rows: &InputRows,
-        place: RowTarget,
+        target: RowTarget,
         columns: &WantedColumns<usize>,
         origin: &KnownOrigin,
         user_agents: &mut UserAgentCache,
     ) {
         let judge = self.context.judge;
-        let time_cell = |cell| judged_at(rows.get(place.row as usize).cell(cell));
+        let time_cell = |cell| judged_at(rows.get(target.row as usize).cell(cell));
         let when = columns.time.map_or(Some(JudgedAt::Newest), time_cell);
-        let rest = rows.text(place.rest_start, place.rest_end);
+        let rest = rows.text(target.rest_start, target.rest_end);
         // Lent out, as verdicts are put down meanwhile.
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = prepare(rest, judge.dialect(), &mut scratch);
-        for (at, asker) in self.askers(rows, place.row, columns, user_agents) {
-            let verdict = match asker {
-                Some(asker) => origin.known.verdict(judge, asker, path, when),
+        for (at, crawler) in self.crawlers(rows, target.row, columns, user_agents) {
+            let verdict = match crawler {
+                Some(crawler) => origin.known.verdict(judge, crawler, path, when),
                 None => RowVerdict::unknown(Reason::NoSuchCrawler),
             };
-            self.put(place.row, at, asker, verdict, &origin.origin);
+            self.put(target.row, at, crawler, verdict, &origin.origin);
         }
         self.scratch = scratch;
     }
 
-    /// Who asks for the URL of the row at `index`, each with its place among the verdicts; `None` is nobody.
-    fn askers(
+    /// The crawlers of the row at `index`, each with its place among the verdicts; `None` is nobody.
+    fn crawlers(
         &self,
         rows: &InputRows,
         index: u32,
         columns: &WantedColumns<usize>,
         user_agents: &mut UserAgentCache,
     ) -> impl Iterator<Item = (usize, Option<u16>)> + use<> {
-        let of_row = match (self.context.askers, &columns.asker) {
-            (Askers::OfRow(registry), Some(column)) => {
+        let of_row = match (self.context.crawlers, &columns.crawler) {
+            (CrawlerSource::PerRow(registry), Some(column)) => {
                 let row = rows.get(index as usize);
-                Some(asker_of_row(registry, asking(row, column), user_agents))
+                Some(crawler_of_row(registry, crawler_value(row, column), user_agents))
             }
             _ => None,
         };
-        (0..self.per_row).zip(0..).map(move |(at, asker)| match of_row {
+        (0..self.per_row).zip(0..).map(move |(at, crawler)| match of_row {
             Some(crawler) => (at, crawler.map(|crawler| crawler.0)),
-            None => (at, Some(asker)),
+            None => (at, Some(crawler)),
         })
     }
 
     fn put(
         &mut self,
         row: u32,
-        place: usize,
-        asker: Option<u16>,
+        index: usize,
+        crawler: Option<u16>,
         verdict: RowVerdict<'_>,
         origin: &Option<Arc<str>>,
     ) {
@@ -240,10 +240,10 @@ impl<'a> Desk<'a> {
             }
         };
         let robots = verdict.robots.map_or(0, |robots| Arc::as_ptr(robots).addr());
-        let key = (asker, verdict.word, verdict.reason, verdict.line, robots);
+        let key = (crawler, verdict.word, verdict.reason, verdict.line, robots);
         let at = self.find(&key).unwrap_or_else(|| self.remember(key, verdict, origin));
         self.outcomes.count(at);
-        self.answers[row as usize * self.per_row + place] =
+        self.answers[row as usize * self.per_row + index] =
             u32::try_from(at).expect("a batch is far below 4 GiB");
     }
 
@@ -259,8 +259,8 @@ impl<'a> Desk<'a> {
     /// Kept apart: it is done once for many rows, and has much to do.
     #[cold]
     fn remember(&mut self, key: Key, verdict: RowVerdict<'_>, origin: &Option<Arc<str>>) -> usize {
-        let is_told = self.context.detail >= Detail::Origins;
-        let origin = origin.as_ref().filter(|_| is_told).cloned();
+        let is_reported = self.context.detail >= Detail::Origins;
+        let origin = origin.as_ref().filter(|_| is_reported).cloned();
         self.outcomes.push(verdict, key.0, origin);
         let at = self.keys.len();
         self.keys.push(key);

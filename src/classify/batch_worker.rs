@@ -69,7 +69,7 @@ impl QueueWorker for BatchWorker<'_> {
                 (render.write)(&judged, &form, &mut out);
                 None
             }
-            None => Some(CountedUrls::of(&judged.outcomes, self.context.askers)),
+            None => Some(CountedUrls::of(&judged.outcomes, self.context.crawlers)),
         };
         let buffers = BatchBuffers { text: judged.rows.into_buffer(), out };
         self.results.send(sequence, RenderedBatch { buffers, counts, rows, counted });

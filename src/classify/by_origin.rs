@@ -19,7 +19,7 @@ pub struct RowsOfOrigin<'a> {
     /// The first of its URLs.
     pub address: UrlParts<'a>,
     /// The rows, in order.
-    pub places: &'a [RowTarget],
+    pub targets: &'a [RowTarget],
 }
 
 /// A row, and where in its batch stands what follows the authority of its URL.
@@ -45,9 +45,9 @@ impl RowTarget {
 #[derive(Debug, Default)]
 pub struct ByOrigin<'a> {
     heads: Vec<(&'a [u8], UrlParts<'a>)>,
-    /// Where in `places` the rows of each group begin; the last ones lead nowhere.
+    /// Where in `targets` the rows of each group begin; the last ones lead nowhere.
     starts: Vec<u32>,
-    places: Vec<RowTarget>,
+    targets: Vec<RowTarget>,
 }
 
 impl<'a> ByOrigin<'a> {
@@ -74,21 +74,21 @@ impl<'a> ByOrigin<'a> {
             found.push((last, RowTarget::new(index, rest, url_end)));
         }
         let heads = heads.list;
-        let (starts, places) = counting_sort(&found, heads.len());
-        ByOrigin { heads, starts, places }
+        let (starts, targets) = counting_sort(&found, heads.len());
+        ByOrigin { heads, starts, targets }
     }
 
     /// Those whose URLs lead somewhere, or may.
     pub fn iter(&self) -> impl Iterator<Item = RowsOfOrigin<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
-            RowsOfOrigin { key, address, places: &self.places[rows] }
+            RowsOfOrigin { key, address, targets: &self.targets[rows] }
         })
     }
 
     /// The rows whose URLs are none.
     pub fn strays(&self) -> &[RowTarget] {
-        &self.places[self.starts[self.heads.len()] as usize..]
+        &self.targets[self.starts[self.heads.len()] as usize..]
     }
 }
 
@@ -116,9 +116,9 @@ impl<'a> OriginIndex<'a> {
         let is_same = |&index: &u32| key_of(index) == key;
         match by_key.entry(hasher.hash_one(key), is_same, |&index| hasher.hash_one(key_of(index))) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
+            Entry::Vacant(vacant) => {
                 let index = u32::try_from(list.len()).expect("a batch is far below 4 GiB");
-                place.insert(index);
+                vacant.insert(index);
                 list.push((key, address));
                 keys.extend_from_slice(key);
                 ends.push(keys.len());
@@ -138,13 +138,13 @@ fn counting_sort(found: &[(u32, RowTarget)], groups: usize) -> (Vec<u32>, Vec<Ro
         sum += std::mem::replace(start, sum);
     }
     let mut next = starts.clone();
-    let mut places = vec![RowTarget::default(); found.len()];
-    for &(group, place) in found {
+    let mut targets = vec![RowTarget::default(); found.len()];
+    for &(group, target) in found {
         let at = &mut next[index(group)];
-        places[*at as usize] = place;
+        targets[*at as usize] = target;
         *at += 1;
     }
-    (starts, places)
+    (starts, targets)
 }
 
 #[cfg(test)]
@@ -157,20 +157,20 @@ mod tests {
         let rows = InputRows::read(&InputFormat::Lines, list.as_bytes().to_vec());
         let groups = ByOrigin::of(&rows, 0, Some("https"));
         let rows_of =
-            |places: &[RowTarget]| places.iter().map(|place| place.row).collect::<Vec<_>>();
+            |targets: &[RowTarget]| targets.iter().map(|target| target.row).collect::<Vec<_>>();
         let found: Vec<(&str, Vec<u32>)> = groups
             .iter()
-            .map(|group| (std::str::from_utf8(group.key).unwrap(), rows_of(group.places)))
+            .map(|group| (std::str::from_utf8(group.key).unwrap(), rows_of(group.targets)))
             .collect();
         let expected: Vec<(&str, Vec<u32>)> =
             expected.iter().map(|(key, rows)| (*key, rows.to_vec())).collect();
         assert_eq!(found, expected);
         assert_eq!(rows_of(groups.strays()), strays);
         for group in groups.iter() {
-            for place in group.places {
-                let rest = rows.text(place.rest_start, place.rest_end);
+            for target in group.targets {
+                let rest = rows.text(target.rest_start, target.rest_end);
                 let url = [group.key, rest].concat();
-                assert_eq!(url, rows.get(place.row as usize).cell(0));
+                assert_eq!(url, rows.get(target.row as usize).cell(0));
             }
         }
     }

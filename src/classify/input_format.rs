@@ -30,14 +30,14 @@ pub struct WantedColumns<T> {
     /// The URL.
     pub url: T,
     /// Who asks.
-    pub asker: Option<AskerColumn<T>>,
+    pub crawler: Option<CrawlerColumn<T>>,
     /// When.
     pub time: Option<T>,
 }
 
-/// A column that tells who asks.
+/// The column that names the crawler of each row.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum AskerColumn<T> {
+pub enum CrawlerColumn<T> {
     /// By the name of a crawler.
     Crawler(T),
     /// By the User-Agent header.
@@ -57,18 +57,18 @@ pub enum ListSyntax {
     JsonLines,
 }
 
-impl<T> AskerColumn<T> {
+impl<T> CrawlerColumn<T> {
     /// The column itself.
     pub fn column(&self) -> &T {
         match self {
-            AskerColumn::Crawler(column) | AskerColumn::UserAgent(column) => column,
+            CrawlerColumn::Crawler(column) | CrawlerColumn::UserAgent(column) => column,
         }
     }
 
-    fn map<U>(&self, place: impl FnOnce(&T) -> Result<U>) -> Result<AskerColumn<U>> {
+    fn map<U>(&self, column_index: impl FnOnce(&T) -> Result<U>) -> Result<CrawlerColumn<U>> {
         Ok(match self {
-            AskerColumn::Crawler(column) => AskerColumn::Crawler(place(column)?),
-            AskerColumn::UserAgent(column) => AskerColumn::UserAgent(place(column)?),
+            CrawlerColumn::Crawler(column) => CrawlerColumn::Crawler(column_index(column)?),
+            CrawlerColumn::UserAgent(column) => CrawlerColumn::UserAgent(column_index(column)?),
         })
     }
 }
@@ -76,8 +76,8 @@ impl<T> AskerColumn<T> {
 impl<T> WantedColumns<T> {
     /// All columns, the URL first, then who asks, then when.
     pub fn all(&self) -> impl Iterator<Item = &T> {
-        let asker = self.asker.as_ref().map(AskerColumn::column);
-        [Some(&self.url), asker, self.time.as_ref()].into_iter().flatten()
+        let crawler = self.crawler.as_ref().map(CrawlerColumn::column);
+        [Some(&self.url), crawler, self.time.as_ref()].into_iter().flatten()
     }
 }
 
@@ -99,12 +99,13 @@ impl InputFormat {
             ListSyntax::Tsv => b'\t',
         };
         let header = header(delimiter, head);
-        let place = |column: &String| place(column, &header, name);
-        let asker = wanted.asker.as_ref().map(|asker| asker.map(place)).transpose()?;
+        let column_index = |column: &String| column_index(column, &header, name);
+        let crawler =
+            wanted.crawler.as_ref().map(|crawler| crawler.map(column_index)).transpose()?;
         let wanted = WantedColumns {
-            url: place(&wanted.url)?,
-            asker,
-            time: wanted.time.as_ref().map(place).transpose()?,
+            url: column_index(&wanted.url)?,
+            crawler,
+            time: wanted.time.as_ref().map(column_index).transpose()?,
         };
         Ok(InputFormat::Delimited { delimiter, header, wanted })
     }
@@ -115,12 +116,12 @@ impl InputFormat {
             InputFormat::Lines => WantedColumns::default(),
             InputFormat::Delimited { wanted, .. } => wanted.clone(),
             InputFormat::JsonLines(wanted) => {
-                let asker = wanted.asker.as_ref().map(|asker| match asker {
-                    AskerColumn::Crawler(_) => AskerColumn::Crawler(2),
-                    AskerColumn::UserAgent(_) => AskerColumn::UserAgent(2),
+                let crawler = wanted.crawler.as_ref().map(|crawler| match crawler {
+                    CrawlerColumn::Crawler(_) => CrawlerColumn::Crawler(2),
+                    CrawlerColumn::UserAgent(_) => CrawlerColumn::UserAgent(2),
                 });
-                let time = wanted.time.as_ref().map(|_| 2 + usize::from(asker.is_some()));
-                WantedColumns { url: 1, asker, time }
+                let time = wanted.time.as_ref().map(|_| 2 + usize::from(crawler.is_some()));
+                WantedColumns { url: 1, crawler, time }
             }
         }
     }
@@ -134,7 +135,7 @@ impl InputFormat {
     pub fn carried(&self) -> Vec<(usize, &str)> {
         let InputFormat::Delimited { header, wanted, .. } = self else { return Vec::new() };
         let names = header.iter().map(String::as_str).enumerate();
-        names.filter(|(place, _)| *place != wanted.url).collect()
+        names.filter(|(column_index, _)| *column_index != wanted.url).collect()
     }
 }
 
@@ -148,7 +149,7 @@ fn header(delimiter: u8, head: &[u8]) -> Vec<String> {
 }
 
 /// A column by its name, or else by its number from 1.
-fn place(column: &str, header: &[String], name: &str) -> Result<usize> {
+fn column_index(column: &str, header: &[String], name: &str) -> Result<usize> {
     let by_name = header.iter().position(|cell| cell == column);
     let by_number = || {
         let number: usize = column.parse().ok()?;

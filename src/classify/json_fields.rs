@@ -29,9 +29,9 @@ impl<'de> Visitor<'de> for Members<'_> {
         let mut found = [None; WANTED_MAX];
         while let Some(wanted) = map.next_key_seed(Name(self.0))? {
             let value: &RawValue = map.next_value()?;
-            for (place, is_wanted) in wanted.into_iter().enumerate() {
+            for (index, is_wanted) in wanted.into_iter().enumerate() {
                 if is_wanted {
-                    found[place] = Some(value);
+                    found[index] = Some(value);
                 }
             }
         }

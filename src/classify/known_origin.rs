@@ -49,8 +49,8 @@ impl KnownOrigin {
         let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
             return KnownOrigin::nowhere();
         };
-        let known = match judge.dated(&origin, HostSource::Own) {
-            Ok(Some(dated)) => Known::History(dated),
+        let known = match judge.read_history(&origin, HostSource::Own) {
+            Ok(Some(history)) => Known::History(history),
             Ok(None) if !judge.is_named(&origin) => Known::Nothing,
             Ok(None) | Err(_) => Known::Unreadable,
         };
@@ -60,7 +60,7 @@ impl KnownOrigin {
     /// Bytes that it takes, about, but for what it shares with others.
     pub fn size_bytes(&self) -> usize {
         let snapshots = match &self.known {
-            Known::History(dated) => dated.snapshot_count(),
+            Known::History(history) => history.snapshot_count(),
             Known::Nowhere | Known::Nothing | Known::Unreadable => 0,
         };
         let name = self.origin.as_ref().map_or(0, |origin| origin.len());
@@ -69,31 +69,31 @@ impl KnownOrigin {
 }
 
 impl Known {
-    /// May `asker` request `path`? At `at`, which is `None` where the row should name a time and
+    /// May `crawler` request `path`? At `at`, which is `None` where the row should name a time and
     /// does not.
     pub fn verdict(
         &self,
         judge: &Judge,
-        asker: u16,
+        crawler: u16,
         path: PathQuery<'_>,
         at: Option<JudgedAt>,
     ) -> RowVerdict<'_> {
-        let (dated, nothing_known) = match self {
+        let (history, nothing_known) = match self {
             Known::Nowhere => return RowVerdict::invalid(InvalidUrl::BadHost),
             Known::Nothing => (None, Reason::NothingKnown),
             Known::Unreadable => (None, Reason::Unreadable),
-            Known::History(dated) => (Some(dated), Reason::BeforeFirst),
+            Known::History(history) => (Some(history), Reason::BeforeFirst),
         };
         // What is always so, or nowhere known, is so at any time.
-        let at = match (dated, at) {
+        let at = match (history, at) {
             (_, Some(at)) => at,
             (Some(_), None) => return RowVerdict::unknown(Reason::BadTime),
             (None, None) => JudgedAt::Newest,
         };
-        let found = judge.verdict(dated, CrawlerId(asker), Some(path), at);
+        let found = judge.verdict(history, CrawlerId(crawler), Some(path), at);
         match found.verdict {
             // None of its snapshots ever amounted to anything.
-            Verdict::Unknown if dated.is_some() && at == JudgedAt::Newest => {
+            Verdict::Unknown if history.is_some() && at == JudgedAt::Newest => {
                 RowVerdict::without_rule(VerdictWord::Allowed, Reason::NoRobotsTxt)
             }
             _ => RowVerdict::new(found, nothing_known),

@@ -6,10 +6,10 @@
 //! which are used again and again: memory does not grow with the length of a list.
 
 pub mod answer;
-pub mod asker;
 pub mod batch;
 pub mod by_origin;
 pub mod classifier;
+pub mod crawler_source;
 pub mod input_format;
 mod json_fields;
 pub mod known_origin;

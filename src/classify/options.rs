@@ -15,7 +15,7 @@ pub struct ClassifyOptions {
     pub threads: usize,
     /// Bytes of a batch.
     pub batch_bytes: usize,
-    /// How the lists are written; `None`: told from each name.
+    /// How the lists are written; `None`: detected from each name.
     pub writing: Option<ListSyntax>,
     /// The columns that are read, where the lists have columns.
     pub wanted: WantedColumns<String>,

@@ -29,7 +29,7 @@ pub struct Outcome {
     /// In canonical form; `None` where it is no URL, or not told.
     pub origin: Option<Arc<str>>,
     /// Who asks; `None` where the row names nobody who is known.
-    pub asker: Option<u16>,
+    pub crawler: Option<u16>,
     /// The verdict.
     pub word: VerdictWord,
     /// Why.
@@ -38,7 +38,7 @@ pub struct Outcome {
     pub digest: Option<[u8; 32]>,
     /// How often it was said.
     pub times: u64,
-    rule: Option<ToldRule>,
+    rule: Option<ReportedRule>,
 }
 
 /// The outcomes of a batch. They name rules of robots.txt files that need not be in memory any more.
@@ -51,7 +51,7 @@ pub struct Outcomes {
 
 /// A deciding rule: where its texts stand.
 #[derive(Clone, Debug)]
-struct ToldRule {
+struct ReportedRule {
     line: u32,
     directive: &'static str,
     pattern: Range<usize>,
@@ -72,26 +72,26 @@ impl Outcomes {
     /// The rule that decided, where there is one and it is told; a long pattern is cut at
     /// [`PATTERN_BYTES_MAX`], after which stands an ellipsis.
     pub fn rule(&self, outcome: &Outcome) -> Option<BindingRule<'_>> {
-        let ToldRule { line, directive, pattern, group } = outcome.rule.clone()?;
+        let ReportedRule { line, directive, pattern, group } = outcome.rule.clone()?;
         let (pattern, group) = (&self.texts[pattern], &self.texts[group]);
         Some(BindingRule { line, directive, pattern, group })
     }
 
-    /// The `verdict` for `asker`, not counted yet.
+    /// The `verdict` for `crawler`, not counted yet.
     pub(super) fn push(
         &mut self,
         verdict: RowVerdict<'_>,
-        asker: Option<u16>,
+        crawler: Option<u16>,
         origin: Option<Arc<str>>,
     ) {
         let robots = verdict.robots.filter(|_| verdict.line > 0);
-        let rule = robots.zip(asker).map(|(robots, asker)| {
-            let rule = robots.binding_rule(verdict.line, CrawlerId(asker));
-            self.told(rule)
+        let rule = robots.zip(crawler).map(|(robots, crawler)| {
+            let rule = robots.binding_rule(verdict.line, CrawlerId(crawler));
+            self.reported(rule)
         });
         let RowVerdict { word, reason, robots, .. } = verdict;
         let digest = robots.map(|robots| *robots.digest.as_bytes());
-        self.list.push(Outcome { origin, asker, word, reason, digest, times: 0, rule });
+        self.list.push(Outcome { origin, crawler, word, reason, digest, times: 0, rule });
     }
 
     /// The one at `index` was said once more.
@@ -99,13 +99,13 @@ impl Outcomes {
         self.list[index].times += 1;
     }
 
-    fn told(&mut self, rule: BindingRule<'_>) -> ToldRule {
+    fn reported(&mut self, rule: BindingRule<'_>) -> ReportedRule {
         let BindingRule { line, directive, pattern, group } = rule;
         let shown = shown(pattern);
         let ellipsis = if shown.len() < pattern.len() { "…" } else { "" };
         let pattern = self.put(&[shown, ellipsis.as_bytes()]);
         let group = self.put(&[group]);
-        ToldRule { line, directive, pattern, group }
+        ReportedRule { line, directive, pattern, group }
     }
 
     fn put(&mut self, parts: &[&[u8]]) -> Range<usize> {

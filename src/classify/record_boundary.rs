@@ -69,7 +69,7 @@ mod tests {
     fn agrees_with_the_reader() {
         let alphabet = b"a,\"\n\r";
         for number in 0..5_usize.pow(7) {
-            let letter = |place| alphabet[number / 5_usize.pow(place) % 5];
+            let letter = |digit| alphabet[number / 5_usize.pow(digit) % 5];
             let text: Vec<u8> = (0..7).map(letter).collect();
             let text = [b"x", &text[..]].concat();
             let end = whole_records(b',', &text);

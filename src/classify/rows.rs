@@ -130,7 +130,7 @@ impl InputRows {
         for line in lines(chunk).filter(|line| !line.trim_ascii().is_empty()) {
             let members = members(line, &names);
             rows.push_cell(line);
-            (0..names.len()).for_each(|place| rows.push_json_value(members[place]));
+            (0..names.len()).for_each(|digit| rows.push_json_value(members[digit]));
             rows.end_row();
         }
         rows
@@ -207,7 +207,7 @@ mod tests {
     fn simple_records_are_read_as_all_records_are() {
         let alphabet = b"a,\r\n";
         for number in 0..alphabet.len().pow(8) {
-            let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+            let letter = |digit| alphabet[number / alphabet.len().pow(digit) % alphabet.len()];
             let text: Vec<u8> = (0..8).map(letter).collect();
             if is_simple(&text) {
                 let simply = InputRows::in_place(text.clone(), Some(b','));

@@ -6,7 +6,7 @@ use crate::bounded::{Bounded, StableHash};
 use crate::merge::Merge;
 
 use super::outcome::{Outcome, Outcomes};
-use super::{answer::VerdictWord, asker::Askers};
+use super::{answer::VerdictWord, crawler_source::CrawlerSource};
 
 /// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
 const ENTRY_BYTES: usize = 512;
@@ -19,10 +19,10 @@ pub struct VerdictCounts(pub [u64; VerdictWord::ALL.len()]);
 #[derive(Debug)]
 pub struct Summary {
     /// By crawler.
-    pub askers: BTreeMap<Option<u16>, VerdictCounts>,
-    /// By crawler and origin, as `asker NUL origin`.
+    pub crawlers: BTreeMap<Option<u16>, VerdictCounts>,
+    /// By crawler and origin, as `crawler NUL origin`.
     pub origins: Bounded<Vec<u8>, VerdictCounts>,
-    /// By crawler, origin and deciding rule, as `asker NUL origin NUL line NUL directive NUL pattern`.
+    /// By crawler, origin and deciding rule, as `crawler NUL origin NUL line NUL directive NUL pattern`.
     pub rules: Bounded<Vec<u8>, VerdictCounts>,
 }
 
@@ -49,7 +49,7 @@ impl Summary {
     pub fn new(bytes_max: usize) -> Summary {
         let entries_max = (bytes_max / ENTRY_BYTES / 2).max(1);
         Summary {
-            askers: BTreeMap::new(),
+            crawlers: BTreeMap::new(),
             origins: Bounded::new(entries_max),
             rules: Bounded::new(entries_max),
         }
@@ -57,7 +57,7 @@ impl Summary {
 
     /// Adds what a batch counted.
     pub fn add(&mut self, counted: CountedUrls) {
-        self.askers.absorb(counted.askers);
+        self.crawlers.absorb(counted.crawlers);
         for (sums, counted) in
             [(&mut self.origins, counted.origins), (&mut self.rules, counted.rules)]
         {
@@ -69,20 +69,20 @@ impl Summary {
 /// VerdictCounts of a batch, by the same keys, each with its stable hash; a key may come more than once.
 #[derive(Debug, Default)]
 pub struct CountedUrls {
-    askers: BTreeMap<Option<u16>, VerdictCounts>,
+    crawlers: BTreeMap<Option<u16>, VerdictCounts>,
     origins: Vec<(Vec<u8>, u64, VerdictCounts)>,
     rules: Vec<(Vec<u8>, u64, VerdictCounts)>,
 }
 
 impl CountedUrls {
     /// Counts what became of a batch.
-    pub fn of(outcomes: &Outcomes, askers: &Askers<'_>) -> CountedUrls {
+    pub fn of(outcomes: &Outcomes, crawlers: &CrawlerSource<'_>) -> CountedUrls {
         let mut counted = CountedUrls::default();
         for outcome in outcomes.iter() {
             let mut counts = VerdictCounts::default();
             counts.add(outcome.word, outcome.times);
-            counted.askers.entry(outcome.asker).or_default().absorb(counts);
-            let Some(key) = origin_key(outcome, askers) else { continue };
+            counted.crawlers.entry(outcome.crawler).or_default().absorb(counts);
+            let Some(key) = origin_key(outcome, crawlers) else { continue };
             if let Some(rule) = rule_key(outcomes, outcome, &key) {
                 let hash = rule.stable_hash();
                 counted.rules.push((rule, hash, counts));
@@ -100,9 +100,9 @@ impl CountedUrls {
     }
 }
 
-fn origin_key(outcome: &Outcome, askers: &Askers<'_>) -> Option<Vec<u8>> {
+fn origin_key(outcome: &Outcome, crawlers: &CrawlerSource<'_>) -> Option<Vec<u8>> {
     let origin = outcome.origin.as_ref()?;
-    Some([askers.name(outcome.asker).as_bytes(), b"\0", origin.as_bytes()].concat())
+    Some([crawlers.name(outcome.crawler).as_bytes(), b"\0", origin.as_bytes()].concat())
 }
 
 /// NUL stands in no name and no origin; a pattern comes last.

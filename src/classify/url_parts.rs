@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_split() {
         check("http://example.com", Ok(("http", "example.com", "")));
         check("HTTP://u:p@Example.com:81/a?b#c", Ok(("HTTP", "u:p@Example.com:81", "/a?b#c")));
         check("http://example.com?x", Ok(("http", "example.com", "?x")));
@@ -133,7 +133,7 @@ mod tests {
         let alphabet = b"hs:/?#@.A \xFF";
         for start in ["", "http", "https", "http:", "https:/", "http://", "https://", "HTTP://"] {
             for number in 0..alphabet.len().pow(4) {
-                let letter = |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+                let letter = |digit| alphabet[number / alphabet.len().pow(digit) % alphabet.len()];
                 let url =
                     [start.as_bytes(), &[letter(0), letter(1), letter(2), letter(3)]].concat();
                 let slowly = split_scheme(&url).map(|(scheme, rest)| {
@@ -159,7 +159,7 @@ mod tests {
             .flat_map(|start| {
                 (0..alphabet.len().pow(3)).map(move |number| {
                     let letter =
-                        |place| alphabet[number / alphabet.len().pow(place) % alphabet.len()];
+                        |digit| alphabet[number / alphabet.len().pow(digit) % alphabet.len()];
                     [start.as_bytes(), &[letter(0), letter(1), letter(2)]].concat()
                 })
             })

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::archive::{Store, import::time_named};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::explain::{Explanation, Undecided, asker::Asker, explain, locate};
+use crate::explain::{Explanation, Undecided, checked_crawler::CheckedCrawler, explain, locate};
 use crate::judge::Judge;
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
@@ -38,7 +38,7 @@ pub struct CheckArgs {
     urls: Vec<OsString>,
 
     #[command(flatten)]
-    asker: AskerArgs,
+    crawler: CheckedCrawlerArgs,
 
     /// robots.txt file, directory of such files, or archive.
     ///
@@ -80,7 +80,7 @@ pub struct CheckArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Crawler")]
 #[group(required = true, multiple = false)]
-struct AskerArgs {
+struct CheckedCrawlerArgs {
     /// Known crawler, such as GPTBot.
     #[arg(long, value_name = "NAME")]
     crawler: Option<String>,
@@ -121,12 +121,12 @@ impl CheckArgs {
     pub fn run(self) -> Result<ExitStatus> {
         let origin = self.origin.as_deref().map(origin).transpose()?;
         let registry = registry(self.crawlers.as_deref())?;
-        let asker = self.asker.asker(&registry)?;
+        let crawler = self.crawler.checked_crawler(&registry)?;
         let judge = self.judge(&registry)?;
         let at = self.at(&judge)?;
         let mut answers = Answers {
             judge: &judge,
-            asker,
+            crawler,
             origin: origin.as_ref(),
             at,
             form: match (self.format, self.quiet) {
@@ -153,7 +153,7 @@ impl CheckArgs {
 
     fn at(&self, judge: &Judge) -> Result<UtcTime> {
         let Some(text) = &self.at else { return Ok(jiff::Timestamp::now().into()) };
-        if !judge.is_dated() {
+        if !judge.has_history() {
             let why = "--at needs an archive as --robots; create one with botaudit robots import \
                        or fetch";
             return Err(Error::usage(why));
@@ -165,7 +165,7 @@ impl CheckArgs {
 
     fn judge(&self, registry: &Registry) -> Result<Judge> {
         let store = Store::open(&self.robots)?;
-        match self.asker.token.as_deref() {
+        match self.crawler.token.as_deref() {
             // Nobody in particular.
             Some("*") => Judge::ad_hoc(store, Vec::new(), self.dialect),
             Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], self.dialect),
@@ -174,19 +174,19 @@ impl CheckArgs {
     }
 }
 
-impl AskerArgs {
-    fn asker<'a>(&'a self, registry: &'a Registry) -> Result<Asker<'a>> {
+impl CheckedCrawlerArgs {
+    fn checked_crawler<'a>(&'a self, registry: &'a Registry) -> Result<CheckedCrawler<'a>> {
         match (&self.crawler, &self.user_agent, &self.token) {
             (Some(name), _, _) => {
-                Asker::named(registry, name).ok_or_else(|| unknown_crawler(name, registry))
+                CheckedCrawler::named(registry, name).ok_or_else(|| unknown_crawler(name, registry))
             }
             (_, Some(user_agent), _) => {
-                Ok(Asker::by_user_agent(registry, user_agent.as_encoded_bytes()))
+                Ok(CheckedCrawler::by_user_agent(registry, user_agent.as_encoded_bytes()))
             }
             (_, _, Some(token)) if token.is_empty() => {
                 Err(Error::usage("--token is empty; write --token mybot"))
             }
-            (_, _, Some(token)) => Ok(Asker::ad_hoc(token)),
+            (_, _, Some(token)) => Ok(CheckedCrawler::ad_hoc(token)),
             (None, None, None) => {
                 Err(Error::usage("no crawler given; use --crawler, --user-agent or --token"))
             }
@@ -197,7 +197,7 @@ impl AskerArgs {
 /// What is asked of each URL, and where the answers go.
 struct Answers<'a> {
     judge: &'a Judge,
-    asker: Asker<'a>,
+    crawler: CheckedCrawler<'a>,
     origin: Option<&'a Origin>,
     at: UtcTime,
     form: Form,
@@ -215,7 +215,7 @@ impl Answers<'_> {
         };
         let text = match located {
             Ok(located) => {
-                let explanation = explain(self.judge, self.asker.id, &located)?;
+                let explanation = explain(self.judge, self.crawler.id, &located)?;
                 if !explanation.asked.is_allowed() && self.outcome == ExitStatus::Done {
                     self.outcome = ExitStatus::Disallowed;
                 }
@@ -242,9 +242,9 @@ impl Answers<'_> {
 
     fn decided(&self, explanation: &Explanation<'_>) -> String {
         match self.form {
-            Form::Text => text(explanation, self.asker.who),
-            Form::Line => verdict_line(explanation, self.asker.who),
-            Form::Json | Form::JsonLines => json(explanation, self.asker.who),
+            Form::Text => text(explanation, self.crawler.kind),
+            Form::Line => verdict_line(explanation, self.crawler.kind),
+            Form::Json | Form::JsonLines => json(explanation, self.crawler.kind),
         }
     }
 
@@ -252,7 +252,7 @@ impl Answers<'_> {
         match self.form {
             Form::Text => undecided_text(url, undecided),
             Form::Line => undecided_line(url, undecided),
-            Form::Json | Form::JsonLines => undecided_json(url, undecided, self.asker.who),
+            Form::Json | Form::JsonLines => undecided_json(url, undecided, self.crawler.kind),
         }
     }
 

@@ -10,10 +10,12 @@ use clap::Args;
 use crate::archive::Store;
 use crate::classify;
 use crate::classify::input_format::{
-    AskerColumn, InputFormat, ListSyntax, WantedColumns, writing_of,
+    CrawlerColumn, InputFormat, ListSyntax, WantedColumns, writing_of,
 };
 use crate::classify::options::{Classified, ClassifyOptions, ClassifyProgress, Render};
-use crate::classify::{answer::VerdictWord, asker::Askers, batch::BatchContext, outcome::Detail};
+use crate::classify::{
+    answer::VerdictWord, batch::BatchContext, crawler_source::CrawlerSource, outcome::Detail,
+};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
@@ -167,7 +169,7 @@ const BATCH_BYTES_MAX: usize = 8 << 20;
 
 /// Bytes that a batch takes, for each of its own: rows, and for each who asks answers and output.
 const BATCH_GROWTH: usize = 4;
-const BATCH_GROWTH_PER_ASKER: usize = 4;
+const BATCH_GROWTH_PER_CRAWLER: usize = 4;
 
 impl ClassifyArgs {
     /// Classifies all lists.
@@ -177,20 +179,20 @@ impl ClassifyArgs {
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
         self.check_output(&sources)?;
         let registry = registry(self.crawlers.as_deref())?;
-        let (askers, judged) = self.askers(&registry)?;
+        let (crawlers, judged) = self.crawler_source(&registry)?;
         let store = Store::open(&self.robots)?;
         let cache_bytes = self.memory / 8 * CACHE_EIGHTHS;
         let judge = Judge::of_many(store, judged, self.dialect, cache_bytes)?;
         let only: Result<Vec<VerdictWord>> =
             self.only.iter().map(|name| verdict_word(name)).collect();
         let width = if self.wide { Width::Wide } else { Width::Long };
-        let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &askers);
+        let verdicts = Verdicts::new(self.layout(), width, self.columns.clone(), only?, &crawlers);
         let default_scheme = self.default_scheme.as_deref();
         let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
-        let context = BatchContext { judge: &judge, askers: &askers, default_scheme, detail };
+        let context = BatchContext { judge: &judge, crawlers: &crawlers, default_scheme, detail };
         let mut output = Output::open(self.output.as_deref())?;
         let classified = self.classify(&sources, &context, &verdicts, &mut output)?;
-        self.finish(classified, &askers, sources.len(), output, &judge)
+        self.finish(classified, &crawlers, sources.len(), output, &judge)
     }
 
     fn check_output(&self, sources: &[Source]) -> Result<()> {
@@ -211,7 +213,7 @@ impl ClassifyArgs {
         verdicts: &Verdicts<'_>,
         output: &mut Output,
     ) -> Result<Classified> {
-        let options = self.options(context.askers);
+        let options = self.options(context.crawlers);
         let (progress, begun) = (ClassifyProgress::default(), Instant::now());
         let begin = |form: &InputFormat| verdicts.begin(form);
         let write =
@@ -231,7 +233,7 @@ impl ClassifyArgs {
     fn finish(
         &self,
         classified: Classified,
-        askers: &Askers<'_>,
+        crawlers: &CrawlerSource<'_>,
         sources: usize,
         mut output: Output,
         judge: &Judge,
@@ -242,7 +244,7 @@ impl ClassifyArgs {
             return Err(Error::usage(first.clone()));
         }
         if let Some(summary) = classified.summary {
-            let written = output.writer().write_all(summary_csv(summary, askers).as_bytes());
+            let written = output.writer().write_all(summary_csv(summary, crawlers).as_bytes());
             written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
@@ -263,13 +265,17 @@ impl ClassifyArgs {
     }
 
     /// Whose names are written, and whom the judge is to know.
-    fn askers<'r>(&self, registry: &'r Registry) -> Result<(Askers<'r>, Vec<CrawlerProfile>)> {
+    fn crawler_source<'r>(
+        &self,
+        registry: &'r Registry,
+    ) -> Result<(CrawlerSource<'r>, Vec<CrawlerProfile>)> {
         if self.crawler_column.is_some() || self.user_agent_column.is_some() {
-            let askers = registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect();
-            return Ok((Askers::OfRow(registry), askers));
+            let crawlers =
+                registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect();
+            return Ok((CrawlerSource::PerRow(registry), crawlers));
         }
         let mut names = Vec::new();
-        let mut askers = Vec::new();
+        let mut crawlers = Vec::new();
         for name in &self.crawler {
             let crawler = registry.find(name).ok_or_else(|| {
                 Error::usage(format!(
@@ -278,14 +284,14 @@ impl ClassifyArgs {
                 ))
             })?;
             names.push(registry.crawler(crawler).name.clone());
-            askers.push(CrawlerProfile::new(registry.crawler(crawler)));
+            crawlers.push(CrawlerProfile::new(registry.crawler(crawler)));
         }
         for token in &self.token {
             if token.is_empty() {
                 return Err(Error::usage("--token is empty; write --token mybot"));
             }
             names.push(token.clone());
-            askers.push(CrawlerProfile::of_token(token.clone()));
+            crawlers.push(CrawlerProfile::of_token(token.clone()));
         }
         if names.is_empty() {
             return Err(Error::usage(
@@ -293,14 +299,14 @@ impl ClassifyArgs {
                  or --user-agent-column",
             ));
         }
-        Ok((Askers::Fixed(names), askers))
+        Ok((CrawlerSource::Fixed(names), crawlers))
     }
 
-    fn options(&self, askers: &Askers<'_>) -> ClassifyOptions {
+    fn options(&self, crawlers: &CrawlerSource<'_>) -> ClassifyOptions {
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let batches = classify::batches_under_way(threads);
-        let growth = BATCH_GROWTH + BATCH_GROWTH_PER_ASKER * askers.per_row();
+        let growth = BATCH_GROWTH + BATCH_GROWTH_PER_CRAWLER * crawlers.per_row();
         let batch_bytes = self.memory / 8 * BATCHES_EIGHTHS / batches / growth;
         let origins_bytes = self.memory / 8 * ORIGINS_EIGHTHS / threads;
         let (batch_bytes, summary_bytes) = match self.summary {
@@ -319,11 +325,11 @@ impl ClassifyArgs {
 
     fn wanted(&self) -> WantedColumns<String> {
         let url = self.column.as_ref().or(self.field.as_ref());
-        let crawler = self.crawler_column.clone().map(AskerColumn::Crawler);
-        let user_agent = self.user_agent_column.clone().map(AskerColumn::UserAgent);
+        let crawler = self.crawler_column.clone().map(CrawlerColumn::Crawler);
+        let user_agent = self.user_agent_column.clone().map(CrawlerColumn::UserAgent);
         WantedColumns {
             url: url.map_or_else(|| "url".to_owned(), String::clone),
-            asker: crawler.or(user_agent),
+            crawler: crawler.or(user_agent),
             time: self.time_column.clone(),
         }
     }

@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs};
 use clap::Args;
 use glob::Pattern;
 
-use crate::config::file::{ConfigFile, Mistake, SiteConfig, parse};
+use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
 use crate::config::{audit_config::AuditConfig, fault::Fault};
 use crate::error::{Error, Result};
 
@@ -40,8 +40,8 @@ impl ConfiguredArgs {
     /// The site, if a file is named.
     pub fn site(&self) -> Result<Option<ConfiguredSite>> {
         let Some(file) = &self.config else { return Ok(None) };
-        let (config, mistakes) = read_config(file)?;
-        report_mistakes(&file.display().to_string(), &mistakes)?;
+        let (config, errors) = read_config(file)?;
+        report_errors(&file.display().to_string(), &errors)?;
         let site = self.chosen(config.sites, file)?;
         Ok(Some(ConfiguredSite { file: file.clone(), site }))
     }
@@ -58,7 +58,7 @@ impl ConfiguredArgs {
             Some(name) => format!("--site {name}: unknown site; the sites of {file} are {names}"),
             None => format!("{file} has several sites; choose one with --site: {names}"),
         };
-        found.map(|place| sites.swap_remove(place)).ok_or_else(|| Error::usage(why))
+        found.map(|index| sites.swap_remove(index)).ok_or_else(|| Error::usage(why))
     }
 }
 
@@ -87,7 +87,7 @@ impl ConfiguredSite {
             |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
         for fault in faults {
             match Some(fault).filter(is_in_file) {
-                Some(fault) => error(&self.site.mistake(fault).at(&self.name())),
+                Some(fault) => error(&self.site.error(fault).at(&self.name())),
                 None => error(&fault.of_flags()),
             }
         }
@@ -104,19 +104,19 @@ impl ConfiguredSite {
 }
 
 /// Reads the file `path`.
-pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<Mistake>)> {
+pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
     let text =
         fs::read_to_string(path).map_err(|err| Error::io("cannot read --config", path, err))?;
     Ok(parse(&text))
 }
 
-/// Prints all `mistakes` of the file `name`.
+/// Prints all `errors` of the file `name`.
 ///
 /// # Errors
 /// Where there are any.
-pub fn report_mistakes(name: &str, mistakes: &[Mistake]) -> Result<()> {
-    mistakes.iter().for_each(|mistake| error(&mistake.at(name)));
-    match mistakes.len() {
+pub fn report_errors(name: &str, errors: &[ConfigError]) -> Result<()> {
+    errors.iter().for_each(|problem| error(&problem.at(name)));
+    match errors.len() {
         0 => Ok(()),
         1 => Err(Error::usage(format!("{name} has 1 mistake; nothing was read"))),
         some => Err(Error::usage(format!("{name} has {some} mistakes; nothing was read"))),

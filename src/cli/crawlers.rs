@@ -104,15 +104,15 @@ impl CrawlersArgs {
 
 fn check_registry(file: &std::path::Path) -> Result<ExitStatus> {
     let checked = check(file)?;
-    checked.mistakes.iter().for_each(|mistake| error(&mistake.to_string()));
-    checked.oddities.iter().for_each(|oddity| warn(&oddity.to_string()));
+    checked.errors.iter().for_each(|problem| error(&problem.to_string()));
+    checked.warnings.iter().for_each(|problem| warn(&problem.to_string()));
     print(&format!(
         "{}: {} ({} in place of built-in ones), {}, {}\n",
         visible(file.display().to_string().as_bytes()),
         counted(checked.rows as u64, "crawler"),
         grouped(checked.replacing as u64),
-        counted(checked.mistakes.len() as u64, "mistake"),
-        counted(checked.oddities.len() as u64, "warning"),
+        counted(checked.errors.len() as u64, "mistake"),
+        counted(checked.warnings.len() as u64, "warning"),
     ))?;
-    Ok(if checked.mistakes.is_empty() { ExitStatus::Done } else { ExitStatus::Violations })
+    Ok(if checked.errors.is_empty() { ExitStatus::Done } else { ExitStatus::Violations })
 }

@@ -28,7 +28,7 @@ use super::shared::{error, note, warn};
 use super::signals;
 
 /// So many origins are told one by one, and so many problems.
-pub const TOLD_MAX: usize = 20;
+pub const LISTED_MAX: usize = 20;
 
 /// Origins that are asked at once, where the user does not say.
 pub const JOBS: usize = 16;
@@ -97,7 +97,7 @@ impl Origins {
         jobs: usize,
         show: Show,
     ) -> Result<FetchSummary> {
-        let mut told = FetchSummary::default();
+        let mut summary = FetchSummary::default();
         let writer = Arc::new(Mutex::new(writer));
         let kept = Arc::downgrade(&writer);
         signals::when_stopped(move || keep(&kept));
@@ -107,7 +107,7 @@ impl Origins {
         let source = concat!("fetched by botaudit ", env!("CARGO_PKG_VERSION"));
         let mut flushed = Instant::now();
         let mut take = |origin: &Origin, fetched: Fetched| -> Result<()> {
-            told.take(origin, &fetched);
+            summary.take(origin, &fetched);
             if let Some(snapshot) = snapshot_of(origin, fetched, source) {
                 lock(&writer).push(snapshot)?;
             }
@@ -124,7 +124,7 @@ impl Origins {
             }
             lock(&writer).flush()
         })?;
-        Ok(told)
+        Ok(summary)
     }
 }
 
@@ -143,7 +143,7 @@ fn keep(writer: &Weak<Mutex<Writer>>) {
 impl FetchSummary {
     fn take(&mut self, origin: &Origin, fetched: &Fetched) {
         let outcome = fetched.outcome.to_string();
-        if self.lines.len() <= TOLD_MAX {
+        if self.lines.len() <= LISTED_MAX {
             let more = match (fetched.note.as_str(), fetched.chain.len()) {
                 ("", 0) => String::new(),
                 ("", _) => format!("  from {}", fetched.final_url),
@@ -157,7 +157,7 @@ impl FetchSummary {
     /// Each origin where they are few, then the number of each outcome.
     pub fn text(mut self) -> String {
         let mut text = String::new();
-        if self.lines.len() <= TOLD_MAX {
+        if self.lines.len() <= LISTED_MAX {
             self.lines.sort();
             text.extend(self.lines.iter().map(|(_, line)| line.as_str()));
         }
@@ -210,8 +210,8 @@ pub fn fetch_logged(
         _ => Reach::Public,
     };
     let rate_limit = RateLimit::new(Duration::ZERO);
-    let told = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
-    show.print(&(told.text() + "\n"))
+    let summary = origins.fetch(writer, &Settings::default(), &rate_limit, reach, JOBS, show)?;
+    show.print(&(summary.text() + "\n"))
 }
 
 /// What is known before anything is fetched into the archive at `path`, which may not be there yet.

@@ -69,7 +69,7 @@ pub fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()>
     let Some((flag, _)) = flags.into_iter().find(|(_, is_wanted)| *is_wanted) else {
         return Ok(());
     };
-    let is_stream = |source: &&Source| match &source.place {
+    let is_stream = |source: &&Source| match &source.location {
         Location::Stdin => true,
         Location::File(path) => path.exists() && !path.is_file(),
         Location::Nowhere(_) => false,

@@ -53,8 +53,8 @@ impl Verification {
         let Some(Lookups { resolver, lookups_max, now, mut cache }) = lookups else {
             return Ok(identities);
         };
-        let suspects = find(&identities)?;
-        let names = Names::look_up(&suspects, registry, &resolver, lookups_max, now, &mut cache);
+        let candidates = find(&identities)?;
+        let names = Names::look_up(&candidates, registry, &resolver, lookups_max, now, &mut cache);
         if let Some(path) = &config.dns_cache {
             cache.save(path)?;
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::{Error, Result};
-use crate::nightly::init::{Found, LOGS};
+use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::report::format::counted;
 
 use super::{exit_status::ExitStatus, help::short, shared::print};
@@ -35,13 +35,13 @@ impl InitArgs {
         let file = &self.file;
         let root = std::path::absolute(&self.root)
             .map_err(|err| Error::io("cannot search --root", &self.root, err))?;
-        let found = Found::below(&root);
+        let found = DetectedFiles::below(&root);
         if found.logs.is_empty() {
-            let places: Vec<String> =
-                LOGS.iter().map(|(place, _)| root.join(place).display().to_string()).collect();
+            let searched: Vec<String> =
+                LOGS.iter().map(|(pattern, _)| root.join(pattern).display().to_string()).collect();
             return Err(Error::usage(format!(
                 "no access log found in {}; write {} yourself, as docs/nightly.md shows",
-                places.join(", "),
+                searched.join(", "),
                 file.display()
             )));
         }
@@ -54,11 +54,11 @@ impl InitArgs {
             ),
             _ => Error::io("cannot write", file, err),
         })?;
-        print(&told(file, &found)).map(|()| ExitStatus::Done)
+        print(&summary(file, &found)).map(|()| ExitStatus::Done)
     }
 }
 
-fn told(file: &Path, found: &Found) -> String {
+fn summary(file: &Path, found: &DetectedFiles) -> String {
     let sites = counted(found.logs.len() as u64, "site");
     let mut text = format!("{}: {sites}\n", file.display());
     for (site, log) in &found.logs {

@@ -1,6 +1,6 @@
 //! What the user typed: flags to decisions, results to exit codes.
 //!
-//! The only room that knows clap, indicatif, the terminal and signals.
+//! The only module that knows clap, indicatif, the terminal and signals.
 
 mod audit;
 mod check;

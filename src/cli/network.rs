@@ -28,7 +28,7 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// For the rooms below.
+    /// For the layers below.
     pub fn settings(&self) -> Result<Settings> {
         let settings = Settings::default();
         let total_timeout = seconds("--timeout", self.timeout)?;

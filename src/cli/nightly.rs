@@ -16,7 +16,7 @@ use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
-use super::configured::{read_config, report_mistakes};
+use super::configured::{read_config, report_errors};
 use super::shared::{ForceArg, day, error, print};
 use super::{exit_status::ExitStatus, help::short};
 use after::{NotificationArgs, write_nights};
@@ -45,7 +45,7 @@ pub struct NightlyArgs {
     quiet: bool,
 
     #[command(flatten)]
-    tell: NotificationArgs,
+    notification: NotificationArgs,
 
     #[command(flatten)]
     force: ForceArg,
@@ -54,24 +54,24 @@ pub struct NightlyArgs {
 impl NightlyArgs {
     /// Runs the job.
     pub fn run(mut self) -> Result<ExitStatus> {
-        self.tell = self.tell.absolute()?;
+        self.notification = self.notification.absolute()?;
         let file = std::path::absolute(&self.config)
             .map_err(|err| Error::io("cannot read --config", &self.config, err))?;
-        let (config, mut mistakes) = read_config(&self.config)?;
+        let (config, mut errors) = read_config(&self.config)?;
         let name = self.config.display().to_string();
         enter_directory_of(&self.config)?;
         let now = UtcTime::from(jiff::Timestamp::now());
-        let is_quiet = self.quiet || self.tell.has_stdout();
+        let is_quiet = self.quiet || self.notification.has_stdout();
         let mut jobs = Vec::new();
         for site in &config.sites {
             match Job::new(site, &config, self.day, now, is_quiet) {
                 Ok(job) => jobs.push(job),
-                Err(more) => mistakes.extend(more),
+                Err(more) => errors.extend(more),
             }
         }
-        mistakes.sort();
-        mistakes.dedup();
-        report_mistakes(&name, &mistakes)?;
+        errors.sort();
+        errors.dedup();
+        report_errors(&name, &errors)?;
         if self.check_config {
             // What is not there yet must not come to be there by being asked about.
             let state = match config.state.exists() {
@@ -95,7 +95,7 @@ impl NightlyArgs {
         all.updated("state", &config.state)?;
         all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
-        let page = self.tell.file();
+        let page = self.notification.file();
         page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
     }
 
@@ -123,7 +123,7 @@ impl NightlyArgs {
         let is_of_night =
             |site: &str, day: Day| jobs.iter().any(|job| job.site.name == site && job.day == day);
         events.retain(|row| is_of_night(&row.site, row.day));
-        self.tell.tell(&nights, &events, self.quiet)?;
+        self.notification.send(&nights, &events, self.quiet)?;
         let worst = statuses.into_iter().max_by_key(|status| badness(*status));
         Ok(worst.unwrap_or(ExitStatus::Done))
     }

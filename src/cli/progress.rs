@@ -35,12 +35,12 @@ impl Show {
 }
 
 /// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known, and shows what
-/// there is to `tell`.
+/// `message` says.
 pub fn follow<T>(
     show: Show,
     bytes_total: Option<u64>,
     bytes_done: impl Fn() -> u64 + Sync,
-    tell: impl Fn() -> String + Sync,
+    message: impl Fn() -> String + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
     let (bar, template) = match bytes_total {
@@ -52,7 +52,7 @@ pub fn follow<T>(
     };
     let look = |bar: &ProgressBar| {
         bar.set_position(bytes_done());
-        bar.set_message(tell());
+        bar.set_message(message());
     };
     run(show, bar, template, look, job)
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, counter::TallyLimits, file::TALLY, merge::merge_files};
 use crate::error::{Error, Result};
-use crate::report::files::{MARKER, PAGE};
+use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
 use crate::report::{
@@ -181,10 +181,10 @@ fn evidence_of(directory: &Path) -> Option<String> {
     struct Run {
         files: Vec<String>,
     }
-    let run = std::fs::read(directory.join(MARKER)).ok()?;
+    let run = std::fs::read(directory.join(RUN_JSON)).ok()?;
     let Run { files } = serde_json::from_slice(&run).ok()?;
     let is_ours = |name: &String| {
-        [MARKER, PAGE, TALLY].contains(&name.as_str())
+        [RUN_JSON, PAGE, TALLY].contains(&name.as_str())
             || TABLES.iter().any(|(table, _)| table.file == name)
     };
     let mut others = files.into_iter().filter(|name| !is_ours(name) && !name.contains('/'));

@@ -6,7 +6,7 @@ use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
-use crate::report::files::{MARKER, PAGE};
+use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
 use crate::report::{summary::summary_text, tables::tables_of};
 
@@ -31,7 +31,7 @@ pub fn write_report(
         write(&audit, &crawlers, &mut file).map_err(|err| cannot(table.file, err))?;
     }
     let json = run_json(&audit, evidence, jiff::Timestamp::now().into());
-    staging.create(MARKER)?.write_all(&json).map_err(|err| cannot(MARKER, err))?;
+    staging.create(RUN_JSON)?.write_all(&json).map_err(|err| cannot(RUN_JSON, err))?;
     let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;

@@ -55,14 +55,14 @@ pub struct SiteConfig {
     pub logs: Vec<String>,
     /// Its settings over the defaults of the file.
     pub audit: AuditConfig,
-    places: Places,
+    positions: KeyPositions,
 }
 
 /// Where each key of a table is.
-type Places = BTreeMap<&'static str, KeyPlace>;
+type KeyPositions = BTreeMap<&'static str, KeyPosition>;
 
 #[derive(Clone, Debug)]
-struct KeyPlace {
+struct KeyPosition {
     line: u64,
     /// With its table.
     path: String,
@@ -70,7 +70,7 @@ struct KeyPlace {
 
 /// Something in a file that cannot be meant.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Mistake {
+pub struct ConfigError {
     /// From 1.
     pub line: u64,
     /// The key with its table; empty where no key is to blame.
@@ -112,34 +112,36 @@ const LETTERS_PER_SLIP: usize = 3;
 impl SiteConfig {
     /// The line of the site's own or inherited `key`, if it is given.
     pub fn line_of(&self, key: &str) -> Option<u64> {
-        self.places.get(key).map(|place| place.line)
+        self.positions.get(key).map(|position| position.line)
     }
 
     /// The mistake that `fault` is in the file.
-    pub fn mistake(&self, fault: &Fault) -> Mistake {
+    pub fn error(&self, fault: &Fault) -> ConfigError {
         let why = fault.of_file();
-        match self.places.get(fault.key) {
-            Some(KeyPlace { line, path }) => Mistake { line: *line, key: path.clone(), why },
-            None => {
-                Mistake { line: self.line, key: format!("sites.{}.{}", self.name, fault.key), why }
-            }
+        match self.positions.get(fault.key) {
+            Some(KeyPosition { line, path }) => ConfigError { line: *line, key: path.clone(), why },
+            None => ConfigError {
+                line: self.line,
+                key: format!("sites.{}.{}", self.name, fault.key),
+                why,
+            },
         }
     }
 }
 
-impl Mistake {
+impl ConfigError {
     /// One line for the user of the file `name`.
     pub fn at(&self, name: &str) -> String {
-        let Mistake { line, key, why } = self;
+        let ConfigError { line, key, why } = self;
         let colon = if key.is_empty() { "" } else { ": " };
         format!("{name}:{line}: {key}{colon}{why}")
     }
 }
 
 /// Reads a file. What is mistaken is not in the configuration.
-pub fn parse(text: &str) -> (ConfigFile, Vec<Mistake>) {
+pub fn parse(text: &str) -> (ConfigFile, Vec<ConfigError>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { text, broken: BTreeSet::new(), mistakes: Vec::new() };
+    let mut reader = Reader { text, broken: BTreeSet::new(), errors: Vec::new() };
     for err in errors {
         let span = err.span().unwrap_or_default();
         let line = reader.line(span.start);
@@ -148,33 +150,33 @@ pub fn parse(text: &str) -> (ConfigFile, Vec<Mistake>) {
             ("duplicate key", Some(key)) => format!("duplicate key '{key}'"),
             (why, _) => why.to_owned(),
         };
-        reader.mistakes.push(Mistake { line, key: String::new(), why });
+        reader.errors.push(ConfigError { line, key: String::new(), why });
     }
     let config = reader.config(table.get_ref());
-    let mut mistakes = reader.mistakes;
-    mistakes.sort();
-    mistakes.dedup();
-    (config, mistakes)
+    let mut errors = reader.errors;
+    errors.sort();
+    errors.dedup();
+    (config, errors)
 }
 
 struct Reader<'a> {
     text: &'a str,
     /// Lines that are not TOML: what they hold is a guess.
     broken: BTreeSet<u64>,
-    mistakes: Vec<Mistake>,
+    errors: Vec<ConfigError>,
 }
 
 impl Reader<'_> {
     fn config(&mut self, root: &DeTable<'_>) -> ConfigFile {
-        let mut places = Places::new();
-        let top: TopKeys = self.read(root, "", &mut places);
+        let mut positions = KeyPositions::new();
+        let top: TopKeys = self.read(root, "", &mut positions);
         self.unknown(root, Table::Top);
-        let mut defaults_places = Places::new();
+        let mut defaults_positions = KeyPositions::new();
         let mut defaults = AuditConfig::default();
         if let Some(value) = root.get("defaults") {
             match value.get_ref().as_table() {
                 Some(table) => {
-                    defaults = self.read(table, "defaults.", &mut defaults_places);
+                    defaults = self.read(table, "defaults.", &mut defaults_positions);
                     self.unknown(table, Table::Defaults);
                 }
                 None => self.wrong(value.span().start, "defaults", "a table: [defaults]"),
@@ -191,7 +193,8 @@ impl Reader<'_> {
         match root.get("sites").map(|sites| (sites.span().start, sites.get_ref().as_table())) {
             Some((_, Some(sites))) if !sites.is_empty() => {
                 for (name, value) in sites {
-                    let site = self.site(name, value, &config.reports, &defaults, &defaults_places);
+                    let site =
+                        self.site(name, value, &config.reports, &defaults, &defaults_positions);
                     config.sites.extend(site);
                 }
             }
@@ -211,14 +214,14 @@ impl Reader<'_> {
         value: &Spanned<DeValue<'_>>,
         reports: &Path,
         defaults: &AuditConfig,
-        defaults_places: &Places,
+        defaults_positions: &KeyPositions,
     ) -> Option<SiteConfig> {
         let (at, name) = (name.span().start, name.get_ref().as_ref());
         let path = format!("sites.{name}");
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if name.is_empty() || name.starts_with('.') || !name.bytes().all(is_of_name) {
             let why = "not a valid site name; use letters, digits, _, - and . (not first)";
-            self.mistake(at, &path, why.to_owned());
+            self.error(at, &path, why.to_owned());
             return None;
         }
         let Some(table) = value.get_ref().as_table() else {
@@ -226,22 +229,22 @@ impl Reader<'_> {
             return None;
         };
         let within = format!("{path}.");
-        let mut places = defaults_places.clone();
-        let own: SiteKeys = self.read(table, &within, &mut places);
-        let audit: AuditConfig = self.read(table, &within, &mut places);
+        let mut positions = defaults_positions.clone();
+        let own: SiteKeys = self.read(table, &within, &mut positions);
+        let audit: AuditConfig = self.read(table, &within, &mut positions);
         self.unknown(table, Table::Site);
         let key = format!("{within}logs");
         let logs = own.logs.unwrap_or_default();
         if logs.is_empty() && !table.iter().any(|(key, _)| spelled(key.get_ref()) == "logs") {
             self.missing(at, &key, "missing; write logs = [\"/var/log/nginx/access.log*\"]");
-        } else if logs.is_empty() && places.contains_key("logs") {
-            let line = places["logs"].line;
+        } else if logs.is_empty() && positions.contains_key("logs") {
+            let line = positions["logs"].line;
             let why = "expected a list of files, directories or patterns".to_owned();
-            self.mistakes.push(Mistake { line, key, why });
+            self.errors.push(ConfigError { line, key, why });
         } else if logs.iter().any(|log| log == "-") {
-            let line = places["logs"].line;
+            let line = positions["logs"].line;
             let why = "standard input cannot be used here; name files".to_owned();
-            self.mistakes.push(Mistake { line, key, why });
+            self.errors.push(ConfigError { line, key, why });
         }
         Some(SiteConfig {
             name: name.to_owned(),
@@ -249,13 +252,18 @@ impl Reader<'_> {
             reports: own.output.unwrap_or_else(|| reports.join(name)),
             logs,
             audit: audit.over(defaults.clone()),
-            places,
+            positions,
         })
     }
 
     /// The keys of `table` that are those of `T`, each judged by itself; where they are goes to
-    /// `places`.
-    fn read<T: KeyTable>(&mut self, table: &DeTable<'_>, path: &str, places: &mut Places) -> T {
+    /// `positions`.
+    fn read<T: KeyTable>(
+        &mut self,
+        table: &DeTable<'_>,
+        path: &str,
+        positions: &mut KeyPositions,
+    ) -> T {
         let mut valid = DeTable::new();
         for (written, value) in table {
             let (at, name) = (written.span().start, spelled(written.get_ref()));
@@ -266,12 +274,12 @@ impl Reader<'_> {
             alone.insert(key.clone(), value.clone());
             match T::deserialize(Deserializer::from(Spanned::new(value.span(), alone))) {
                 Ok(_) if valid.contains_key(known) => {
-                    self.mistake(at, &full, "duplicate key".to_owned());
+                    self.error(at, &full, "duplicate key".to_owned());
                 }
                 Ok(_) => drop(valid.insert(key, value.clone())),
-                Err(err) => self.mistake(at, &full, err.message().trim().to_owned()),
+                Err(err) => self.error(at, &full, err.message().trim().to_owned()),
             }
-            places.insert(known, KeyPlace { line: self.line(at), path: full });
+            positions.insert(known, KeyPosition { line: self.line(at), path: full });
         }
         T::deserialize(Deserializer::from(Spanned::new(0..0, valid)))
             .expect("each of these keys was read by itself")
@@ -287,11 +295,11 @@ impl Reader<'_> {
             }
             let why = format!("unknown key '{}'; ", written.get_ref());
             let why = match (nearest(&name, &keys), Table::of(&name)) {
-                (_, Some(home)) => format!("'{name}' belongs {}", home.place()),
+                (_, Some(home)) => format!("'{name}' belongs {}", home.description()),
                 (Some(near), None) => why + &format!("did you mean '{near}'?"),
                 (None, None) => why + &format!("the keys are {}", keys.join(", ")),
             };
-            self.mistake(at, "", why);
+            self.error(at, "", why);
         }
     }
 
@@ -312,27 +320,27 @@ impl Reader<'_> {
                         first.name,
                         first.reports.display()
                     );
-                    self.mistakes.push(Mistake { line, key, why });
+                    self.errors.push(ConfigError { line, key, why });
                 }
             }
         }
     }
 
     fn wrong(&mut self, at: usize, key: &str, expected: &str) {
-        self.mistake(at, key, format!("expected {expected}"));
+        self.error(at, key, format!("expected {expected}"));
     }
 
-    fn mistake(&mut self, at: usize, key: &str, why: String) {
+    fn error(&mut self, at: usize, key: &str, why: String) {
         let line = self.line(at);
         if !self.broken.contains(&line) {
-            self.mistakes.push(Mistake { line, key: key.to_owned(), why });
+            self.errors.push(ConfigError { line, key: key.to_owned(), why });
         }
     }
 
     /// What is missing may be on a line that could not be read.
     fn missing(&mut self, at: usize, key: &str, why: &str) {
         if self.broken.is_empty() {
-            self.mistake(at, key, why.to_owned());
+            self.error(at, key, why.to_owned());
         }
     }
 
@@ -369,7 +377,7 @@ impl Table {
         }
     }
 
-    fn place(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Table::Top => "at the top of the file, before all tables",
             Table::Defaults => "in [defaults] or in a [sites.NAME] table",

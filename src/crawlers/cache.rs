@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_hashes_are_told_apart_by_the_key() {
+    fn equal_hashes_are_distinguished_by_the_key() {
         let mut cache = UserAgentCache::default();
         cache.put(7, b"one", Identified::Generic);
         assert_eq!(cache.get(7, b"one"), Some(Identified::Generic));

@@ -13,9 +13,9 @@ pub struct Checked {
     /// Those of them that replace a built-in one.
     pub replacing: usize,
     /// Why the file cannot be used, in the order of lines.
-    pub mistakes: Vec<Error>,
+    pub errors: Vec<Error>,
     /// What may not be meant, in the order of lines.
-    pub oddities: Vec<Error>,
+    pub warnings: Vec<Error>,
 }
 
 /// Checks the list at `path`.
@@ -24,7 +24,7 @@ pub struct Checked {
 /// Where it cannot be read.
 pub fn check(path: &Path) -> Result<Checked> {
     let text = read_file(path)?;
-    let (rows, mistakes) = table::read_all(path, &text);
+    let (rows, errors) = table::read_all(path, &text);
     let builtin = builtin_rows();
     let is_builtin =
         |name: &str| builtin.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
@@ -33,13 +33,13 @@ pub fn check(path: &Path) -> Result<Checked> {
         rows.iter().map(|(line, row)| (*line, row.crawler.name.clone())).collect();
     let rows = rows.into_iter().map(|(_, row)| row).collect();
     let registry = Registry::new(merged(builtin, rows));
-    let mut oddities = Vec::new();
+    let mut warnings = Vec::new();
     for (line, name) in &own {
         let id = registry.find(name).expect("its row was merged into the registry");
         let whys = oddities_of(registry.crawler(id), &registry);
-        oddities.extend(whys.into_iter().map(|why| Error::invalid(path, *line, why)));
+        warnings.extend(whys.into_iter().map(|why| Error::invalid(path, *line, why)));
     }
-    Ok(Checked { rows: own.len(), replacing, mistakes, oddities })
+    Ok(Checked { rows: own.len(), replacing, errors, warnings })
 }
 
 fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
@@ -79,7 +79,7 @@ mod tests {
     use crate::crawlers::crawler::Visibility;
 
     #[test]
-    fn all_mistakes_and_oddities_are_named_with_their_lines() {
+    fn all_errors_and_warnings_are_named_with_their_lines() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("own.csv");
         let text = "name,user_agent_regex,sample_user_agent,ip_list_urls,rdns_suffixes,evidence\n\
@@ -92,25 +92,25 @@ mod tests {
                     ourbot,ourbot,,,,hearsay\n";
         std::fs::write(&path, text).unwrap();
         let found = check(&path).unwrap();
-        let place = path.display().to_string();
-        let told = |errors: &[Error]| {
+        let name = path.display().to_string();
+        let messages = |errors: &[Error]| {
             let lines: Vec<String> =
-                errors.iter().map(|error| error.to_string().replace(&place, "")).collect();
+                errors.iter().map(|error| error.to_string().replace(&name, "")).collect();
             lines.join("\n")
         };
         assert_eq!((found.rows, found.replacing), (3, 1));
         assert_eq!(
-            told(&found.mistakes),
+            messages(&found.errors),
             ":3: user_agent_regex 'y(': unclosed group\n:5: 1 cells, but the first line names 6 columns\n:7: 'mybot' is already on line 2; remove one of them\n:8: evidence is 'hearsay'; write one of operator-doc, registry, unverified"
         );
         assert_eq!(
-            told(&found.oddities),
+            messages(&found.warnings),
             ":6: sample_user_agent 'herbot/1.0' is identified as an unknown crawler\n:6: 'example.com/ips' is not a valid URL; write it with its scheme, such as https://example.com/\n:6: rdns_suffixes has 'com', where anyone can get a name; write the operator's own domain"
         );
     }
 
     #[test]
-    fn the_built_in_list_has_no_oddities() {
+    fn the_built_in_list_has_no_warnings() {
         let registry = Registry::builtin();
         for (_, crawler) in registry.iter().filter(|(id, _)| *id != registry.generic()) {
             let whys = oddities_of(crawler, &registry);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_to_do() {
+    fn errors_say_what_to_do() {
         let good = r#"{"schema_version": 1, "lists": [{"url": "u", "file": "F", "fetched_at_utc": "T", "size_bytes": 1}]}"#;
         let time = "2026-03-01T00:00:00Z";
         for (text, expected) in [

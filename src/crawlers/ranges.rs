@@ -88,16 +88,16 @@ impl Ranges {
         let files =
             Files { directory, names: &names, entries: &entries, ends: last_parts(registry) };
         let mut ranges = Ranges::default();
-        let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut indexes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut sets: HashMap<Vec<usize>, usize> = HashMap::new();
         for (_, crawler) in registry.iter() {
             let mut lists = Vec::new();
             for url in &crawler.ip_list_urls {
-                let place = *places.entry((url, &crawler.ip_list_format)).or_insert_with(|| {
+                let index = *indexes.entry((url, &crawler.ip_list_format)).or_insert_with(|| {
                     ranges.lists.push(files.read(url, Filter::of_format(&crawler.ip_list_format)));
                     ranges.lists.len() - 1
                 });
-                lists.push(place);
+                lists.push(index);
             }
             let set = (!lists.is_empty()).then(|| {
                 *sets.entry(lists).or_insert_with_key(|lists| {
@@ -148,10 +148,10 @@ impl Ranges {
 }
 
 impl RangeSet {
-    fn new(places: &[usize], lists: &[List]) -> RangeSet {
-        let chosen = || places.iter().map(|&place| &lists[place]);
+    fn new(indexes: &[usize], lists: &[List]) -> RangeSet {
+        let chosen = || indexes.iter().map(|&index| &lists[index]);
         RangeSet {
-            lists: places.to_vec(),
+            lists: indexes.to_vec(),
             networks: Networks::new(chosen().flat_map(|list| list.networks.iter().copied())),
             is_whole: chosen().all(|list| list.fault.is_none()),
         }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_without_lists_is_a_mistake() {
+    fn a_directory_without_lists_is_an_error() {
         let registry = Registry::builtin();
         let open = |path: &Path| Ranges::open(path, &registry).unwrap_err().to_string();
         assert!(

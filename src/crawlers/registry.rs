@@ -212,13 +212,13 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
 }
 
 pub(super) fn merged(mut builtin: Vec<RegistryRow>, own: Vec<RegistryRow>) -> Vec<RegistryRow> {
-    let places = builtin.iter().enumerate();
-    let places: HashMap<String, usize> =
-        places.map(|(place, row)| (row.crawler.name.to_ascii_lowercase(), place)).collect();
+    let indexes = builtin.iter().enumerate();
+    let indexes: HashMap<String, usize> =
+        indexes.map(|(index, row)| (row.crawler.name.to_ascii_lowercase(), index)).collect();
     let mut rows = Vec::with_capacity(builtin.len() + own.len());
     for row in own {
-        match places.get(&row.crawler.name.to_ascii_lowercase()) {
-            Some(&place) => builtin[place] = row,
+        match indexes.get(&row.crawler.name.to_ascii_lowercase()) {
+            Some(&index) => builtin[index] = row,
             None => rows.push(row),
         }
     }

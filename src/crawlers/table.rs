@@ -52,8 +52,8 @@ pub struct Test {
 /// Errors name the line of the first mistake: an unknown column, a word that
 /// its column does not know, a regex that does not compile, a name twice.
 pub fn read(path: &Path, text: &[u8]) -> Result<Vec<RegistryRow>> {
-    let (rows, mistakes) = read_all(path, text);
-    match mistakes.into_iter().next() {
+    let (rows, errors) = read_all(path, text);
+    match errors.into_iter().next() {
         None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
         Some(first) => Err(first),
     }
@@ -65,24 +65,24 @@ pub fn read_all(path: &Path, text: &[u8]) -> (Vec<(u64, RegistryRow)>, Vec<Error
     let header = reader.headers().map_err(|error| wrong_csv(path, &error)).cloned();
     let columns = match header.and_then(|header| Columns::new(path, &header)) {
         Ok(columns) => columns,
-        Err(mistake) => return (Vec::new(), vec![mistake]),
+        Err(error) => return (Vec::new(), vec![error]),
     };
     let mut lines = HashMap::new();
-    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
     for record in reader.records() {
         match record {
-            Err(error) => mistakes.push(wrong_csv(path, &error)),
+            Err(error) => errors.push(wrong_csv(path, &error)),
             Ok(record) => {
                 let line = record.position().map_or(0, csv::Position::line);
                 let cells = Cells { path, line, columns: &columns, record: &record };
                 match row(&cells).and_then(|row| only_one(row, &cells, &mut lines)) {
                     Ok(row) => rows.push((line, row)),
-                    Err(mistake) => mistakes.push(mistake),
+                    Err(error) => errors.push(error),
                 }
             }
         }
     }
-    (rows, mistakes)
+    (rows, errors)
 }
 
 fn only_one(
@@ -104,22 +104,22 @@ struct Columns(HashMap<String, usize>);
 
 impl Columns {
     fn new(path: &Path, header: &csv::StringRecord) -> Result<Columns> {
-        let mut places = HashMap::new();
-        for (place, column) in header.iter().enumerate() {
+        let mut indexes = HashMap::new();
+        for (index, column) in header.iter().enumerate() {
             if !COLUMNS.split(", ").any(|known| known == column) {
                 let why = format!("unknown column '{column}'; the columns are {COLUMNS}");
                 return Err(Error::invalid(path, 1, why));
             }
-            if places.insert(column.to_owned(), place).is_some() {
+            if indexes.insert(column.to_owned(), index).is_some() {
                 return Err(Error::invalid(path, 1, format!("duplicate column '{column}'")));
             }
         }
-        if !places.contains_key("name") {
+        if !indexes.contains_key("name") {
             let why = "column 'name' is missing; the first line names the columns, for example \
                        name,user_agent_regex,product_tokens";
             return Err(Error::invalid(path, 1, why));
         }
-        Ok(Columns(places))
+        Ok(Columns(indexes))
     }
 }
 

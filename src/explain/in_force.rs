@@ -10,16 +10,16 @@ pub struct InForce {
     /// The time.
     pub at: UtcTime,
     /// What counted, and since when.
-    pub standing: RulingInForce,
+    pub ruling_in_force: RulingInForce,
     /// The snapshot that says so.
-    pub seen: Sighting,
+    pub snapshot: Sighting,
 }
 
 impl InForce {
     /// At `at`; `None` where nothing is known of that time, or robots.txt has no history.
     pub(super) fn new(known: &OriginHistory, at: UtcTime) -> Option<InForce> {
-        let standing = known.at(at, BeforeFirst::AsFirst)?;
-        let seen = known.seen(&standing)?;
-        Some(InForce { at, standing, seen })
+        let ruling_in_force = known.at(at, BeforeFirst::AsFirst)?;
+        let snapshot = known.snapshot(&ruling_in_force)?;
+        Some(InForce { at, ruling_in_force, snapshot })
     }
 }

@@ -4,8 +4,8 @@
 //! robots.txt that governs a URL, then [`explain`], which says what a crawler
 //! is told there and why.
 
-pub mod asker;
 pub mod change;
+pub mod checked_crawler;
 pub mod in_force;
 pub mod reason;
 
@@ -148,36 +148,36 @@ pub fn locate<'a>(
             (Some(origin.ok_or(Undecided::NoHost)?), path)
         }
     };
-    let found = match judge.is_dated() {
+    let found = match judge.has_history() {
         true => in_force(judge, origin.as_ref(), at),
-        false => file(judge, origin.as_ref()).map(Found::always),
+        false => file(judge, origin.as_ref()).map(GoverningRobots::always),
     };
     let found = found.or_else(|undecided| {
         // Some targets need no robots.txt to be decided.
         let mut scratch = Vec::new();
         let path = prepare(path, judge.dialect(), &mut scratch);
-        Verdict::without_rules(Some(path)).map(|_| Found::default()).ok_or(undecided)
+        Verdict::without_rules(Some(path)).map(|_| GoverningRobots::default()).ok_or(undecided)
     });
-    let Found { file, in_force, known } = found?;
+    let GoverningRobots { file, in_force, known } = found?;
     Ok(Located { given, path, origin, file, in_force, known, at })
 }
 
 /// What governs a URL.
 #[derive(Default)]
-struct Found {
+struct GoverningRobots {
     file: Option<File>,
     in_force: Option<InForce>,
     known: Option<Arc<OriginHistory>>,
 }
 
-impl Found {
-    fn always(file: File) -> Found {
+impl GoverningRobots {
+    fn always(file: File) -> GoverningRobots {
         let known = Some(Arc::new(OriginHistory::always(Arc::clone(&file.robots))));
-        Found { file: Some(file), in_force: None, known }
+        GoverningRobots { file: Some(file), in_force: None, known }
     }
 }
 
-fn in_force(judge: &Judge, origin: Option<&Origin>, at: UtcTime) -> Decidable<Found> {
+fn in_force(judge: &Judge, origin: Option<&Origin>, at: UtcTime) -> Decidable<GoverningRobots> {
     let origin = origin.ok_or(Undecided::NoOrigin)?;
     let Some(known) = judge.known(origin, HostSource::Own) else {
         let failure = failure_messages(&judge.failures()).into_iter().next();
@@ -188,9 +188,9 @@ fn in_force(judge: &Judge, origin: Option<&Origin>, at: UtcTime) -> Decidable<Fo
     let in_force =
         InForce::new(&known, at).ok_or_else(|| Undecided::UnknownThen(origin.clone(), at))?;
     let source = || judge.source(Some(origin)).unwrap_or_default();
-    let robots = known.rules(in_force.standing.ruling);
+    let robots = known.rules(in_force.ruling_in_force.ruling);
     let file = robots.map(|robots| File { source: source(), robots: Arc::clone(robots) });
-    Ok(Found { file, in_force: Some(in_force), known: Some(known) })
+    Ok(GoverningRobots { file, in_force: Some(in_force), known: Some(known) })
 }
 
 fn file(judge: &Judge, origin: Option<&Origin>) -> Decidable<File> {
@@ -240,7 +240,7 @@ fn verdict_in<'a>(
     let at = JudgedAt::Time(located.at, BeforeFirst::AsFirst);
     let found = judge.verdict_in(dialect, located.known.as_deref(), crawler, Some(path), at);
     let verdict = found.verdict;
-    let ruling = located.in_force.as_ref().map(|in_force| in_force.standing.ruling);
+    let ruling = located.in_force.as_ref().map(|in_force| in_force.ruling_in_force.ruling);
     let (matches, reason) = match (verdict, bound) {
         (Verdict::RobotsTxt, _) => (Vec::new(), DecisionReason::RobotsTxtItself),
         (_, None) => (Vec::new(), without_rules(ruling)),
@@ -259,7 +259,7 @@ fn verdict_in<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::asker::Asker;
+    use super::checked_crawler::CheckedCrawler;
     use super::*;
     use crate::archive::Store;
     use crate::crawlers::registry::Registry;
@@ -285,35 +285,40 @@ user-agent: nothing";
         UtcTime::from_unix_seconds(0).unwrap()
     }
 
-    /// Whether `asker` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
+    /// Whether `crawler` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
     /// and why; `differs` where RFC 9309 says otherwise, or by another line.
     #[track_caller]
-    fn check(asker: &str, url: &str, expected: (bool, Option<u32>, DecisionReason), differs: bool) {
+    fn check(
+        crawler: &str,
+        url: &str,
+        expected: (bool, Option<u32>, DecisionReason),
+        differs: bool,
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("robots.txt");
         std::fs::write(&path, TEXT).unwrap();
         let registry = Registry::builtin();
         let store = Store::open(&path).unwrap();
-        let (judge, asker) = match asker.strip_prefix('=') {
+        let (judge, crawler) = match crawler.strip_prefix('=') {
             Some(token) => {
                 let tokens = vec![token.to_owned()];
                 let judge = Judge::ad_hoc(store, tokens, Dialect::Google).unwrap();
-                (judge, Asker::ad_hoc(token))
+                (judge, CheckedCrawler::ad_hoc(token))
             }
             None => {
                 let judge = Judge::of_rules_alone(store, &registry, Dialect::Google).unwrap();
-                (judge, Asker::named(&registry, asker).unwrap())
+                (judge, CheckedCrawler::named(&registry, crawler).unwrap())
             }
         };
         let located = locate(&judge, url.as_bytes(), None, now()).unwrap();
-        let explanation = explain(&judge, asker.id, &located).unwrap();
+        let explanation = explain(&judge, crawler.id, &located).unwrap();
         let asked = &explanation.asked;
         assert_eq!((asked.is_allowed(), asked.line(), asked.reason), expected, "{url}");
         assert_eq!(explanation.is_dialect_decisive(), differs, "{url}: {:?}", explanation.other);
     }
 
     #[test]
-    fn each_reason_is_told() {
+    fn each_reason_is_given() {
         use DecisionReason::*;
         check("Googlebot", "/robots.txt?x", (true, None, RobotsTxtItself), false);
         check("AdsBot-Google", "/a", (true, None, NoGroup), false);
@@ -329,7 +334,7 @@ user-agent: nothing";
     }
 
     #[test]
-    fn the_other_dialect_is_told_where_it_differs() {
+    fn the_other_dialect_is_shown_where_it_differs() {
         use DecisionReason::*;
         check("Googlebot", "/b/", (true, Some(6), LongerThan(1)), true);
         check("Googlebot", "/~user", (false, Some(4), OnlyMatch), true);

@@ -109,8 +109,8 @@ mod tests {
         }
     }
 
-    fn mark_line(place: usize) -> u64 {
-        (0..place).fold(1, |line, _| next_mark_line(line))
+    fn mark_line(index: usize) -> u64 {
+        (0..index).fold(1, |line, _| next_mark_line(line))
     }
 
     #[test]
@@ -119,8 +119,8 @@ mod tests {
         let mut prefix = Prefix::new();
         prefix.absorb(lines.concat().as_bytes());
         let Checkpoint { marks, .. } = prefix.reached();
-        for (place, mark) in marks.iter().enumerate() {
-            let count = usize::try_from(mark_line(place)).unwrap();
+        for (index, mark) in marks.iter().enumerate() {
+            let count = usize::try_from(mark_line(index)).unwrap();
             let mut shorter = Prefix::new();
             shorter.absorb(lines[..count].concat().as_bytes());
             assert_eq!(shorter.hash(), *mark, "{count} lines");

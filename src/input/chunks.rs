@@ -260,7 +260,7 @@ mod tests {
 
     /// All that can be seen of a file, but for where its chunks were cut.
     #[derive(Debug, Eq, PartialEq)]
-    struct Seen {
+    struct ReadContent {
         lines: Vec<(u64, Vec<u8>)>,
         ending: Ending,
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// Also checks that the numbers of the chunks fit each other.
-    fn see(mut chunks: Chunks) -> Seen {
+    fn read_content(mut chunks: Chunks) -> ReadContent {
         let mut seen = Vec::new();
         let (mut buffer, mut sequence) = (Vec::new(), 0);
         while let Some(chunk) = chunks.next_chunk(buffer) {
@@ -283,7 +283,7 @@ mod tests {
         }
         let ending = chunks.ending();
         assert_eq!(ending.lines, seen.len() as u64);
-        Seen { lines: seen, ending }
+        ReadContent { lines: seen, ending }
     }
 
     #[track_caller]
@@ -293,7 +293,7 @@ mod tests {
             if size % 2 == 0 {
                 chunks.head(); // must change nothing
             }
-            let seen = see(chunks);
+            let seen = read_content(chunks);
             let found: Vec<&[u8]> = seen.lines.iter().map(|(_, line)| &line[..]).collect();
             assert!(found == expected, "chunks of {size} bytes");
             assert_eq!(seen.ending.bytes, bytes.len() as u64);
@@ -356,9 +356,9 @@ mod tests {
             let member = member(kind, text.as_bytes());
             for cut in [4, 8, 9, 12, 20] {
                 let bytes = &member[..member.len() - cut];
-                let whole = see(chunks(Failing(Cursor::new(bytes.into())), 16 << 20));
+                let whole = read_content(chunks(Failing(Cursor::new(bytes.into())), 16 << 20));
                 for size in SIZES {
-                    let seen = see(chunks(Failing(Cursor::new(bytes.into())), size));
+                    let seen = read_content(chunks(Failing(Cursor::new(bytes.into())), size));
                     assert!(seen == whole, "{kind:?}: chunks of {size} bytes, {cut} cut off");
                 }
             }
@@ -370,7 +370,7 @@ mod tests {
         let long = format!("a\nb\n{}", "x".repeat(2 * LINE_BYTES_MAX));
         for (text, partial_line) in [("a\nb\n", false), ("a\nb\nc", true), (&long, true)] {
             for size in SIZES {
-                let seen = see(chunks(Failing(Cursor::new(text.into())), size));
+                let seen = read_content(chunks(Failing(Cursor::new(text.into())), size));
                 let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
                 let damage = Some(ReadError { offset_bytes: text.len() as u64, cause });
                 let bytes = text.len() as u64;

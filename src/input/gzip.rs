@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::step::{Next, Step, slice_len};
-use crate::input::{compression::Compression, intake::Intake};
+use crate::input::{compression::Compression, raw_reader::RawReader};
 
 /// The first two bytes of every member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -34,8 +34,8 @@ impl Gzip {
     }
 
     /// Reads over the header.
-    pub fn begin(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
-        skip_header(intake, &mut self.crc)?;
+    pub fn begin(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
+        skip_header(raw, &mut self.crc)?;
         self.crc.reset();
         self.inflate.reset(false);
         Ok(())
@@ -57,93 +57,93 @@ impl Gzip {
     }
 
     /// Checks the trailer.
-    pub fn end(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
+    pub fn end(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         // `total_out` and the trailer's length are taken modulo 2^32.
         let length = (self.inflate.total_out() & 0xffff_ffff) as u32;
-        check_trailer(intake, self.crc.sum(), length)
+        check_trailer(raw, self.crc.sum(), length)
     }
 }
 
-fn check_trailer(intake: &mut Intake, crc: u32, length: u32) -> Result<(), ReadError> {
-    let start = intake.damage(ReadErrorCause::WrongChecksum);
-    if take_u32(intake)? != crc {
+fn check_trailer(raw: &mut RawReader, crc: u32, length: u32) -> Result<(), ReadError> {
+    let start = raw.damage(ReadErrorCause::WrongChecksum);
+    if take_u32(raw)? != crc {
         return Err(start);
     }
-    let start = intake.damage(ReadErrorCause::WrongLength);
-    if take_u32(intake)? != length { Err(start) } else { Ok(()) }
+    let start = raw.damage(ReadErrorCause::WrongLength);
+    if take_u32(raw)? != length { Err(start) } else { Ok(()) }
 }
 
 /// Reads over a member's header and checks it as far as it can be checked.
-fn skip_header(intake: &mut Intake, crc: &mut Crc) -> Result<(), ReadError> {
+fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<(), ReadError> {
     crc.reset();
-    let start = intake.damage(ReadErrorCause::BadHeader);
-    let [id1, id2, method, flags, ..] = take::<10>(intake, crc)?;
+    let start = raw.damage(ReadErrorCause::BadHeader);
+    let [id1, id2, method, flags, ..] = take::<10>(raw, crc)?;
     if [id1, id2] != MAGIC || method != 8 || flags & RESERVED != 0 {
         return Err(start);
     }
     if flags & EXTRA != 0 {
-        let length = u16::from_le_bytes(take::<2>(intake, crc)?);
-        skip(intake, usize::from(length), crc)?;
+        let length = u16::from_le_bytes(take::<2>(raw, crc)?);
+        skip(raw, usize::from(length), crc)?;
     }
     if flags & NAME != 0 {
-        skip_past_zero(intake, crc)?;
+        skip_past_zero(raw, crc)?;
     }
     if flags & COMMENT != 0 {
-        skip_past_zero(intake, crc)?;
+        skip_past_zero(raw, crc)?;
     }
     if flags & HEADER_CHECKSUM != 0 {
-        let place = intake.damage(ReadErrorCause::WrongHeaderChecksum);
+        let damage = raw.damage(ReadErrorCause::WrongHeaderChecksum);
         let expected = (crc.sum() & 0xffff) as u16;
-        if u16::from_le_bytes(take::<2>(intake, crc)?) != expected {
-            return Err(place);
+        if u16::from_le_bytes(take::<2>(raw, crc)?) != expected {
+            return Err(damage);
         }
     }
     Ok(())
 }
 
-fn take_u32(intake: &mut Intake) -> Result<u32, ReadError> {
-    take::<4>(intake, &mut Crc::new()).map(u32::from_le_bytes)
+fn take_u32(raw: &mut RawReader) -> Result<u32, ReadError> {
+    take::<4>(raw, &mut Crc::new()).map(u32::from_le_bytes)
 }
 
-fn take<const N: usize>(intake: &mut Intake, crc: &mut Crc) -> Result<[u8; N], ReadError> {
-    let mut taken = [0; N];
-    let seen = intake.peek_at_least(N)?;
+fn take<const N: usize>(raw: &mut RawReader, crc: &mut Crc) -> Result<[u8; N], ReadError> {
+    let mut bytes = [0; N];
+    let seen = raw.peek_at_least(N)?;
     let count = seen.len().min(N);
-    taken[..count].copy_from_slice(&seen[..count]);
-    intake.consume(count);
+    bytes[..count].copy_from_slice(&seen[..count]);
+    raw.consume(count);
     if count < N {
-        return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
+        return Err(raw.damage(ReadErrorCause::Truncated(Compression::Gzip)));
     }
-    crc.update(&taken);
-    Ok(taken)
+    crc.update(&bytes);
+    Ok(bytes)
 }
 
-fn skip(intake: &mut Intake, mut count: usize, crc: &mut Crc) -> Result<(), ReadError> {
+fn skip(raw: &mut RawReader, mut count: usize, crc: &mut Crc) -> Result<(), ReadError> {
     while count > 0 {
-        let seen = intake.peek()?;
+        let seen = raw.peek()?;
         let now = count.min(seen.len());
         crc.update(&seen[..now]);
-        intake.consume(now);
+        raw.consume(now);
         if now == 0 {
-            return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
+            return Err(raw.damage(ReadErrorCause::Truncated(Compression::Gzip)));
         }
         count -= now;
     }
     Ok(())
 }
 
-fn skip_past_zero(intake: &mut Intake, crc: &mut Crc) -> Result<(), ReadError> {
+fn skip_past_zero(raw: &mut RawReader, crc: &mut Crc) -> Result<(), ReadError> {
     loop {
-        let seen = intake.peek()?;
+        let seen = raw.peek()?;
         let zero = memchr(0, seen);
         let now = zero.map_or(seen.len(), |at| at + 1);
         crc.update(&seen[..now]);
-        intake.consume(now);
+        raw.consume(now);
         if zero.is_some() {
             return Ok(());
         }
         if now == 0 {
-            return Err(intake.damage(ReadErrorCause::Truncated(Compression::Gzip)));
+            return Err(raw.damage(ReadErrorCause::Truncated(Compression::Gzip)));
         }
     }
 }

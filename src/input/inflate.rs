@@ -6,7 +6,7 @@
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::step::{Next, Step};
-use crate::input::{bzip2::Bzip2, gzip::Gzip, intake::Intake, xz::Xz, zstd::Zstd};
+use crate::input::{bzip2::Bzip2, gzip::Gzip, raw_reader::RawReader, xz::Xz, zstd::Zstd};
 
 /// Inflates a file from its first byte to its end.
 pub struct Inflate {
@@ -48,26 +48,24 @@ impl Inflate {
     }
 
     /// Inflates into `out`, which is not empty; 0 only at the end.
-    pub fn read(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, ReadError> {
+    pub fn read(&mut self, raw: &mut RawReader, out: &mut [u8]) -> Result<usize, ReadError> {
         loop {
             match self.state {
-                State::Start => self.begin_member(intake)?,
+                State::Start => self.begin_member(raw)?,
                 State::Between => {
-                    skip_zeros(intake)?;
-                    if intake.peek()?.is_empty() {
+                    skip_zeros(raw)?;
+                    if raw.peek()?.is_empty() {
                         self.state = State::End;
                         continue;
                     }
-                    let start = intake.peek_at_least(MAGIC_BYTES_MAX)?;
+                    let start = raw.peek_at_least(MAGIC_BYTES_MAX)?;
                     if Compression::of(start) != Some(self.compression) {
-                        return Err(
-                            intake.damage(ReadErrorCause::TrailingGarbage(self.compression))
-                        );
+                        return Err(raw.damage(ReadErrorCause::TrailingGarbage(self.compression)));
                     }
-                    self.begin_member(intake)?;
+                    self.begin_member(raw)?;
                 }
                 State::Body => {
-                    let count = self.inflate_some(intake, out)?;
+                    let count = self.inflate_some(raw, out)?;
                     if count > 0 {
                         return Ok(count);
                     }
@@ -78,9 +76,9 @@ impl Inflate {
         }
     }
 
-    fn begin_member(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
+    fn begin_member(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         match &mut self.decoder {
-            Decoder::Gzip(gzip) => gzip.begin(intake)?,
+            Decoder::Gzip(gzip) => gzip.begin(raw)?,
             Decoder::Zstd(zstd) => zstd.begin(),
             Decoder::Bzip2(bzip2) => bzip2.begin(),
             Decoder::Xz(xz) => xz.begin(),
@@ -89,15 +87,15 @@ impl Inflate {
         Ok(())
     }
 
-    fn inflate_some(&mut self, intake: &mut Intake, out: &mut [u8]) -> Result<usize, ReadError> {
+    fn inflate_some(&mut self, raw: &mut RawReader, out: &mut [u8]) -> Result<usize, ReadError> {
         let wanted = match &self.decoder {
             Decoder::Zstd(zstd) => zstd.wanted(),
             Decoder::Bzip2(bzip2) => bzip2.wanted(),
             Decoder::Gzip(_) | Decoder::Xz(_) => 1,
         };
         // What was read before a read failed may inflate to more than fitted so far.
-        let failed = intake.peek_at_least(wanted).err();
-        let input = intake.buffered();
+        let failed = raw.peek_at_least(wanted).err();
+        let input = raw.buffered();
         let input_is_over = input.is_empty();
         let Step { consumed, produced, next } = match &mut self.decoder {
             Decoder::Gzip(gzip) => gzip.step(input, out),
@@ -105,11 +103,11 @@ impl Inflate {
             Decoder::Bzip2(bzip2) => bzip2.step(input, out),
             Decoder::Xz(xz) => xz.step(input, out),
         };
-        intake.consume(consumed);
+        raw.consume(consumed);
         match next {
             Next::End => {
                 self.state = State::Between;
-                if let Err(damage) = self.end_member(intake) {
+                if let Err(damage) = self.end_member(raw) {
                     self.stop(damage, produced)?;
                 }
             }
@@ -119,17 +117,17 @@ impl Inflate {
                 } else {
                     ReadErrorCause::BadStream(self.compression)
                 };
-                return Err(failed.unwrap_or(intake.damage(cause)));
+                return Err(failed.unwrap_or(raw.damage(cause)));
             }
             Next::More => {}
-            Next::Damaged(cause) => self.stop(intake.damage(cause), produced)?,
+            Next::Damaged(cause) => self.stop(raw.damage(cause), produced)?,
         }
         Ok(produced)
     }
 
-    fn end_member(&mut self, intake: &mut Intake) -> Result<(), ReadError> {
+    fn end_member(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         match &mut self.decoder {
-            Decoder::Gzip(gzip) => gzip.end(intake),
+            Decoder::Gzip(gzip) => gzip.end(raw),
             Decoder::Zstd(_) | Decoder::Bzip2(_) | Decoder::Xz(_) => Ok(()),
         }
     }
@@ -145,12 +143,12 @@ impl Inflate {
 }
 
 /// Tapes and some copiers pad with zeros, xz does itself; the tools tolerate it.
-fn skip_zeros(intake: &mut Intake) -> Result<(), ReadError> {
+fn skip_zeros(raw: &mut RawReader) -> Result<(), ReadError> {
     loop {
-        let seen = intake.peek()?;
+        let seen = raw.peek()?;
         let zeros = seen.iter().position(|&byte| byte != 0).unwrap_or(seen.len());
         let is_over = zeros == 0 || zeros < seen.len();
-        intake.consume(zeros);
+        raw.consume(zeros);
         if is_over {
             return Ok(());
         }

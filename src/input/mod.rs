@@ -1,6 +1,6 @@
 //! Paths, globs and `-` to chunks of whole lines.
 //!
-//! The room knows bytes and newlines; what a line means is `logs`' affair. A
+//! This module knows bytes and newlines; what a line means is `logs`' affair. A
 //! file that cannot be opened is an error. A file that turns out to be damaged
 //! is not: everything before the damage is delivered, and the damage is told
 //! at the end.
@@ -14,7 +14,7 @@ pub mod compression;
 mod bzip2;
 mod gzip;
 mod inflate;
-mod intake;
+mod raw_reader;
 mod step;
 mod xz;
 mod zstd;

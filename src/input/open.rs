@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::source::{Location, Source};
-use crate::input::{inflate::Inflate, intake::Intake};
+use crate::input::{inflate::Inflate, raw_reader::RawReader};
 
 /// An opened source, decompressed as it is read.
 pub struct Opened {
-    intake: Intake,
-    coding: Coding,
+    raw: RawReader,
+    decoding: Decoding,
     /// `None` where the source is not a file on a disk.
     watched: Option<Watched>,
 }
@@ -27,7 +27,7 @@ struct Watched {
     size_at_open: u64,
 }
 
-enum Coding {
+enum Decoding {
     Plain,
     Inflate(Box<Inflate>),
     /// Damaged from the first byte on, or since a read: the answer stays.
@@ -37,7 +37,7 @@ enum Coding {
 /// Opens `source`; `bytes_read` grows with the bytes read from it, as they lie
 /// on disk.
 pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
-    match &source.place {
+    match &source.location {
         Location::Stdin => Ok(Opened::new(Box::new(io::stdin()), None, bytes_read)),
         Location::Nowhere(why) => Err(Error::invalid_file(Path::new(&source.name), why)),
         Location::File(path) => {
@@ -58,37 +58,37 @@ impl Opened {
         claimed: Option<Compression>,
         bytes_read: &Arc<AtomicU64>,
     ) -> Opened {
-        let mut intake = Intake::new(reader, Arc::clone(bytes_read));
-        let failed = intake.peek_at_least(MAGIC_BYTES_MAX).err();
-        let start = intake.buffered();
-        let coding = match (Compression::of(start), claimed, failed) {
-            (_, _, Some(damage)) if start.is_empty() => Coding::Damaged(damage),
-            (Some(found), _, _) => Coding::Inflate(Box::new(Inflate::new(found))),
+        let mut raw = RawReader::new(reader, Arc::clone(bytes_read));
+        let failed = raw.peek_at_least(MAGIC_BYTES_MAX).err();
+        let start = raw.buffered();
+        let decoding = match (Compression::of(start), claimed, failed) {
+            (_, _, Some(damage)) if start.is_empty() => Decoding::Damaged(damage),
+            (Some(found), _, _) => Decoding::Inflate(Box::new(Inflate::new(found))),
             (None, Some(claimed), _) if !start.is_empty() => {
-                Coding::Damaged(intake.damage(ReadErrorCause::NotAsNamed(claimed)))
+                Decoding::Damaged(raw.damage(ReadErrorCause::NotAsNamed(claimed)))
             }
-            (None, _, _) => Coding::Plain,
+            (None, _, _) => Decoding::Plain,
         };
-        Opened { intake, coding, watched: None }
+        Opened { raw, decoding, watched: None }
     }
 
     /// Whether what is read is not what lies on disk.
     pub fn is_compressed(&self) -> bool {
-        !matches!(self.coding, Coding::Plain)
+        !matches!(self.decoding, Decoding::Plain)
     }
 
     /// Bytes read so far, as they lie on disk.
     pub fn size_bytes(&self) -> u64 {
-        self.intake.size_bytes()
+        self.raw.size_bytes()
     }
 
     /// Fills the start of `out`, which is not empty, and gives how many bytes; 0
     /// only at the end. After damage every further call gives the same damage.
     pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, ReadError> {
-        let read = match &mut self.coding {
-            Coding::Plain => self.intake.read(out),
-            Coding::Inflate(inflate) => inflate.read(&mut self.intake, out),
-            Coding::Damaged(damage) => Err(*damage),
+        let read = match &mut self.decoding {
+            Decoding::Plain => self.raw.read(out),
+            Decoding::Inflate(inflate) => inflate.read(&mut self.raw, out),
+            Decoding::Damaged(damage) => Err(*damage),
         };
         let is_cut = || self.watched.as_ref().is_some_and(|file| file.is_cut(self.size_bytes()));
         let read = match read {
@@ -99,7 +99,7 @@ impl Opened {
             read => read,
         };
         if let Err(damage) = read {
-            self.coding = Coding::Damaged(damage);
+            self.decoding = Decoding::Damaged(damage);
         }
         read
     }

@@ -16,7 +16,7 @@ pub struct Source {
     /// are not UTF-8 are replaced: it is for people, not for opening.
     pub name: String,
     /// Where its bytes are.
-    pub place: Location,
+    pub location: Location,
 }
 
 /// Where the bytes of a source are.
@@ -33,7 +33,7 @@ pub enum Location {
 impl Source {
     /// Bytes as they lie on disk; `None` where that cannot be known beforehand.
     pub fn size_bytes(&self) -> Option<u64> {
-        match &self.place {
+        match &self.location {
             Location::Stdin => None,
             Location::Nowhere(_) => Some(0),
             Location::File(path) => {
@@ -89,7 +89,7 @@ pub fn expand(arguments: &[OsString]) -> Vec<Source> {
 }
 
 fn file(path: PathBuf) -> Source {
-    Source { name: path.to_string_lossy().into_owned(), place: Location::File(path) }
+    Source { name: path.to_string_lossy().into_owned(), location: Location::File(path) }
 }
 
 /// What the arguments led to so far.
@@ -103,7 +103,7 @@ struct SourceList {
 impl SourceList {
     fn add(&mut self, argument: &OsStr) {
         if argument == "-" {
-            self.others.push(Source { name: "-".to_owned(), place: Location::Stdin });
+            self.others.push(Source { name: "-".to_owned(), location: Location::Stdin });
             return;
         }
         let path = Path::new(argument);
@@ -154,7 +154,7 @@ impl SourceList {
     }
 
     fn add_nothing(&mut self, name: &str, why: String) {
-        self.others.push(Source { name: name.to_owned(), place: Location::Nowhere(why) });
+        self.others.push(Source { name: name.to_owned(), location: Location::Nowhere(why) });
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
             .map(|name| if *name == "-" { "-".into() } else { root.join(name).into_os_string() })
             .collect();
         let prefix = format!("{}/", root.display());
-        let name = |source: &Source| match &source.place {
+        let name = |source: &Source| match &source.location {
             Location::Nowhere(why) => format!("{}: {why}", source.name).replace(&prefix, ""),
             _ => source.name.replace(&prefix, ""),
         };

@@ -119,11 +119,11 @@ mod tests {
         assert_eq!(judge.asks_for_delay(&robots, crawler), expected.is_some());
         let profile = &judge.profiles[crawler.index()];
         let asked = AskedDelay::new(&robots.text, robots.digest, profile);
-        let told = asked.map(|asked| {
+        let found = asked.map(|asked| {
             (asked.line, asked.milliseconds, String::from_utf8(asked.group.into()).unwrap())
         });
         let expected = expected.map(|(line, delay, group)| (line, delay, group.to_owned()));
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ignores_the_star_goes_free_unless_named() {
+    fn a_crawler_that_ignores_the_star_is_free_unless_named() {
         let registry = Registry::builtin();
         let adsbot = registry.find("AdsBot-Google").unwrap();
         let check = |text: &str, crawler, expected| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_of_everyone_lets_nobody_go_free() {
+    fn a_judge_that_includes_unbound_crawlers_exempts_none() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("robots.txt");
         std::fs::write(&path, "User-agent: *\nDisallow: /\n").unwrap();

@@ -55,12 +55,12 @@ pub struct Match<'a> {
     /// What the path was compared with.
     pub pattern: Cow<'a, [u8]>,
     /// Whether that is the rule's own pattern.
-    pub reading: Reading,
+    pub pattern_form: PatternForm,
 }
 
 /// Which pattern of a rule matched.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Reading {
+pub enum PatternForm {
     /// The rule's own.
     AsWritten,
     /// The directory of an Allow rule on an index page, which Google reads so.
@@ -146,12 +146,12 @@ pub fn matches<'a>(rules: &[&'a Rule], dialect: Dialect, path: PathQuery<'_>) ->
 fn matching<'a>(rule: &'a Rule, dialect: Dialect, path: &[u8]) -> Option<Match<'a>> {
     let written = pattern::prepare(rule, dialect);
     if shape(&written, dialect).is_match(path) {
-        return Some(Match { rule, pattern: written, reading: Reading::AsWritten });
+        return Some(Match { rule, pattern: written, pattern_form: PatternForm::AsWritten });
     }
     let directory = pattern::of_directory_index(rule, dialect)?;
     let is_match = shape(&directory, dialect).is_match(path);
     let pattern = Cow::Owned(directory);
-    is_match.then_some(Match { rule, pattern, reading: Reading::AsDirectory })
+    is_match.then_some(Match { rule, pattern, pattern_form: PatternForm::AsDirectory })
 }
 
 fn user_agent_lines<'a>(selection: &Selection<'a>, by: BoundBy<'_>) -> Vec<&'a ProductToken> {

@@ -55,16 +55,16 @@ impl Judge {
                 .site(origin, host_source)
                 .map(|robots| Arc::new(OriginHistory::always(robots)));
         };
-        if let Some(known) = lock(&self.loaded).dated.get(origin) {
+        if let Some(known) = lock(&self.loaded).histories.get(origin) {
             return Some(Arc::clone(known));
         }
         match self.archived(archive, origin) {
             // Anybody can make up origins of which nothing is known; they are not remembered.
             Ok(None) => None,
-            Ok(Some(dated)) => {
+            Ok(Some(history)) => {
                 let mut loaded = lock(&self.loaded);
-                let known = loaded.dated.entry(origin.clone());
-                Some(Arc::clone(known.or_insert_with(|| Arc::new(dated))))
+                let known = loaded.histories.entry(origin.clone());
+                Some(Arc::clone(known.or_insert_with(|| Arc::new(history))))
             }
             Err(err) => {
                 lock(&self.loaded).fail(archive.path().display().to_string(), err.to_string());
@@ -76,14 +76,18 @@ impl Judge {
     /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
     /// nothing, or robots.txt files have no history.
     pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
-        lock(&self.loaded).dated.get(origin).cloned()
+        lock(&self.loaded).histories.get(origin).cloned()
     }
 
     /// What [`Judge::known`] says, read anew.
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn dated(&self, origin: &Origin, host_source: HostSource) -> Result<Option<OriginHistory>> {
+    pub fn read_history(
+        &self,
+        origin: &Origin,
+        host_source: HostSource,
+    ) -> Result<Option<OriginHistory>> {
         match &self.store {
             Store::File(_) | Store::Directory(_) => {
                 Ok(self.site(origin, host_source).map(OriginHistory::always))
@@ -115,18 +119,18 @@ impl Judge {
 
     /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin
     /// of ours. An archive wins that has a snapshot within a day of such an hour.
-    pub fn heed(&mut self, hours: OutageHours) {
+    pub fn add_outages(&mut self, hours: OutageHours) {
         let mut known_outages = KnownOutages::default();
         for (origin, hours) in hours {
             // What is known of it cannot be read, and its requests will count as unknown.
             let Some(snapshots) = self.snapshot_times(origin.as_ref()) else { continue };
             let outages = Outages::new(&hours, &snapshots);
-            let heeded_hours = outages.hours();
-            known_outages.hours_passed_over += hours.len() as u64 - heeded_hours;
-            if heeded_hours == 0 {
+            let counted_hours = outages.hours();
+            known_outages.hours_passed_over += hours.len() as u64 - counted_hours;
+            if counted_hours == 0 {
                 continue;
             }
-            known_outages.hours += heeded_hours;
+            known_outages.hours += counted_hours;
             known_outages.origins += 1;
             match origin {
                 Some(origin) => drop(known_outages.by_origin.insert(origin, Arc::new(outages))),

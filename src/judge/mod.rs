@@ -85,7 +85,7 @@ pub enum HostSource {
 #[derive(Debug)]
 pub struct Judge {
     store: Store,
-    by_hand: Option<Arc<Robots>>,
+    single_file: Option<Arc<Robots>>,
     profiles: Arc<[CrawlerProfile]>,
     /// Whom only `*` binds.
     generic: Option<CrawlerId>,
@@ -115,7 +115,7 @@ struct Loaded {
     by_digest: HashMap<Digest, Arc<Robots>>,
     versions: Vec<Arc<Robots>>,
     /// What an archive has of the origins that were asked about, of which it has anything.
-    dated: HashMap<Origin, Arc<OriginHistory>>,
+    histories: HashMap<Origin, Arc<OriginHistory>>,
     /// By the name of the file: why it could not be read.
     failures: BTreeMap<String, String>,
 }
@@ -124,7 +124,7 @@ impl Judge {
     /// A judge of the crawlers in `registry`.
     ///
     /// # Errors
-    /// Where the one robots.txt given by hand cannot be read.
+    /// Where the single robots.txt file cannot be read.
     pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         Judge::of_registry(store, registry, dialect, |profile| profile)
     }
@@ -132,7 +132,7 @@ impl Judge {
     /// As [`Judge::new`], but judges all crawlers as if the rules bound them: what do these say?
     ///
     /// # Errors
-    /// Where the one robots.txt given by hand cannot be read.
+    /// Where the single robots.txt file cannot be read.
     pub fn of_rules_alone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         Judge::of_registry(store, registry, dialect, CrawlerProfile::bound)
     }
@@ -141,7 +141,7 @@ impl Judge {
     /// follow none, and to `*` those that are documented to ignore it.
     ///
     /// # Errors
-    /// Where the one robots.txt given by hand cannot be read.
+    /// Where the single robots.txt file cannot be read.
     pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         let judge = Judge::of_registry(store, registry, dialect, CrawlerProfile::unbound)?;
         Ok(Judge { includes_unbound: true, ..judge })
@@ -165,7 +165,7 @@ impl Judge {
     /// the most specific first, and obeys `*`.
     ///
     /// # Errors
-    /// Where the one robots.txt given by hand cannot be read.
+    /// Where the single robots.txt file cannot be read.
     pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
         Judge::of(store, vec![CrawlerProfile::of_tokens(product_tokens)], dialect)
     }
@@ -174,7 +174,7 @@ impl Judge {
     /// Crawlers are counted in the order of `profiles`, and all are judged as if the rules bound them.
     ///
     /// # Errors
-    /// Where the one robots.txt given by hand cannot be read.
+    /// Where the single robots.txt file cannot be read.
     pub fn of_many(
         store: Store,
         profiles: Vec<CrawlerProfile>,
@@ -200,10 +200,10 @@ impl Judge {
     }
 
     fn of(store: Store, profiles: Vec<CrawlerProfile>, dialect: Dialect) -> Result<Judge> {
-        let by_hand = store.by_hand()?;
+        let single_file = store.single_file()?;
         let mut judge = Judge {
             store,
-            by_hand: None,
+            single_file: None,
             profiles: profiles.into(),
             generic: None,
             dialect,
@@ -216,7 +216,7 @@ impl Judge {
             known_outages: None,
             includes_unbound: false,
         };
-        judge.by_hand = by_hand.map(|snapshot| judge.load(snapshot));
+        judge.single_file = single_file.map(|snapshot| judge.load(snapshot));
         Ok(judge)
     }
 
@@ -225,21 +225,21 @@ impl Judge {
         self.dialect
     }
 
-    /// Whether one robots.txt was given by hand for the whole log.
-    pub fn is_by_hand(&self) -> bool {
-        self.by_hand.is_some()
+    /// Whether one robots.txt file governs the whole log.
+    pub fn has_single_file(&self) -> bool {
+        self.single_file.is_some()
     }
 
-    /// What governs a log that names no host and was given no origin: the one file given by hand.
+    /// What governs a log that names no host and was given no origin: the single file.
     pub fn unnamed(&self) -> Option<Arc<Robots>> {
-        self.by_hand.clone()
+        self.single_file.clone()
     }
 
     /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
-    /// once a request. A file given by hand never governs a foreign host.
+    /// once a request. A single file never governs a foreign host.
     pub fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
-        if let Some(by_hand) = &self.by_hand {
-            return (host_source == HostSource::Own).then(|| Arc::clone(by_hand));
+        if let Some(single_file) = &self.single_file {
+            return (host_source == HostSource::Own).then(|| Arc::clone(single_file));
         }
         match self.store.source(origin) {
             None => None,
@@ -254,7 +254,7 @@ impl Judge {
     }
 
     /// Whether robots.txt files have a history, so that the time of a request decides.
-    pub fn is_dated(&self) -> bool {
+    pub fn has_history(&self) -> bool {
         matches!(self.store, Store::Archive(_))
     }
 
@@ -301,7 +301,7 @@ impl Judge {
         self.includes_unbound
     }
 
-    /// The name of what governs `origin` (by hand: any, also an unnamed one), whether or not it
+    /// The name of what governs `origin` (a single file: any, also an unnamed one), whether or not it
     /// can be read; `None` where nothing is known.
     pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
         match &self.store {
@@ -434,9 +434,9 @@ pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
 impl Loaded {
     /// Of many failures of one file, one is told, and always the same.
     fn fail(&mut self, source: String, why: String) {
-        let told = self.failures.entry(source).or_insert_with(|| why.clone());
-        if why < *told {
-            *told = why;
+        let reported = self.failures.entry(source).or_insert_with(|| why.clone());
+        if why < *reported {
+            *reported = why;
         }
     }
 }

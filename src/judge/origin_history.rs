@@ -14,11 +14,11 @@ pub struct OriginHistory {
     timeline: Timeline,
     /// By [`Version`].
     versions: Box<[Arc<Robots>]>,
-    /// By the place that a [`RulingInForce`] names; empty for a file given by hand.
-    seen: Box<[Sighting]>,
+    /// By the place that a [`RulingInForce`] names; empty for a single file.
+    snapshots: Box<[Sighting]>,
     /// What is in force since the newest snapshot.
     newest: Option<RulingInForce>,
-    /// Whether that is so at all times: a file given by hand, and nothing besides.
+    /// Whether that is so at all times: a single file, and nothing besides.
     is_constant: bool,
     /// What logs show besides.
     outages: Option<Arc<Outages>>,
@@ -35,21 +35,21 @@ impl OriginHistory {
     pub(super) fn new(
         timeline: Timeline,
         versions: Box<[Arc<Robots>]>,
-        seen: Box<[Sighting]>,
+        snapshots: Box<[Sighting]>,
     ) -> OriginHistory {
-        let newest = seen.iter().map(|seen| seen.fetched_at).max();
+        let newest = snapshots.iter().map(|snapshot| snapshot.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
-        OriginHistory { timeline, versions, seen, newest, is_constant: false, outages: None }
+        OriginHistory { timeline, versions, snapshots, newest, is_constant: false, outages: None }
     }
 
-    /// The snapshot that decided; `None` for a file given by hand, and where logs decided.
-    pub fn seen(&self, standing: &RulingInForce) -> Option<Sighting> {
-        self.seen.get(standing.decided_by).copied()
+    /// The snapshot that decided; `None` for a single file, and where logs decided.
+    pub fn snapshot(&self, in_force: &RulingInForce) -> Option<Sighting> {
+        self.snapshots.get(in_force.decided_by).copied()
     }
 
     /// How many snapshots there are.
     pub fn snapshot_count(&self) -> usize {
-        self.seen.len()
+        self.snapshots.len()
     }
 
     /// What is in force since the newest snapshot; `None` where nothing is known.
@@ -62,13 +62,13 @@ impl OriginHistory {
         OriginHistory { outages: Some(outages), is_constant: false, ..self }
     }
 
-    /// Other rulings that a crawler may have held at `time`, at which `standing` was in force.
+    /// Other rulings that a crawler may have held at `time`, at which `in_force` was in force.
     pub(super) fn held(
         &self,
-        standing: &RulingInForce,
+        in_force: &RulingInForce,
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
-        self.timeline.held(standing, time)
+        self.timeline.held(in_force, time)
     }
 
     /// What is in force at `time`; `None` where nothing is known.
@@ -77,27 +77,27 @@ impl OriginHistory {
         if self.is_constant {
             return self.newest;
         }
-        let standing = self.timeline.at(time, before);
+        let in_force = self.timeline.at(time, before);
         let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
-            return standing;
+            return in_force;
         };
         // A run of failures that the archive knows of goes on, and counts from its own first.
-        let is_failing = standing.is_some_and(|standing| standing.unreachable_since.is_some());
+        let is_failing = in_force.is_some_and(|in_force| in_force.unreachable_since.is_some());
         match outage {
             OutageEffect::Closes if !is_failing => {
                 Some(RulingInForce::by_logs(Ruling::Unreachable))
             }
-            OutageEffect::Outlasted if standing.is_none() => {
+            OutageEffect::Outlasted if in_force.is_none() => {
                 Some(RulingInForce::by_logs(Ruling::AllowAll(AllowAll::UnreachableWithoutCopy)))
             }
-            OutageEffect::Closes | OutageEffect::Outlasted => standing,
+            OutageEffect::Closes | OutageEffect::Outlasted => in_force,
         }
     }
 
-    /// All snapshots with their bodies, the earliest first; none of a file given by hand.
+    /// All snapshots with their bodies, the earliest first; none of a single file.
     pub fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
-        self.seen.iter().map(move |seen| (*seen, seen.version.map(robots)))
+        self.snapshots.iter().map(move |snapshot| (*snapshot, snapshot.version.map(robots)))
     }
 
     /// The version of robots.txt whose rules `ruling` puts in force.
@@ -161,10 +161,11 @@ mod tests {
             (200, timeout, ""),
             (2000, ok, CLOSED),
         ]);
-        let dated = judge.known(&origin, HostSource::Own).unwrap();
+        let history = judge.known(&origin, HostSource::Own).unwrap();
         let check = |first, last, before, expected: &[i64]| {
-            let times: Vec<UtcTime> = dated.seen.iter().map(|seen| seen.fetched_at).collect();
-            let found = dated.timeline.between(&times, time(first), time(last), before);
+            let times: Vec<UtcTime> =
+                history.snapshots.iter().map(|snapshot| snapshot.fetched_at).collect();
+            let found = history.timeline.between(&times, time(first), time(last), before);
             let found = found.iter().map(|(at, _)| times[*at].unix_seconds() / HOUR);
             assert_eq!(found.collect::<Vec<_>>(), expected, "{first} to {last}");
         };

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_closes_for_thirty_days_at_most() {
+    fn an_outage_closes_for_thirty_days_at_most() {
         let hours: Vec<i64> = (1000..1000 + 24 * 31).collect();
         let outages = Outages::new(&hours, &[]);
         assert_eq!(outages.at(time(999)), None);

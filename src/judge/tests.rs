@@ -88,7 +88,7 @@ fn crawlers_that_the_same_groups_bind_share_their_rules() {
 }
 
 #[test]
-fn a_file_given_by_hand_governs_no_foreign_host() {
+fn a_single_file_governs_no_foreign_host() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("robots.txt");
     std::fs::write(&path, "User-agent: *\nDisallow: /\n").unwrap();

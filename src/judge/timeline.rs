@@ -70,7 +70,7 @@ pub struct RulingInForce {
     /// older snapshot decides.
     pub unreachable_since: Option<UtcTime>,
     /// Seconds since that snapshot was fetched; below 0 where it was fetched later and nothing is
-    /// known from before it; `None` for a file given by hand.
+    /// known from before it; `None` for a single file.
     pub age_seconds: Option<i64>,
     run: usize,
 }
@@ -166,7 +166,7 @@ impl Timeline {
                 (first, first.from.unwrap_or(time))
             }
         };
-        Some(self.standing(stretch, now, time))
+        Some(self.in_force(stretch, now, time))
     }
 
     /// The sightings, which are at `times`, that decide at any time from `first` to `last`: their
@@ -184,22 +184,22 @@ impl Timeline {
             .flat_map(|&at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
         let asked = std::iter::once(first).chain(changes).chain([last]);
         let in_force = asked.filter_map(|time| self.at(time, before));
-        let by_place: BTreeMap<usize, Ruling> = in_force
+        let by_snapshot: BTreeMap<usize, Ruling> = in_force
             .filter(|in_force| in_force.decided_by < times.len())
             .map(|in_force| (in_force.decided_by, in_force.ruling))
             .collect();
-        by_place.into_iter().collect()
+        by_snapshot.into_iter().collect()
     }
 
-    /// Other rulings that a crawler may have held at `time`, at which `standing` was in force; the
+    /// Other rulings that a crawler may have held at `time`, at which `in_force` was in force; the
     /// latest first.
     pub fn held(
         &self,
-        standing: &RulingInForce,
+        in_force: &RulingInForce,
         time: UtcTime,
     ) -> impl Iterator<Item = Ruling> + '_ {
         let seconds = time.unix_seconds();
-        let current = standing.run;
+        let current = in_force.run;
         let earlier = self.runs[..current].iter().enumerate().rev();
         let recent = earlier.take_while(move |(index, _)| {
             self.end(*index).is_some_and(|end| seconds - end <= LIFETIME_SECONDS_MAX)
@@ -213,7 +213,7 @@ impl Timeline {
         )
     }
 
-    fn standing(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> RulingInForce {
+    fn in_force(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> RulingInForce {
         let run = &self.runs[stretch.run];
         let failing_since = match run.ruling {
             Ruling::Unreachable => self.stretches[run.first_stretch].from,

@@ -68,7 +68,7 @@ pub struct DatedVerdict<'a> {
     /// The version of robots.txt whose rules were in force; `None` where none were, or none
     /// were asked.
     pub robots: Option<&'a Arc<Robots>>,
-    /// When the snapshot in force was fetched; `None` for a file given by hand.
+    /// When the snapshot in force was fetched; `None` for a single file.
     pub snapshot: Option<UtcTime>,
     /// The request was made before the first snapshot of its origin.
     pub is_before_first: bool,
@@ -177,16 +177,16 @@ impl Judge {
             JudgedAt::Time(time, before) => known.at(time, before),
             JudgedAt::Newest => known.newest(),
         };
-        let Some(standing) = in_force else {
+        let Some(in_force) = in_force else {
             return DatedVerdict { is_before_first: true, ..unknown };
         };
-        let robots = known.rules(standing.ruling);
-        let verdict = match (standing.ruling, robots) {
+        let robots = known.rules(in_force.ruling);
+        let verdict = match (in_force.ruling, robots) {
             (Ruling::Unreachable, _) => Verdict::Unreachable,
             (Ruling::AllowAll(_), _) | (Ruling::Rules(_), None) => Verdict::Allowed(None),
             (Ruling::Rules(_), Some(robots)) => {
                 let decide_as = |robots: &Robots, crawler| decide(robots, crawler, path);
-                let by_rules = ByRules { known, robots, standing, at };
+                let by_rules = ByRules { known, robots, in_force, at };
                 let is_exempt =
                     obligation == Obligation::Bound && self.is_spared_by_star(robots, crawler);
                 match self.generic.filter(|_| is_exempt) {
@@ -202,9 +202,9 @@ impl Judge {
         DatedVerdict {
             verdict: verdict.of_obligation(obligation),
             robots,
-            snapshot: known.seen(&standing).map(|seen| seen.fetched_at),
-            is_before_first: standing.age_seconds.is_some_and(|age| age < 0),
-            is_by_logs: standing.is_by_logs(),
+            snapshot: known.snapshot(&in_force).map(|snapshot| snapshot.fetched_at),
+            is_before_first: in_force.age_seconds.is_some_and(|age| age < 0),
+            is_by_logs: in_force.is_by_logs(),
         }
     }
 
@@ -233,7 +233,7 @@ impl Judge {
 struct ByRules<'a> {
     known: &'a OriginHistory,
     robots: &'a Robots,
-    standing: RulingInForce,
+    in_force: RulingInForce,
     at: JudgedAt,
 }
 
@@ -253,7 +253,7 @@ impl ByRules<'_> {
             Ruling::AllowAll(_) => true,
             Ruling::Unreachable => false,
         };
-        match self.known.held(&self.standing, time).any(allows) {
+        match self.known.held(&self.in_force, time).any(allows) {
             true => Verdict::Grace(rule),
             false => Verdict::Violation(rule),
         }

@@ -37,10 +37,10 @@ fn diagnose_merged(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let mut first: HashMap<Vec<u8>, (usize, u32, Reported)> = HashMap::new();
     for (at, group) in robots.groups.iter().enumerate() {
         for token in group.product_tokens.iter().filter(|token| !token.written.is_empty()) {
-            let (group, line, told) =
+            let (group, line, reported) =
                 first.entry(identity(token)).or_insert((at, token.line, Reported::No));
-            if *group != at && *told == Reported::No {
-                *told = Reported::Yes;
+            if *group != at && *reported == Reported::No {
+                *reported = Reported::Yes;
                 let line = *line;
                 diagnostics.add(token.line, Code::MergedGroups, || {
                     let line = line.to_string();
@@ -124,7 +124,7 @@ fn diagnose_crawl_delay(
     names: &KnownTokens<'_>,
     diagnostics: &mut Diagnostics,
 ) {
-    let mut told = Reported::No;
+    let mut reported = Reported::No;
     let readers: Vec<Readers> = robots.groups.iter().map(|group| readers(group, names)).collect();
     let is_read = |line: &_| {
         matches!(field::read(line), Content::Field(field)
@@ -148,8 +148,8 @@ fn diagnose_crawl_delay(
                 let advice = "Remove it. Some operators let you set a rate in their own tools.";
                 (message, advice)
             }),
-            Readers::Some if told == Reported::No => {
-                told = Reported::Yes;
+            Readers::Some if reported == Reported::No => {
+                reported = Reported::Yes;
                 diagnostics.add(line.number, Code::CrawlDelay, || crawl_delay(names));
             }
             Readers::Some => {}

@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Where the reader of the lines is among the groups.
 #[derive(Debug, Default)]
-struct Place {
+struct GroupPosition {
     /// The User-agent line that was read last, and whether rules followed.
     user_agent: Option<(u32, After)>,
 }
@@ -36,7 +36,7 @@ enum After {
 
 /// Remarks on each line of `text`.
 pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
-    let mut place = Place::default();
+    let mut position = GroupPosition::default();
     let mut seen = fields::SeenFields::default();
     for line in lines(text) {
         diagnose_bytes(&line, diagnostics);
@@ -44,7 +44,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
             Content::Blank | Content::Comment => {}
             Content::NoField => diagnose_unread(&line, diagnostics),
             Content::Field(field) => {
-                diagnose_place(&line, &field, &mut place, diagnostics);
+                diagnose_position(&line, &field, &mut position, diagnostics);
                 match field.kind {
                     FieldKind::Unknown => diagnose_unknown(&line, &field, &mut seen, diagnostics),
                     FieldKind::Unused => {
@@ -74,13 +74,13 @@ fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn diagnose_place(
+fn diagnose_position(
     line: &RobotsTxtLine<'_>,
     field: &Field<'_>,
-    place: &mut Place,
+    position: &mut GroupPosition,
     diagnostics: &mut Diagnostics,
 ) {
-    match (field.kind, &mut place.user_agent) {
+    match (field.kind, &mut position.user_agent) {
         (FieldKind::UserAgent, user_agent) => {
             if let Some((before, After::OtherField(other, key))) = user_agent {
                 diagnostics.add(line.number, Code::GroupContinues, || {

@@ -41,10 +41,10 @@ pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: 
     for set in sets(robots) {
         let rules = without_duplicates(&set.rules, diagnostics);
         let entries = sorted(&rules);
-        let told = diagnose_same_pattern(&rules, diagnostics);
+        let reported = diagnose_same_pattern(&rules, diagnostics);
         if !has_encoded_special(&rules, dialect) {
             let rivals = Rivals::new(&rules, dialect);
-            diagnose_covered(&entries, &rivals, set.company, &told, diagnostics);
+            diagnose_covered(&entries, &rivals, set.company, &reported, diagnostics);
         }
         case::diagnose(&rules, diagnostics);
         if set.company == Company::Alone {
@@ -63,7 +63,7 @@ fn has_encoded_special(rules: &[&Rule], dialect: Dialect) -> bool {
 fn sets(robots: &ParsedRobotsTxt) -> Vec<Set<'_>> {
     let mut sets: Vec<Set<'_>> = Vec::new();
     let mut by_names: HashMap<BTreeSet<Vec<u8>>, usize> = HashMap::new();
-    let mut by_reading: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut by_interpretation: HashMap<Vec<u8>, usize> = HashMap::new();
     for group in &robots.groups {
         let names = group.product_tokens.iter().map(identity).collect();
         let at = *by_names.entry(names).or_insert_with(|| {
@@ -71,8 +71,8 @@ fn sets(robots: &ParsedRobotsTxt) -> Vec<Set<'_>> {
             sets.len() - 1
         });
         sets[at].rules.extend(&group.rules);
-        for reading in readings(group) {
-            let other = *by_reading.entry(reading).or_insert(at);
+        for interpretation in interpretations(group) {
+            let other = *by_interpretation.entry(interpretation).or_insert(at);
             if other != at {
                 sets[at].company = Company::Mixed;
                 sets[other].company = Company::Mixed;
@@ -83,12 +83,12 @@ fn sets(robots: &ParsedRobotsTxt) -> Vec<Set<'_>> {
 }
 
 /// All that a parser may take the names of a group for.
-fn readings(group: &Group) -> impl Iterator<Item = Vec<u8>> {
-    let google = |token: &ProductToken| token.as_google_reads().to_ascii_lowercase();
+fn interpretations(group: &Group) -> impl Iterator<Item = Vec<u8>> {
+    let google = |token: &ProductToken| token.google_form().to_ascii_lowercase();
     let tokens = group.product_tokens.iter();
     tokens
         .flat_map(move |token| [identity(token), google(token)])
-        .filter(|reading| !reading.is_empty())
+        .filter(|interpretation| !interpretation.is_empty())
 }
 
 fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> Vec<&'r Rule> {
@@ -208,23 +208,23 @@ impl<'r> Rivals<'r> {
 fn diagnose_same_pattern(rules: &[&Rule], diagnostics: &mut Diagnostics) -> HashSet<u32> {
     let allows = rules.iter().filter(|rule| rule.directive == Directive::Allow);
     let allows: HashMap<&[u8], u32> = allows.map(|rule| (&*rule.pattern, rule.line)).collect();
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for rule in rules.iter().filter(|rule| rule.directive == Directive::Disallow) {
         if let Some(line) = allows.get(&*rule.pattern) {
             diagnostics.add(rule.line, Code::OverriddenRule, || {
                 overridden(rule, *line, "is also an Allow")
             });
-            told.insert(rule.line);
+            reported.insert(rule.line);
         }
     }
-    told
+    reported
 }
 
 fn diagnose_covered(
     entries: &[Entry<'_>],
     rivals: &Rivals<'_>,
     company: Company,
-    told: &HashSet<u32>,
+    reported: &HashSet<u32>,
     diagnostics: &mut Diagnostics,
 ) {
     let mut stack: Vec<Entry<'_>> = Vec::new();
@@ -233,7 +233,7 @@ fn diagnose_covered(
             stack.pop();
         }
         stack.extend(same.iter().filter(|entry| entry.reach == Reach::Prefix));
-        for entry in same.iter().filter(|entry| !told.contains(&entry.rule.line)) {
+        for entry in same.iter().filter(|entry| !reported.contains(&entry.rule.line)) {
             diagnose_entry(entry, &stack, rivals, company, diagnostics);
         }
     }

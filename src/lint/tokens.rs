@@ -80,8 +80,10 @@ fn diagnose_name(
         diagnose_crawlers(token, written, names, diagnostics);
         return Known::Yes;
     }
-    let readings = [name, token.as_google_reads()];
-    let known = readings.into_iter().find(|reading| !names.crawlers(reading).is_empty());
+    let interpretations = [name, token.google_form()];
+    let known = interpretations
+        .into_iter()
+        .find(|interpretation| !names.crawlers(interpretation).is_empty());
     if let Some(second) = second_name(&written[name.len()..], known, names) {
         diagnostics.add(token.line, Code::SeveralTokens, || {
             let message = say("only {} is read; {} is ignored", &[&quote(name), &quote(second)]);
@@ -91,7 +93,7 @@ fn diagnose_name(
         diagnostics.add(token.line, Code::TokenTail, || token_tail(written, known));
     }
     match known {
-        Some(reading) => diagnose_crawlers(token, reading, names, diagnostics),
+        Some(interpretation) => diagnose_crawlers(token, interpretation, names, diagnostics),
         None if names.is_crawler(name) || names.is_crawler(written) => {}
         None => return Known::No,
     }
@@ -130,7 +132,7 @@ fn diagnose_crawlers(
     names: &KnownTokens<'_>,
     diagnostics: &mut Diagnostics,
 ) {
-    let google = token.as_google_reads();
+    let google = token.google_form();
     if google.len() < name.len() {
         diagnostics.add(token.line, Code::TokenCut, || {
             let read = if google.is_empty() { b"nothing".to_vec() } else { quote(google) };

@@ -279,16 +279,16 @@ mod tests {
         let pieces = ["c", "", " ", "-", "- ", "[", "]", "] ", "\"", "\\\"", "x,", "::1", "\u{e9}"];
         let usual = ["192.0.2.1", " - - [", "17/Apr/2025:05:10:56 +0100", "] \"", "GET / HTTP/1.1"];
         let mut lines = vec![usual.concat()];
-        for place in 0..usual.len() {
+        for index in 0..usual.len() {
             for piece in pieces {
-                for at in 0..=usual[place].len() {
+                for at in 0..=usual[index].len() {
                     let mut parts = usual.map(str::to_owned);
-                    parts[place].insert_str(at, piece);
+                    parts[index].insert_str(at, piece);
                     lines.push(parts.concat());
                     // Where the length must stay.
-                    let mut bytes = usual[place].as_bytes().to_vec();
-                    bytes.splice(at..(at + piece.len()).min(usual[place].len()), piece.bytes());
-                    parts[place] = String::from_utf8_lossy(&bytes).into_owned();
+                    let mut bytes = usual[index].as_bytes().to_vec();
+                    bytes.splice(at..(at + piece.len()).min(usual[index].len()), piece.bytes());
+                    parts[index] = String::from_utf8_lossy(&bytes).into_owned();
                     lines.push(parts.concat());
                 }
             }

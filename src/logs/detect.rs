@@ -23,11 +23,11 @@ const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
 /// What the user says of all files.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// Their format; `None` where it is to be told from each file.
+    /// Their format; `None` where it is to be detected from each file.
     pub format: Option<Format>,
     /// The zone of times that name none.
     pub zone: Zone,
-    /// The request headers that HAProxy captures; `None` where they are to be told from each file.
+    /// The request headers that HAProxy captures; `None` where they are to be detected from each file.
     pub haproxy_captures: Option<Captures>,
     /// Which keys of JSON logs hold what.
     pub json_fields: Option<OwnNames>,
@@ -101,7 +101,7 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
     }
     best.format = best.format.or_else(|| hints.format.clone()).or_else(|| declared(head, hints));
     best.why = why(&best, hints);
-    best.format = best.format.map(|format| with_what_is_missing(format, head));
+    best.format = best.format.map(|format| with_missing_user_agent(format, head));
     best
 }
 
@@ -148,10 +148,10 @@ fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     let wanted = hints.format.as_ref();
     let entries =
         ENTRIES.iter().filter(|entry| wanted.is_none_or(|wanted| wanted.name() == entry.name));
-    let told: Vec<Format> = entries.filter_map(|entry| builtin(entry, head, hints)).collect();
+    let detected: Vec<Format> = entries.filter_map(|entry| builtin(entry, head, hints)).collect();
     match wanted {
-        Some(wanted) if told.is_empty() => vec![wanted.clone()],
-        _ => told,
+        Some(wanted) if detected.is_empty() => vec![wanted.clone()],
+        _ => detected,
     }
 }
 
@@ -164,7 +164,7 @@ fn try_on(format: &Format, head: &[&[u8]]) -> (usize, usize) {
 }
 
 /// Some servers leave the user agent out unless they are told to log it.
-fn with_what_is_missing(format: Format, head: &[&[u8]]) -> Format {
+fn with_missing_user_agent(format: Format, head: &[&[u8]]) -> Format {
     let (mut reader, mut scratch) = (format.reader(), Scratch::default());
     let mut records = 0;
     for line in head {

@@ -126,17 +126,17 @@ impl Format {
             self.advance_over_all(lines);
             return;
         }
-        let mut told = [false; 2];
+        let mut is_known = [false; 2];
         let mut rest = lines.strip_suffix(b"\n").unwrap_or(lines);
-        while told != [true; 2] && !rest.is_empty() {
+        while is_known != [true; 2] && !rest.is_empty() {
             let start = memrchr(b'\n', rest).map_or(0, |lf| lf + 1);
             let line = without_cr(&rest[start..]);
             if let Some(wrapped) =
                 envelope.kind.unwrap(line).filter(|_| line.len() <= LINE_BYTES_MAX)
             {
                 let stream = wrapped.stream as usize;
-                if !told[stream] {
-                    told[stream] = true;
+                if !is_known[stream] {
+                    is_known[stream] = true;
                     self.pieces[stream] = wrapped.is_partial;
                 }
             }

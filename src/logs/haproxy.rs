@@ -38,13 +38,13 @@ impl Captures {
     pub fn parse(text: &str) -> Result<Captures> {
         let mut captures = Captures::default();
         for (at, name) in text.split(',').enumerate() {
-            let place = match name.trim().to_ascii_lowercase().as_str() {
+            let index = match name.trim().to_ascii_lowercase().as_str() {
                 "host" => &mut captures.host,
                 "user-agent" => &mut captures.user_agent,
                 "x-forwarded-for" => &mut captures.forwarded_for,
                 _ => continue,
             };
-            if place.replace(at).is_some() || at >= CAPTURES_MAX {
+            if index.replace(at).is_some() || at >= CAPTURES_MAX {
                 return Err(Error::usage(format!(
                     "'{name}' is listed twice, or after {CAPTURES_MAX} others, in the captures \
                      '{text}'; list each captured request header once, in the order of \
@@ -56,12 +56,12 @@ impl Captures {
     }
 
     /// The place of the user agent as far as `head` shows it: most of them begin alike.
-    pub fn told_from(head: &[&[u8]]) -> Captures {
+    pub fn detected_from(head: &[&[u8]]) -> Captures {
         let captured = head.iter().filter_map(|line| parts(line).ok()).map(|parts| parts.captured);
-        let places = captured.filter_map(|captured| {
+        let indexes = captured.filter_map(|captured| {
             captured.split(|&byte| byte == b'|').position(|value| value.starts_with(b"Mozilla/"))
         });
-        Captures { user_agent: places.take(1).next(), ..Captures::default() }
+        Captures { user_agent: indexes.take(1).next(), ..Captures::default() }
     }
 
     /// What a log with these captures cannot tell.
@@ -76,8 +76,8 @@ pub fn line<'a>(captures: Captures, line: &'a [u8], zone: &'a Zone) -> LineConte
         Ok(parts) => parts,
         Err(why) => return why.into(),
     };
-    let capture = |place: Option<usize>| {
-        let raw = place.and_then(|at| parts.captured.split(|&byte| byte == b'|').nth(at));
+    let capture = |index: Option<usize>| {
+        let raw = index.and_then(|at| parts.captured.split(|&byte| byte == b'|').nth(at));
         RawField { raw: raw.unwrap_or_default(), escaping: Escaping::Hash }
     };
     let request = match parts.request {

@@ -48,7 +48,7 @@ macro_rules! formats {
 formats! {
     "haproxy" "HAProxy's HTTP log (option httplog), in syslog or without its header" [Truncated NoZone]
         |head, captures, _| {
-            Some(LineParser::Haproxy(captures.unwrap_or_else(|| Captures::told_from(head))))
+            Some(LineParser::Haproxy(captures.unwrap_or_else(|| Captures::detected_from(head))))
         };
         r#"192.0.2.7:53332 [25/Feb/2019:16:19:48.143] www~ app/app1 0/0/7/1457/1487 200 11394 - - ---- 2/1/0/0/0 0/0 {example.com|Mozilla/5.0 (compatible; Examplebot/1.2)} {} "GET /music/ HTTP/1.1""#
     "envoy" "Envoy's default format, and Istio's" []
@@ -85,7 +85,7 @@ formats! {
         |head, _, _| json(JsonDialect::GoogleCloud, head);
         r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#
     "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
-        |head, _, own| Json::told(JsonDialect::CommonNames, head, own).map(LineParser::Json);
+        |head, _, own| Json::detected(JsonDialect::CommonNames, head, own).map(LineParser::Json);
         r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
     "cloudfront" "CloudFront's standard logs (v1, and v2 in W3C format)" [BestEffort]
         |head, _, _| w3c(W3cDialect::CloudFront, head);
@@ -105,9 +105,9 @@ formats! {
 }
 
 fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
-    Json::told(dialect, head, None).map(LineParser::Json)
+    Json::detected(dialect, head, None).map(LineParser::Json)
 }
 
 fn w3c(dialect: W3cDialect, head: &[&[u8]]) -> Option<LineParser> {
-    W3c::told(dialect, head).map(|w3c| LineParser::W3c(Arc::new(w3c)))
+    W3c::detected(dialect, head).map(|w3c| LineParser::W3c(Arc::new(w3c)))
 }

@@ -60,7 +60,7 @@ struct Columns {
 impl W3c {
     /// The layout of a file that begins with the lines of `head`; `None` where no `#Fields` is
     /// among them that this dialect has.
-    pub fn told(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
+    pub fn detected(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
         let fields: Vec<&[u8]> =
             head.iter().filter_map(|line| directive(line, b"#Fields:")).collect();
         let is_cloudfront = |fields: &&[u8]| memmem::find(fields, b"x-edge-location").is_some();
@@ -275,15 +275,15 @@ mod tests {
     const IIS: &[u8] = b"#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query cs(User-Agent)";
 
     #[track_caller]
-    fn check_caveats(head: &[u8], expected: &[Limitation]) {
-        assert_eq!(W3c::told(W3cDialect::Extended, &[head]).unwrap().limitations(), expected);
+    fn check_limitations(head: &[u8], expected: &[Limitation]) {
+        assert_eq!(W3c::detected(W3cDialect::Extended, &[head]).unwrap().limitations(), expected);
     }
 
     #[test]
-    fn caveats_of_columns() {
-        check_caveats(IIS, &[Limitation::DecodedTargets]);
-        check_caveats(b"#Fields: date time c-ip cs-method cs-uri cs(User-Agent)", &[]);
-        check_caveats(
+    fn limitations_of_columns() {
+        check_limitations(IIS, &[Limitation::DecodedTargets]);
+        check_limitations(b"#Fields: date time c-ip cs-method cs-uri cs(User-Agent)", &[]);
+        check_limitations(
             b"#Fields: date-local time-local cs-uri-stem",
             &[
                 Limitation::NoUserAgent,
@@ -296,21 +296,27 @@ mod tests {
     }
 
     #[test]
-    fn dialects_are_told_by_their_columns() {
+    fn dialects_are_detected_from_their_columns() {
         let cloudfront = [b"#Fields: ", CLOUDFRONT].concat();
-        let told = |dialect, head: &[&[u8]]| W3c::told(dialect, head).is_some();
-        assert!(told(W3cDialect::Extended, &[IIS]) && !told(W3cDialect::CloudFront, &[IIS]));
+        let is_detected = |dialect, head: &[&[u8]]| W3c::detected(dialect, head).is_some();
         assert!(
-            !told(W3cDialect::Extended, &[&cloudfront])
-                && told(W3cDialect::CloudFront, &[&cloudfront])
+            is_detected(W3cDialect::Extended, &[IIS])
+                && !is_detected(W3cDialect::CloudFront, &[IIS])
         );
-        assert!(told(W3cDialect::Extended, &[]) && !told(W3cDialect::Extended, &[b"a b c"]));
+        assert!(
+            !is_detected(W3cDialect::Extended, &[&cloudfront])
+                && is_detected(W3cDialect::CloudFront, &[&cloudfront])
+        );
+        assert!(
+            is_detected(W3cDialect::Extended, &[])
+                && !is_detected(W3cDialect::Extended, &[b"a b c"])
+        );
     }
 
     #[test]
     fn cloudfront_lost_its_first_lines() {
         let line = b"2025-04-17\t05:10:56\tFRA2\t5\t192.0.2.1\tGET\td1.cloudfront.net\t/a\t200\t-\tUA\t-\t-\tHit\tid\texample.com\thttps\t17\tmore";
-        let w3c = W3c::told(W3cDialect::CloudFront, &[line]).unwrap();
+        let w3c = W3c::detected(W3cDialect::CloudFront, &[line]).unwrap();
         let fields = w3c.line(line, &UTC).unwrap();
         assert_eq!((fields.host.raw, fields.user_agent.raw), (&b"example.com"[..], &b"UA"[..]));
         assert!(w3c.line(&line[..60], &UTC).is_err());
@@ -318,7 +324,7 @@ mod tests {
 
     #[test]
     fn hostile_directives_stay_small() {
-        let mut w3c = W3c::told(W3cDialect::Extended, &[]).unwrap();
+        let mut w3c = W3c::detected(W3cDialect::Extended, &[]).unwrap();
         assert_eq!(
             w3c.direct(&[&b"#Fields: "[..], &b"x ".repeat(1 << 19)].concat()),
             Skip::Directive

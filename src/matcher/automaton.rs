@@ -176,7 +176,7 @@ mod tests {
             let automaton = Automaton::new(suffix, 1 << 16).unwrap();
             assert!(automaton.heap_bytes() <= bytes_max(suffix), "{suffix:?}");
             for number in 0..4_u32.pow(7) {
-                let letter = |place: u32| b"ab\0\xbf"[(number >> (2 * place) & 3) as usize];
+                let letter = |digit: u32| b"ab\0\xbf"[(number >> (2 * digit) & 3) as usize];
                 let text: Vec<u8> = (0..7).map(letter).collect();
                 let shape = Shape {
                     prefix: b"",

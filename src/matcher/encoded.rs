@@ -13,28 +13,28 @@ use crate::url::dialect::Dialect;
 /// Numbers on the stack: room for a literal of some 300 bytes of ASCII. Only
 /// longer ones, which no real file has, take memory for as long as they are
 /// looked for: at most as many bits a byte as they have different bytes.
-const ROOM_ON_STACK: usize = 512;
+const STACK_WORDS: usize = 512;
 
 /// Whether `suffix`, without `*` at its end, matches `path`.
 pub fn is_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
-    let (mut on_stack, mut on_heap) = ([0; ROOM_ON_STACK], Vec::new());
+    let (mut on_stack, mut on_heap) = ([0; STACK_WORDS], Vec::new());
     let mut rest = path;
     let mut start = Start::Here;
     let mut literals = suffix.split(|byte| *byte == b'*').peekable();
     while let Some(literal) = literals.next() {
         let end = if literals.peek().is_none() { end } else { End::Open };
-        let places = Places::of(literal);
-        let room = match on_stack.get_mut(..places.room(literal)) {
-            Some(room) => room,
+        let byte_rows = ByteRows::of(literal);
+        let buffer = match on_stack.get_mut(..byte_rows.buffer_words(literal)) {
+            Some(buffer) => buffer,
             None => {
-                on_heap.resize(on_heap.len().max(places.room(literal)), 0);
-                &mut on_heap[..places.room(literal)]
+                on_heap.resize(on_heap.len().max(byte_rows.buffer_words(literal)), 0);
+                &mut on_heap[..byte_rows.buffer_words(literal)]
             }
         };
-        room.fill(0);
-        let (reached, room) = room.split_at_mut(words(literal));
+        buffer.fill(0);
+        let (reached, buffer) = buffer.split_at_mut(words(literal));
         // What ends first leaves the most room for what follows.
-        let Some(after) = Literal::new(literal, &places, room).find(rest, start, end, reached)
+        let Some(after) = Literal::new(literal, &byte_rows, buffer).find(rest, start, end, reached)
         else {
             return false;
         };
@@ -54,14 +54,14 @@ enum Start {
 }
 
 /// The different bytes of a literal.
-struct Places {
+struct ByteRows {
     /// By byte, which row tells where it stands; row 0 is empty.
     row_of: [u8; 256],
     rows: usize,
 }
 
-impl Places {
-    fn of(literal: &[u8]) -> Places {
+impl ByteRows {
+    fn of(literal: &[u8]) -> ByteRows {
         let (mut row_of, mut rows) = ([0; 256], 1);
         for byte in literal {
             let row = &mut row_of[usize::from(*byte)];
@@ -70,11 +70,11 @@ impl Places {
                 rows += 1;
             }
         }
-        Places { row_of, rows }
+        ByteRows { row_of, rows }
     }
 
     /// Numbers for all bit sets: a row for each byte, what was reached, and two for encoded characters.
-    fn room(&self, literal: &[u8]) -> usize {
+    fn buffer_words(&self, literal: &[u8]) -> usize {
         (self.rows + 3) * words(literal)
     }
 }
@@ -98,13 +98,13 @@ struct Literal<'r> {
 }
 
 impl<'r> Literal<'r> {
-    /// Writes its bits into `room`, which holds zeros.
-    fn new(literal: &[u8], places: &'r Places, room: &'r mut [u64]) -> Literal<'r> {
+    /// Writes its bits into `buffer`, which holds zeros.
+    fn new(literal: &[u8], byte_rows: &'r ByteRows, buffer: &'r mut [u64]) -> Literal<'r> {
         let words = words(literal);
-        let (stars, room) = room.split_at_mut(words);
-        let (dollars, rows) = room.split_at_mut(words);
+        let (stars, buffer) = buffer.split_at_mut(words);
+        let (dollars, rows) = buffer.split_at_mut(words);
         for (at, byte) in literal.iter().enumerate() {
-            let row = usize::from(places.row_of[usize::from(*byte)]);
+            let row = usize::from(byte_rows.row_of[usize::from(*byte)]);
             let (word, bit) = (at / 64, 1 << (at % 64));
             rows[row * words + word] |= bit;
             match encoded_special(&literal[at..], Dialect::Rfc9309) {
@@ -120,7 +120,7 @@ impl<'r> Literal<'r> {
             length: literal.len(),
             words,
             first,
-            row_of: &places.row_of,
+            row_of: &byte_rows.row_of,
             rows,
             stars,
             dollars,
@@ -184,7 +184,7 @@ mod tests {
     const PARTS: [&str; 7] = ["%2A", "%24", "*", "a", "$", "%", "2A"];
 
     fn text(number: usize) -> String {
-        (0..3).map(|place| PARTS[number / 7_usize.pow(place) % 7]).collect()
+        (0..3).map(|digit| PARTS[number / 7_usize.pow(digit) % 7]).collect()
     }
 
     /// The suffix of some parts behind as many letters, against paths of parts behind the same.
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn literals_that_do_not_fit_on_the_stack() {
-        let letters = 64 * ROOM_ON_STACK / 4;
+        let letters = 64 * STACK_WORDS / 4;
         for parts in (0..7_usize.pow(3)).step_by(19) {
             check(letters, parts, End::Open, [parts, parts + 1].into_iter());
         }

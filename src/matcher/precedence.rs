@@ -26,7 +26,9 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
     // Numbers alone are sorted: patterns are large, and are moved once.
     let mut order: Vec<u128> = Vec::with_capacity(rules.len());
     let mut add = |directive, pattern: Cow<'a, [u8]>, decision| {
-        order.push(u128::from(place(directive, &pattern, decision)) << 64 | patterns.len() as u128);
+        order.push(
+            u128::from(sort_key(directive, &pattern, decision)) << 64 | patterns.len() as u128,
+        );
         patterns.push(RankedPattern { pattern, decision });
     };
     for (index, rule) in rules.iter().enumerate() {
@@ -64,7 +66,7 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
 /// it the length, below it the decision.
 const DIRECTIVE_SHIFT: u32 = 32;
 
-fn place(directive: Directive, pattern: &[u8], decision: IndexedDecision) -> u64 {
+fn sort_key(directive: Directive, pattern: &[u8], decision: IndexedDecision) -> u64 {
     let length = u64::try_from(pattern.len()).expect("fits") << 1;
     let order = (u64::from(u32::MAX >> 1) << 1).saturating_sub(length)
         | u64::from(directive == Directive::Disallow);

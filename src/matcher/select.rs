@@ -101,7 +101,7 @@ pub fn select<'a>(
 pub fn select_as_google<'a>(robots: &'a ParsedRobotsTxt, asked: &[u8]) -> Selection<'a> {
     let is_named = |group: &Group| {
         let mut tokens = group.product_tokens.iter();
-        tokens.any(|token| !token.is_star() && token.as_google_reads().eq_ignore_ascii_case(asked))
+        tokens.any(|token| !token.is_star() && token.google_form().eq_ignore_ascii_case(asked))
     };
     merge(robots, GroupChoice::Token(0), is_named)
         .unwrap_or_else(|| select_star(robots, Star::Honoured))

@@ -110,9 +110,10 @@ fn carries_public_only(ip: Ipv6Addr) -> bool {
 fn is_public_nat64(bits: u128) -> bool {
     // Bits 64 to 71 are no part of an IPv4 address.
     let joined = (bits >> 64 << 64) | (bits << 72 >> 64);
-    let places = [(joined >> 48) as u32, (joined >> 40) as u32, (joined >> 32) as u32, bits as u32];
+    let candidates =
+        [(joined >> 48) as u32, (joined >> 40) as u32, (joined >> 32) as u32, bits as u32];
     let leads = |bits: &u32| bits >> 24 != 0;
-    let mut carried = places.into_iter().filter(leads).map(Ipv4Addr::from_bits).peekable();
+    let mut carried = candidates.into_iter().filter(leads).map(Ipv4Addr::from_bits).peekable();
     carried.peek().is_some() && carried.all(is_public_v4)
 }
 

@@ -7,7 +7,7 @@ use brotli_decompressor::Decompressor as Brotli;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use zstd::stream::read::Decoder as Zstd;
 
-use super::outcome::{FailureKind, Problem, told};
+use super::outcome::{FailureKind, Problem, excerpt};
 
 /// What is offered in `Accept-Encoding`.
 pub(super) const OFFERED: &str = "gzip, deflate";
@@ -131,7 +131,7 @@ fn coding_of(values: &[&[u8]]) -> Result<Option<ContentCoding>, Problem> {
         found = match (found, ContentCoding::named(name)) {
             (None, Some(coding @ (ContentCoding::Gzip | ContentCoding::Deflate))) => Some(coding),
             _ => {
-                let name = told(&String::from_utf8_lossy(name));
+                let name = excerpt(&String::from_utf8_lossy(name));
                 let why = format!("Content-Encoding '{name}' is not supported");
                 return Err(Problem::new(FailureKind::BadEncoding, why));
             }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_wrong_coding() {
+    fn a_wrong_coding_is_detected() {
         let wrong = Err(FailureKind::BadEncoding);
         check(TEXT, &["gzip"], 99, wrong);
         check(TEXT, &["br"], 99, wrong);

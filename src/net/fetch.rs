@@ -13,7 +13,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::address::{is_public, lookup};
-use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, told};
+use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, excerpt};
 use super::settings::{Reach, Settings};
 use super::{ftp, http, rate_limit::RateLimit, timeout::Deadline};
 
@@ -115,7 +115,7 @@ pub(super) fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> F
         let answer = match answer {
             Ok(answer) => answer,
             Err(problem) => {
-                return way.end(FetchOutcome::Failure(problem.kind), told(&problem.why));
+                return way.end(FetchOutcome::Failure(problem.kind), excerpt(&problem.why));
             }
         };
         let outcome = FetchOutcome::Status(answer.status);
@@ -208,7 +208,7 @@ fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
     if location.len() > LOCATION_BYTES_MAX {
         return Step::Stuck(format!("a redirect to a URL of {} bytes", location.len()));
     }
-    let stuck = |why: &str| Step::Stuck(format!("{why}: {}", told(location)));
+    let stuck = |why: &str| Step::Stuck(format!("{why}: {}", excerpt(location)));
     let base = asked.last().expect("somebody gave the answer");
     match target_of(base, location) {
         None => stuck("a redirect to a URL that is not http, https or ftp"),

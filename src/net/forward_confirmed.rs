@@ -52,7 +52,7 @@ pub fn check_all(
     now: UtcTime,
     cache: &mut DnsCache,
 ) -> (Vec<Confirmation>, Option<DnsFailure>) {
-    let desk = CachedResolver {
+    let cached_resolver = CachedResolver {
         resolver,
         now,
         cache: Mutex::new(std::mem::take(cache)),
@@ -68,14 +68,14 @@ pub fn check_all(
                 while let at = next.fetch_add(1, Ordering::Relaxed)
                     && let Some(claim) = claims.get(at)
                 {
-                    let confirmation = check(claim, |question| desk.ask(question));
+                    let confirmation = check(claim, |question| cached_resolver.ask(question));
                     lock(&confirmations)[at] = confirmation;
                 }
             });
         }
     });
-    *cache = unpoisoned(desk.cache.into_inner());
-    let failure = unpoisoned(desk.failure.into_inner());
+    *cache = unpoisoned(cached_resolver.cache.into_inner());
+    let failure = unpoisoned(cached_resolver.failure.into_inner());
     (unpoisoned(confirmations.into_inner()), failure)
 }
 

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use super::outcome::{FailureKind, Problem, told};
+use super::outcome::{FailureKind, Problem, excerpt};
 use super::timeout::Deadline;
 
 /// Longest line of a reply; servers send less than 1,000 bytes.
@@ -60,7 +60,7 @@ impl Reply {
 
     /// For a message.
     pub fn text(&self) -> String {
-        told(&String::from_utf8_lossy(&self.line))
+        excerpt(&String::from_utf8_lossy(&self.line))
     }
 }
 

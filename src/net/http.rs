@@ -9,7 +9,7 @@ use ureq::{Agent, Body, Error, tls::TlsConfig};
 use url::Url;
 
 use super::coding::{self, read_body};
-use super::outcome::{FailureKind, Problem, ServerResponse, told};
+use super::outcome::{FailureKind, Problem, ServerResponse, excerpt};
 use super::transport::{Pinned, connector};
 use super::{cache_control::max_age_seconds, settings::Settings, timeout::Deadline};
 
@@ -98,5 +98,5 @@ fn problem_of(err: Error, broken_protocol: FailureKind) -> Problem {
         Error::Protocol(_) => broken_protocol,
         _ => FailureKind::InvalidResponse,
     };
-    Problem::new(kind, told(&err.to_string()))
+    Problem::new(kind, excerpt(&err.to_string()))
 }

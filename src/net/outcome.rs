@@ -110,11 +110,11 @@ impl Problem {
 }
 
 /// Longest text of a stranger that is kept for a message, in bytes.
-const TOLD_BYTES_MAX: usize = 300;
+const EXCERPT_BYTES_MAX: usize = 300;
 
 /// The beginning of `text`, for a message.
-pub(super) fn told(text: &str) -> String {
-    let mut end = text.len().min(TOLD_BYTES_MAX);
+pub(super) fn excerpt(text: &str) -> String {
+    let mut end = text.len().min(EXCERPT_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -19,7 +19,7 @@ pub struct RateLimit {
 
 #[derive(Debug)]
 struct HostState {
-    is_taken: bool,
+    is_busy: bool,
     waiting: usize,
     opens_at: Instant,
 }
@@ -44,12 +44,12 @@ impl RateLimit {
         loop {
             let now = Instant::now();
             let host_state = by_host.entry(host.to_owned()).or_insert_with(HostState::new);
-            if !host_state.is_taken && host_state.opens_at <= now {
-                host_state.is_taken = true;
+            if !host_state.is_busy && host_state.opens_at <= now {
+                host_state.is_busy = true;
                 host_state.waiting -= 1;
                 return HostPermit { rate_limit: self, host: host.to_owned() };
             }
-            by_host = if host_state.is_taken {
+            by_host = if host_state.is_busy {
                 unpoisoned(self.opened.wait(by_host))
             } else {
                 let left = host_state.opens_at.saturating_duration_since(now);
@@ -62,7 +62,7 @@ impl RateLimit {
         let now = Instant::now();
         let mut by_host = lock(&self.by_host);
         if let Some(host_state) = by_host.get_mut(host) {
-            host_state.is_taken = false;
+            host_state.is_busy = false;
             host_state.opens_at = now + self.pause;
             if host_state.waiting == 0 && self.pause.is_zero() {
                 by_host.remove(host);
@@ -70,7 +70,7 @@ impl RateLimit {
         }
         if by_host.len() > HOSTS_BEFORE_SWEEP {
             by_host.retain(|_, host_state| {
-                host_state.is_taken || host_state.waiting > 0 || host_state.opens_at > now
+                host_state.is_busy || host_state.waiting > 0 || host_state.opens_at > now
             });
         }
         drop(by_host);
@@ -80,7 +80,7 @@ impl RateLimit {
 
 impl HostState {
     fn new() -> HostState {
-        HostState { is_taken: false, waiting: 0, opens_at: Instant::now() }
+        HostState { is_busy: false, waiting: 0, opens_at: Instant::now() }
     }
 }
 

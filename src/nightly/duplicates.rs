@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
 
-/// Decompressed bytes by which most files are told apart without reading on.
+/// Decompressed bytes by which most files are distinguished without reading on.
 const HEAD_BYTES: usize = 4 << 10;
 
 /// Decompressed bytes that are compared at once.
@@ -104,7 +104,7 @@ fn likeness(first: &Source, second: &Source) -> Likeness {
 
 /// The content of a file; `None` where it is none, or cannot be opened.
 fn content(source: &Source) -> Option<Opened> {
-    let Location::File(path) = &source.place else { return None };
+    let Location::File(path) = &source.location else { return None };
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     open(source, &Arc::default()).ok()
 }

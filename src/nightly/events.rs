@@ -20,23 +20,23 @@ const RATE_REQUESTS_MIN: u64 = 100;
 /// Violations on the day below which no rate has doubled.
 const RATE_VIOLATIONS_MIN: u64 = 20;
 
-/// Days without a reading of robots.txt after which a crawler has stopped reading it.
+/// Days without a successful fetch of robots.txt after which a crawler has stopped fetching it.
 const UNREAD_DAYS: i32 = 7;
 
-/// Requests since its last reading below which nothing is said of a crawler's reading.
+/// Requests since its last successful fetch below which nothing is said of a crawler's fetches.
 const UNREAD_REQUESTS_MIN: u64 = 100;
 
 /// A crawler of one identity at one site.
-type Who<'a> = (&'a str, &'a str, &'a str);
+type SiteActor<'a> = (&'a str, &'a str, &'a str);
 
 /// What a crawler did on one day.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfDay {
     sums: Sums,
-    readings: u64,
+    successful_fetches: u64,
 }
 
-merge_fields!(OfDay { sums, readings });
+merge_fields!(OfDay { sums, successful_fetches });
 
 /// What crawlers did at all origins, in the order of sites, days, names and identities.
 pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
@@ -53,19 +53,19 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
 /// What was new, the last day first.
 pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
-    let mut by_crawler: BTreeMap<Who<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
+    let mut by_crawler: BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
     for actor in actors {
         let first = first_days.entry(&actor.site).or_insert(actor.day);
         *first = actor.day.min(*first);
-        let who = (actor.site.as_str(), actor.crawler.as_str(), actor.identity.as_str());
-        let of_day = OfDay { sums: actor.sums, readings: actor.readings };
-        by_crawler.entry(who).or_default().entry(actor.day).or_default().absorb(of_day);
+        let site_actor = (actor.site.as_str(), actor.crawler.as_str(), actor.identity.as_str());
+        let of_day = OfDay { sums: actor.sums, successful_fetches: actor.successful_fetches };
+        by_crawler.entry(site_actor).or_default().entry(actor.day).or_default().absorb(of_day);
     }
     let mut events = Vec::new();
-    for (&who, days) in &by_crawler {
-        events.extend(first_violation(who, days, first_days[who.0]));
-        events.extend(days.keys().filter_map(|&day| doubled(who, days, day)));
-        events.extend(stopped_fetching(who, days));
+    for (&site_actor, days) in &by_crawler {
+        events.extend(first_violation(site_actor, days, first_days[site_actor.0]));
+        events.extend(days.keys().filter_map(|&day| doubled(site_actor, days, day)));
+        events.extend(stopped_fetching(site_actor, days));
     }
     for of_source in
         ruled.chunk_by(|left, right| (&left.site, &left.source) == (&right.site, &right.source))
@@ -81,7 +81,7 @@ pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
 }
 
 fn about(
-    (site, crawler, identity): Who<'_>,
+    (site, crawler, identity): SiteActor<'_>,
     day: Day,
     kind: &'static str,
     (before, now): (String, String),
@@ -93,16 +93,20 @@ fn about(
 }
 
 /// On the first day of a site everybody would be new.
-fn first_violation(who: Who<'_>, days: &BTreeMap<Day, OfDay>, first_day: Day) -> Option<EventRow> {
+fn first_violation(
+    site_actor: SiteActor<'_>,
+    days: &BTreeMap<Day, OfDay>,
+    first_day: Day,
+) -> Option<EventRow> {
     let (&day, of_day) = days.iter().find(|(_, of_day)| of_day.sums.violations > 0)?;
     let violations = of_day.sums.violations;
-    let message = format!("first violations by {} ({}): {violations}", who.1, who.2);
+    let message = format!("first violations by {} ({}): {violations}", site_actor.1, site_actor.2);
     let counts = ("0".to_owned(), violations.to_string());
-    let event = about(who, day, "first-violation", counts, message);
+    let event = about(site_actor, day, "first-violation", counts, message);
     (day > first_day).then_some(event)
 }
 
-fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventRow> {
+fn doubled(site_actor: SiteActor<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventRow> {
     let now = days[&day].sums;
     let before = sum(days.range(day.plus(-RATE_DAYS)..day).map(|(_, of_day)| of_day.sums));
     let judged = |sums: &Sums| sums.allowed + sums.violations;
@@ -120,32 +124,35 @@ fn doubled(who: Who<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> Option<EventR
     let (was, is) = (rate(&before), rate(&now));
     let message = format!(
         "{} ({}): {is} of its requests are violations, after {was} in the {RATE_DAYS} days before",
-        who.1, who.2
+        site_actor.1, site_actor.2
     );
-    Some(about(who, day, "rate-doubled", (was, is), message))
+    Some(about(site_actor, day, "rate-doubled", (was, is), message))
 }
 
-fn stopped_fetching(who: Who<'_>, days: &BTreeMap<Day, OfDay>) -> impl Iterator<Item = EventRow> {
+fn stopped_fetching(
+    site_actor: SiteActor<'_>,
+    days: &BTreeMap<Day, OfDay>,
+) -> impl Iterator<Item = EventRow> {
     let mut last_read: Option<Day> = None;
     let mut requests = 0;
-    let mut is_told = false;
+    let mut is_reported = false;
     days.iter().filter_map(move |(&day, of_day)| {
-        if of_day.readings > 0 {
-            (last_read, requests, is_told) = (Some(day), 0, false);
+        if of_day.successful_fetches > 0 {
+            (last_read, requests, is_reported) = (Some(day), 0, false);
             return None;
         }
         requests += of_day.sums.requests;
-        let last = last_read.filter(|&last| last.plus(UNREAD_DAYS) <= day && !is_told)?;
+        let last = last_read.filter(|&last| last.plus(UNREAD_DAYS) <= day && !is_reported)?;
         if requests < UNREAD_REQUESTS_MIN {
             return None;
         }
-        is_told = true;
+        is_reported = true;
         let message = format!(
             "{} ({}) has not fetched robots.txt since {last}, and made {requests} requests",
-            who.1, who.2
+            site_actor.1, site_actor.2
         );
         let state = (last.to_string(), requests.to_string());
-        Some(about(who, day, "stopped-fetching", state, message))
+        Some(about(site_actor, day, "stopped-fetching", state, message))
     })
 }
 
@@ -210,8 +217,8 @@ mod tests {
         Day::parse("2026-03-01").unwrap().plus(number)
     }
 
-    /// What GPTBot did on a day: requests that were allowed, violations and readings.
-    fn did((number, allowed, violations, readings): (i32, u64, u64, u64)) -> ActorDay {
+    /// What GPTBot did on a day: requests that were allowed, violations and successful fetches.
+    fn did((number, allowed, violations, successful_fetches): (i32, u64, u64, u64)) -> ActorDay {
         ActorDay {
             site: "shop".to_owned(),
             day: day(number),
@@ -219,7 +226,7 @@ mod tests {
             crawler: "GPTBot".to_owned(),
             identity: "verified".to_owned(),
             sums: Sums { requests: allowed + violations, allowed, violations, ..Sums::default() },
-            readings,
+            successful_fetches,
         }
     }
 

@@ -36,17 +36,17 @@ const NO_NAMES: [&str; 8] = ["access", "log", "json", "ssl", "other", "vhosts", 
 
 /// What was found.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Found {
+pub struct DetectedFiles {
     /// A log and what rotation made of it, by the name of a site.
     pub logs: BTreeMap<String, PathBuf>,
     /// Each robots.txt.
     pub robots: Vec<PathBuf>,
 }
 
-impl Found {
+impl DetectedFiles {
     /// What lies in the usual places below `root`.
-    pub fn below(root: &Path) -> Found {
-        let mut found = Found::default();
+    pub fn below(root: &Path) -> DetectedFiles {
+        let mut found = DetectedFiles::default();
         let mut known = BTreeSet::new();
         for (pattern, server) in LOGS {
             for path in files(root, pattern) {
@@ -121,7 +121,7 @@ fn files(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let pattern = root.join(pattern);
     // A pattern without wildcards names what may not be there.
     let sources = expand(&[OsString::from(pattern)]);
-    let path = sources.into_iter().filter_map(|source| match source.place {
+    let path = sources.into_iter().filter_map(|source| match source.location {
         Location::File(path) => Some(path),
         Location::Stdin | Location::Nowhere(_) => None,
     });

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_is_told_who_was_first() {
+    fn the_second_run_learns_which_run_holds_the_lock() {
         let dir = tempfile::tempdir().unwrap();
         let reports = dir.path().join("a/b");
         let now = UtcTime::from_unix_seconds(0).unwrap();

@@ -34,7 +34,7 @@ const UNFINISHED_MAX: Duration = Duration::from_secs(86_400);
 
 /// What a file is.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Recognised {
+pub enum LogIdentity {
     /// The log of this number, and maybe more of it than was read.
     Known(i64),
     /// The beginning of the log of this number, all of which was read.
@@ -63,25 +63,25 @@ pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
 }
 
 /// What `source` is among `inputs`. `None` where it cannot be opened.
-pub fn recognise(source: &Source, inputs: &[RecordedInput]) -> Option<Recognised> {
+pub fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
     let opened = open(source, &Arc::default()).ok()?;
     let mut chunks = Chunks::new(FileId::from_index(0), opened, STEP_BYTES);
-    let mut looking = Looking::new(inputs);
+    let mut comparison = LogComparison::new(inputs);
     let mut buffer = Vec::new();
-    while looking.is_looking() {
+    while comparison.is_undecided() {
         let Some(chunk) = chunks.next_chunk(buffer) else { break };
         let whole = memchr::memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1);
-        looking.look_at(&chunk.bytes[..whole]);
+        comparison.look_at(&chunk.bytes[..whole]);
         buffer = chunk.bytes;
     }
-    Some(match looking.found() {
-        Recognised::Empty(_) => Recognised::Empty(chunks.ending().damage),
+    Some(match comparison.found() {
+        LogIdentity::Empty(_) => LogIdentity::Empty(chunks.ending().damage),
         found => found,
     })
 }
 
 /// A content, as far as it was looked at.
-struct Looking<'a> {
+struct LogComparison<'a> {
     prefix: Prefix,
     /// Those that the content may still be, by how far they were read.
     candidates: Vec<&'a RecordedInput>,
@@ -90,14 +90,14 @@ struct Looking<'a> {
     known: Option<i64>,
 }
 
-impl<'a> Looking<'a> {
-    fn new(inputs: &'a [RecordedInput]) -> Looking<'a> {
+impl<'a> LogComparison<'a> {
+    fn new(inputs: &'a [RecordedInput]) -> LogComparison<'a> {
         let mut candidates: Vec<&RecordedInput> = inputs.iter().collect();
         candidates.sort_by_key(|input| (input.reached.bytes, input.id));
-        Looking { prefix: Prefix::new(), candidates, agreed: 0, known: None }
+        LogComparison { prefix: Prefix::new(), candidates, agreed: 0, known: None }
     }
 
-    fn is_looking(&self) -> bool {
+    fn is_undecided(&self) -> bool {
         let is_new = self.known.is_none() && self.candidates.is_empty();
         !self.candidates.is_empty() || (is_new && self.prefix.lines() < NEW_LINES)
     }
@@ -109,7 +109,7 @@ impl<'a> Looking<'a> {
             let part = bytes.len().min(usize::try_from(before).unwrap_or(usize::MAX));
             self.prefix.absorb(&bytes[..part]);
             bytes = &bytes[part..];
-            self.drop_those_that_differ();
+            self.drop_mismatches();
             while let Some(input) = self.candidates.first()
                 && input.reached.bytes <= self.prefix.bytes()
             {
@@ -121,7 +121,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    fn drop_those_that_differ(&mut self) {
+    fn drop_mismatches(&mut self) {
         let new = &self.prefix.marks()[self.agreed..];
         let at = self.agreed;
         self.candidates.retain(|input| {
@@ -131,14 +131,14 @@ impl<'a> Looking<'a> {
         self.agreed = self.prefix.marks().len();
     }
 
-    fn found(self) -> Recognised {
+    fn found(self) -> LogIdentity {
         // Whoever is left was read further than there is content.
         let longer = self.candidates.last().map(|input| input.id);
         match (self.known, longer) {
-            _ if self.prefix.lines() == 0 => Recognised::Empty(None),
-            (_, Some(longer)) => Recognised::BeginningOf(longer),
-            (Some(known), None) => Recognised::Known(known),
-            (None, None) => Recognised::New(self.prefix.marks().to_vec()),
+            _ if self.prefix.lines() == 0 => LogIdentity::Empty(None),
+            (_, Some(longer)) => LogIdentity::BeginningOf(longer),
+            (Some(known), None) => LogIdentity::Known(known),
+            (None, None) => LogIdentity::New(self.prefix.marks().to_vec()),
         }
     }
 }
@@ -170,7 +170,7 @@ pub fn lasting_name(name: &str) -> String {
 
 /// Whether a file that ends early is still being written.
 pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
-    let Location::File(path) = &source.place else { return false };
+    let Location::File(path) = &source.location else { return false };
     let modified = fs::metadata(path).and_then(|data| data.modified());
     // A clock that was put back makes it no older.
     let age = modified.map(|time| time.elapsed().unwrap_or_default());
@@ -180,7 +180,7 @@ pub fn is_unfinished(source: &Source, damage: ReadError) -> bool {
 
 /// Whether `source` can be read several times.
 pub fn is_file(source: &Source) -> bool {
-    matches!(&source.place, Location::File(path) if path.is_file())
+    matches!(&source.location, Location::File(path) if path.is_file())
 }
 
 #[cfg(test)]
@@ -196,7 +196,7 @@ mod tests {
     /// What a file with `text` is, where logs with the texts `known` were read; they are numbered
     /// from 1.
     #[track_caller]
-    fn check(known: &[&str], text: &str, expected: &Recognised) {
+    fn check(known: &[&str], text: &str, expected: &LogIdentity) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
         fs::write(&path, text).unwrap();
@@ -208,17 +208,17 @@ mod tests {
                 ..RecordedInput::default()
             })
             .collect();
-        let source = Source { name: "log".to_owned(), place: Location::File(path) };
-        let found = recognise(&source, &inputs).unwrap();
+        let source = Source { name: "log".to_owned(), location: Location::File(path) };
+        let found = identify_log(&source, &inputs).unwrap();
         match (&found, expected) {
-            (Recognised::New(_), Recognised::New(_)) => {}
+            (LogIdentity::New(_), LogIdentity::New(_)) => {}
             _ => assert_eq!(found, *expected, "{text:.40}"),
         }
     }
 
     #[test]
     fn the_content_decides() {
-        use Recognised::*;
+        use LogIdentity::*;
         let new = New(Vec::new());
         check(&[], "a\nb\n", &new);
         check(&["a\n"], "", &Empty(None));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn equal_headers_make_no_two_logs_one() {
-        use Recognised::*;
+        use LogIdentity::*;
         let header = "#Fields: a b c\n".repeat(1_000);
         let known = format!("{header}one\n");
         check(&[&known], &known, &Known(1));

@@ -7,10 +7,10 @@
 pub mod days;
 pub mod duplicates;
 pub mod events;
+pub mod ingest;
 pub mod init;
 pub mod lock;
 pub mod log_identity;
-pub mod night;
 pub mod plan;
 pub mod refused;
 pub mod rotation;

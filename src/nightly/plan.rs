@@ -9,7 +9,7 @@ use crate::input::source::{FileId, Location, Source};
 
 use super::duplicates::{is_beginning, without_copies};
 use super::log_identity::{
-    Recognised, fingerprint, is_file, is_unfinished, lasting_name, recognise,
+    LogIdentity, fingerprint, identify_log, is_file, is_unfinished, lasting_name,
 };
 use super::state::{State, inputs::RecordedInput};
 
@@ -50,10 +50,10 @@ pub struct Present {
 }
 
 /// A source, and what it is.
-struct Found {
+struct IdentifiedSource {
     source: Source,
     fingerprint: Option<[u8; 24]>,
-    what: Recognised,
+    identity: LogIdentity,
 }
 
 impl Plan {
@@ -71,7 +71,7 @@ impl Plan {
                 plan.missing.push(why);
                 continue;
             }
-            let fingerprint = match &source.place {
+            let fingerprint = match &source.location {
                 Location::File(path) => fingerprint(path),
                 Location::Stdin | Location::Nowhere(_) => None,
             };
@@ -81,8 +81,10 @@ impl Plan {
                     plan.seen.push(id);
                     present.entry(id).or_insert(source);
                 }
-                None => match recognise(&source, &inputs) {
-                    Some(what) => found.push(Found { source, fingerprint, what }),
+                None => match identify_log(&source, &inputs) {
+                    Some(identity) => {
+                        found.push(IdentifiedSource { source, fingerprint, identity })
+                    }
                     // It was there a moment ago.
                     None => plan.missing.push(format!("{} cannot be opened", source.name)),
                 },
@@ -96,19 +98,20 @@ impl Plan {
     /// Takes out of `found` what is all known, in whatever file.
     fn without_known(
         &mut self,
-        found: Vec<Found>,
+        found: Vec<IdentifiedSource>,
         present: &mut BTreeMap<i64, Source>,
-    ) -> Vec<Found> {
-        let to_read =
-            |found: &Found| matches!(found.what, Recognised::Known(_) | Recognised::New(_));
+    ) -> Vec<IdentifiedSource> {
+        let to_read = |found: &IdentifiedSource| {
+            matches!(found.identity, LogIdentity::Known(_) | LogIdentity::New(_))
+        };
         let sources = found.iter().filter(|found| to_read(found)).map(|found| found.source.clone());
         let (kept, copies) = without_copies(sources.collect());
         for copy in copies {
             self.passed_over
                 .push(format!("{} is skipped: {} contains all of it", copy.name, copy.of));
         }
-        for Found { source, what, .. } in &found {
-            if let Recognised::Known(id) = what
+        for IdentifiedSource { source, identity, .. } in &found {
+            if let LogIdentity::Known(id) = identity
                 && kept.contains(source)
             {
                 present.entry(*id).or_insert_with(|| source.clone());
@@ -116,8 +119,8 @@ impl Plan {
         }
         let mut rest = Vec::new();
         for mut of in found {
-            match of.what {
-                Recognised::Empty(damage) => {
+            match of.identity {
+                LogIdentity::Empty(damage) => {
                     if let Some(damage) =
                         damage.filter(|&damage| !is_unfinished(&of.source, damage))
                     {
@@ -125,42 +128,42 @@ impl Plan {
                     }
                     continue;
                 }
-                Recognised::BeginningOf(id) => {
+                LogIdentity::BeginningOf(id) => {
                     self.seen.push(id);
                     if present.get(&id).is_none_or(|whole| is_beginning(&of.source, whole)) {
                         continue;
                     }
-                    of.what = Recognised::New(Vec::new());
+                    of.identity = LogIdentity::New(Vec::new());
                 }
-                Recognised::Known(id) => {
+                LogIdentity::Known(id) => {
                     self.seen.push(id);
                     if !kept.contains(&of.source) {
                         continue;
                     }
                 }
-                Recognised::New(_) if !kept.contains(&of.source) => continue,
-                Recognised::New(_) => {}
+                LogIdentity::New(_) if !kept.contains(&of.source) => continue,
+                LogIdentity::New(_) => {}
             }
             rest.push(of);
         }
         rest
     }
 
-    fn add_logs(&mut self, inputs: Vec<RecordedInput>, found: Vec<Found>) {
+    fn add_logs(&mut self, inputs: Vec<RecordedInput>, found: Vec<IdentifiedSource>) {
         self.logs = inputs.into_iter().map(|input| Log { input, file: None }).collect();
-        for Found { source, fingerprint, what } in found {
+        for IdentifiedSource { source, fingerprint, identity } in found {
             let name = lasting_name(&source.name);
             let file = Some(Present { source, fingerprint });
-            let known = match what {
-                Recognised::Known(id) => self.logs.iter_mut().find(|log| log.input.id == id),
+            let known = match identity {
+                LogIdentity::Known(id) => self.logs.iter_mut().find(|log| log.input.id == id),
                 _ => None,
             };
             match known {
                 Some(log) if log.file.is_none() => log.file = file,
                 // Two that both went on from the same lines: the other is a log of its own.
                 _ => {
-                    let marks = match what {
-                        Recognised::New(marks) => marks,
+                    let marks = match identity {
+                        LogIdentity::New(marks) => marks,
                         _ => Vec::new(),
                     };
                     let reached = Checkpoint { marks, ..Checkpoint::default() };
@@ -179,7 +182,7 @@ impl Plan {
             Some(present) => present.source.clone(),
             None => {
                 let nowhere = Location::Nowhere("it is skipped".to_owned());
-                Source { name: log.input.name.clone(), place: nowhere }
+                Source { name: log.input.name.clone(), location: nowhere }
             }
         };
         self.logs.iter().map(source).collect()
@@ -189,7 +192,7 @@ impl Plan {
     pub fn batches(&self) -> Vec<Vec<ReadRange>> {
         let mut batches: Vec<Vec<ReadRange>> = Vec::new();
         let mut bytes = BATCH_BYTES;
-        for (place, log) in self.logs.iter().enumerate() {
+        for (index, log) in self.logs.iter().enumerate() {
             let Some(present) = &log.file else { continue };
             let of_log = present.source.size_bytes().unwrap_or(0);
             if bytes + of_log > BATCH_BYTES {
@@ -200,8 +203,8 @@ impl Plan {
             let last_day = log.input.last_day;
             let reached = (log.input.id != 0).then(|| log.input.reached.clone());
             let extent = Extent::Rest { reached, last_day };
-            let reading = ReadRange { file: FileId::from_index(place), extent };
-            batches.last_mut().expect("the first log begins a batch").push(reading);
+            let range = ReadRange { file: FileId::from_index(index), extent };
+            batches.last_mut().expect("the first log begins a batch").push(range);
         }
         batches
     }
@@ -209,7 +212,7 @@ impl Plan {
 
 /// Why `source` cannot be read, as far as that shows before it is opened.
 fn unreadable(source: &Source) -> Option<String> {
-    match &source.place {
+    match &source.location {
         Location::Nowhere(why) => Some(format!("{}: {why}", source.name)),
         Location::File(path) => match std::fs::File::open(path) {
             Ok(_) if is_file(source) => None,

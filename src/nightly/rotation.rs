@@ -15,7 +15,7 @@ pub struct LogFiles(Vec<Option<Metadata>>);
 impl LogFiles {
     /// As they are now.
     pub fn of(sources: &[Source]) -> LogFiles {
-        let metadata = |source: &Source| match &source.place {
+        let metadata = |source: &Source| match &source.location {
             Location::File(path) => fs::metadata(path).ok(),
             _ => None,
         };

@@ -6,11 +6,11 @@ use crate::mutex::{lock, unpoisoned};
 
 /// Buffers, of which only so many are made.
 pub struct Buffers<B> {
-    shelf: Mutex<Shelf<B>>,
+    state: Mutex<BufferState<B>>,
     changed: Condvar,
 }
 
-struct Shelf<B> {
+struct BufferState<B> {
     /// The last one returned is the first one used: it may still be in the processor's cache.
     free: Vec<B>,
     unmade: usize,
@@ -20,41 +20,42 @@ struct Shelf<B> {
 impl<B: Default> Buffers<B> {
     /// At most `buffers_max`, none of which is made yet.
     pub fn new(buffers_max: usize) -> Buffers<B> {
-        let shelf = Shelf { free: Vec::new(), unmade: buffers_max, is_closed: false };
-        Buffers { shelf: Mutex::new(shelf), changed: Condvar::new() }
+        let state = BufferState { free: Vec::new(), unmade: buffers_max, is_closed: false };
+        Buffers { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// A buffer, if one is free or may be made.
     pub fn try_take(&self) -> Option<B> {
-        lock(&self.shelf).take()
+        lock(&self.state).take()
     }
 
     /// Waits for a buffer; `None` once they are closed.
     pub fn take(&self) -> Option<B> {
-        let is_missing =
-            |shelf: &mut Shelf<B>| shelf.free.is_empty() && shelf.unmade == 0 && !shelf.is_closed;
-        unpoisoned(self.changed.wait_while(lock(&self.shelf), is_missing)).take()
+        let is_missing = |state: &mut BufferState<B>| {
+            state.free.is_empty() && state.unmade == 0 && !state.is_closed
+        };
+        unpoisoned(self.changed.wait_while(lock(&self.state), is_missing)).take()
     }
 
     /// Takes a buffer back, with whatever is in it.
     pub fn give_back(&self, buffer: B) {
-        lock(&self.shelf).free.push(buffer);
+        lock(&self.state).free.push(buffer);
         self.changed.notify_one();
     }
 
     /// Gives no more buffers, also not to those who wait.
     pub fn close(&self) {
-        lock(&self.shelf).is_closed = true;
+        lock(&self.state).is_closed = true;
         self.changed.notify_all();
     }
 
     /// Whether no more buffers are given.
     pub fn is_closed(&self) -> bool {
-        lock(&self.shelf).is_closed
+        lock(&self.state).is_closed
     }
 }
 
-impl<B: Default> Shelf<B> {
+impl<B: Default> BufferState<B> {
     fn take(&mut self) -> Option<B> {
         if self.is_closed {
             return None;

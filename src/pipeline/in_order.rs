@@ -118,7 +118,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let job = thread::spawn(move || {
             let limits = QueueLimits { threads, waiting_max: threads, buffers_max };
-            let (under_way, mut taken) = (AtomicUsize::new(0), Vec::new());
+            let (under_way, mut received) = (AtomicUsize::new(0), Vec::new());
             let worker = |results| Echo { results, under_way: &under_way, panics_at };
             let read = |_: &(), queue: &mut InputQueue<'_, Echo<'_>>| {
                 for number in 0..end {
@@ -134,7 +134,7 @@ mod tests {
                     let gone = io::ErrorKind::BrokenPipe.into();
                     return Err(Error::io("cannot write", Path::new("numbers"), gone));
                 }
-                taken.push(number);
+                received.push(number);
                 under_way.fetch_sub(1, Ordering::SeqCst);
                 Ok(buffer)
             });
@@ -142,7 +142,7 @@ mod tests {
                 assert_eq!((workers.len(), ends.len()), (threads, 1));
             });
             sender.send(()).unwrap();
-            (taken, ended)
+            (received, ended)
         });
         let timeout = receiver.recv_timeout(Duration::from_secs(60));
         assert_ne!(timeout, Err(mpsc::RecvTimeoutError::Timeout), "the pipeline ends");
@@ -153,9 +153,9 @@ mod tests {
     fn results_come_in_order_and_no_more_buffers_are_used_than_allowed() {
         for threads in [1, 2, 7] {
             for buffers_max in [1, threads + 2] {
-                let (taken, ended) = run_numbers((threads, buffers_max), 300, None, None);
+                let (received, ended) = run_numbers((threads, buffers_max), 300, None, None);
                 ended.unwrap();
-                assert!(taken.iter().copied().eq(0..300), "{threads}: {taken:?}");
+                assert!(received.iter().copied().eq(0..300), "{threads}: {received:?}");
             }
         }
     }
@@ -163,9 +163,9 @@ mod tests {
     #[test]
     fn an_error_of_the_taker_ends_reading() {
         for threads in [1, 2, 7] {
-            let (taken, ended) = run_numbers((threads, threads + 2), u64::MAX, None, Some(20));
+            let (received, ended) = run_numbers((threads, threads + 2), u64::MAX, None, Some(20));
             assert!(ended.unwrap_err().is_broken_pipe(), "{threads}");
-            assert!(taken.iter().copied().eq(0..20), "{threads}: {taken:?}");
+            assert!(received.iter().copied().eq(0..20), "{threads}: {received:?}");
         }
     }
 

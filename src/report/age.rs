@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_told_in_the_unit_that_fits() {
+    fn ages_have_the_unit_that_fits() {
         let check = |seconds, expected: &str| assert_eq!(age_text(seconds), expected);
         check(0, "0 seconds");
         check(119, "119 seconds");

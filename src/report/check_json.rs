@@ -25,7 +25,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::crawlers::crawler::Obligation;
-use crate::explain::{DialectVerdict, Explanation, File, Undecided, asker::Who, in_force::InForce};
+use crate::explain::{
+    DialectVerdict, Explanation, File, Undecided, checked_crawler::CrawlerKind, in_force::InForce,
+};
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::robots::model::ProductToken;
 
@@ -43,7 +45,7 @@ const FIELDS: [&str; 18] = [
 ];
 
 /// The object, and a line feed.
-pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
+pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let (located, asked) = (explanation.located, &explanation.asked);
     let (reason, reason_text) = reason(asked);
     let changes: Vec<&str> = asked.changes.iter().map(|one| change(*one).0).collect();
@@ -51,7 +53,7 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
     line(&json!({
         "url": visible(located.given),
         "verdict": verdict(asked.is_allowed()),
-        "bound": who.obligation() == Obligation::Bound,
+        "bound": kind.obligation() == Obligation::Bound,
         "line": asked.line(),
         "reason": reason,
         "reason_text": reason_text,
@@ -59,7 +61,7 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
         "origin": located.origin.as_ref().map(ToString::to_string),
         "robots": located.file.as_ref().map(robots),
         "in_force": located.in_force.as_ref().map(|found| in_force(found, explanation.is_grace())),
-        "crawler": crawler(who),
+        "crawler": crawler(kind),
         "group": explanation.bound.as_ref().map(group),
         "path": visible(&asked.path),
         "path_changes": changes,
@@ -71,12 +73,12 @@ pub fn json(explanation: &Explanation<'_>, who: Who<'_>) -> String {
 }
 
 /// The object where nothing could be decided, and a line feed.
-pub fn undecided_json(given: &[u8], undecided: &Undecided, who: Who<'_>) -> String {
+pub fn undecided_json(given: &[u8], undecided: &Undecided, kind: CrawlerKind<'_>) -> String {
     let mut fields: Map<String, Value> =
         FIELDS.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     fields["url"] = visible(given).into();
     fields["verdict"] = "undecided".into();
-    fields["crawler"] = crawler(who);
+    fields["crawler"] = crawler(kind);
     fields["undecided"] = undecided_words(undecided).into();
     line(&Value::Object(fields))
 }
@@ -88,10 +90,10 @@ fn line(answer: &Value) -> String {
 fn in_force(found: &InForce, grace: bool) -> Value {
     json!({
         "at_utc": found.at.to_string(),
-        "snapshot_fetched_utc": found.seen.fetched_at.to_string(),
-        "outcome": found.seen.outcome.to_string(),
-        "snapshot_age_seconds": found.standing.age_seconds,
-        "unreachable_since_utc": found.standing.unreachable_since.map(|time| time.to_string()),
+        "snapshot_fetched_utc": found.snapshot.fetched_at.to_string(),
+        "outcome": found.snapshot.outcome.to_string(),
+        "snapshot_age_seconds": found.ruling_in_force.age_seconds,
+        "unreachable_since_utc": found.ruling_in_force.unreachable_since.map(|time| time.to_string()),
         "grace": grace,
     })
 }
@@ -105,15 +107,15 @@ fn robots(file: &File) -> Value {
     })
 }
 
-fn crawler(who: Who<'_>) -> Value {
-    let (asked_by, asked, known) = match who {
-        Who::Crawler(crawler) => ("name", crawler.name.as_bytes(), "yes"),
-        Who::FoundCrawler(_, user_agent) => ("user-agent", user_agent, "yes"),
-        Who::Automated(user_agent) => ("user-agent", user_agent, "looks-automated"),
-        Who::Unknown(user_agent) => ("user-agent", user_agent, "no"),
-        Who::Token(token) => ("token", token.as_bytes(), "no"),
+fn crawler(kind: CrawlerKind<'_>) -> Value {
+    let (asked_by, asked, known) = match kind {
+        CrawlerKind::Crawler(crawler) => ("name", crawler.name.as_bytes(), "yes"),
+        CrawlerKind::FoundCrawler(_, user_agent) => ("user-agent", user_agent, "yes"),
+        CrawlerKind::Automated(user_agent) => ("user-agent", user_agent, "looks-automated"),
+        CrawlerKind::Unknown(user_agent) => ("user-agent", user_agent, "no"),
+        CrawlerKind::Token(token) => ("token", token.as_bytes(), "no"),
     };
-    let row = who.crawler();
+    let row = kind.crawler();
     json!({
         "asked_by": asked_by,
         "asked": visible(asked),
@@ -121,7 +123,7 @@ fn crawler(who: Who<'_>) -> Value {
         "name": row.map(|row| visible(row.name.as_bytes())),
         "operator": row.map(|row| visible(row.operator.as_bytes())),
         "purpose": row.map(|row| visible(row.purpose.as_bytes())),
-        "binding": who.obligation().as_str(),
+        "binding": kind.obligation().as_str(),
         "stated_policy": row.map(|row| row.stated_policy().as_str()),
     })
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::crawlers::crawler::{Crawler, Obligation, Visibility};
 use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
-use crate::explain::{asker::Who, in_force::InForce, reason::DecisionReason};
-use crate::judge::explained::{Bound, BoundBy, Match, Reading};
+use crate::explain::{checked_crawler::CrawlerKind, in_force::InForce, reason::DecisionReason};
+use crate::judge::explained::{Bound, BoundBy, Match, PatternForm};
 use crate::judge::timeline::Ruling;
 
 use super::check_words::{
@@ -20,10 +20,10 @@ const AUTOMATED: &str = "unknown, but it looks automated: bound by *";
 const UNKNOWN: &str = "unknown, and it does not look automated: * would bind it";
 
 /// The verdict on one line, with the URL.
-pub fn verdict_line(explanation: &Explanation<'_>, who: Who<'_>) -> String {
+pub fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let verdict = verdict(explanation.asked.is_allowed());
     let line = explanation.asked.line().map_or("-".to_owned(), |line| format!("line {line}"));
-    let binding = if who.obligation() == Obligation::Bound { "" } else { "  (not bound)" };
+    let binding = if kind.obligation() == Obligation::Bound { "" } else { "  (not bound)" };
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
 }
 
@@ -38,12 +38,12 @@ pub fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
 }
 
 /// The verdict and each step to it.
-pub fn text(explanation: &Explanation<'_>, who: Who<'_>) -> String {
+pub fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let mut rows = Rows(format!("{}\n", visible(explanation.located.given)));
-    rows.0.push_str(&headline(&explanation.asked, who));
+    rows.0.push_str(&headline(&explanation.asked, kind));
     rows.0.push_str("\n\n");
     site(explanation.located, &mut rows);
-    crawler(who, &mut rows);
+    crawler(kind, &mut rows);
     if let Some(bound) = &explanation.bound {
         group(bound, &mut rows);
     }
@@ -73,8 +73,8 @@ impl Rows {
     }
 }
 
-fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
-    let (verdict, binding) = match (asked.is_allowed(), who.obligation()) {
+fn headline(asked: &DialectVerdict<'_>, kind: CrawlerKind<'_>) -> String {
+    let (verdict, binding) = match (asked.is_allowed(), kind.obligation()) {
         (true, Obligation::Bound) => ("allowed", ""),
         (false, Obligation::Bound) => ("DISALLOWED", ""),
         (true, _) => ("allowed", "\n(but robots.txt does not bind it)"),
@@ -86,7 +86,7 @@ fn headline(asked: &DialectVerdict<'_>, who: Who<'_>) -> String {
         Some(found) => format!(" by line {}: {}", found.rule.line, rule(found)),
         None => format!(": {}", reason(asked).1),
     };
-    format!("{verdict} for {}{by}{binding}", name(who))
+    format!("{verdict} for {}{by}{binding}", name(kind))
 }
 
 fn site(located: &Located<'_>, rows: &mut Rows) {
@@ -103,13 +103,13 @@ fn site(located: &Located<'_>, rows: &mut Rows) {
 }
 
 fn in_force_rows(in_force: &InForce, rows: &mut Rows) {
-    let InForce { at, standing, seen, .. } = in_force;
+    let InForce { at, ruling_in_force, snapshot, .. } = in_force;
     rows.add("at", &at.to_string());
-    let age = age_text(standing.age_seconds.unwrap_or_default());
-    let snapshot = format!("{}, fetched {}  ({age})", seen.outcome, seen.fetched_at);
+    let age = age_text(ruling_in_force.age_seconds.unwrap_or_default());
+    let snapshot = format!("{}, fetched {}  ({age})", snapshot.outcome, snapshot.fetched_at);
     rows.add("snapshot", &snapshot);
-    if let Some(since) = standing.unreachable_since {
-        let what = match standing.ruling {
+    if let Some(since) = ruling_in_force.unreachable_since {
+        let what = match ruling_in_force.ruling {
             Ruling::Unreachable => "after 30 days the last copy is in force again",
             _ => "for more than 30 days, so the last copy is in force again, if there is one",
         };
@@ -128,14 +128,16 @@ fn file_rows(file: &File, rows: &mut Rows) {
     rows.add("", &robots.digest.to_string());
 }
 
-fn crawler(who: Who<'_>, rows: &mut Rows) {
+fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
     let user_agent = |user_agent| Some(format!("user agent: {}", shown(user_agent)));
-    let (words, detail) = match who {
-        Who::Crawler(crawler) => (description(crawler), None),
-        Who::FoundCrawler(crawler, found_by) => (description(crawler), user_agent(found_by)),
-        Who::Automated(header) => (AUTOMATED.to_owned(), user_agent(header)),
-        Who::Unknown(header) => (UNKNOWN.to_owned(), user_agent(header)),
-        Who::Token(token) => {
+    let (words, detail) = match kind {
+        CrawlerKind::Crawler(crawler) => (description(crawler), None),
+        CrawlerKind::FoundCrawler(crawler, found_by) => {
+            (description(crawler), user_agent(found_by))
+        }
+        CrawlerKind::Automated(header) => (AUTOMATED.to_owned(), user_agent(header)),
+        CrawlerKind::Unknown(header) => (UNKNOWN.to_owned(), user_agent(header)),
+        CrawlerKind::Token(token) => {
             let name = shown(token.as_bytes());
             let words = format!(
                 "any crawler that answers to '{name}', assumed to be bound and \
@@ -151,7 +153,7 @@ fn crawler(who: Who<'_>, rows: &mut Rows) {
     if let Some(detail) = detail {
         rows.add("", &detail);
     }
-    if let Some(crawler) = who.crawler() {
+    if let Some(crawler) = kind.crawler() {
         rows.add("", &binding_words(crawler));
         if crawler.visibility == Visibility::NoUserAgent {
             rows.add("", "sends no user agent of its own, so logs cannot show it");
@@ -260,8 +262,8 @@ fn rules(bound: Option<&Bound<'_>>, asked: &DialectVerdict<'_>, rows: &mut Rows)
     let shown_matches = &matches[..matches.len().min(SHOWN_MAX)];
     let line_width = width(shown_matches.iter().map(|found| found.rule.line as usize));
     let length_width = width(shown_matches.iter().map(Match::length));
-    for (place, found) in shown_matches.iter().enumerate() {
-        let mark = if place == 0 { '>' } else { ' ' };
+    for (index, found) in shown_matches.iter().enumerate() {
+        let mark = if index == 0 { '>' } else { ' ' };
         let line = format!("line {:<line_width$}", found.rule.line);
         let length = format!("length {:<length_width$}", found.length());
         rows.add("", &format!("{mark} {line}  {length}  {}{}", rule(found), compared(found)));
@@ -283,14 +285,14 @@ fn rule(found: &Match<'_>) -> String {
 
 /// What the path was compared with, where that is not what the line has.
 fn compared(found: &Match<'_>) -> String {
-    match found.reading {
-        Reading::AsDirectory => {
+    match found.pattern_form {
+        PatternForm::AsDirectory => {
             format!("  (read as {}: an index page is its directory)", shown(&found.pattern))
         }
-        Reading::AsWritten if *found.pattern != *found.rule.written() => {
+        PatternForm::AsWritten if *found.pattern != *found.rule.written() => {
             format!("  (compared as {})", shown(&found.pattern))
         }
-        Reading::AsWritten => String::new(),
+        PatternForm::AsWritten => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 use crate::explain::{DialectVerdict, Undecided};
-use crate::explain::{asker::Who, change::PathChange, reason::DecisionReason};
+use crate::explain::{change::PathChange, checked_crawler::CrawlerKind, reason::DecisionReason};
 use crate::judge::timeline::AllowAll;
 use crate::url::{dialect::Dialect, origin::Origin};
 
@@ -25,12 +25,14 @@ pub fn verdict(allowed: bool) -> &'static str {
 }
 
 /// Who asks, in few words.
-pub fn name(who: Who<'_>) -> String {
-    match who {
-        Who::Crawler(crawler) | Who::FoundCrawler(crawler, _) => visible(crawler.name.as_bytes()),
-        Who::Automated(_) => "an unknown crawler".to_owned(),
-        Who::Unknown(_) => "the user agent of no known crawler".to_owned(),
-        Who::Token(token) => shown(token.as_bytes()),
+pub fn name(kind: CrawlerKind<'_>) -> String {
+    match kind {
+        CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => {
+            visible(crawler.name.as_bytes())
+        }
+        CrawlerKind::Automated(_) => "an unknown crawler".to_owned(),
+        CrawlerKind::Unknown(_) => "the user agent of no known crawler".to_owned(),
+        CrawlerKind::Token(token) => shown(token.as_bytes()),
     }
 }
 
@@ -73,8 +75,8 @@ pub fn change(change: PathChange) -> (&'static str, &'static str) {
 /// Why the decision is what it is: in a word, and in a sentence without a full stop.
 pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
     use DecisionReason::*;
-    let line = |place: usize| found.matches[place].rule.line;
-    let length = |place: usize| found.matches[place].length();
+    let line = |index: usize| found.matches[index].rule.line;
+    let length = |index: usize| found.matches[index].length();
     let (word, sentence) = match found.reason {
         RobotsTxtItself => ("robots-txt-itself", "/robots.txt itself may always be requested"),
         AllAllowed(AllowAll::NoFile) => {
@@ -102,19 +104,19 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
         LongestOfAgreeing => {
             ("longest-of-agreeing", "all matching rules agree; this is the longest")
         }
-        LongerThan(place) => {
-            let (ours, theirs) = (length(0), length(place));
-            let line = line(place);
+        LongerThan(index) => {
+            let (ours, theirs) = (length(0), length(index));
+            let line = line(index);
             let beats = format!("length {ours} beats length {theirs} of line {line}");
             return ("longer", format!("the longest rule decides: {beats}"));
         }
-        AllowWinsTie(place) => {
-            let line = line(place);
+        AllowWinsTie(index) => {
+            let line = line(index);
             let tie = format!("it is as long as line {line}, and at equal length Allow wins");
             return ("allow-wins-tie", tie);
         }
-        FirstOfLongest(place) => {
-            let first = format!("it is as long as line {}, and comes first", line(place));
+        FirstOfLongest(index) => {
+            let first = format!("it is as long as line {}, and comes first", line(index));
             return ("first-of-longest", format!("all matching rules agree; {first}"));
         }
     };

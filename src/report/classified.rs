@@ -1,7 +1,7 @@
 //! VerdictCounts of a classified list, as CSV.
 
 use crate::classify::summary::{Summary, VerdictCounts};
-use crate::classify::{answer::VerdictWord, asker::Askers};
+use crate::classify::{answer::VerdictWord, crawler_source::CrawlerSource};
 
 use super::csv::Row;
 
@@ -10,10 +10,10 @@ const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "p
 
 /// Rows by crawler, then by crawler and origin, then by crawler, origin and rule; in order, the
 /// others last.
-pub fn summary_csv(summary: Summary, askers: &Askers<'_>) -> String {
+pub fn summary_csv(summary: Summary, crawlers: &CrawlerSource<'_>) -> String {
     let mut text = summary_header();
-    for (&asker, counts) in &summary.askers {
-        push_row(&["crawler", askers.name(asker)], counts, &mut text);
+    for (&crawler, counts) in &summary.crawlers {
+        push_row(&["crawler", crawlers.name(crawler)], counts, &mut text);
     }
     for (by, counts) in [("origin", summary.origins), ("rule", summary.rules)] {
         let (kept, others) = counts.into_parts();
@@ -39,8 +39,8 @@ pub fn summary_header() -> String {
 
 fn push_row(cells: &[&str], counts: &VerdictCounts, text: &mut String) {
     let mut row = Row::default();
-    for place in 0..KEYS.len() {
-        row.text(cells.get(place).unwrap_or(&""));
+    for index in 0..KEYS.len() {
+        row.text(cells.get(index).unwrap_or(&""));
     }
     let counts = VerdictWord::ALL.map(|word| counts.of(word));
     row.counts([counts.iter().sum()]).counts(counts);

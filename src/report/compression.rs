@@ -122,8 +122,8 @@ mod tests {
     fn decoded(bytes: &[u8]) -> Vec<u8> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        let place = Location::File(file.path().to_owned());
-        let source = Source { name: "it".to_owned(), place };
+        let location = Location::File(file.path().to_owned());
+        let source = Source { name: "it".to_owned(), location };
         let mut opened = open(&source, &Arc::new(AtomicU64::new(0))).unwrap();
         let (mut text, mut part) = (Vec::new(), [0; 4096]);
         loop {

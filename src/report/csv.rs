@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::audit::sums::{Span, Statuses, Sums};
-use crate::audit::{model::ReportModel, prior_fetches::Awareness, tally::example::Example};
+use crate::audit::{model::ReportModel, prior_fetches::PriorFetchCounts, tally::example::Example};
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation, StarGroups};
 use crate::crawlers::{identity::Identity, registry::Registry};
 use crate::digest::Digest;
@@ -229,11 +229,11 @@ impl Row {
     }
 
     /// `prior_fetch_own` to `last_fetch_304`.
-    pub fn awareness(&mut self, awareness: &Awareness) -> &mut Row {
-        self.counts([awareness.read_by_itself, awareness.read_by_operator])
-            .counts([awareness.not_read_in_logs, awareness.reading_unknown])
-            .counts([awareness.asked_without_reading])
-            .counts([awareness.last_reading_200, awareness.last_reading_304])
+    pub fn prior_fetches(&mut self, prior_fetches: &PriorFetchCounts) -> &mut Row {
+        self.counts([prior_fetches.prior_fetch_own, prior_fetches.prior_fetch_operator])
+            .counts([prior_fetches.prior_fetch_none, prior_fetches.prior_fetch_unknown])
+            .counts([prior_fetches.prior_fetch_failed])
+            .counts([prior_fetches.last_fetch_200, prior_fetches.last_fetch_304])
     }
 
     /// `part / whole` with six decimals, or an empty cell where there is no whole.
@@ -381,8 +381,8 @@ fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
     let (whole, rest) = (millionths / 1_000_000, (millionths % 1_000_000) as u32);
     push_number(whole, text);
     text.push(b'.');
-    for place in [100_000, 10_000, 1_000, 100, 10, 1] {
-        text.push(b'0' + (rest / place % 10) as u8);
+    for power in [100_000, 10_000, 1_000, 100, 10, 1] {
+        text.push(b'0' + (rest / power % 10) as u8);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::mutex::lock;
 use crate::staged::is_leftover;
 
-use super::files::{MARKER, PAGE};
+use super::files::{PAGE, RUN_JSON};
 
 /// A leftover without a lock is cleared when it is older than this.
 const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
@@ -142,7 +142,7 @@ fn nameless(target: &Path) -> Error {
 
 /// What `run.json` must say for its directory to be replaced.
 #[derive(Deserialize)]
-struct Marker {
+struct RunFile {
     program: String,
     files: Vec<String>,
 }
@@ -165,18 +165,18 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    let marker = fs::read(target.join(MARKER))
+    let run = fs::read(target.join(RUN_JSON))
         .ok()
-        .and_then(|json| serde_json::from_slice::<Marker>(&json).ok());
-    let Some(marker) = marker.filter(|marker| marker.program == env!("CARGO_PKG_NAME")) else {
+        .and_then(|json| serde_json::from_slice::<RunFile>(&json).ok());
+    let Some(run) = run.filter(|run| run.program == env!("CARGO_PKG_NAME")) else {
         let why =
             "is not a report of botaudit; not overwritten; use another -o, or empty the directory";
         return Err(Error::invalid_file(target, why));
     };
     let is_ours = |name: &OsString| {
         is_leftover(name, PAGE)
-            || [MARKER, PAGE, TALLY].iter().any(|file| *name == **file)
-            || marker.files.iter().any(|file| *name == **file)
+            || [RUN_JSON, PAGE, TALLY].iter().any(|file| *name == **file)
+            || run.files.iter().any(|file| *name == **file)
     };
     let Some(name) = names.iter().find(|name| !is_ours(name)) else { return Ok(()) };
     let why = format!(
@@ -271,8 +271,8 @@ mod tests {
     fn write_report(target: &Path, text: &str) -> Result<()> {
         let staging = Staging::open(target)?;
         staging.create("summary.csv")?.write_all(text.as_bytes()).unwrap();
-        let marker = br#"{"program":"botaudit","files":["summary.csv"]}"#;
-        staging.create(MARKER)?.write_all(marker).unwrap();
+        let run = br#"{"program":"botaudit","files":["summary.csv"]}"#;
+        staging.create(RUN_JSON)?.write_all(run).unwrap();
         staging.commit()
     }
 

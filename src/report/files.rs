@@ -8,7 +8,7 @@ use super::tables::tables_of;
 pub const PAGE: &str = "report.html";
 
 /// The file that makes a directory a report of ours.
-pub const MARKER: &str = "run.json";
+pub const RUN_JSON: &str = "run.json";
 
 /// The files of a report besides `run.json`. `evidence` is the name of the evidence, where it stands
 /// in the report.

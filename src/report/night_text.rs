@@ -13,7 +13,7 @@ pub const HEADLINE_START: &str = "botaudit: ";
 const CRAWLERS_MAX: usize = 5;
 
 /// Lines that are told of each site besides.
-const TOLD_MAX: usize = 8;
+const NOTICES_MAX: usize = 8;
 
 /// News that are told.
 const EVENTS_MAX: usize = 20;
@@ -34,7 +34,7 @@ pub struct SiteNight {
     /// Name, violations and judged requests of those that broke rules, and are not spoofed.
     pub violators: Vec<(String, u64, u64)>,
     /// Thresholds that were met, damage and mistakes, a line each.
-    pub told: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 /// The page; `events` are those of the days that the reports are of.
@@ -61,13 +61,13 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
         sites.iter().filter(|night| !night.nothing_judged).filter_map(|night| night.sums).collect();
     let violations: u64 = judged.iter().map(|sums| sums.violations).sum();
     let is_any_judged = judged.iter().any(|sums| sums.allowed + sums.violations > 0);
-    let told: usize = sites.iter().map(|night| night.told.len()).sum();
+    let notices: usize = sites.iter().map(|night| night.notices.len()).sum();
     let mut headline = match is_any_judged {
         true => format!("{HEADLINE_START}{}", counted(violations, "violation")),
         false => format!("{HEADLINE_START}nothing judged"),
     };
-    if told > 0 {
-        headline += &format!(", {}", counted(told as u64, "problem"));
+    if notices > 0 {
+        headline += &format!(", {}", counted(notices as u64, "problem"));
     }
     if !events.is_empty() {
         headline += &format!(", {}", counted(events.len() as u64, "event"));
@@ -76,7 +76,7 @@ fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
 }
 
 fn site_text(night: &SiteNight) -> String {
-    let SiteNight { site, day, report, sums, nothing_judged, violators, told } = night;
+    let SiteNight { site, day, report, sums, nothing_judged, violators, notices } = night;
     let day = day.map_or_else(String::new, |day| format!(" on {day}"));
     let mut text = format!("\n{site}{day}\n");
     match sums {
@@ -105,11 +105,11 @@ fn site_text(night: &SiteNight) -> String {
     if violators.len() > CRAWLERS_MAX {
         text += &format!("  ... and {} more, see summary.csv\n", violators.len() - CRAWLERS_MAX);
     }
-    for what in told.iter().take(TOLD_MAX) {
+    for what in notices.iter().take(NOTICES_MAX) {
         text += &format!("  ! {}\n", visible(what.as_bytes()));
     }
-    if told.len() > TOLD_MAX {
-        text += &format!("  ... and {} more\n", told.len() - TOLD_MAX);
+    if notices.len() > NOTICES_MAX {
+        text += &format!("  ... and {} more\n", notices.len() - NOTICES_MAX);
     }
     text
 }
@@ -128,7 +128,7 @@ mod tests {
             sums: Some(sums),
             nothing_judged: false,
             violators: (1..=9).map(|n| (format!("bot {n}"), 10, 20)).collect(),
-            told: vec!["a\u{7}b".to_owned()],
+            notices: vec!["a\u{7}b".to_owned()],
         };
         let blog = SiteNight { site: "blog".to_owned(), ..SiteNight::default() };
         let row = EventRow {

@@ -61,7 +61,7 @@ pub enum Overwrite {
 #[derive(Debug)]
 pub struct Outputs {
     overwrite: Overwrite,
-    taken: HashMap<Identity, Use>,
+    uses: HashMap<Identity, Use>,
 }
 
 /// What a file is already used for.
@@ -84,7 +84,7 @@ enum Identity {
 impl Outputs {
     /// Without inputs so far.
     pub fn new(overwrite: Overwrite) -> Outputs {
-        Outputs { overwrite, taken: HashMap::new() }
+        Outputs { overwrite, uses: HashMap::new() }
     }
 
     /// The run reads `path`, which is what `role` names: `--robots`.
@@ -93,14 +93,14 @@ impl Outputs {
         if !is_special(path)
             && let Some(identity) = identity(path)
         {
-            self.taken.insert(identity, Use::Input(role));
+            self.uses.insert(identity, Use::Input(role));
         }
     }
 
     /// The run reads all of `sources`.
     pub fn reads_sources(&mut self, role: &'static str, sources: &[Source]) {
         for source in sources {
-            if let Location::File(path) = &source.place {
+            if let Location::File(path) = &source.location {
                 self.reads(role, path);
             }
         }
@@ -150,7 +150,7 @@ impl Outputs {
             && let Some(identity) = identity(path)
         {
             self.refuse_if_used(flag, path, &identity)?;
-            self.taken.insert(identity, Use::Output(flag));
+            self.uses.insert(identity, Use::Output(flag));
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Outputs {
     }
 
     fn refuse_if_used(&self, flag: &str, path: &Path, identity: &Identity) -> Result<()> {
-        let why = match self.taken.get(identity) {
+        let why = match self.uses.get(identity) {
             None => return Ok(()),
             Some(Use::Input(role)) => {
                 format!("is an input ({role}) and cannot be overwritten; use another {flag}")
@@ -212,7 +212,7 @@ fn is_replaceable(path: &Path, content: OutputContent<'_>) -> Result<bool> {
         Ok(_) => {}
     }
     let source =
-        Source { name: path.display().to_string(), place: Location::File(path.to_owned()) };
+        Source { name: path.display().to_string(), location: Location::File(path.to_owned()) };
     let mut opened = open(&source, &Arc::default())?;
     let (mut head, mut filled, mut read) = (vec![0; HEAD_BYTES_MAX], 0, Ok(1));
     while filled < head.len() && matches!(read, Ok(1..)) {

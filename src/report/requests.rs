@@ -119,7 +119,7 @@ impl RequestsFile {
                 row.text(file)
                     .counts([request.line])
                     .time(request.time)
-                    .text(&request.place.to_string())
+                    .text(&request.origin_key.to_string())
                     .crawler(registry.crawler(crawler), identity)
                     .bytes(&request.method)
                     .bytes(self.privacy.target(&request.target))

@@ -1,6 +1,6 @@
 //! The short table that is shown when a run is done.
 
-use crate::audit::{prior_fetches::Awareness, sums::Sums, what_if::WhatIfChange};
+use crate::audit::{prior_fetches::PriorFetchCounts, sums::Sums, what_if::WhatIfChange};
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
@@ -31,7 +31,7 @@ pub fn summary_text(model: &PageModel<'_>) -> String {
     for row in &model.offenders.rows {
         let (sums, identity) = (row.tally.total(), row.actor.1.as_str());
         let crawler = model.crawler(row.actor.0);
-        known.push(what_was_known(&row.awareness, crawler));
+        known.push(prior_fetch_words(&row.prior_fetches, crawler));
         let name = match not_bound_reason(crawler) {
             "" => format!("{} ({identity})", page_text(&crawler.name)),
             reason => format!("{} ({identity}, {reason})", page_text(&crawler.name)),
@@ -117,15 +117,15 @@ fn most_changed(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)]) -> String 
 }
 
 /// Whether robots.txt had been fetched before violations of `crawler`.
-fn what_was_known(prior: &Awareness, crawler: &Crawler) -> String {
+fn prior_fetch_words(prior: &PriorFetchCounts, crawler: &Crawler) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
     let operator = cell(&page_text(&crawler.operator));
     let by_operator = format!("after another crawler of {operator} had fetched robots.txt");
     let parts = [
-        (prior.read_by_itself, "after it had fetched robots.txt".to_owned()),
-        (prior.read_by_operator, by_operator),
-        (prior.not_read_in_logs, "without a fetch of robots.txt in these logs".to_owned()),
-        (prior.reading_unknown, "with unknown fetches of robots.txt".to_owned()),
+        (prior.prior_fetch_own, "after it had fetched robots.txt".to_owned()),
+        (prior.prior_fetch_operator, by_operator),
+        (prior.prior_fetch_none, "without a fetch of robots.txt in these logs".to_owned()),
+        (prior.prior_fetch_unknown, "with unknown fetches of robots.txt".to_owned()),
     ];
     let parts = parts.iter().filter(|(violations, _)| *violations > 0);
     let parts = parts.enumerate().map(|(at, (violations, what))| {

@@ -76,7 +76,7 @@ pub fn summary_row(of: &ActorRow, crawlers: &CrawlerCells<'_>, row: &mut Row) {
 
 fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(of.audit.broken_rules(), |row, (origin, actor, broken)| {
-        let Broken { rule, tally, awareness } = broken;
+        let Broken { rule, tally, prior_fetches } = broken;
         row.text(origin)
             .known_crawler(of.crawlers, actor)
             .rule(rule)
@@ -85,8 +85,8 @@ fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
             .counts([tally.bytes])
             .span(Some(tally.span))
             .example(&tally.example, of.audit)
-            .awareness(awareness)
-            .maybe_counts(awareness.ages().map(|ages| [ages.min, ages.median, ages.max]))
+            .prior_fetches(prior_fetches)
+            .maybe_counts(prior_fetches.ages().map(|ages| [ages.min, ages.median, ages.max]))
             .rule_not_bound_reason(of.crawlers.registry.crawler(actor.0), rule)
             .snapshot(tally.example.snapshot, tally.example.time);
     })
@@ -105,17 +105,17 @@ fn write_robots_rules(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
 }
 
 fn write_robots_fetches(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
-    csv.rows(of.audit.rows(), |row, ActorRow { origin, actor, tally, awareness, .. }| {
-        let (sums, readings) = (tally.total(), &tally.readings);
+    csv.rows(of.audit.rows(), |row, ActorRow { origin, actor, tally, prior_fetches, .. }| {
+        let (sums, fetches) = (tally.total(), &tally.robots_fetches);
         row.text(origin)
             .known_crawler(of.crawlers, *actor)
-            .counts([sums.robots_txt_requests, readings.readings])
-            .statuses(&readings.statuses)
-            .span(readings.fetched)
-            .span(readings.read)
+            .counts([sums.robots_txt_requests, fetches.successful_fetches])
+            .statuses(&fetches.statuses)
+            .span(fetches.fetched)
+            .span(fetches.read)
             .counts([sums.requests - sums.robots_txt_requests])
-            .counts([readings.requests_before_first_reading(), sums.violations])
-            .awareness(awareness);
+            .counts([fetches.requests_before_first_fetch(), sums.violations])
+            .prior_fetches(prior_fetches);
     })
 }
 

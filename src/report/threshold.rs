@@ -8,7 +8,7 @@ use crate::audit::model::ReportModel;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
 use super::columns::{column::CsvColumn, tables::SUMMARY};
-use super::condition::expression::{Condition, Misread};
+use super::condition::expression::{Condition, ConditionError};
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;
 
@@ -22,7 +22,7 @@ const WHO: [&str; 3] = ["origin", "crawler", "identity"];
 const OF_THE_REGISTRY: [&str; 3] = ["crawler", "operator", "purpose"];
 
 /// Characters of a condition that are shown from where it was not understood.
-const PLACE_CHARS_MAX: usize = 40;
+const CONTEXT_CHARS_MAX: usize = 40;
 
 /// A condition on which a run fails.
 #[derive(Clone, Debug)]
@@ -34,8 +34,7 @@ impl Threshold {
     /// # Errors
     /// Where it is not understood, or compares with a word that `registry` does not know.
     pub fn parse(text: &str, registry: &Registry) -> Result<Threshold, String> {
-        let condition =
-            Condition::parse(text, &SUMMARY).map_err(|misread| placed(text, &misread))?;
+        let condition = Condition::parse(text, &SUMMARY).map_err(|error| located(text, &error))?;
         for word in &condition.words {
             let name = SUMMARY.columns[word.column].name;
             if !word.text.is_empty() && !is_known(name, &word.text, registry) {
@@ -49,7 +48,7 @@ impl Threshold {
     pub fn met(&self, audit: &ReportModel) -> Vec<String> {
         let registry = &audit.registry;
         let Threshold(condition) = self;
-        let identity = place("identity");
+        let identity = column_index("identity");
         let names_identity = condition.columns.contains(&identity);
         let (crawlers, mut row) = (CrawlerCells::new(registry), Row::default());
         let cells = audit.rows().iter().map(|of| {
@@ -67,7 +66,7 @@ impl Threshold {
         }
         let what = if rows.len() == 1 { "row meets" } else { "rows meet" };
         let mut lines = vec![format!("{} {what} --fail-on \"{}\"", rows.len(), condition.text)];
-        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.told(row)));
+        lines.extend(rows.iter().take(ROWS_SHOWN).map(|row| self.row_text(row)));
         if rows.len() > ROWS_SHOWN {
             lines.push(format!("... and {} more, see summary.csv", rows.len() - ROWS_SHOWN));
         }
@@ -75,20 +74,20 @@ impl Threshold {
     }
 
     /// Who a row is about, and what the condition asks of it.
-    fn told(&self, cells: &[String]) -> String {
-        let [origin, crawler, identity] = WHO.map(|name| &cells[place(name)]);
-        let mut told = format!("{crawler} ({identity}) at {origin}");
+    fn row_text(&self, cells: &[String]) -> String {
+        let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
+        let mut text = format!("{crawler} ({identity}) at {origin}");
         for &column in &self.0.columns {
             let CsvColumn { name, .. } = SUMMARY.columns[column];
             if !WHO.contains(&name) {
-                told += &format!(", {name} {}", cells[column]);
+                text += &format!(", {name} {}", cells[column]);
             }
         }
-        told
+        text
     }
 }
 
-fn place(name: &str) -> usize {
+fn column_index(name: &str) -> usize {
     let found = SUMMARY.columns.iter().position(|column| column.name == name);
     found.expect("summary.csv has this column")
 }
@@ -124,10 +123,10 @@ fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
 }
 
 /// What was not understood, and where.
-fn placed(text: &str, Misread { at, why }: &Misread) -> String {
-    let rest: String = text.chars().skip(*at).take(PLACE_CHARS_MAX).collect();
-    let place = if rest.is_empty() { String::new() } else { format!(", before {rest}") };
-    format!("at character {}{place}: {why}", at + 1)
+fn located(text: &str, ConditionError { at, why }: &ConditionError) -> String {
+    let rest: String = text.chars().skip(*at).take(CONTEXT_CHARS_MAX).collect();
+    let context = if rest.is_empty() { String::new() } else { format!(", before {rest}") };
+    format!("at character {}{context}: {why}", at + 1)
 }
 
 #[cfg(test)]
@@ -136,12 +135,12 @@ mod tests {
 
     #[track_caller]
     fn check(condition: &str, expected: &str) {
-        let told = Threshold::parse(condition, &Registry::builtin()).map(drop).unwrap_err();
-        assert!(told.starts_with(expected), "{told}");
+        let text = Threshold::parse(condition, &Registry::builtin()).map(drop).unwrap_err();
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
+    fn errors_name_their_position() {
         check("violations >", "at character 13: expected a number");
         check(
             "violations > 0 requests > 5",
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_no_row_can_hold_are_mistakes() {
+    fn words_that_no_row_can_hold_are_errors() {
         let none = "no known crawler has the";
         check("purpose = 'ai-trainig'", &format!("{none} purpose 'ai-trainig'; did you mean "));
         check("crawler != 'gptbot'", &format!("{none} crawler 'gptbot'; did you mean GPTBot?"));

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use serde::de::IgnoredAny;
 
 use crate::classify::outcome::{Detail, Outcome, Outcomes};
-use crate::classify::{answer::VerdictWord, asker::Askers, batch::JudgedBatch};
+use crate::classify::{answer::VerdictWord, batch::JudgedBatch, crawler_source::CrawlerSource};
 use crate::classify::{input_format::InputFormat, rows::InputRow};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ pub const COLUMNS: [&str; 10] = [
 ];
 
 /// What is written of an outcome takes about so many bytes.
-const SAID_BYTES: usize = 128;
+const OUTCOME_TEXT_BYTES: usize = 128;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,15 +66,15 @@ pub struct Verdicts<'a> {
     /// Verdicts to write; empty: all.
     pub only: Vec<VerdictWord>,
     /// Who asked.
-    pub askers: &'a Askers<'a>,
+    pub crawlers: &'a CrawlerSource<'a>,
     /// By the first list; set when it is begun.
-    pieces: OnceLock<Vec<Piece>>,
+    segments: OnceLock<Vec<RowSegment>>,
 }
 
 /// A part of each row, and what stands around it in each.
 #[derive(Debug)]
-struct Piece {
-    part: Part,
+struct RowSegment {
+    content: SegmentContent,
     /// A delimiter, a name.
     before: Vec<u8>,
     /// The end of the line, after the last.
@@ -83,28 +83,28 @@ struct Piece {
 
 /// A column, or columns that depend on what was said alone.
 #[derive(Clone, Debug, Eq, PartialEq)]
-enum Part {
+enum SegmentContent {
     /// A cell of the input, by its name.
     Carried(String),
     /// The whole JSON object of the input.
     Input,
     Url,
     /// Of the outcome, by place in [`COLUMNS`].
-    Said(Vec<usize>),
-    /// The verdict for the asker of this place.
+    Outcome(Vec<usize>),
+    /// The verdict for the crawler of this place.
     VerdictFor(usize),
 }
 
 impl<'a> Verdicts<'a> {
-    /// Writes so, to whom `askers` are.
+    /// Writes so, for `crawlers`.
     pub fn new(
         layout: Layout,
         width: Width,
         columns: Option<Vec<String>>,
         only: Vec<VerdictWord>,
-        askers: &'a Askers<'a>,
+        crawlers: &'a CrawlerSource<'a>,
     ) -> Verdicts<'a> {
-        Verdicts { layout, width, columns, only, askers, pieces: OnceLock::new() }
+        Verdicts { layout, width, columns, only, crawlers, segments: OnceLock::new() }
     }
 
     /// The header for lists of the form `form`, to be called once, for the first list. The cells of
@@ -115,26 +115,28 @@ impl<'a> Verdicts<'a> {
     pub fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
         let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
         let all = self.all_names(form, &carried);
-        let (mut header, mut pieces) = (Vec::new(), Vec::<Piece>::new());
+        let (mut header, mut segments) = (Vec::new(), Vec::<RowSegment>::new());
         for (at, name) in self.columns.as_ref().unwrap_or(&all).iter().enumerate() {
-            let part = self.part(name, &carried).ok_or_else(|| {
+            let content = self.content(name, &carried).ok_or_else(|| {
                 let all = all.join(", ");
                 Error::usage(format!("unknown column '{name}'; the columns are {all}"))
             })?;
             self.delimit(at, &mut header);
             self.push_cell(name.as_bytes(), &mut header);
-            match (pieces.last_mut().map(|piece| &mut piece.part), part) {
+            match (segments.last_mut().map(|segment| &mut segment.content), content) {
                 // As JSON each needs its name.
-                (Some(Part::Said(before)), Part::Said(columns)) => before.extend(columns),
-                (_, part) => pieces.push(self.piece(name, part, pieces.is_empty())),
+                (Some(SegmentContent::Outcome(before)), SegmentContent::Outcome(columns)) => {
+                    before.extend(columns)
+                }
+                (_, content) => segments.push(self.segment(name, content, segments.is_empty())),
             }
         }
         header.push(b'\n');
         let is_json = self.layout == Layout::JsonLines;
-        if let Some(last) = pieces.last_mut() {
+        if let Some(last) = segments.last_mut() {
             last.after = if is_json { b"}\n" } else { b"\n" };
         }
-        let _ = self.pieces.set(pieces);
+        let _ = self.segments.set(segments);
         Ok(if is_json { Vec::new() } else { header })
     }
 
@@ -143,19 +145,27 @@ impl<'a> Verdicts<'a> {
         if judged.rows.is_empty() {
             return;
         }
-        let pieces = self.pieces.get().expect("a list is begun before its first rows");
+        let segments = self.segments.get().expect("a list is begun before its first rows");
         let carried = form.carried();
-        let places: Vec<usize> = pieces.iter().map(|piece| place(&piece.part, &carried)).collect();
-        let said = Said::of(self, pieces, judged);
-        let lines = Lines { verdicts: self, pieces, judged, said: &said, places: &places, form };
+        let cell_indexes: Vec<usize> =
+            segments.iter().map(|segment| cell_index(&segment.content, &carried)).collect();
+        let texts = OutcomeTexts::of(self, segments, judged);
+        let row_writer = RowWriter {
+            verdicts: self,
+            segments,
+            judged,
+            texts: &texts,
+            cell_indexes: &cell_indexes,
+            form,
+        };
         for (row, outcomes) in judged.iter() {
             let outcomes_a_line = match self.width {
                 Width::Long => 1,
                 Width::Wide => outcomes.len().max(1),
             };
             for outcomes in outcomes.chunks(outcomes_a_line) {
-                if outcomes.iter().any(|&outcome| said.is_wanted[outcome as usize]) {
-                    lines.write(row, outcomes, out);
+                if outcomes.iter().any(|&outcome| texts.is_wanted[outcome as usize]) {
+                    row_writer.write(row, outcomes, out);
                 }
             }
         }
@@ -178,17 +188,17 @@ impl<'a> Verdicts<'a> {
         .unwrap_or(Detail::Verdicts)
     }
 
-    /// `part`, which is called `name` if it is but one column.
-    fn piece(&self, name: &str, part: Part, is_first: bool) -> Piece {
+    /// `content`, which is called `name` if it is but one column.
+    fn segment(&self, name: &str, content: SegmentContent, is_first: bool) -> RowSegment {
         let mut before = Vec::new();
         match is_first {
             true if self.layout == Layout::JsonLines => before.push(b'{'),
             _ => self.delimit(usize::from(!is_first), &mut before),
         }
-        if !matches!(part, Part::Said(_)) {
+        if !matches!(content, SegmentContent::Outcome(_)) {
             self.push_name(name, &mut before);
         }
-        Piece { part, before, after: b"" }
+        RowSegment { content, before, after: b"" }
     }
 
     fn all_names(&self, form: &InputFormat, carried: &[&str]) -> Vec<String> {
@@ -200,20 +210,21 @@ impl<'a> Verdicts<'a> {
             Width::Long => names.extend(COLUMNS.map(str::to_owned)),
             Width::Wide => {
                 names.extend(["url", "origin"].map(str::to_owned));
-                names.extend((0..self.askers.per_row()).map(|asker| self.asker_name(asker)));
+                names
+                    .extend((0..self.crawlers.per_row()).map(|crawler| self.crawler_name(crawler)));
             }
         }
         names
     }
 
-    fn part(&self, name: &str, carried: &[&str]) -> Option<Part> {
+    fn content(&self, name: &str, carried: &[&str]) -> Option<SegmentContent> {
         if name == "url" {
-            return Some(Part::Url);
+            return Some(SegmentContent::Url);
         }
         if self.width == Width::Wide {
-            let mut askers = 0..self.askers.per_row();
-            if let Some(asker) = askers.find(|&asker| self.asker_name(asker) == name) {
-                return Some(Part::VerdictFor(asker));
+            let mut crawlers = 0..self.crawlers.per_row();
+            if let Some(crawler) = crawlers.find(|&crawler| self.crawler_name(crawler) == name) {
+                return Some(SegmentContent::VerdictFor(crawler));
             }
         }
         let columns = match self.width {
@@ -221,31 +232,37 @@ impl<'a> Verdicts<'a> {
             Width::Wide => &COLUMNS[..2],
         };
         if let Some(column) = columns.iter().position(|column| *column == name) {
-            return Some(Part::Said(vec![column]));
+            return Some(SegmentContent::Outcome(vec![column]));
         }
         if let Some(column) = carried.iter().find(|column| self.carried_name(column) == name) {
-            return Some(Part::Carried((*column).to_owned()));
+            return Some(SegmentContent::Carried((*column).to_owned()));
         }
-        (name == "input" && self.layout == Layout::JsonLines).then_some(Part::Input)
+        (name == "input" && self.layout == Layout::JsonLines).then_some(SegmentContent::Input)
     }
 
     /// A column of the input that is called like one of ours gets another name.
     fn carried_name(&self, name: &str) -> String {
         let is_ours = COLUMNS.contains(&name)
             || self.width == Width::Wide
-                && (0..self.askers.per_row()).any(|asker| self.asker_name(asker) == name);
+                && (0..self.crawlers.per_row()).any(|crawler| self.crawler_name(crawler) == name);
         if is_ours { format!("input_{name}") } else { name.to_owned() }
     }
 
-    fn asker_name(&self, place: usize) -> String {
-        match self.askers {
-            Askers::Fixed(names) => names[place].clone(),
-            Askers::OfRow(_) => "verdict".to_owned(),
+    fn crawler_name(&self, index: usize) -> String {
+        match self.crawlers {
+            CrawlerSource::Fixed(names) => names[index].clone(),
+            CrawlerSource::PerRow(_) => "verdict".to_owned(),
         }
     }
 
     /// The cells of `columns`, which depend on the outcome alone, with what stands between them.
-    fn push_said(&self, columns: &[usize], all: &Outcomes, outcome: &Outcome, out: &mut Vec<u8>) {
+    fn push_outcome(
+        &self,
+        columns: &[usize],
+        all: &Outcomes,
+        outcome: &Outcome,
+        out: &mut Vec<u8>,
+    ) {
         let rule = all.rule(outcome);
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
@@ -253,7 +270,9 @@ impl<'a> Verdicts<'a> {
             let (mut decimal, mut snapshot) = (itoa::Buffer::new(), [0; SNAPSHOT_BYTES]);
             let cell: Option<&[u8]> = match COLUMNS[column] {
                 "origin" => outcome.origin.as_deref().map(str::as_bytes),
-                "crawler" => outcome.asker.map(|_| self.askers.name(outcome.asker).as_bytes()),
+                "crawler" => {
+                    outcome.crawler.map(|_| self.crawlers.name(outcome.crawler).as_bytes())
+                }
                 "verdict" => Some(outcome.word.as_str().as_bytes()),
                 "reason" => Some(outcome.reason.as_str().as_bytes()),
                 "rule_line" => rule.map(|rule| decimal.format(rule.line).as_bytes()),
@@ -313,7 +332,7 @@ impl<'a> Verdicts<'a> {
 }
 
 /// What is written of outcomes, outcome by outcome, with what stands around it.
-struct Said {
+struct OutcomeTexts {
     text: Vec<u8>,
     /// By outcome and part: where what is written of it ends in `text`.
     ends: Vec<usize>,
@@ -321,74 +340,76 @@ struct Said {
     is_wanted: Vec<bool>,
 }
 
-impl Said {
-    fn of(verdicts: &Verdicts<'_>, pieces: &[Piece], judged: &JudgedBatch) -> Said {
-        let mut said = Said {
-            text: Vec::with_capacity(judged.outcomes.iter().len() * SAID_BYTES),
-            ends: Vec::with_capacity(judged.outcomes.iter().len() * pieces.len() + 1),
+impl OutcomeTexts {
+    fn of(verdicts: &Verdicts<'_>, segments: &[RowSegment], judged: &JudgedBatch) -> OutcomeTexts {
+        let mut texts = OutcomeTexts {
+            text: Vec::with_capacity(judged.outcomes.iter().len() * OUTCOME_TEXT_BYTES),
+            ends: Vec::with_capacity(judged.outcomes.iter().len() * segments.len() + 1),
             is_wanted: Vec::with_capacity(judged.outcomes.iter().len()),
         };
-        said.ends.push(0);
+        texts.ends.push(0);
         for outcome in judged.outcomes.iter() {
             // In a wide row an outcome may be written that nobody asked for.
             let is_wanted = verdicts.only.is_empty() || verdicts.only.contains(&outcome.word);
-            for piece in pieces {
-                if let Part::Said(columns) = &piece.part
+            for segment in segments {
+                if let SegmentContent::Outcome(columns) = &segment.content
                     && (is_wanted || verdicts.width == Width::Wide)
                 {
-                    said.text.extend_from_slice(&piece.before);
-                    let start = said.text.len();
-                    verdicts.push_said(columns, &judged.outcomes, outcome, &mut said.text);
-                    if pieces.len() == 1 {
-                        push_quotes_if_empty(start, &mut said.text);
+                    texts.text.extend_from_slice(&segment.before);
+                    let start = texts.text.len();
+                    verdicts.push_outcome(columns, &judged.outcomes, outcome, &mut texts.text);
+                    if segments.len() == 1 {
+                        push_quotes_if_empty(start, &mut texts.text);
                     }
-                    said.text.extend_from_slice(piece.after);
+                    texts.text.extend_from_slice(segment.after);
                 }
-                said.ends.push(said.text.len());
+                texts.ends.push(texts.text.len());
             }
-            said.is_wanted.push(is_wanted);
+            texts.is_wanted.push(is_wanted);
         }
-        said
+        texts
     }
 }
 
 /// The lines of a batch.
-struct Lines<'a> {
+struct RowWriter<'a> {
     verdicts: &'a Verdicts<'a>,
-    pieces: &'a [Piece],
+    segments: &'a [RowSegment],
     judged: &'a JudgedBatch,
-    said: &'a Said,
+    texts: &'a OutcomeTexts,
     /// By part: where in a row a carried cell stands.
-    places: &'a [usize],
+    cell_indexes: &'a [usize],
     form: &'a InputFormat,
 }
 
-impl Lines<'_> {
+impl RowWriter<'_> {
     fn write(&self, row: InputRow<'_>, outcomes: &[u32], out: &mut Vec<u8>) {
         let verdicts = self.verdicts;
-        for (at, (piece, place)) in self.pieces.iter().zip(self.places).enumerate() {
-            if let Part::Said(_) = piece.part {
-                let at = outcomes[0] as usize * self.pieces.len() + at;
-                let said = self.said.ends[at]..self.said.ends[at + 1];
-                out.extend_from_slice(&self.said.text[said]);
+        for (at, (segment, cell_index)) in self.segments.iter().zip(self.cell_indexes).enumerate() {
+            if let SegmentContent::Outcome(_) = segment.content {
+                let at = outcomes[0] as usize * self.segments.len() + at;
+                let texts = self.texts.ends[at]..self.texts.ends[at + 1];
+                out.extend_from_slice(&self.texts.text[texts]);
                 continue;
             }
-            out.extend_from_slice(&piece.before);
+            out.extend_from_slice(&segment.before);
             let start = out.len();
-            match &piece.part {
-                Part::Url => verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out),
-                Part::Carried(_) => verdicts.push_cell(row.cell(*place), out),
-                Part::Input => push_input(row.cell(0), out),
-                Part::VerdictFor(asker) => {
-                    let outcome = self.judged.outcomes.get(outcomes[*asker]);
+            match &segment.content {
+                SegmentContent::Url => {
+                    verdicts.push_cell(row.cell(self.form.url_cell()).trim_ascii(), out)
+                }
+                SegmentContent::Carried(_) => verdicts.push_cell(row.cell(*cell_index), out),
+                SegmentContent::Input => push_input(row.cell(0), out),
+                SegmentContent::VerdictFor(crawler) => {
+                    let outcome = self.judged.outcomes.get(outcomes[*crawler]);
                     verdicts.push_cell(outcome.word.as_str().as_bytes(), out);
                 }
-                Part::Said(_) => {}
+                SegmentContent::Outcome(_) => {}
             }
-            if self.pieces.len() == 1 {
+            if self.segments.len() == 1 {
                 push_quotes_if_empty(start, out);
             }
-            out.extend_from_slice(piece.after);
+            out.extend_from_slice(segment.after);
         }
     }
 }
@@ -401,9 +422,12 @@ fn push_quotes_if_empty(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Where a carried cell stands; past all cells, which are empty there, where it is in no row.
-fn place(part: &Part, carried: &[(usize, &str)]) -> usize {
-    let Part::Carried(name) = part else { return usize::MAX };
-    carried.iter().find(|(_, column)| column == name).map_or(usize::MAX, |(place, _)| *place)
+fn cell_index(content: &SegmentContent, carried: &[(usize, &str)]) -> usize {
+    let SegmentContent::Carried(name) = content else { return usize::MAX };
+    carried
+        .iter()
+        .find(|(_, column)| column == name)
+        .map_or(usize::MAX, |(cell_index, _)| *cell_index)
 }
 
 /// A line of JSON as it is; as a text where it is broken.

@@ -119,14 +119,18 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let robots = parse_body(text.as_bytes());
-        let told = |delay: &CrawlDelay| {
+        let described = |delay: &CrawlDelay| {
             let tokens = delay.product_tokens(&robots).iter();
             let tokens: Vec<String> =
                 tokens.map(|token| String::from_utf8_lossy(&token.written).into()).collect();
             let written = String::from_utf8_lossy(&delay.written);
             format!("{} {written}: {}", delay.line, tokens.join(" "))
         };
-        assert_eq!(robots.crawl_delays.iter().map(told).collect::<Vec<_>>(), expected, "{text}");
+        assert_eq!(
+            robots.crawl_delays.iter().map(described).collect::<Vec<_>>(),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_prefix() {
+    fn kinds_are_detected_by_prefix() {
         use FieldKind::*;
         for key in ["User-Agent", "user-agents", "useragent", "USER AGENT", "user-agent foo"] {
             assert_eq!(kind(key.as_bytes()).0, UserAgent, "{key}");

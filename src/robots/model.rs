@@ -61,7 +61,7 @@ impl ProductToken {
     }
 
     /// What Google's parser reads of it: the letters, `_` and `-` it starts with. `MJ12bot` gives `MJ`.
-    pub fn as_google_reads(&self) -> &[u8] {
+    pub fn google_form(&self) -> &[u8] {
         self.prefix(|byte| byte.is_ascii_alphabetic())
     }
 
@@ -73,13 +73,16 @@ impl ProductToken {
     pub fn names(&self, product_token: &[u8]) -> bool {
         !product_token.is_empty()
             && !self.is_star()
-            && self.readings().iter().any(|reading| reading.eq_ignore_ascii_case(product_token))
+            && self
+                .interpretations()
+                .iter()
+                .any(|interpretation| interpretation.eq_ignore_ascii_case(product_token))
     }
 
     /// All names that it may be read as, most of them often the same; meaningless for `*`.
-    pub fn readings(&self) -> [&[u8]; 3] {
+    pub fn interpretations(&self) -> [&[u8]; 3] {
         let with_digits = self.prefix(|byte| byte.is_ascii_alphanumeric());
-        [self.as_google_reads(), with_digits, &self.written]
+        [self.google_form(), with_digits, &self.written]
     }
 
     fn prefix(&self, is_part: impl Fn(u8) -> bool) -> &[u8] {
@@ -246,7 +249,7 @@ mod tests {
             ("", ""),
         ];
         for (written, expected) in cases {
-            assert_eq!(token(written).as_google_reads(), expected.as_bytes(), "{written}");
+            assert_eq!(token(written).google_form(), expected.as_bytes(), "{written}");
         }
     }
 

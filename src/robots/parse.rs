@@ -74,12 +74,12 @@ fn read(text: &[u8], listener: &mut Listener<'_>) -> ParsedRobotsTxt {
     }
     for line in lines::lines(text) {
         robots.lines = line.number;
-        tell_about_bytes(&line, listener);
+        report_bytes(&line, listener);
         match field::read(&line) {
             Content::Blank | Content::Comment => {}
             Content::NoField => listener(line.number, &|| FindingKind::NoField),
             Content::Field(field) => {
-                tell_about_field(&line, &field, listener);
+                report_field(&line, &field, listener);
                 add(&mut robots, &line, &field, &mut lists, listener);
             }
         }
@@ -135,7 +135,7 @@ fn close_group(robots: &mut ParsedRobotsTxt) {
     }
 }
 
-fn tell_about_bytes(line: &RobotsTxtLine<'_>, listener: &mut Listener<'_>) {
+fn report_bytes(line: &RobotsTxtLine<'_>, listener: &mut Listener<'_>) {
     if line.is_too_long() {
         listener(line.number, &|| FindingKind::LineTooLong(line.length_bytes));
     }
@@ -144,7 +144,7 @@ fn tell_about_bytes(line: &RobotsTxtLine<'_>, listener: &mut Listener<'_>) {
     }
 }
 
-fn tell_about_field(line: &RobotsTxtLine<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
+fn report_field(line: &RobotsTxtLine<'_>, field: &Field<'_>, listener: &mut Listener<'_>) {
     if field.separator == Separator::Whitespace {
         listener(line.number, &|| FindingKind::MissingColon(field.kind));
     }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn has_one_form_for_each_place() {
+    fn has_one_form_for_each_origin() {
         check("HTTP://WWW.Example.COM/x", "http://www.example.com");
         check("http://example.com.:80/", "http://example.com");
         check("https://example.com:443", "https://example.com");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_place() {
+    fn refuses_what_is_no_origin() {
         for url in [
             "",
             "/x",

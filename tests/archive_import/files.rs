@@ -48,7 +48,7 @@ https://a.example,2025-01-01T00:00:04Z,204
 }
 
 #[test]
-fn broken_manifests_are_told() {
+fn broken_manifests_are_reported() {
     for (text, problem) in [
         ("origin,fetched_at,status\n", "manifest.csv:1: column 'path' is missing"),
         ("origin,fetched_at,status,path,etag\n", "manifest.csv:1: unknown column 'etag'"),
@@ -66,7 +66,7 @@ fn broken_manifests_are_told() {
 }
 
 #[test]
-fn directories_tell_by_names_whose_files_they_hold_and_of_when() {
+fn names_of_files_give_their_origins_and_times() {
     let mut bench = Bench::new();
     for (name, text) in [
         ("d/a.example.txt", "a"),

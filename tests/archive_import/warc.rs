@@ -229,15 +229,15 @@ fn revisits_give_the_body_of_what_they_revisit() {
 }
 
 #[test]
-fn what_is_wrong_in_a_warc_is_told_with_its_place() {
+fn damage_in_a_warc_is_reported_with_its_position() {
     let good = |seconds| response(A, seconds, "200 OK", "good");
     let check = |bytes: &[u8], kept: &[&str], problem: &str| {
         let mut bench = Bench::new();
         bench.import_warc(bytes);
         assert_eq!(bench.history("https://a.example"), kept, "{problem}");
         assert_eq!(bench.problems.len(), 1, "{:?}", bench.problems);
-        let told = &bench.problems[0];
-        assert!(told.contains("a.warc.gz: ") && told.contains(problem), "{told}");
+        let reported = &bench.problems[0];
+        assert!(reported.contains("a.warc.gz: ") && reported.contains(problem), "{reported}");
     };
     let one = good(1);
     let at = one.len();

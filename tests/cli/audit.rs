@@ -82,7 +82,7 @@ fn never_accuses_whom_the_rules_do_not_bind() {
 }
 
 #[test]
-fn robots_txt_itself_is_always_allowed_and_its_readings_are_told() {
+fn robots_txt_itself_is_always_allowed_and_its_fetches_are_counted() {
     let log = [
         line(60, "/a", 200, BINGBOT),
         line(120, "/robots.txt", 404, BINGBOT),
@@ -139,7 +139,7 @@ fn each_origin_is_judged_by_its_own_file_and_strangers_by_none() {
 }
 
 #[test]
-fn a_file_given_by_hand_governs_our_hosts_and_no_foreign_one() {
+fn a_single_file_governs_our_hosts_and_no_foreign_one() {
     let log = [
         line(1, "/private/x", 200, BINGBOT),
         line(2, "http://proxy.test/private/x", 404, BINGBOT),

@@ -56,7 +56,7 @@ fn what_came_before_damage_is_counted() {
 }
 
 #[test]
-fn any_compression_is_told_by_its_first_bytes() {
+fn any_compression_is_detected_from_its_first_bytes() {
     let sandbox = sandbox();
     let text = lines(2000);
     sandbox.write("good.log", lines(1));

@@ -16,9 +16,9 @@ fn check(arguments: &[&str], input: &str) -> Ran {
 }
 
 #[test]
-fn each_step_is_told() {
+fn each_step_is_explained() {
     let url = "https://www.example.com/blog/drafts/1#top";
-    let told = check(&[url, "--crawler", "gptbot", "--robots", ROBOTS], "");
+    let ran = check(&[url, "--crawler", "gptbot", "--robots", ROBOTS], "");
     let expected = "https://www.example.com/blog/drafts/1#top
 DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
 
@@ -39,12 +39,12 @@ DISALLOWED for GPTBot by line 38: Disallow: /blog/drafts/
   why         the longest rule decides: length 13 beats length 6 of line 21
   rfc9309     same verdict
 ";
-    assert_eq!(told.stdout, expected);
-    assert_eq!((told.stderr.as_str(), told.code), ("", 1));
+    assert_eq!(ran.stdout, expected);
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", 1));
 }
 
 #[test]
-fn exit_codes_tell_the_worst() {
+fn the_exit_code_is_that_of_the_worst_verdict() {
     let allowed = "https://www.example.com/x";
     let disallowed = "https://www.example.com/private/";
     let unknown = "https://unknown.example/";
@@ -57,24 +57,24 @@ fn exit_codes_tell_the_worst() {
         (&["/private/", "--origin", "https://www.example.com"], 1),
         (&["https://unknown.example/robots.txt"], 0),
     ] {
-        let told = check(&[urls, &["--token", "foo", "--robots", ROBOTS]].concat(), "");
-        assert_eq!(told.code, code, "{urls:?}");
+        let ran = check(&[urls, &["--token", "foo", "--robots", ROBOTS]].concat(), "");
+        assert_eq!(ran.code, code, "{urls:?}");
     }
 }
 
 #[test]
 fn one_file_governs_every_url() {
     let urls = ["/private/", "http://anywhere.example:81/private/"];
-    let told = check(&[&urls[..], &["--token", "foo", "--robots", WWW, "-q"]].concat(), "");
+    let ran = check(&[&urls[..], &["--token", "foo", "--robots", WWW, "-q"]].concat(), "");
     let expected = "disallowed  line 4      /private/\n\
                     disallowed  line 4      http://anywhere.example:81/private/\n";
-    assert_eq!((told.stdout.as_str(), told.code), (expected, 1));
+    assert_eq!((ran.stdout.as_str(), ran.code), (expected, 1));
 }
 
 #[test]
-fn who_asks_can_be_told_in_three_ways() {
+fn the_crawler_can_be_given_in_three_ways() {
     let said =
-        |asker: &[&str]| check(&[&["/private/", "--robots", WWW], asker].concat(), "").stdout;
+        |crawler: &[&str]| check(&[&["/private/", "--robots", WWW], crawler].concat(), "").stdout;
     let user_agent = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
     assert!(said(&["--user-agent", user_agent]).contains("crawler     GPTBot, of OpenAI"));
     assert!(said(&["--user-agent", "my-crawler/1"]).contains("bound by *"));
@@ -89,7 +89,7 @@ fn who_asks_can_be_told_in_three_ways() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn errors_say_what_to_do() {
     for (arguments, expected) in [
         (&["/x", "--robots", WWW][..], "--crawler <NAME>"),
         (&["/x", "--robots", WWW, "--token", "a", "--crawler", "b"], "cannot be used with"),
@@ -98,9 +98,9 @@ fn mistakes_say_what_to_do() {
         (&["/x", "--robots", "gone", "--token", "a"], "cannot read --robots gone: "),
         (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b' is not a valid origin"),
     ] {
-        let told = check(arguments, "");
-        assert!(told.stderr.contains(expected), "{}", told.stderr);
-        assert_eq!((told.stdout.as_str(), told.code), ("", 2));
+        let ran = check(arguments, "");
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", 2));
     }
 }
 
@@ -117,11 +117,11 @@ fn strangers_bytes_never_reach_the_terminal() {
         (&["--format", "jsonl"], r#""pattern":"/\\xE2\\x80\\xAE\\xE9","#),
         (&["-q"], "/\\xE2\\x80\\xAE%E9\\x1B]0;x\\x07\n"),
     ] {
-        let told = check(&[&["-", "--token", "a", "--robots", robots], form].concat(), url);
+        let ran = check(&[&["-", "--token", "a", "--robots", robots], form].concat(), url);
         let hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
-        assert!(!told.stdout.contains(hidden), "{}", told.stdout);
-        assert!(told.stdout.contains(rule), "{}", told.stdout);
-        assert_eq!(told.code, 1);
+        assert!(!ran.stdout.contains(hidden), "{}", ran.stdout);
+        assert!(ran.stdout.contains(rule), "{}", ran.stdout);
+        assert_eq!(ran.code, 1);
     }
 }
 
@@ -139,10 +139,10 @@ fn verdicts_are_those_of_the_reference() {
         for token in ["GPTBot", "MJ12bot", "foo", "AhrefsBot"] {
             let arguments =
                 ["-", "--format", "jsonl", "--robots", WWW, "--token", token, "--dialect", flag];
-            let told = check(&arguments, &paths.join("\r\n"));
-            assert_eq!(told.stdout.lines().count(), paths.len());
+            let ran = check(&arguments, &paths.join("\r\n"));
+            assert_eq!(ran.stdout.lines().count(), paths.len());
             let selection = select(&robots, &[token], Star::Honoured);
-            for (path, line) in paths.iter().zip(told.stdout.lines()) {
+            for (path, line) in paths.iter().zip(ran.stdout.lines()) {
                 let answer: serde_json::Value = serde_json::from_str(line).unwrap();
                 let mut scratch = Vec::new();
                 let prepared = prepare(path.as_bytes(), dialect, &mut scratch).as_bytes();
@@ -159,7 +159,7 @@ fn verdicts_are_those_of_the_reference() {
 
 #[test]
 fn json_keeps_its_fields() {
-    let told =
+    let ran =
         check(&["/x", "example.com", "--format", "jsonl", "--robots", WWW, "--token", "foo"], "");
     let fields = [
         "url",
@@ -181,11 +181,11 @@ fn json_keeps_its_fields() {
         "other_dialect",
         "undecided",
     ];
-    for line in told.stdout.lines() {
+    for line in ran.stdout.lines() {
         let answer: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();
         assert_eq!(answer.len(), fields.len());
         assert!(fields.iter().all(|field| answer.contains_key(*field)), "{line}");
     }
-    assert!(told.stdout.lines().nth(1).unwrap().contains("\"verdict\":\"undecided\""));
+    assert!(ran.stdout.lines().nth(1).unwrap().contains("\"verdict\":\"undecided\""));
 }

@@ -83,7 +83,7 @@ fn report(
     let header = CollectedHeader::new(record, &registry, inputs, fingerprint);
     let file = CollectedFile { header, collected: collected.clone() };
     if let Some(answers) = collected.answers {
-        judge.heed(answers.into_silent(&judge, &options.naming).hours);
+        judge.add_outages(answers.into_silent(&judge, &options.naming).hours);
     }
     let evidence = sandbox.path("evidence.csv");
     let privacy = Privacy { addresses: Addresses::Full, queries: Queries::Keep };

@@ -180,7 +180,7 @@ fn a_long_pattern_is_cut() {
 }
 
 #[test]
-fn junk_is_told_and_never_fatal() {
+fn junk_is_reported_and_never_fatal() {
     let sandbox = sandbox();
     let input = "HTTPS://u:p@H0.EXAMPLE.:443/a\n h0.example/a\n/a\nmailto:a@b\nhttp://\n\n\
                  https://h9.example/\nhttps://h9.example/robots.txt?x\n\
@@ -259,7 +259,7 @@ fn json_lines_go_in_and_out() {
 }
 
 #[test]
-fn each_row_may_name_who_asks() {
+fn each_row_may_name_its_crawler() {
     let sandbox = sandbox();
     let input =
         "url,ua\nhttps://h1.example/x,Mozilla/5.0 GPTBot/1.2\nhttps://h1.example/x,Firefox\n";

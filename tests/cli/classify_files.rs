@@ -28,8 +28,8 @@ fn lists_are_read_in_the_order_in_which_they_are_named() {
     sandbox.write("empty.txt", "");
     let ran = classify(&sandbox, "c.txt b.csv.gz empty.txt - a.txt.zst", b"https://h.example/4");
     let table = Table::parse(&ran.exits(0).stdout);
-    let places = ["1", "2", "4", "3", "a"].map(|name| format!("https://h.example/{name}"));
-    assert_eq!(table.cells("url"), places);
+    let urls = ["1", "2", "4", "3", "a"].map(|name| format!("https://h.example/{name}"));
+    assert_eq!(table.cells("url"), urls);
     assert_eq!(table.cells("rule_line"), ["", "", "", "", "2"]);
 }
 

@@ -39,7 +39,7 @@ fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
 }
 
 #[test]
-fn tells_who_had_read_robots_txt_before_each_violation() {
+fn counts_who_had_fetched_robots_txt_before_each_violation() {
     let lines = [
         // Nobody had read anything yet.
         line(0, "/private/1", 200, GPTBOT),
@@ -59,12 +59,12 @@ fn tells_who_had_read_robots_txt_before_each_violation() {
     let sandbox = audited(PRIVATE, &lines, "");
     let columns =
         format!("{AWARENESS} fetch_age_minutes_min fetch_age_minutes_median fetch_age_minutes_max");
-    let told = [
+    let expected = [
         "GPTBot | 2 | 2 | 2 | 0 | 1 | 2 | 2 | 0 | 0 | 50",
         "bingbot | 0 | 0 | 1 | 0 | 0 | 0 | 0 |  |  | ",
     ];
-    assert_eq!(sandbox.table("report/violations.csv").cells(&columns), told);
-    assert_eq!(sandbox.table("parted/violations.csv").cells(&columns), told);
+    assert_eq!(sandbox.table("report/violations.csv").cells(&columns), expected);
+    assert_eq!(sandbox.table("parted/violations.csv").cells(&columns), expected);
     let columns = format!("{AWARENESS} violations successful_fetches");
     assert_eq!(
         sandbox.table("report/robots-fetches.csv").cells(&columns),
@@ -93,7 +93,7 @@ fn the_summary_says_what_violators_had_read() {
 }
 
 #[test]
-fn readings_count_for_their_origin_only() {
+fn fetches_count_for_their_origin_only() {
     let sandbox = Sandbox::new();
     sandbox.write("robots/a.example", PRIVATE);
     sandbox.write("robots/b.example", PRIVATE);

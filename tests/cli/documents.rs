@@ -266,9 +266,9 @@ fn table_section(table: &TableSchema, shared: &[CsvColumn]) -> String {
 fn reports_are_described_as_declared() {
     let page = "docs/reports.md";
     let text = read(page);
-    let (by_hand, _) = text.split_once(GENERATED).expect("docs/reports.md marks its tables");
+    let (single_file, _) = text.split_once(GENERATED).expect("docs/reports.md marks its tables");
     let shared = shared_columns();
-    let mut expected = format!("{by_hand}{GENERATED}\n## Shared columns\n\n");
+    let mut expected = format!("{single_file}{GENERATED}\n## Shared columns\n\n");
     expected.push_str("These columns mean the same in every table that has them.\n\n");
     expected.push_str(&column_table(&shared));
     for table in TABLES {

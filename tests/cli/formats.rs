@@ -19,7 +19,7 @@ fn all_formats_are_listed_with_a_sample() {
 }
 
 #[test]
-fn what_was_told_from_a_log_and_what_it_does_not_explain() {
+fn the_detected_format_and_the_unexplained_lines_are_shown() {
     let sandbox = Sandbox::new();
     let good: String = (0..97).map(|second| line(second, "/", 200, BINGBOT)).collect();
     let bad = "198.51.100.99 \x1b[2J is no log\nno log\n\nno log\nno log\n";
@@ -51,7 +51,7 @@ fn what_was_told_from_a_log_and_what_it_does_not_explain() {
 }
 
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     let sandbox = Sandbox::new();
     let gzip = crate::program::gzip(line(1, "/", 200, BINGBOT).repeat(100).as_bytes());
     sandbox.write("access.log.gz", &gzip[..gzip.len() - 3]);

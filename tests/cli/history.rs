@@ -111,20 +111,20 @@ fn the_report_says_what_was_in_force_and_how_many_requests_came_before() {
         "db: https://a.example at 2026-03-05T00:00:00Z",
     ];
     assert_eq!(sources, expected);
-    let told = "requests older than the first snapshot of their robots.txt: 1; they were judged \
+    let expected = "requests older than the first snapshot of their robots.txt: 1; they were judged \
                 by";
-    sandbox.run(&format!("{AUDIT} access.log")).exits(0).complains(told);
+    sandbox.run(&format!("{AUDIT} access.log")).exits(0).complains(expected);
 }
 
 #[test]
 fn nothing_is_known_before_the_first_snapshot_where_that_is_asked_for() {
     let sandbox = check("--unknown-before-first-snapshot", "2 | 4 | 1 | 2 | 1 | 1");
-    let told = "older than the first snapshot of their robots.txt: 1; they were counted as \
+    let expected = "older than the first snapshot of their robots.txt: 1; they were counted as \
                 unknown";
     sandbox
         .run(&format!("{AUDIT} --unknown-before-first-snapshot access.log"))
         .exits(0)
-        .complains(told);
+        .complains(expected);
 }
 
 #[test]

@@ -378,7 +378,7 @@ fn without_the_script_all_of_it_can_be_read() {
 }
 
 #[test]
-fn charts_tell_what_their_tables_tell() {
+fn charts_show_the_numbers_of_their_tables() {
     let Some(browser) = browser() else { return };
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
@@ -417,7 +417,7 @@ fn charts_tell_what_their_tables_tell() {
 }
 
 #[test]
-fn a_draft_is_told_of_in_the_page() {
+fn a_draft_is_named_in_the_page() {
     let Some(browser) = browser() else { return };
     let sandbox = Sandbox::new();
     sandbox.write(

@@ -45,7 +45,7 @@ const MANIFEST: &str = r#"{"schema_version": 1, "lists": [
 const GPTBOT_LIST: &str = r#"{"prefixes": [{"ipv4Prefix": "20.171.206.0/24"}]}         "#;
 
 #[test]
-fn lists_tell_the_crawler_from_who_only_uses_its_name() {
+fn lists_distinguish_a_crawler_from_its_imitations() {
     let log = [
         request("20.171.206.7", GPTBOT),
         request("::ffff:20.171.206.7", GPTBOT),
@@ -113,7 +113,7 @@ fn spoofed_requests_never_fail_a_run() {
 }
 
 #[test]
-fn a_list_that_is_broken_or_of_another_time_is_told_of() {
+fn a_broken_or_outdated_list_is_reported() {
     let log = [
         request("203.0.113.5", GPTBOT),
         request("203.0.113.5", BINGBOT),
@@ -164,7 +164,7 @@ fn a_directory_that_is_none_stops_the_run() {
 }
 
 #[test]
-fn a_log_of_a_proxy_is_suspected() {
+fn the_log_of_a_proxy_is_noticed() {
     let log = [
         request("203.0.113.5", GPTBOT),
         request("203.0.113.5", BINGBOT),

@@ -88,15 +88,15 @@ fn an_hour_in_which_three_clients_asked_in_vain_is_unreachable() {
     let evidence = &run["log_evidence"];
     assert_eq!((&evidence["hours"], &evidence["origins"]), (&1.into(), &1.into()));
     assert_eq!(evidence["requests_unreachable"], 2);
-    let told = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
+    let expected = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
                 requests counted as unreachable: 2";
     let audit = "audit --robots robots.txt --origin https://a.example -o out --infer-outages";
     let ran = sandbox.run(&format!("{audit} access.log")).exits(0);
-    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     sandbox.write("calm.log", log(&DAY[..1]));
     let ran = sandbox.run(&format!("{audit} calm.log")).exits(0);
-    let told = "outages from logs: no hour in which all robots.txt fetches failed";
-    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let expected = "outages from logs: no hour in which all robots.txt fetches failed";
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn neither_order_nor_files_nor_threads_nor_chunks_show() {
 
 /// Each host speaks for itself, and one that only a target names, or that nobody knows, for nobody.
 #[test]
-fn only_our_own_hosts_are_witnesses() {
+fn only_our_own_hosts_show_outages() {
     let sandbox = Sandbox::new();
     sandbox.write("robots/a.example", "User-agent: *\nDisallow: /x\n");
     sandbox.write("robots/b.example", "User-agent: *\nDisallow: /x\n");

@@ -7,7 +7,7 @@
 //! - `classify_files`: which lists go in and what comes out, whatever is in them and however it ends.
 //! - `formats`: the log formats, and which of them a log has.
 //! - `help`: how long it is, what it holds, and that its examples run.
-//! - `intake`: which lines count, and whose they are: times, parse rates, origins, addresses.
+//! - `log_lines`: which lines count, and whose they are: times, parse rates, origins, addresses.
 //! - `chunks`: the size of chunks, which no flag sets and no report shows.
 //! - `collect`: what must be known before logs are judged, collected on several machines.
 //! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
@@ -56,8 +56,8 @@ mod hostile_archive;
 mod html;
 mod identity;
 mod infer_outages;
-mod intake;
 mod lint;
+mod log_lines;
 mod manual;
 mod merge;
 mod nightly;

@@ -100,11 +100,11 @@ fn merged(sandbox: &Sandbox, random: &mut Random, mut tallies: Vec<String>) -> S
     let mut next = 0;
     while tallies.len() > 1 {
         let count = 2 + random.below(3).min(tallies.len() - 2);
-        let taken: Vec<String> =
+        let merged_tallies: Vec<String> =
             (0..count).map(|_| tallies.swap_remove(random.below(tallies.len()))).collect();
         let name = format!("sum-{next}.tally");
         next += 1;
-        sandbox.run(&format!("merge {} -o {name} --force", taken.join(" "))).exits(0);
+        sandbox.run(&format!("merge {} -o {name} --force", merged_tallies.join(" "))).exits(0);
         tallies.push(name);
     }
     tallies.remove(0)
@@ -297,8 +297,11 @@ fn caps_that_are_reached_fold_the_same_in_any_split() {
         let merged = merge_files(&sums, limits).unwrap();
         assert!(merged == whole, "{limits:?}");
         assert!(merged.to_bytes() == whole.to_bytes());
-        let others =
-            whole.counts.origins.iter().filter(|origin| origin.place.to_string() == "(others)");
+        let others = whole
+            .counts
+            .origins
+            .iter()
+            .filter(|origin| origin.origin_key.to_string() == "(others)");
         folded += others.count();
         given_up += usize::from(whole.counts.times_end.is_some());
     }

@@ -123,7 +123,7 @@ fn every_mistake_is_named_with_file_line_and_key() {
 }
 
 #[test]
-fn what_would_be_read_is_told_and_not_read() {
+fn a_dry_run_lists_the_logs_and_reads_none() {
     let sandbox = site(CONFIG);
     sandbox.write("etc/shop.log.1", log());
     let ran = run(&sandbox, &format!("{DAY} --check-config")).exits(0);
@@ -133,7 +133,7 @@ fn what_would_be_read_is_told_and_not_read() {
 }
 
 #[test]
-fn a_second_run_is_told_who_is_at_work() {
+fn a_second_run_learns_which_run_holds_the_lock() {
     let sandbox = site(CONFIG);
     fs::create_dir_all(sandbox.path("etc/reports/shop")).unwrap();
     let lock = fs::File::create(sandbox.path("etc/reports/shop/.lock")).unwrap();

@@ -66,7 +66,7 @@ fn the_page_of_a_night_goes_where_it_is_wanted() {
 }
 
 #[test]
-fn nobody_is_told_where_all_is_well() {
+fn no_notification_is_sent_where_all_is_well() {
     let sandbox = site();
     let run = RUN.replace("2026-03-01", "2026-02-28");
     let arguments = ["--notify-cmd", "touch told.txt", "--mail-summary"];

@@ -24,7 +24,7 @@ fn without_robots_txt_it_says_what_to_write() {
 }
 
 #[test]
-fn without_arguments_it_tells_how_to_start() {
+fn without_arguments_it_explains_how_to_start() {
     let ran = Sandbox::new().run("").exits(2);
     assert!(ran.stderr.contains("Usage: botaudit <COMMAND>"), "{}", ran.stderr);
     let help = Sandbox::new().run("audit --help").exits(0);
@@ -54,7 +54,7 @@ fn mistakes_on_the_command_line_are_named() {
 }
 
 #[test]
-fn exit_codes_tell_how_it_ended() {
+fn exit_codes_show_how_a_run_ended() {
     let sandbox = sandbox();
     sandbox.run("audit --robots robots.txt access.log").exits(0);
     sandbox.run("audit --robots robots.txt --fail-on-violations access.log").exits(1);

@@ -162,9 +162,10 @@ impl Table {
     /// The cells of `columns` (separated by spaces) of each row, separated by ` | `.
     #[track_caller]
     pub fn cells(&self, columns: &str) -> Vec<String> {
-        let places: Vec<usize> = columns.split_whitespace().map(|name| self.column(name)).collect();
+        let indexes: Vec<usize> =
+            columns.split_whitespace().map(|name| self.column(name)).collect();
         let row = |row: &Vec<String>| {
-            places.iter().map(|&place| row[place].as_str()).collect::<Vec<_>>().join(" | ")
+            indexes.iter().map(|&index| row[index].as_str()).collect::<Vec<_>>().join(" | ")
         };
         self.rows.iter().map(row).collect()
     }
@@ -172,8 +173,8 @@ impl Table {
     /// The sum of a column of numbers.
     #[track_caller]
     pub fn sum(&self, column: &str) -> u64 {
-        let place = self.column(column);
-        self.rows.iter().map(|row| row[place].parse::<u64>().unwrap()).sum()
+        let index = self.column(column);
+        self.rows.iter().map(|row| row[index].parse::<u64>().unwrap()).sum()
     }
 
     #[track_caller]

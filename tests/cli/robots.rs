@@ -51,15 +51,15 @@ snapshots  versions  first                 last                  outcome        
 }
 
 #[test]
-fn versions_are_told_with_what_changed() {
+fn versions_are_listed_with_their_changes() {
     let sandbox = archive();
-    let told = sandbox.run("robots log -a db a.example").exits(0);
+    let ran = sandbox.run("robots log -a db a.example").exits(0);
     let newest_first =
         ["2026-05-01", "2026-03-10", "2026-03-01T01:00:00Z  200  37 bytes", "2026-01-01"];
-    let places: Vec<usize> = newest_first.map(|time| told.stdout.find(time).unwrap()).to_vec();
-    assert!(places.is_sorted(), "{}", told.stdout);
+    let positions: Vec<usize> = newest_first.map(|time| ran.stdout.find(time).unwrap()).to_vec();
+    assert!(positions.is_sorted(), "{}", ran.stdout);
     says(
-        &told,
+        &ran,
         &[
             "  rules   2 added, 0 removed, 0 as before\n  seen    2 times until 2026-01-02T00:00:00Z\n",
             "  rules   1 added, 1 removed, 1 as before\n  source  manifest.csv\n",
@@ -149,7 +149,7 @@ fn what_is_exported_is_imported_back() {
 }
 
 #[test]
-fn an_archive_is_given_wherever_robots_is_taken() {
+fn every_robots_option_accepts_an_archive() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /a\n");
     let import = "robots import -qa db --origin https://a.example --at 2026-01-01 robots.txt";
@@ -164,7 +164,7 @@ fn an_archive_is_given_wherever_robots_is_taken() {
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn errors_say_what_to_do() {
     let sandbox = archive();
     sandbox.write("robots.txt", "User-agent: *\n");
     sandbox.write(

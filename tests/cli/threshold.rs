@@ -38,8 +38,9 @@ fn a_condition_that_no_row_meets_is_silent() {
 
 #[test]
 fn a_condition_that_is_not_understood_stops_the_run_before_it_begins() {
-    let told = "--fail-on: \"violation > 0\": at character 1, before violation > 0: unknown column";
-    audited(&["--fail-on", "violation > 0"]).exits(2).complains(told);
+    let expected =
+        "--fail-on: \"violation > 0\": at character 1, before violation > 0: unknown column";
+    audited(&["--fail-on", "violation > 0"]).exits(2).complains(expected);
     audited(&["--fail-on", "purpose = 'ai'"]).exits(2).complains("did you mean");
 }
 

@@ -42,7 +42,7 @@ fn sandbox(lines: &[String]) -> Sandbox {
 }
 
 #[test]
-fn tells_what_would_change_by_which_rules() {
+fn what_if_lists_the_changes_and_their_rules() {
     let sandbox = sandbox(&lines());
     let arguments = "--robots robots.txt --origin https://example.com --what-if draft.txt";
     let ran = sandbox.run(&format!("audit {arguments} -o report access.log")).exits(0);

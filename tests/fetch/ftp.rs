@@ -144,7 +144,7 @@ fn servers_may_do_less_than_is_asked() {
 }
 
 #[test]
-fn a_refusal_is_told_in_the_numbers_of_http() {
+fn a_refusal_is_reported_as_an_http_status() {
     let no_file: Answer = |command| command.starts_with("RETR").then_some("550 no such file\r\n");
     check(no_file, Data::Sends(b""), Status(404), b"");
     let busy: Answer = |command| command.starts_with("RETR").then_some("450 busy\r\n");

@@ -234,7 +234,7 @@ fn decodes_what_it_offered_and_no_bomb() {
 }
 
 #[test]
-fn what_cannot_be_reached_is_told_apart() {
+fn unreachable_servers_are_distinguished() {
     let check = |origin: &str, outcome: FetchOutcome| {
         let origin = Origin::parse(origin.as_bytes()).unwrap();
         let fetched = fetch(&origin, &hasty(), &rate_limit());

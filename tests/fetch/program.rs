@@ -187,9 +187,9 @@ fn outages_of_hosts_that_are_fetched_first_count() {
     };
     let (code, stdout, stderr) = audit(&["-o", "once"]);
     assert_eq!((code, server.requests.lock().unwrap().len()), (0, 1), "{stdout}{stderr}");
-    let told = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
+    let expected = "outages from logs: hours in which all robots.txt fetches failed: 1 (origins: 1); \
                 requests counted as unreachable: 1";
-    assert!(stdout.contains(told), "{stdout}{stderr}");
+    assert!(stdout.contains(expected), "{stdout}{stderr}");
 
     let (code, stdout, stderr) = audit(&["--collect", "a.collected", "--robots", "new.db"]);
     assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
@@ -199,7 +199,7 @@ fn outages_of_hosts_that_are_fetched_first_count() {
     let (code, stdout, stderr) =
         audit(&["--collected", "a.collected", "--robots", "new.db", "-o", "twice"]);
     assert_eq!((code, server.requests.lock().unwrap().len()), (0, 2), "{stdout}{stderr}");
-    assert!(stdout.contains(told), "{stdout}{stderr}");
+    assert!(stdout.contains(expected), "{stdout}{stderr}");
 }
 
 #[test]

@@ -147,8 +147,8 @@ fn every_row_of_the_table_ends_in_its_ruling() {
         let history = archive.history(&origin).unwrap();
         let [entry] = &history[..] else { panic!("{name}: {} snapshots", history.len()) };
         let timeline = History::new(&history).timeline;
-        let standing = timeline.at(entry.fetch.fetched_at, BeforeFirst::Unknown);
-        let found = match standing.unwrap_or_else(|| panic!("{name}")).ruling {
+        let in_force = timeline.at(entry.fetch.fetched_at, BeforeFirst::Unknown);
+        let found = match in_force.unwrap_or_else(|| panic!("{name}")).ruling {
             Ruling::Rules(_) => Rules(archive.body(entry.body.unwrap()).unwrap().len()),
             Ruling::AllowAll(AllowAll::NoFile) => NoFile,
             Ruling::AllowAll(_) => Redirects,

@@ -104,9 +104,9 @@ impl Explainer {
     pub fn new(engine: Engine, body: &[u8]) -> Explainer {
         let all = causes(engine);
         let ones = all.iter().map(|cause| vec![*cause]);
-        let place = |cause: &Cause| all.iter().position(|other| other == cause);
+        let index_of = |cause: &Cause| all.iter().position(|other| other == cause);
         let twos = all.iter().flat_map(|a| all.iter().map(move |b| vec![*a, *b]));
-        let twos = twos.filter(|pair| place(&pair[0]) < place(&pair[1]));
+        let twos = twos.filter(|pair| index_of(&pair[0]) < index_of(&pair[1]));
         let imitations = ones.chain(twos).chain([all.to_vec()]);
         let imitations = imitations.map(|causes| Imitation::new(body, causes)).collect();
         Explainer { imitations }

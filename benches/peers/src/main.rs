@@ -125,7 +125,7 @@ fn measure(file: &File, options: &Options, causes: &mut ByCause) -> Vec<Result> 
     let mut results = Vec::new();
     for engine in ENGINES {
         let Some(sample) = engine.time(&file.body, &urls[..urls.len().min(URLS_MIN)]) else {
-            tell(causes, engine, "it does not take the file".into(), file, "all URLs");
+            record_difference(causes, engine, "it does not take the file".into(), file, "all URLs");
             continue;
         };
         let slow = sample.asking.as_secs_f64() / ROUND_MAX.as_secs_f64();
@@ -192,11 +192,11 @@ fn explain(
             Some(found) if found.len() > 2 => "several of its causes together".to_owned(),
             Some(found) => found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "),
         };
-        tell(causes, engine, cause, file, &urls[*at]);
+        record_difference(causes, engine, cause, file, &urls[*at]);
     }
 }
 
-fn tell(causes: &mut ByCause, engine: Engine, cause: String, file: &File, url: &str) {
+fn record_difference(causes: &mut ByCause, engine: Engine, cause: String, file: &File, url: &str) {
     let differences = causes.entry((engine, cause)).or_default();
     *differences.files.entry(file.name.clone()).or_default() += 1;
     if differences.example.is_empty() {

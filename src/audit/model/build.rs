@@ -9,7 +9,9 @@ use super::super::quotes::{Quotes, UsedRobots};
 use super::super::tally::{Tally, crawler_tally::Times, header::Header, rows::TIME_BUCKETS_MAX};
 use super::super::what_if_rows::WhatIf;
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
-use super::super::{nothing_judged::nothing_judged, origin_key::OriginKey, prior_fetches::Readers};
+use super::super::{
+    nothing_judged::nothing_judged, origin_key::OriginKey, prior_fetches::OriginFetches,
+};
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
 
@@ -26,11 +28,11 @@ impl ReportModel {
         let mut rows = Vec::new();
         for of_origin in counts.origins {
             snapshots.add(&of_origin, &quotes, &mut robots)?;
-            let readers = Readers::new(&of_origin.rows, &header.crawlers);
-            let origin = of_origin.place.to_string();
+            let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
+            let origin = of_origin.origin_key.to_string();
             for (actor, tally) in of_origin.rows {
-                let knowledge = readers.knowledge(actor);
-                rows.push(ActorRow::new(origin.clone(), actor, tally, &knowledge, &quotes)?);
+                let known_fetches = origin_fetches.known_fetches(actor);
+                rows.push(ActorRow::new(origin.clone(), actor, tally, &known_fetches, &quotes)?);
             }
         }
         // Crawlers are numbered in the order of their names.

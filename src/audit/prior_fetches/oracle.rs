@@ -37,7 +37,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     struct Request {
-        place: usize,
+        origin_index: usize,
         actor: Actor,
         second: i64,
         event: Event,
@@ -48,7 +48,7 @@ mod tests {
             self.second.div_euclid(60)
         }
 
-        fn is_reading(&self) -> bool {
+        fn is_successful_fetch(&self) -> bool {
             matches!(self.event, Event::Fetch(b"GET", 200 | 304))
         }
     }
@@ -57,7 +57,7 @@ mod tests {
         registry: Registry,
         robots: RobotsId,
         /// The first two are named, the others strangers.
-        places: Vec<(OriginRank, OriginKey)>,
+        origins: Vec<(OriginRank, OriginKey)>,
     }
 
     impl World {
@@ -69,23 +69,25 @@ mod tests {
             let judge =
                 Judge::new(Store::open(&path).unwrap(), &registry, Dialect::Google).unwrap();
             let robots = judge.unnamed().unwrap().id;
-            let places = (0..6).map(|at| {
+            let origins = (0..6).map(|at| {
                 let origin = Origin::parse(format!("http://{at}.example").as_bytes()).unwrap();
-                let place = OriginKey::Origin(origin);
-                let stranger = OriginRank::Stranger(place.stable_hash());
-                (if at < 2 { OriginRank::Named } else { stranger }, place)
+                let origin_key = OriginKey::Origin(origin);
+                let stranger = OriginRank::Stranger(origin_key.stable_hash());
+                (if at < 2 { OriginRank::Named } else { stranger }, origin_key)
             });
-            let places = places.collect();
-            World { registry, robots, places }
+            let origins = origins.collect();
+            World { registry, robots, origins }
         }
 
         fn add(&self, request: &Request, tallies: &mut Rows) {
-            let (standing, place) = &self.places[request.place];
-            let origin = tallies.origin(place, *standing);
+            let (origin_rank, origin_key) = &self.origins[request.origin_index];
+            let origin = tallies.origin(origin_key, *origin_rank);
             let tally = tallies.row(origin, request.actor);
             let time = UtcTime::from_unix_seconds(request.second).unwrap();
             match request.event {
-                Event::Fetch(method, status) => tally.readings.count_fetch(time, method, status),
+                Event::Fetch(method, status) => {
+                    tally.robots_fetches.count_fetch(time, method, status)
+                }
                 Event::Violation { line } => {
                     let mut minutes = TimeBuckets::default();
                     minutes.add(time.unix_minute(), 1);
@@ -115,25 +117,25 @@ mod tests {
         }
 
         /// What the code under test says, by place, actor and line.
-        fn told(&self, tallies: Rows) -> BTreeMap<(String, Actor, u32), Figures> {
-            let mut told = BTreeMap::new();
+        fn actual(&self, tallies: Rows) -> BTreeMap<(String, Actor, u32), ColumnCounts> {
+            let mut actual = BTreeMap::new();
             let crawlers: Vec<Crawler> =
                 self.registry.iter().map(|(_, crawler)| crawler.clone()).collect();
             for origin in tallies.finish().origins {
-                let readers = Readers::new(&origin.rows, &crawlers);
+                let origin_fetches = OriginFetches::new(&origin.rows, &crawlers);
                 for (actor, tally) in &origin.rows {
-                    let knowledge = readers.knowledge(*actor);
+                    let known_fetches = origin_fetches.known_fetches(*actor);
                     for (key, sum) in &tally.violations {
-                        let awareness = knowledge.before(&sum.minutes, sum.requests);
-                        assert!(awareness.holds() && awareness.total() == sum.requests);
-                        told.insert(
-                            (origin.place.to_string(), *actor, key.line),
-                            figures(&awareness),
+                        let prior_fetches = known_fetches.before(&sum.minutes, sum.requests);
+                        assert!(prior_fetches.holds() && prior_fetches.total() == sum.requests);
+                        actual.insert(
+                            (origin.origin_key.to_string(), *actor, key.line),
+                            counts(&prior_fetches),
                         );
                     }
                 }
             }
-            told
+            actual
         }
 
         /// The same, from all requests at once, in the plainest way.
@@ -141,19 +143,19 @@ mod tests {
             &self,
             requests: &[Request],
             buckets_max: usize,
-        ) -> BTreeMap<(String, Actor, u32), Figures> {
-            let places = self.kept_places(requests);
-            let kept = self.kept_times(requests, &places, buckets_max);
+        ) -> BTreeMap<(String, Actor, u32), ColumnCounts> {
+            let indexes = self.kept_origins(requests);
+            let kept = self.kept_times(requests, &indexes, buckets_max);
             let mut expected = BTreeMap::new();
             for violation in requests {
                 let Event::Violation { line } = violation.event else { continue };
-                let place = match places.contains(&violation.place) {
-                    true => self.places[violation.place].1.to_string(),
+                let name = match indexes.contains(&violation.origin_index) {
+                    true => self.origins[violation.origin_index].1.to_string(),
                     false => "(others)".to_owned(),
                 };
-                let key = (place, violation.actor, line);
-                let figures = expected.entry(key).or_insert([0, 0, 0, 0, 0, 0, u64::MAX, 0]);
-                self.judge(violation, requests, &kept, figures);
+                let key = (name, violation.actor, line);
+                let counts = expected.entry(key).or_insert([0, 0, 0, 0, 0, 0, u64::MAX, 0]);
+                self.judge(violation, requests, &kept, counts);
             }
             expected
         }
@@ -163,16 +165,16 @@ mod tests {
             violation: &Request,
             requests: &[Request],
             kept: &BTreeSet<(usize, Actor)>,
-            figures: &mut Figures,
+            counts: &mut ColumnCounts,
         ) {
             let here = |actor: Actor| {
                 requests.iter().filter(move |request| {
-                    (request.place, request.actor) == (violation.place, actor)
+                    (request.origin_index, request.actor) == (violation.origin_index, actor)
                 })
             };
             let last = |actor: Actor| {
                 let before = here(actor)
-                    .filter(|request| request.is_reading())
+                    .filter(|request| request.is_successful_fetch())
                     .filter(|request| request.minute() <= violation.minute());
                 before
                     .map(|request| {
@@ -182,32 +184,32 @@ mod tests {
             };
             let others: BTreeSet<Actor> = requests
                 .iter()
-                .filter(|request| request.place == violation.place)
+                .filter(|request| request.origin_index == violation.origin_index)
                 .map(|request| request.actor)
                 .filter(|&actor| self.may_share(actor, violation.actor))
                 .collect();
-            if !kept.contains(&(violation.place, violation.actor)) {
-                return figures[3] += 1;
+            if !kept.contains(&(violation.origin_index, violation.actor)) {
+                return counts[3] += 1;
             }
-            let (how, (minute, is_ok)) = if let Some(reading) = last(violation.actor) {
-                (0, reading)
-            } else if others.iter().any(|&other| !kept.contains(&(violation.place, other))) {
-                return figures[3] += 1;
-            } else if let Some(reading) = others.iter().filter_map(|&other| last(other)).max() {
-                (1, reading)
+            let (how, (minute, is_ok)) = if let Some(fetch) = last(violation.actor) {
+                (0, fetch)
+            } else if others.iter().any(|&other| !kept.contains(&(violation.origin_index, other))) {
+                return counts[3] += 1;
+            } else if let Some(fetch) = others.iter().filter_map(|&other| last(other)).max() {
+                (1, fetch)
             } else {
                 let asked = here(violation.actor).any(|request| {
                     matches!(request.event, Event::Fetch(..))
                         && request.minute() <= violation.minute()
                 });
-                figures[4] += u64::from(asked);
-                return figures[2] += 1;
+                counts[4] += u64::from(asked);
+                return counts[2] += 1;
             };
             let age = (violation.minute() - minute) as u64;
-            figures[how] += 1;
-            figures[5] += u64::from(is_ok);
-            figures[6] = figures[6].min(age);
-            figures[7] = figures[7].max(age);
+            counts[how] += 1;
+            counts[5] += u64::from(is_ok);
+            counts[6] = counts[6].min(age);
+            counts[7] = counts[7].max(age);
         }
 
         fn may_share(&self, left: Actor, right: Actor) -> bool {
@@ -222,26 +224,29 @@ mod tests {
                 && pair(left) < 2
         }
 
-        /// Places that are told apart, in the order in which times are kept.
-        fn kept_places(&self, requests: &[Request]) -> Vec<usize> {
-            let mut seen: Vec<usize> = requests.iter().map(|request| request.place).collect();
-            seen.sort_by_key(|&place| &self.places[place]);
+        /// Origins that are distinguished, in the order in which times are kept.
+        fn kept_origins(&self, requests: &[Request]) -> Vec<usize> {
+            let mut seen: Vec<usize> =
+                requests.iter().map(|request| request.origin_index).collect();
+            seen.sort_by_key(|&origin_index| &self.origins[origin_index]);
             seen.dedup();
-            let is_named = |&place: &usize| self.places[place].0 == OriginRank::Named;
+            let is_named =
+                |&origin_index: &usize| self.origins[origin_index].0 == OriginRank::Named;
             let named = seen.iter().copied().filter(is_named);
-            let strangers = seen.iter().copied().filter(|place| !is_named(place));
+            let strangers = seen.iter().copied().filter(|origin_index| !is_named(origin_index));
             named.chain(strangers.take(STRANGERS_MAX)).collect()
         }
 
         fn kept_times(
             &self,
             requests: &[Request],
-            places: &[usize],
+            indexes: &[usize],
             buckets_max: usize,
         ) -> BTreeSet<(usize, Actor)> {
             let (mut kept, mut buckets) = (BTreeSet::new(), 0);
-            for &place in places {
-                let here = || requests.iter().filter(|request| request.place == place);
+            for &origin_index in indexes {
+                let here =
+                    || requests.iter().filter(|request| request.origin_index == origin_index);
                 let actors: BTreeSet<Actor> = here().map(|request| request.actor).collect();
                 let mut actors: Vec<Actor> = actors.into_iter().collect();
                 actors.sort_by_key(|actor| (&self.registry.crawler(actor.0).name, actor.1));
@@ -250,16 +255,16 @@ mod tests {
                     let distinct: BTreeSet<(i64, u32)> = own
                         .filter_map(|request| match request.event {
                             Event::Violation { line } => Some((request.minute(), line)),
-                            Event::Fetch(_, status) => {
-                                request.is_reading().then(|| (request.minute(), u32::from(status)))
-                            }
+                            Event::Fetch(_, status) => request
+                                .is_successful_fetch()
+                                .then(|| (request.minute(), u32::from(status))),
                         })
                         .collect();
                     buckets += distinct.len();
                     if buckets > buckets_max {
                         return kept;
                     }
-                    kept.insert((place, actor));
+                    kept.insert((origin_index, actor));
                 }
             }
             kept
@@ -267,17 +272,17 @@ mod tests {
     }
 
     /// Counts in the order of the columns, the least age and the greatest.
-    type Figures = [u64; 8];
+    type ColumnCounts = [u64; 8];
 
-    fn figures(awareness: &Awareness) -> Figures {
-        let ages = awareness.ages();
+    fn counts(prior_fetches: &PriorFetchCounts) -> ColumnCounts {
+        let ages = prior_fetches.ages();
         [
-            awareness.read_by_itself,
-            awareness.read_by_operator,
-            awareness.not_read_in_logs,
-            awareness.reading_unknown,
-            awareness.asked_without_reading,
-            awareness.last_reading_200,
+            prior_fetches.prior_fetch_own,
+            prior_fetches.prior_fetch_operator,
+            prior_fetches.prior_fetch_none,
+            prior_fetches.prior_fetch_unknown,
+            prior_fetches.prior_fetch_failed,
+            prior_fetches.last_fetch_200,
             ages.map_or(u64::MAX, |ages| ages.min),
             ages.map_or(0, |ages| ages.max),
         ]
@@ -290,7 +295,7 @@ mod tests {
 
     fn random_requests(world: &World, state: &mut u64) -> Vec<Request> {
         let (count, minutes) = (1 + random(state, 120), 1 + random(state, 30));
-        let places = 1 + random(state, world.places.len());
+        let indexes = 1 + random(state, world.origins.len());
         let request = |_| {
             let crawler = world.registry.find(CRAWLERS[random(state, CRAWLERS.len())]).unwrap();
             let event = match random(state, 12) {
@@ -300,7 +305,7 @@ mod tests {
                 _ => Event::Violation { line: 2 + random(state, 2) as u32 },
             };
             Request {
-                place: random(state, places),
+                origin_index: random(state, indexes),
                 actor: (crawler, IDENTITIES[random(state, 3)]),
                 second: random(state, minutes * 60) as i64 - 300,
                 event,
@@ -342,22 +347,22 @@ mod tests {
             let expected = world.expected(&requests, buckets_max);
             for _ in 0..3 {
                 let merged = split_and_merged(&world, &requests, buckets_max, state);
-                assert_eq!(world.told(merged), expected, "{buckets_max} {requests:#?}");
+                assert_eq!(world.actual(merged), expected, "{buckets_max} {requests:#?}");
             }
-            given_up += expected.values().map(|figures| figures[3]).sum::<u64>();
-            shared += expected.values().map(|figures| figures[1]).sum::<u64>();
+            given_up += expected.values().map(|counts| counts[3]).sum::<u64>();
+            shared += expected.values().map(|counts| counts[1]).sum::<u64>();
         }
         assert!(given_up > 1_000 && shared > 50, "{given_up} {shared}");
     }
 
     #[test]
-    fn ages_of_readings() {
-        let mut awareness = Awareness::default();
-        assert_eq!(awareness.ages(), None);
+    fn ages_of_fetches() {
+        let mut prior_fetches = PriorFetchCounts::default();
+        assert_eq!(prior_fetches.ages(), None);
         const READ_AT: i64 = 10;
         let minutes = [(10, 1), (12, 2), (13, 3), (900, 1)];
         let ages = minutes.map(|(minute, violations)| (minute - READ_AT, violations));
-        awareness.ages = TimeBuckets::of(ages.to_vec());
-        assert_eq!(awareness.ages(), Some(Ages { min: 0, median: 3, max: 890 }));
+        prior_fetches.ages = TimeBuckets::of(ages.to_vec());
+        assert_eq!(prior_fetches.ages(), Some(Ages { min: 0, median: 3, max: 890 }));
     }
 }

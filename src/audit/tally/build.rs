@@ -84,8 +84,8 @@ pub fn in_order(
     run: Run<'_>,
 ) -> Result<Tally> {
     let quoted = counter.rows.quoted_robots();
-    let places: Vec<OriginKey> = counter.rows.places().cloned().collect();
-    let (rulings, mut used) = rulings(&places, run);
+    let origin_keys: Vec<OriginKey> = counter.rows.origin_keys().cloned().collect();
+    let (rulings, mut used) = rulings(&origin_keys, run);
     used.extend(&quoted);
     let (robots, robots_numbers) = robots(&used, &quoted, run);
     let (crawlers, crawler_numbers) = crawlers(&counter, run.registry);
@@ -175,28 +175,28 @@ fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
     }
 }
 
-/// Which robots.txt governed `places`, and the versions that are named by that.
-fn rulings(places: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
+/// Which robots.txt governed `origin_keys`, and the versions that are named by that.
+fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
     let Run { judge, before_first, .. } = run;
     let mut used = BTreeSet::new();
     let mut rulings = Rulings {
-        is_single_file: judge.is_by_hand(),
-        is_archive: judge.is_dated(),
+        is_single_file: judge.has_single_file(),
+        is_archive: judge.has_history(),
         is_unknown_before_first: before_first == BeforeFirst::Unknown,
         includes_unbound: judge.includes_unbound(),
         ignored_names: judge.ignored_names().into_iter().collect(),
         failures: judge.failures(),
         ..Rulings::default()
     };
-    let origins = places.iter().filter_map(|place| match place {
+    let origins = origin_keys.iter().filter_map(|origin_key| match origin_key {
         OriginKey::Origin(origin) => Some(Some(origin)),
         OriginKey::Unnamed => Some(None),
         OriginKey::Invalid | OriginKey::Others => None,
     });
     // The file that was given for the whole log counts also where nobody asked for anything.
-    for origin in origins.chain(judge.is_by_hand().then_some(None)) {
+    for origin in origins.chain(judge.has_single_file().then_some(None)) {
         let Some(source) = judge.source(origin) else { continue };
-        match origin.filter(|_| judge.is_dated()) {
+        match origin.filter(|_| judge.has_history()) {
             Some(origin) => add_history(origin, source, run, &mut rulings, &mut used),
             None => {
                 if let Some(robots) = judge.looked_at(&source) {

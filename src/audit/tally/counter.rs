@@ -15,10 +15,10 @@ use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::user_agents::UserAgents;
 
-/// User agents of unknown crawlers that are told apart; the rest is `(others)`.
+/// User agents of unknown crawlers that are distinguished; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
 
-/// How much is told apart.
+/// How much is distinguished.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TallyLimits {
     /// Origins, minutes and hours of rows.
@@ -73,8 +73,8 @@ impl Counter {
             self.files.entry(input).or_default().absorb(tally);
         }
         let mut buckets: u64 = 0;
-        for OriginRows { place, is_stranger, rows } in counts.origins {
-            let origin = self.rows.origin(&place, OriginRank::new(&place, is_stranger));
+        for OriginRows { origin_key, is_stranger, rows } in counts.origins {
+            let origin = self.rows.origin(&origin_key, OriginRank::new(&origin_key, is_stranger));
             for (actor, tally) in rows {
                 let mut tally = numbers.row(tally)?;
                 buckets += tally.time_buckets() as u64;

@@ -35,7 +35,8 @@ pub struct Counts {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OriginRows {
     /// Where requests were addressed.
-    pub place: OriginKey,
+    #[serde(rename = "place")]
+    pub origin_key: OriginKey,
     /// Whether it may be folded.
     pub is_stranger: bool,
     /// By crawler and identity.
@@ -54,7 +55,7 @@ impl OriginRows {
         &self,
         rulings: &'a Rulings,
     ) -> Option<(&'a SnapshotHistory, Vec<SnapshotInForce>)> {
-        let history = rulings.histories.get(&self.place.to_string())?;
+        let history = rulings.histories.get(&self.origin_key.to_string())?;
         let span = self.span()?;
         Some((history, history.between(span.first, span.last, rulings.before_first())))
     }
@@ -66,7 +67,8 @@ pub struct TimesEnd {
     /// Whether its origin may be folded.
     pub is_stranger: bool,
     /// Its origin.
-    pub place: OriginKey,
+    #[serde(rename = "place")]
+    pub origin_key: OriginKey,
     /// Its crawler.
     pub crawler: CrawlerId,
     /// Its identity.

@@ -24,7 +24,8 @@ pub struct CrawlerTally {
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub violations: ShortMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
-    pub readings: FetchTally,
+    #[serde(rename = "readings")]
+    pub robots_fetches: FetchTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub paces: ShortMap<RobotsId, DelayTally>,
@@ -60,11 +61,11 @@ impl Times {
 
 impl CrawlerTally {
     /// Buckets of time that are kept. Adding to the tally never makes them fewer; but those of
-    /// requests before the first reading, which it does, are not among them.
+    /// requests before the first successful fetch, which it does, are not among them.
     pub fn time_buckets(&mut self) -> usize {
         let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
         let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
-        violations + paces + self.readings.read_200.len() + self.readings.read_304.len()
+        violations + paces + self.robots_fetches.read_200.len() + self.robots_fetches.read_304.len()
     }
 
     /// Gives up what `time_buckets` counts; everything else stays.
@@ -72,8 +73,8 @@ impl CrawlerTally {
         self.times = Times::GivenUp;
         self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
         self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
-        self.readings.read_200 = TimeBuckets::default();
-        self.readings.read_304 = TimeBuckets::default();
+        self.robots_fetches.read_200 = TimeBuckets::default();
+        self.robots_fetches.read_304 = TimeBuckets::default();
     }
 
     /// The requests that are kept as examples.
@@ -95,7 +96,7 @@ impl Merge for CrawlerTally {
         self.days.absorb(other.days);
         self.span.absorb(other.span);
         self.violations.absorb(other.violations);
-        self.readings.absorb(other.readings);
+        self.robots_fetches.absorb(other.robots_fetches);
         self.paces.absorb(other.paces);
         self.before_first += other.before_first;
         self.unreachable_by_logs += other.unreachable_by_logs;

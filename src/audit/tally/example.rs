@@ -30,7 +30,7 @@ pub struct Example {
     /// What it asked for, as logged, cut to a sensible length.
     #[serde(with = "serde_bytes")]
     pub target: Box<[u8]>,
-    /// When the snapshot was fetched that decided; `None` where robots.txt was given by hand.
+    /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.
     pub snapshot: Option<UtcTime>,
 }
 

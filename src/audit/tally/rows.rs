@@ -24,7 +24,7 @@ use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, least};
 
-/// Origins that the user did not name and that are told apart; the rest is `(others)`.
+/// Origins that the user did not name and that are distinguished; the rest is `(others)`.
 pub const STRANGERS_MAX: usize = 10_000;
 
 /// Minutes and hours that are kept: 34 million, at two to four bytes each (and up to 256 bytes for
@@ -77,9 +77,9 @@ pub struct Rows {
     /// By [`OriginId`].
     origins: Vec<OriginEntry>,
     ids: HashMap<OriginKey, OriginId, RandomState>,
-    /// Strangers that are told apart.
+    /// Strangers that are distinguished.
     strangers: usize,
-    /// The last stranger that is told apart, once others had to be folded.
+    /// The last stranger that is distinguished, once others had to be folded.
     last_stranger: Option<(u64, OriginKey)>,
     rows: Vec<Row>,
     index: HashMap<RowKey, u32, RandomState>,
@@ -93,8 +93,8 @@ pub struct Rows {
 
 #[derive(Clone, Debug)]
 struct OriginEntry {
-    place: OriginKey,
-    standing: OriginRank,
+    origin_key: OriginKey,
+    origin_rank: OriginRank,
     /// Itself, or `(others)` once it is folded.
     counted_as: OriginId,
 }
@@ -106,7 +106,7 @@ const RECENT: usize = 64;
 
 /// The place of a row among those that are remembered.
 #[inline]
-fn recent_place((origin, crawler, identity): RowKey) -> usize {
+fn recent_slot((origin, crawler, identity): RowKey) -> usize {
     (origin.0 as usize * 7 + crawler.index() * 4 + identity as usize) % RECENT
 }
 
@@ -133,8 +133,8 @@ impl Rows {
     /// An empty table. `ranks` has the rank of each crawler's name.
     pub fn new(limits: RowLimits, ranks: Arc<[u16]>) -> Rows {
         let others = OriginEntry {
-            place: OriginKey::Others,
-            standing: OriginRank::Named,
+            origin_key: OriginKey::Others,
+            origin_rank: OriginRank::Named,
             counted_as: OriginId::OTHERS,
         };
         Rows {
@@ -152,25 +152,31 @@ impl Rows {
         }
     }
 
-    /// The id of `place`; it is remembered, also where it never gets a row. Stays good for as long
+    /// The id of `origin_key`; it is remembered, also where it never gets a row. Stays good for as long
     /// as the table does.
-    pub fn origin(&mut self, place: &OriginKey, standing: OriginRank) -> OriginId {
-        if let Some(&id) = self.ids.get(place) {
+    pub fn origin(&mut self, origin_key: &OriginKey, origin_rank: OriginRank) -> OriginId {
+        if let Some(&id) = self.ids.get(origin_key) {
             return id;
         }
-        if *place == OriginKey::Others {
+        if *origin_key == OriginKey::Others {
             return OriginId::OTHERS;
         }
-        if let OriginRank::Stranger(hash) = standing {
+        if let OriginRank::Stranger(hash) = origin_rank {
             let last = self.last_stranger.as_ref();
-            if last.is_some_and(|(last, last_place)| (hash, place) > (*last, last_place)) {
+            if last.is_some_and(|(last, last_origin_key)| {
+                (hash, origin_key) > (*last, last_origin_key)
+            }) {
                 return OriginId::OTHERS;
             }
             self.strangers += 1;
         }
         let id = OriginId(u32::try_from(self.origins.len()).expect("strangers are bounded"));
-        self.origins.push(OriginEntry { place: place.clone(), standing, counted_as: id });
-        self.ids.insert(place.clone(), id);
+        self.origins.push(OriginEntry {
+            origin_key: origin_key.clone(),
+            origin_rank,
+            counted_as: id,
+        });
+        self.ids.insert(origin_key.clone(), id);
         // Sorting takes time, so that some more are let in before it is done again.
         if self.strangers > self.limits.strangers_max + self.limits.strangers_max / 4 {
             self.fold_strangers();
@@ -183,7 +189,7 @@ impl Rows {
     pub fn row(&mut self, origin: OriginId, (crawler, identity): Actor) -> &mut CrawlerTally {
         let origin = self.origins[origin.0 as usize].counted_as;
         let key = (origin, crawler, identity);
-        let recent = self.recent[recent_place(key)];
+        let recent = self.recent[recent_slot(key)];
         let at = if recent.0 == key { recent.1 } else { self.find_row(key) };
         &mut self.rows[at as usize].tally
     }
@@ -196,16 +202,16 @@ impl Rows {
         if at as usize == next {
             self.rows.push(Row { key, tally: CrawlerTally::default() });
         }
-        self.recent[recent_place(key)] = (key, at);
+        self.recent[recent_slot(key)] = (key, at);
         at
     }
 
-    /// The origins that are told apart, in no order.
-    pub fn places(&self) -> impl Iterator<Item = &OriginKey> {
-        let told_apart = self.origins.iter().enumerate().skip(1);
-        told_apart
+    /// The origins that are distinguished, in no order.
+    pub fn origin_keys(&self) -> impl Iterator<Item = &OriginKey> {
+        let distinct = self.origins.iter().enumerate().skip(1);
+        distinct
             .filter(|(at, entry)| entry.counted_as.0 as usize == *at)
-            .map(|(_, entry)| &entry.place)
+            .map(|(_, entry)| &entry.origin_key)
     }
 
     /// The crawlers that have rows, ascending, each once.
@@ -239,9 +245,9 @@ impl Rows {
 
     /// Takes over at which row another table had to give up times.
     pub fn end_times_at_row(&mut self, end: TimesEnd) {
-        let TimesEnd { is_stranger, place, crawler, identity } = end;
-        let standing = OriginRank::new(&place, is_stranger);
-        let end = (standing, place, self.ranks[crawler.index()], identity);
+        let TimesEnd { is_stranger, origin_key, crawler, identity } = end;
+        let origin_rank = OriginRank::new(&origin_key, is_stranger);
+        let end = (origin_rank, origin_key, self.ranks[crawler.index()], identity);
         self.times_end = least(self.times_end.take(), Some(end));
     }
 
@@ -255,20 +261,20 @@ impl Rows {
         }
         let mut origins: Vec<OriginRows> = Vec::with_capacity(self.origins.len());
         for (at, (entry, rows)) in self.origins.into_iter().zip(by_origin).enumerate() {
-            let is_told_apart = entry.counted_as.0 as usize == at;
-            if is_told_apart && (at > 0 || !rows.is_empty()) {
-                let is_stranger = entry.standing != OriginRank::Named;
-                origins.push(OriginRows { place: entry.place, is_stranger, rows });
+            let is_distinct = entry.counted_as.0 as usize == at;
+            if is_distinct && (at > 0 || !rows.is_empty()) {
+                let is_stranger = entry.origin_rank != OriginRank::Named;
+                origins.push(OriginRows { origin_key: entry.origin_key, is_stranger, rows });
             }
         }
-        origins.sort_by(|left, right| left.place.cmp(&right.place));
+        origins.sort_by(|left, right| left.origin_key.cmp(&right.origin_key));
         let crawler_of = |rank: u16| {
             let at = self.ranks.iter().position(|known| *known == rank);
             CrawlerId(at.and_then(|at| u16::try_from(at).ok()).expect("ranks are of crawlers"))
         };
-        let times_end = self.times_end.map(|(standing, place, rank, identity)| {
-            let is_stranger = standing != OriginRank::Named;
-            TimesEnd { is_stranger, place, crawler: crawler_of(rank), identity }
+        let times_end = self.times_end.map(|(origin_rank, origin_key, rank, identity)| {
+            let is_stranger = origin_rank != OriginRank::Named;
+            TimesEnd { is_stranger, origin_key, crawler: crawler_of(rank), identity }
         });
         FinishedRows { origins, times_end }
     }
@@ -280,9 +286,9 @@ impl Rows {
         }
         let mut strangers: Vec<(u64, &OriginKey, usize)> = Vec::with_capacity(self.strangers);
         for (at, entry) in self.origins.iter().enumerate() {
-            match entry.standing {
+            match entry.origin_rank {
                 OriginRank::Stranger(hash) if entry.counted_as.0 as usize == at => {
-                    strangers.push((hash, &entry.place, at));
+                    strangers.push((hash, &entry.origin_key, at));
                 }
                 _ => {}
             }
@@ -291,15 +297,15 @@ impl Rows {
         let kept = self.limits.strangers_max;
         // With room for none, no key is small enough.
         let last = kept.checked_sub(1).map_or((0, OriginKey::Unnamed), |last| {
-            let (hash, place, _) = strangers[last];
-            (hash, place.clone())
+            let (hash, origin_key, _) = strangers[last];
+            (hash, origin_key.clone())
         });
         let folded: Vec<usize> = strangers[kept..].iter().map(|(_, _, at)| *at).collect();
         self.last_stranger = Some(last);
         self.strangers = kept;
         for at in folded {
             self.origins[at].counted_as = OriginId::OTHERS;
-            self.ids.remove(&self.origins[at].place);
+            self.ids.remove(&self.origins[at].origin_key);
         }
         self.fold_rows();
     }
@@ -318,7 +324,7 @@ impl Rows {
     fn give_up_times(&mut self) {
         let Rows { limits, ranks, origins, rows, times_end, .. } = self;
         let max = limits.time_buckets_max;
-        let (others, told_apart): (Vec<&mut Row>, Vec<&mut Row>) =
+        let (others, distinct): (Vec<&mut Row>, Vec<&mut Row>) =
             rows.iter_mut().partition(|row| row.key.0 == OriginId::OTHERS);
         others.into_iter().for_each(|row| row.tally.give_up_times());
         if self.time_buckets_at_most <= max && times_end.is_none() {
@@ -326,23 +332,23 @@ impl Rows {
         }
         let key_of = |row: &Row| {
             let (origin, crawler, identity) = row.key;
-            let OriginEntry { place, standing, .. } = &origins[origin.0 as usize];
-            (*standing, place, ranks[crawler.index()], identity)
+            let OriginEntry { origin_key, origin_rank, .. } = &origins[origin.0 as usize];
+            (*origin_rank, origin_key, ranks[crawler.index()], identity)
         };
-        let mut in_order: Vec<_> = told_apart.into_iter().map(|row| (key_of(row), row)).collect();
+        let mut in_order: Vec<_> = distinct.into_iter().map(|row| (key_of(row), row)).collect();
         in_order.sort_unstable_by_key(|(key, _)| *key);
         let mut buckets = 0;
-        for (key @ (standing, place, rank, identity), row) in in_order {
-            let is_past = times_end
-                .as_ref()
-                .is_some_and(|(end, place, rank, identity)| key >= (*end, place, *rank, *identity));
+        for (key @ (origin_rank, origin_key, rank, identity), row) in in_order {
+            let is_past = times_end.as_ref().is_some_and(|(end, origin_key, rank, identity)| {
+                key >= (*end, origin_key, *rank, *identity)
+            });
             let more = if is_past { 0 } else { row.tally.time_buckets() };
             if !is_past && buckets + more <= max {
                 buckets += more;
                 continue;
             }
             if !is_past {
-                *times_end = Some((standing, place.clone(), rank, identity));
+                *times_end = Some((origin_rank, origin_key.clone(), rank, identity));
             }
             row.tally.give_up_times();
         }
@@ -359,7 +365,7 @@ impl Merge for Rows {
             .iter()
             .enumerate()
             .map(|(at, entry)| match entry.counted_as.0 as usize == at && at > 0 {
-                true => self.origin(&entry.place, entry.standing),
+                true => self.origin(&entry.origin_key, entry.origin_rank),
                 false => OriginId::OTHERS,
             })
             .collect();

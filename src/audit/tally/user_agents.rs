@@ -1,6 +1,6 @@
 //! Requests by user agent that looks automated and is not a known crawler's.
 //!
-//! Which user agents are told apart depends on a cryptographic hash of each. It is made once for
+//! Which user agents are distinguished depends on a cryptographic hash of each. It is made once for
 //! those that were seen lately, not for each request.
 
 use foldhash::fast::RandomState;
@@ -52,7 +52,7 @@ impl UserAgents {
         self.bounded.add_to_others(tally);
     }
 
-    /// Those that are told apart in the order of their names, and the sum of the others.
+    /// Those that are distinguished in the order of their names, and the sum of the others.
     pub fn into_parts(mut self) -> (Vec<(Vec<u8>, UserAgentTally)>, Option<UserAgentTally>) {
         self.settle();
         let (kept, others) = self.bounded.into_parts();

@@ -31,7 +31,7 @@ impl Worker<'_> {
         }
         let Ok(record) = fields.record(scratch) else { return };
         if let Some(crawler) = crawler.filter(|_| wanted.addresses) {
-            self.collect_suspect(crawler, &record);
+            self.collect_candidate(crawler, &record);
         }
         if !may_be_fetch && !wanted.origins {
             return;
@@ -55,12 +55,12 @@ impl Worker<'_> {
     }
 
     /// Whose name is to be looked up.
-    fn collect_suspect(&mut self, crawler: CrawlerId, record: &Record<'_>) {
+    fn collect_candidate(&mut self, crawler: CrawlerId, record: &Record<'_>) {
         let Some(addresses) = &mut self.collected.addresses else { return };
         let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
         if let Some(address) =
             client_address(record, self.context.trusted_proxies).filter(|_| has_rule)
-            && self.context.identities.is_suspect(crawler, address)
+            && self.context.identities.is_candidate(crawler, address)
         {
             addresses.add(&DnsCandidate { crawler, address }, 1);
         }
@@ -68,9 +68,9 @@ impl Worker<'_> {
 
     fn collect_origin(&mut self, site: &Site) {
         let Some(origins) = &mut self.collected.origins else { return };
-        if !self.last_asked.as_ref().is_some_and(|last| Arc::ptr_eq(last, &site.place)) {
-            origins.add(&site.place, site.standing);
-            self.last_asked = Some(Arc::clone(&site.place));
+        if !self.last_asked.as_ref().is_some_and(|last| Arc::ptr_eq(last, &site.origin_key)) {
+            origins.add(&site.origin_key, site.origin_rank);
+            self.last_asked = Some(Arc::clone(&site.origin_key));
         }
     }
 

@@ -14,7 +14,7 @@ use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
-use crate::report::files::{MARKER, PAGE};
+use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
 use crate::staged::replace;
 
@@ -80,7 +80,7 @@ impl AuditRun {
     /// Reads what is there already, which should be readable before anything is written.
     fn prepare(&mut self) -> Result<(Option<Judge>, Option<Collected>)> {
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
-        let is_one_file = judge.as_ref().is_some_and(Judge::is_by_hand);
+        let is_one_file = judge.as_ref().is_some_and(Judge::has_single_file);
         self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);
         let collected = self.collected.take();
         let collected =
@@ -123,10 +123,10 @@ impl AuditRun {
             }
         };
         if let Some(answers) = answers.filter(|_| wanted.outages.is_some()) {
-            heed_outages(answers, &mut judge, &options.naming);
+            add_log_outages(answers, &mut judge, &options.naming);
         }
-        let suspects = addresses.map(DnsCandidates::new).unwrap_or_default();
-        let identities = verification.identities(config, registry, |_| Ok(suspects))?;
+        let candidates = addresses.map(DnsCandidates::new).unwrap_or_default();
+        let identities = verification.identities(config, registry, |_| Ok(candidates))?;
         Ok((judge, identities))
     }
 
@@ -252,13 +252,13 @@ fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<Str
     let Some(name) = config.evidence.as_ref().and_then(|path| staging.name_within(path)) else {
         return Ok(None);
     };
-    let taken = TABLES
+    let is_used = TABLES
         .iter()
         .map(|(table, _)| table.file)
-        .chain([MARKER, PAGE, TALLY])
+        .chain([RUN_JSON, PAGE, TALLY])
         .any(|file| name == file);
     match name.to_str() {
-        Some(name) if !taken => Ok(Some(name.to_owned())),
+        Some(name) if !is_used => Ok(Some(name.to_owned())),
         _ => Err(Error::usage(format!(
             "--evidence cannot have the name {}; write --evidence evidence.csv.gz",
             name.display()
@@ -280,7 +280,7 @@ fn warn_of_damage(inputs: &[Input]) {
 }
 
 /// Lets `judge` heed what the `answers` to requests for robots.txt show.
-fn heed_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
+fn add_log_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
     let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {
         warn(&format!(
@@ -288,5 +288,5 @@ fn heed_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) 
              {DAYS_MAX}), so some days were left out; audit fewer days or origins at once"
         ));
     }
-    judge.heed(hours);
+    judge.add_outages(hours);
 }

@@ -60,10 +60,10 @@ impl NotificationArgs {
     }
 
     /// Tells the night to whom it is to be told.
-    pub fn tell(&self, nights: &[SiteNight], events: &[EventRow], is_quiet: bool) -> Result<()> {
+    pub fn send(&self, nights: &[SiteNight], events: &[EventRow], is_quiet: bool) -> Result<()> {
         let text = night_text(nights, events);
         let has_events = !events.is_empty()
-            || nights.iter().any(|night| night.sums.is_none() || !night.told.is_empty());
+            || nights.iter().any(|night| night.sums.is_none() || !night.notices.is_empty());
         if let Some(path) = self.file() {
             replace(path, text.as_bytes())?;
         } else if self.has_stdout() && (has_events || !is_quiet) {

@@ -8,14 +8,14 @@ use crate::audit::tally::{Tally, header, identity_sources::NameSources};
 use crate::audit::{Progress, collect};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, identities::Identities};
 use crate::audit::{model::ReportModel, sums::Sums};
-use crate::config::file::{ConfigFile, Mistake, SiteConfig};
+use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::{audit_config::AuditConfig, fault::Fault, setting::Days};
 use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::merge::Merge;
 use crate::nightly::days::{day_directory, point_to_latest, tidy};
-use crate::nightly::night::{Night, Taken};
+use crate::nightly::ingest::{IngestProblems, SiteIngest};
 use crate::nightly::{plan::Plan, refused::refused, rotation::LogFiles, state::State};
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, night_text::SiteNight};
@@ -29,7 +29,7 @@ use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Ver
 use super::super::{progress::Show, written::write_report};
 
 /// How often logs are read that are rotated each time meanwhile.
-const READINGS_MAX: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 
 /// A site, ready to be audited.
 pub struct Job<'a> {
@@ -52,7 +52,7 @@ impl<'a> Job<'a> {
         day: Option<Day>,
         now: UtcTime,
         is_quiet: bool,
-    ) -> std::result::Result<Job<'a>, Vec<Mistake>> {
+    ) -> std::result::Result<Job<'a>, Vec<ConfigError>> {
         let zone = site.audit.timezone.clone().unwrap_or_default().zone();
         let today = zone.day_of(now);
         let days = config.keep_state_days.map(Days::get);
@@ -70,8 +70,8 @@ impl<'a> Job<'a> {
             Ok(setup) => faults.extend(setup.robots_fault()),
             Err(more) => faults.extend(more),
         }
-        let mistakes: Vec<Mistake> = faults.iter().map(|fault| site.mistake(fault)).collect();
-        if mistakes.is_empty() { Ok(job) } else { Err(mistakes) }
+        let errors: Vec<ConfigError> = faults.iter().map(|fault| site.error(fault)).collect();
+        if errors.is_empty() { Ok(job) } else { Err(errors) }
     }
 
     /// What the site is audited with; `names` are crawlers that were known once.
@@ -108,8 +108,8 @@ impl<'a> Job<'a> {
             ..SiteNight::default()
         };
         let outcome = self.try_run(config, state, &mut night).unwrap_or_else(|err| {
-            self.tell(error, &err.to_string());
-            night.told.push(err.to_string());
+            self.warn(error, &err.to_string());
+            night.notices.push(err.to_string());
             ExitStatus::Undecided
         });
         (outcome, night)
@@ -124,16 +124,16 @@ impl<'a> Job<'a> {
         self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
-        let taken = self.take_in(state, &setup)?;
-        taken.damages.iter().for_each(|what| self.tell(warn, what));
-        taken.not_understood.iter().for_each(|what| self.tell(error, what));
-        night.told.extend(taken.damages.iter().chain(&taken.not_understood).cloned());
+        let problems = self.ingest_logs(state, &setup)?;
+        problems.damages.iter().for_each(|what| self.warn(warn, what));
+        problems.not_understood.iter().for_each(|what| self.warn(error, what));
+        night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
         let outcome = self.report(config, state, &setup, night)?;
         point_to_latest(&self.site.reports)?;
         self.tidy(config, state)?;
         Ok(match outcome {
-            _ if !taken.not_understood.is_empty() => ExitStatus::Undecided,
-            ExitStatus::Done | ExitStatus::Violations if !taken.damages.is_empty() => {
+            _ if !problems.not_understood.is_empty() => ExitStatus::Undecided,
+            ExitStatus::Done | ExitStatus::Violations if !problems.damages.is_empty() => {
                 ExitStatus::Incomplete
             }
             outcome => outcome,
@@ -164,14 +164,14 @@ impl<'a> Job<'a> {
         self.day.max(self.today.plus(-1))
     }
 
-    fn take_in(&self, state: &mut State, setup: &Setup) -> Result<Taken> {
+    fn ingest_logs(&self, state: &mut State, setup: &Setup) -> Result<IngestProblems> {
         // What was told of one reading is told again of the next.
-        let mut all = Taken::default();
-        for reading in 1.. {
+        let mut all = IngestProblems::default();
+        for attempt in 1.. {
             let sources = self.sources();
-            let standing = LogFiles::of(&sources);
+            let files_before = LogFiles::of(&sources);
             let plan = Plan::new(state, &self.site.name, sources.clone())?;
-            if reading == 1 {
+            if attempt == 1 {
                 let passed_over = plan.passed_over.iter().map(|what| format!("  {what}\n"));
                 self.show.print(&passed_over.collect::<String>())?;
             }
@@ -181,13 +181,13 @@ impl<'a> Job<'a> {
                 }
                 _ => all.damages.extend(plan.missing.iter().chain(&plan.damages).cloned()),
             }
-            let taken = self.take_in_planned(state, &plan, setup)?;
-            all.damages.extend(taken.damages);
-            all.not_understood.extend(taken.not_understood);
-            if !taken.is_rotated && !standing.is_rotated(&LogFiles::of(&sources)) {
+            let problems = self.ingest_plan(state, &plan, setup)?;
+            all.damages.extend(problems.damages);
+            all.not_understood.extend(problems.not_understood);
+            if !problems.is_rotated && !files_before.is_rotated(&LogFiles::of(&sources)) {
                 break;
             }
-            if reading == READINGS_MAX {
+            if attempt == ATTEMPTS_MAX {
                 let why = "the logs were rotated while they were read; the missing lines are \
                            read in the next run";
                 all.damages.insert(why.to_owned());
@@ -197,31 +197,31 @@ impl<'a> Job<'a> {
         Ok(all)
     }
 
-    fn take_in_planned(&self, state: &mut State, plan: &Plan, setup: &Setup) -> Result<Taken> {
+    fn ingest_plan(&self, state: &mut State, plan: &Plan, setup: &Setup) -> Result<IngestProblems> {
         let files = plan.logs.iter().filter_map(|log| log.file.as_ref());
         let files: Vec<Source> = files.map(|present| present.source.clone()).collect();
         let Setup { config, options, registry, show, .. } = setup;
         fetch_first(config, &files, options, registry, *show)?;
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
-        let night = self.night(setup, &judge, &options_of);
+        let ingest = self.ingest(setup, &judge, &options_of);
         let progress = Progress::default();
-        night.take_in(state, plan, &progress, |sources, readings| {
+        ingest.run(state, plan, &progress, |sources, ranges| {
             let verification = Verification::new(config, registry)?;
             let identities = verification.identities(config, registry, |identities| {
                 let wanted = Wanted { addresses: true, ..Wanted::default() };
                 let (judge, client_key) = (&judge, &ClientKey::random()?);
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
-                let (collected, _) = collect(sources, readings, &setup.options, &first, &progress)?;
+                let (collected, _) = collect(sources, ranges, &setup.options, &first, &progress)?;
                 Ok(collected.addresses.map(DnsCandidates::new).unwrap_or_default())
             })?;
-            self.tell_of_names(&identities);
+            self.warn_about_names(&identities);
             Ok(identities)
         })
     }
 
     /// Who was not answered for stays unverified: what was judged is not judged again.
-    fn tell_of_names(&self, identities: &Identities) {
+    fn warn_about_names(&self, identities: &Identities) {
         let sources = identities.names.as_ref().map(|names| &names.sources);
         if let Some(sources) = sources.filter(|sources| sources.unanswered > 0) {
             let NameSources { unanswered, looked_up, failure, .. } = sources;
@@ -230,17 +230,17 @@ impl<'a> Job<'a> {
                 "--verify-dns: {unanswered} of {looked_up} addresses could not be looked up and \
                  remain unverified: {why}"
             );
-            self.tell(warn, &what);
+            self.warn(warn, &what);
         }
     }
 
-    fn night<'n>(
+    fn ingest<'n>(
         &'n self,
         setup: &'n Setup,
         judge: &'n crate::judge::Judge,
         options_of: &'n dyn Fn(Day) -> header::ReportedOptions,
-    ) -> Night<'n> {
-        Night {
+    ) -> SiteIngest<'n> {
+        SiteIngest {
             site: &self.site.name,
             today: self.today,
             options: &setup.options,
@@ -262,7 +262,7 @@ impl<'a> Job<'a> {
     ) -> Result<ExitStatus> {
         let judge = setup.judge()?;
         let options_of = |day| options_of(day, setup);
-        let night = self.night(setup, &judge, &options_of);
+        let ingest = self.ingest(setup, &judge, &options_of);
         let last = self.last_day();
         let first = self.first_reported(config);
         let mut days: BTreeSet<Day> = state.due(&self.site.name)?.into_iter().collect();
@@ -271,17 +271,17 @@ impl<'a> Job<'a> {
         let mut outcome = ExitStatus::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
-            let (audit, summary) = report_day(night.day(state, day)?, &directory)?;
+            let (audit, summary) = report_day(ingest.day(state, day)?, &directory)?;
             if day == self.day {
                 let (concluded, met) = conclude(&audit, &summary, &directory, setup)?;
                 outcome = concluded;
-                site_night.told.extend(met);
-                site_night.told.extend(audit.warnings.iter().cloned());
+                site_night.notices.extend(met);
+                site_night.notices.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
                 site_night.violators = violators(&audit);
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
-                    self.tell(note, &format!("see {}", directory.display()));
+                    self.warn(note, &format!("see {}", directory.display()));
                 }
             } else {
                 let text = format!("{} on {day}: {}\n", self.site.name, directory.display());
@@ -310,7 +310,7 @@ impl<'a> Job<'a> {
         expand(&logs)
     }
 
-    fn tell(&self, say: fn(&str), what: &str) {
+    fn warn(&self, say: fn(&str), what: &str) {
         say(&format!("{} on {}: {what}", self.site.name, self.day));
     }
 }

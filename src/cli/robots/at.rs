@@ -47,8 +47,8 @@ impl AtArgs {
         };
         let history = History::new(&entries);
         match history.timeline.at(time, before) {
-            Some(standing) => {
-                print(&explained(&origin, time, &history, &entries, &standing))?;
+            Some(in_force) => {
+                print(&explained(&origin, time, &history, &entries, &in_force))?;
                 Ok(ExitStatus::Done)
             }
             None => {
@@ -67,27 +67,27 @@ fn explained(
     time: UtcTime,
     history: &History,
     entries: &[HistoryEntry],
-    standing: &RulingInForce,
+    in_force: &RulingInForce,
 ) -> String {
-    let decided_by = &entries[standing.decided_by];
-    let age = standing.age_seconds.unwrap_or_default();
+    let decided_by = &entries[in_force.decided_by];
+    let age = in_force.age_seconds.unwrap_or_default();
     let mut text = format!("{origin} at {time}\n");
     let mut line = |name: &str, words: &str| {
         text += &format!("  {name:<9} {}\n", visible(words.as_bytes()));
     };
-    line("ruling", &ruling_text(standing.ruling, history));
+    line("ruling", &ruling_text(in_force.ruling, history));
     line("snapshot", &described(decided_by));
     line("age", &age_text(age));
-    if let Some(since) = standing.unreachable_since {
+    if let Some(since) = in_force.unreachable_since {
         let days = (time.unix_seconds() - since.unix_seconds()) / 86_400;
-        let what = match standing.ruling {
+        let what = match in_force.ruling {
             Ruling::Unreachable => "everything is disallowed for up to 30 days",
             _ => "after 30 days the last copy is in force again, if there is one",
         };
         line("failing", &format!("since {since}, {days} days: {what}"));
     }
-    let mut seen = vec![standing.ruling];
-    for held in history.timeline.held(standing, time) {
+    let mut seen = vec![in_force.ruling];
+    for held in history.timeline.held(in_force, time) {
         if !seen.contains(&held) {
             line("held", &format!("crawlers may still use: {}", ruling_text(held, history)));
             seen.push(held);

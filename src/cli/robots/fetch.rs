@@ -12,7 +12,7 @@ use crate::input::source::{Location, expand};
 use crate::net::{rate_limit::RateLimit, settings::Reach};
 use crate::url::origin::Origin;
 
-use super::super::fetching::{Origins, TOLD_MAX, is_fetchable, origins_asked};
+use super::super::fetching::{LISTED_MAX, Origins, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
 use super::super::shared::{note, warn};
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
@@ -84,7 +84,7 @@ impl FetchArgs {
             )));
         }
         let logs = expand(&self.from_log);
-        let logs = logs.iter().filter_map(|log| match &log.place {
+        let logs = logs.iter().filter_map(|log| match &log.location {
             Location::File(path) => Some(path),
             Location::Stdin | Location::Nowhere(_) => None,
         });
@@ -94,8 +94,8 @@ impl FetchArgs {
         let show = Show::unless(self.quiet);
         let Asked { origins, problems } = asked;
         let reach = if self.allow_private_addresses { Reach::AsAsked } else { Reach::Public };
-        let told = origins.fetch(writer, &settings, &rate_limit, reach, self.jobs, show)?;
-        show.print(&told.text())?;
+        let summary = origins.fetch(writer, &settings, &rate_limit, reach, self.jobs, show)?;
+        show.print(&summary.text())?;
         Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 
@@ -127,8 +127,8 @@ impl Asked {
             match fetchable(&line) {
                 Ok(origin) => self.origins.named.extend([origin]),
                 Err(err) => {
-                    let place = Path::new("standard input");
-                    self.problem(&Error::invalid(place, number, err.to_string()).to_string());
+                    let location = Path::new("standard input");
+                    self.problem(&Error::invalid(location, number, err.to_string()).to_string());
                 }
             }
         }
@@ -157,8 +157,8 @@ impl Asked {
     fn problem(&mut self, what: &str) {
         self.problems += 1;
         match self.problems {
-            1..=TOLD_MAX => warn(what),
-            _ if self.problems == TOLD_MAX + 1 => note(
+            1..=LISTED_MAX => warn(what),
+            _ if self.problems == LISTED_MAX + 1 => note(
                 "more problems of this kind are not \
                  shown",
             ),

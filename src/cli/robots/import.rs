@@ -22,7 +22,7 @@ use super::archive_arg::{ArchiveArg, named_origin, named_time};
 use crate::report::format::{counted, grouped};
 
 /// Problems that are told one by one; of the rest the number.
-const TOLD_MAX: usize = 20;
+const PROBLEMS_SHOWN_MAX: usize = 20;
 
 const HELP: &str = include_str!("../help/robots-import.txt");
 
@@ -83,7 +83,7 @@ impl ImportArgs {
                     progress: &progress,
                     problems: &mut |problem| {
                         problems += 1;
-                        if problems <= TOLD_MAX {
+                        if problems <= PROBLEMS_SHOWN_MAX {
                             warn(&problem.to_string());
                         }
                     },
@@ -91,7 +91,7 @@ impl ImportArgs {
                 self.import(&kinds, &origins, at, &mut import)
             },
         )?;
-        self.tell(&writer, problems)
+        self.report(&writer, problems)
     }
 
     /// What each path is. What could not be imported whatever it holds is said before anything is
@@ -137,9 +137,12 @@ impl ImportArgs {
         redirects::follow(import.writer)
     }
 
-    fn tell(&self, writer: &Writer, problems: usize) -> Result<ExitStatus> {
-        if problems > TOLD_MAX {
-            note(&format!("{} not shown", counted((problems - TOLD_MAX) as u64, "more problem")));
+    fn report(&self, writer: &Writer, problems: usize) -> Result<ExitStatus> {
+        if problems > PROBLEMS_SHOWN_MAX {
+            note(&format!(
+                "{} not shown",
+                counted((problems - PROBLEMS_SHOWN_MAX) as u64, "more problem")
+            ));
         }
         let Added { snapshots, known, bodies } = writer.added();
         Show::unless(self.quiet).print(&format!(

@@ -4,8 +4,8 @@ use super::*;
 
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    let (_, mistakes) = parse(text);
-    let found: Vec<String> = mistakes.iter().map(|mistake| mistake.at("botaudit.toml")).collect();
+    let (_, errors) = parse(text);
+    let found: Vec<String> = errors.iter().map(|error| error.at("botaudit.toml")).collect();
     let expected: Vec<String> =
         expected.iter().map(|expected| format!("botaudit.toml:{expected}")).collect();
     assert_eq!(found, expected);
@@ -23,8 +23,8 @@ fn sites_have_the_defaults_and_their_own() {
     let text = "reports = \"r\"\nkeep-days = 30\n[defaults]\nverify-dns = true\ndns_max = 5\n\
                 [sites.shop]\nlogs = \"a.log\"\ndns_max = 7\nfail_on = [\"x\", \"y\"]\n\
                 [sites.blog]\nlogs = [\"b.log\", \"c*\"]\noutput = \"elsewhere\"\nverify_dns = false\n";
-    let (config, mistakes) = parse(text);
-    assert_eq!(mistakes, []);
+    let (config, errors) = parse(text);
+    assert_eq!(errors, []);
     assert_eq!(config.keep_days.map(Days::get), Some(30));
     assert_eq!(config.state, PathBuf::from("r/state.sqlite"));
     let [blog, shop] = &config.sites[..] else { panic!("{config:?}") };
@@ -35,18 +35,18 @@ fn sites_have_the_defaults_and_their_own() {
     assert_eq!((blog.audit.dns_max, blog.line_of("dns_max")), (Some(5), Some(5)));
     assert_eq!((shop.audit.verify_dns, blog.audit.verify_dns), (Some(true), Some(false)));
     assert_eq!(shop.audit.fail_on.as_ref().unwrap().len(), 2);
-    let inherited = blog.mistake(&Fault::new("dns_max", "odd"));
+    let inherited = blog.error(&Fault::new("dns_max", "odd"));
     assert_eq!(inherited.at("f"), "f:5: defaults.dns_max: odd");
 }
 
 #[test]
 fn every_kind_of_value_is_read() {
-    let (config, mistakes) = parse(&site(
+    let (config, errors) = parse(&site(
         "origin = \"HTTPS://Example.com/x\"\nalias = \"a=b\"\ndns_server = \"192.0.2.1:53\"\n\
          verify_dns = true\ndns_timeout = 0.5\nmin_parse_rate = 99\nip = \"mask\"\n\
          dialect = \"rfc9309\"\ntimezone = \"Europe/Berlin\"\nthreads = 3",
     ));
-    assert_eq!(mistakes, []);
+    assert_eq!(errors, []);
     let audit = config.sites[0].audit.clone();
     assert_eq!(audit.check(), []);
     let json = serde_json::to_value(audit.with_defaults()).unwrap();
@@ -178,10 +178,10 @@ fn what_is_given_twice_is_named() {
 #[test]
 fn names_of_sites_stay_within_the_directory_of_reports() {
     for name in ["", "../c", ".hidden", "a/b", "a b", "ü"] {
-        let (config, mistakes) = parse(&format!("[sites.\"{name}\"]\nlogs = \"x\"\n"));
+        let (config, errors) = parse(&format!("[sites.\"{name}\"]\nlogs = \"x\"\n"));
         assert!(config.sites.is_empty(), "{name}");
         assert!(
-            mistakes[0].why.starts_with(
+            errors[0].why.starts_with(
                 "not a valid site name; use letters, digits, _, - \
              and . (not first)"
             ),
@@ -192,17 +192,17 @@ fn names_of_sites_stay_within_the_directory_of_reports() {
 
 #[test]
 fn mistakes_beside_broken_lines_are_found_too() {
-    let (_, mistakes) = parse("keep_days = \n[sites.a]\nlogs = \"x\"\nrobot = 1\n[sites.b\n");
-    let lines: Vec<u64> = mistakes.iter().map(|mistake| mistake.line).collect();
-    assert_eq!(lines, [1, 4, 5], "{mistakes:?}");
+    let (_, errors) = parse("keep_days = \n[sites.a]\nlogs = \"x\"\nrobot = 1\n[sites.b\n");
+    let lines: Vec<u64> = errors.iter().map(|error| error.line).collect();
+    assert_eq!(lines, [1, 4, 5], "{errors:?}");
 }
 
 #[test]
 fn hostile_files_give_mistakes_only() {
     for text in ["\u{0}", "[[sites]]", "[sites]]", "a.b.c = {", "\"\"\"", "sites.a.logs.b = 1", "="]
     {
-        let (_, mistakes) = parse(text);
-        assert!(!mistakes.is_empty(), "{text:?}");
+        let (_, errors) = parse(text);
+        assert!(!errors.is_empty(), "{text:?}");
     }
     let deep = format!("a = {}1{}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(!parse(&deep).1.is_empty());
@@ -211,11 +211,11 @@ fn hostile_files_give_mistakes_only() {
 #[test]
 fn contradictions_are_found_by_their_keys() {
     let check = |lines: &str, expected: &[&str]| {
-        let (config, mistakes) = parse(&site(lines));
-        assert_eq!(mistakes, [], "{lines}");
+        let (config, errors) = parse(&site(lines));
+        assert_eq!(errors, [], "{lines}");
         let site = &config.sites[0];
         let faults = site.audit.check();
-        let found: Vec<String> = faults.iter().map(|fault| site.mistake(fault).at("f")).collect();
+        let found: Vec<String> = faults.iter().map(|fault| site.error(fault).at("f")).collect();
         assert_eq!(found, expected, "{lines}");
     };
     check("dns_max = 5", &["f:4: sites.a.dns_max: it has no effect without verify_dns"]);
@@ -247,9 +247,9 @@ fn contradictions_are_found_by_their_keys() {
 fn what_a_site_says_makes_defaults_void_that_it_contradicts() {
     let defaults = "[defaults]\nip = \"hash\"\nip_salt = \"x\"\norigin = \"https://a.example\"\n";
     let check = |lines: &str, salt: bool, origin: bool| {
-        let (config, mistakes) = parse(&format!("{defaults}{}", site(lines)));
+        let (config, errors) = parse(&format!("{defaults}{}", site(lines)));
         let audit = &config.sites[0].audit;
-        assert_eq!((mistakes, audit.check()), (Vec::new(), Vec::new()), "{lines}");
+        assert_eq!((errors, audit.check()), (Vec::new(), Vec::new()), "{lines}");
         assert_eq!((audit.ip_salt.is_some(), audit.origin.is_some()), (salt, origin), "{lines}");
     };
     check("", true, true);

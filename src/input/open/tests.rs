@@ -241,7 +241,7 @@ fn truncated_anywhere_gives_what_came_before() {
 }
 
 #[test]
-fn corrupt_anywhere_is_told_or_harmless() {
+fn damage_anywhere_is_reported_or_harmless() {
     for kind in ALL {
         let (text, good) = sample(kind);
         let first = member(kind, b"first\n").len();
@@ -251,11 +251,11 @@ fn corrupt_anywhere_is_told_or_harmless() {
                 bytes[at] ^= flip;
                 let (out, damage) = read(&bytes, Some(kind), 4096);
                 let slowly = read_all(Slow(Cursor::new(bytes)), Some(kind), 1000);
-                let place = format!("{kind:?} byte {at} xor {flip:#x}");
-                assert_eq!(slowly.1, damage, "{place}");
-                assert!(slowly.0 == out, "{place}");
-                assert!(damage.is_some() || out == text, "{place}");
-                assert!(at < first || out.starts_with(b"first\n"), "{place}");
+                let case = format!("{kind:?} byte {at} xor {flip:#x}");
+                assert_eq!(slowly.1, damage, "{case}");
+                assert!(slowly.0 == out, "{case}");
+                assert!(damage.is_some() || out == text, "{case}");
+                assert!(at < first || out.starts_with(b"first\n"), "{case}");
             }
         }
     }
@@ -302,7 +302,7 @@ fn a_bomb_fills_no_more_than_the_buffer() {
 }
 
 #[test]
-fn what_asks_for_too_much_memory_is_told_so() {
+fn a_file_that_needs_too_much_memory_is_refused() {
     // A frame header without a size, its window 2^27 bytes or one step more.
     let frame = |window: u8| [0x28, 0xb5, 0x2f, 0xfd, 0, window, 0x01, 0, 0];
     let log = MEMORY_BYTES_MAX.ilog2() as u8 - 10;
@@ -328,7 +328,7 @@ fn read_while(before: &[u8], change: impl FnOnce(&mut File)) -> (Vec<u8>, Option
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("access.log");
     std::fs::write(&path, before).unwrap();
-    let source = Source { name: String::new(), place: Location::File(path.clone()) };
+    let source = Source { name: String::new(), location: Location::File(path.clone()) };
     let mut opened = open(&source, &Arc::default()).unwrap();
     let mut buffer = vec![0; 1 << 16];
     let mut out = Vec::new();

@@ -53,13 +53,13 @@ fn check(history: &str, at: &str, expected: &str) {
     let sightings = sightings(history);
     let timeline = Timeline::new(&sightings);
     let time = time(at);
-    let standing = timeline.at(time, BeforeFirst::Unknown);
-    let said = standing.map_or("unknown".to_owned(), |standing| {
-        let age = time.unix_seconds() - sightings[standing.decided_by].fetched_at.unix_seconds();
-        assert_eq!(standing.age_seconds, Some(age));
-        let held = timeline.held(&standing, time).map(|ruling| format!(", held {}", word(ruling)));
+    let in_force = timeline.at(time, BeforeFirst::Unknown);
+    let said = in_force.map_or("unknown".to_owned(), |in_force| {
+        let age = time.unix_seconds() - sightings[in_force.decided_by].fetched_at.unix_seconds();
+        assert_eq!(in_force.age_seconds, Some(age));
+        let held = timeline.held(&in_force, time).map(|ruling| format!(", held {}", word(ruling)));
         let held: String = held.collect();
-        format!("{} by {}{held}", word(standing.ruling), standing.decided_by)
+        format!("{} by {}{held}", word(in_force.ruling), in_force.decided_by)
     });
     assert_eq!(said, expected, "{history} at {at}");
 }
@@ -203,19 +203,19 @@ fn nobody_holds_a_failure_but_what_it_became_in_the_end() {
 fn the_first_ruling_may_count_before_it_was_seen() {
     let timeline = Timeline::new(&sightings("0 unfollowed; 10d 200A"));
     assert_eq!(timeline.at(time("9d"), BeforeFirst::Unknown), None);
-    let standing = timeline.at(time("9d"), BeforeFirst::AsFirst).unwrap();
-    assert_eq!((word(standing.ruling).as_str(), standing.decided_by), ("A", 1));
-    assert_eq!(standing.age_seconds, Some(-DAY_SECONDS));
-    assert_eq!(timeline.held(&standing, time("9d")).count(), 0);
+    let in_force = timeline.at(time("9d"), BeforeFirst::AsFirst).unwrap();
+    assert_eq!((word(in_force.ruling).as_str(), in_force.decided_by), ("A", 1));
+    assert_eq!(in_force.age_seconds, Some(-DAY_SECONDS));
+    assert_eq!(timeline.held(&in_force, time("9d")).count(), 0);
     assert_eq!(Timeline::new(&[]).at(time("0"), BeforeFirst::AsFirst), None);
 }
 
 #[test]
-fn a_file_given_by_hand_counts_always_and_has_no_age() {
+fn a_single_file_counts_always_and_has_no_age() {
     let timeline = Timeline::always(Version(7));
     for at in ["-9000d", "0", "9000d"] {
-        let standing = timeline.at(time(at), BeforeFirst::Unknown).unwrap();
-        assert_eq!((standing.ruling, standing.age_seconds), (Ruling::Rules(Version(7)), None));
-        assert_eq!(timeline.held(&standing, time(at)).count(), 0);
+        let in_force = timeline.at(time(at), BeforeFirst::Unknown).unwrap();
+        assert_eq!((in_force.ruling, in_force.age_seconds), (Ruling::Rules(Version(7)), None));
+        assert_eq!(timeline.held(&in_force, time(at)).count(), 0);
     }
 }

@@ -235,7 +235,7 @@ fn each_verdict_has_its_time() {
     ];
     let registry = Registry::builtin();
     let judge = Judge::new(archive(&dir, &snapshots), &registry, Dialect::Google).unwrap();
-    let known = judge.dated(&origin(), HostSource::Foreign).unwrap().unwrap();
+    let known = judge.read_history(&origin(), HostSource::Foreign).unwrap().unwrap();
     let crawler = registry.find(BOUND).unwrap();
     let mut scratch = Vec::new();
     let mut dated = |path: &str, at| {
@@ -270,12 +270,12 @@ fn each_verdict_has_its_time() {
 }
 
 #[test]
-fn what_logs_show_is_told_apart() {
+fn verdicts_from_logs_are_marked() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.example"), OPEN).unwrap();
     let (store, registry) = (Store::open(dir.path()).unwrap(), Registry::builtin());
     let mut judge = Judge::new(store, &registry, Dialect::Google).unwrap();
-    judge.heed([(Some(origin()), vec![7])].into());
+    judge.add_outages([(Some(origin()), vec![7])].into());
     let known = judge.known(&origin(), HostSource::Own).unwrap();
     let crawler = registry.find(BOUND).unwrap();
     let mut scratch = Vec::new();

@@ -26,7 +26,7 @@ pub struct KeyPredictor {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Meaning {
     /// Where its value goes; `None` where nobody wants it.
-    pub place: Option<ValueSlot>,
+    pub value_slot: Option<ValueSlot>,
     /// Where what is inside is looked up; `None` where nobody wants that.
     pub node: Option<Node>,
 }
@@ -93,10 +93,10 @@ impl Known {
 mod tests {
     use super::*;
 
-    const NOBODYS: Meaning = Meaning { place: None, node: None };
+    const NOBODYS: Meaning = Meaning { value_slot: None, node: None };
 
-    fn place(slot: u8) -> Meaning {
-        Meaning { place: Some(ValueSlot { slot, rank: 0 }), node: None }
+    fn value_slot(slot: u8) -> Meaning {
+        Meaning { value_slot: Some(ValueSlot { slot, rank: 0 }), node: None }
     }
 
     #[test]
@@ -104,13 +104,17 @@ mod tests {
         let mut predictor = KeyPredictor::default();
         predictor.begin();
         for (slot, text) in [(0, "\"a\":"), (1, "\"long name\": "), (2, "\"c\":")] {
-            predictor.learn(None, text.as_bytes(), place(slot));
+            predictor.learn(None, text.as_bytes(), value_slot(slot));
         }
         predictor.begin();
-        assert_eq!(predictor.find(None, b"\"a\":1,\"long"), Some((4, place(0))));
+        assert_eq!(predictor.find(None, b"\"a\":1,\"long"), Some((4, value_slot(0))));
         assert_eq!(predictor.find(None, b"\"long nose\": 1"), None);
         assert_eq!(predictor.find(Some(Node::ROOT), b"\"c\":12345"), None);
-        assert_eq!(predictor.find(None, b"\"c\":12345"), Some((4, place(2))), "one is missing");
+        assert_eq!(
+            predictor.find(None, b"\"c\":12345"),
+            Some((4, value_slot(2))),
+            "one is missing"
+        );
         assert_eq!(predictor.find(None, b"\"a\":12345"), None, "it was passed");
     }
 

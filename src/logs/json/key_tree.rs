@@ -26,7 +26,7 @@ pub struct TreeKey {
     parent: Node,
     name: Box<[u8]>,
     /// `None` where only what is inside is wanted.
-    pub place: Option<ValueSlot>,
+    pub value_slot: Option<ValueSlot>,
     /// `None` where nothing inside is wanted.
     pub node: Option<Node>,
 }
@@ -45,10 +45,10 @@ impl KeyTree {
     /// as those of the Elastic Common Schema, the whole path is also looked for as one key.
     pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
         let mut wanted = KeyTree::default();
-        for (path, place) in paths {
-            wanted.add(path.split('.'), place);
+        for (path, value_slot) in paths {
+            wanted.add(path.split('.'), value_slot);
             if path.contains('.') {
-                wanted.add([path], place);
+                wanted.add([path], value_slot);
             }
         }
         wanted.cells = vec![0; (wanted.keys.len() * 4).next_power_of_two()];
@@ -63,7 +63,7 @@ impl KeyTree {
     }
 
     /// Paths that come first keep their place.
-    fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, place: ValueSlot) {
+    fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, value_slot: ValueSlot) {
         let mut parent = Node::ROOT;
         let mut names = names.into_iter().peekable();
         while let Some(name) = names.next() {
@@ -73,12 +73,12 @@ impl KeyTree {
                 .position(|key| key.parent == parent && *key.name == *name.as_bytes());
             let at = known.unwrap_or_else(|| {
                 let name = name.as_bytes().into();
-                self.keys.push(TreeKey { parent, name, place: None, node: None });
+                self.keys.push(TreeKey { parent, name, value_slot: None, node: None });
                 self.keys.len() - 1
             });
             let key = &mut self.keys[at];
             if names.peek().is_none() {
-                key.place.get_or_insert(place);
+                key.value_slot.get_or_insert(value_slot);
             } else {
                 parent = *key.node.get_or_insert(Node(at as u16 + 1));
             }
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn keys_are_found_under_their_parents() {
-        let place = |slot| ValueSlot { slot, rank: 0 };
+        let value_slot = |slot| ValueSlot { slot, rank: 0 };
         let paths = [("a", 0), ("b.c", 1), ("b.d.e", 2), ("a", 3), ("b", 4), ("c", 5)];
-        let wanted = KeyTree::new(paths.map(|(path, slot)| (path, place(slot))));
+        let wanted = KeyTree::new(paths.map(|(path, slot)| (path, value_slot(slot))));
         let find = |parent, name: &str| wanted.find(parent, name.as_bytes());
-        assert_eq!(find(Node::ROOT, "a").unwrap().place, Some(place(0)));
+        assert_eq!(find(Node::ROOT, "a").unwrap().value_slot, Some(value_slot(0)));
         let b = find(Node::ROOT, "b").unwrap();
-        assert_eq!(b.place, Some(place(4)));
+        assert_eq!(b.value_slot, Some(value_slot(4)));
         let b = b.node.unwrap();
-        assert_eq!(find(b, "c").unwrap().place, Some(place(1)));
+        assert_eq!(find(b, "c").unwrap().value_slot, Some(value_slot(1)));
         let d = find(b, "d").unwrap();
-        assert_eq!(d.place, None);
-        assert_eq!(find(d.node.unwrap(), "e").unwrap().place, Some(place(2)));
-        assert_eq!(find(Node::ROOT, "c").unwrap().place, Some(place(5)));
-        assert_eq!(find(Node::ROOT, "b.c").unwrap().place, Some(place(1)));
+        assert_eq!(d.value_slot, None);
+        assert_eq!(find(d.node.unwrap(), "e").unwrap().value_slot, Some(value_slot(2)));
+        assert_eq!(find(Node::ROOT, "c").unwrap().value_slot, Some(value_slot(5)));
+        assert_eq!(find(Node::ROOT, "b.c").unwrap().value_slot, Some(value_slot(1)));
         for name in ["", "e", "d", "aa", "b.d", "b.d.e.f"] {
             assert!(find(Node::ROOT, name).is_none(), "{name}");
         }

@@ -37,13 +37,13 @@ type Values<'a> = [JsonValue<'a>; LogField::COUNT];
 impl Json {
     /// The layout of a file of that dialect that begins with the lines of `head`; `None` where
     /// none of them is a record. Without any lines, what can be said without a file.
-    pub fn told(dialect: JsonDialect, head: &[&[u8]], own: Option<&OwnNames>) -> Option<Json> {
+    pub fn detected(dialect: JsonDialect, head: &[&[u8]], own: Option<&OwnNames>) -> Option<Json> {
         let paths = paths(dialect, own);
-        let places = paths.iter().enumerate().map(|(rank, (part, path))| {
+        let value_slots = paths.iter().enumerate().map(|(rank, (part, path))| {
             let rank = u8::try_from(rank).unwrap_or(u8::MAX);
             (path.as_str(), ValueSlot { slot: *part as u8, rank })
         });
-        let (wanted, predictor) = (Arc::new(KeyTree::new(places)), KeyPredictor::default());
+        let (wanted, predictor) = (Arc::new(KeyTree::new(value_slots)), KeyPredictor::default());
         let json = Json { dialect, wanted, predictor, limitations: [].into() };
         if head.is_empty() {
             return Some(json);
@@ -167,11 +167,11 @@ mod tests {
     #[track_caller]
     fn check(dialect: JsonDialect, head: &[&str], expected: &[Limitation]) {
         let head: Vec<&[u8]> = head.iter().map(|line| line.as_bytes()).collect();
-        assert_eq!(Json::told(dialect, &head, None).unwrap().limitations(), expected);
+        assert_eq!(Json::detected(dialect, &head, None).unwrap().limitations(), expected);
     }
 
     #[test]
-    fn caveats_of_a_file() {
+    fn limitations_of_a_file() {
         let traefik = r#"{"StartUTC":"2025-04-17T05:10:56Z","ClientHost":"192.0.2.1","RequestMethod":"GET","RequestPath":"/","request_User-Agent":"UA"}"#;
         check(JsonDialect::Traefik, &[traefik], &[]);
         let dropped = traefik.replace("request_User-Agent", "x");
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn a_file_without_records_is_none() {
         for head in [&[][..], &[&b"{\"a\":1}"[..]], &[b"{\"ts\":1,\"status\":200}"], &[b"x"]] {
-            let told = Json::told(JsonDialect::CommonNames, head, None);
-            assert_eq!(told.is_some(), head.is_empty());
+            let json = Json::detected(JsonDialect::CommonNames, head, None);
+            assert_eq!(json.is_some(), head.is_empty());
         }
     }
 
@@ -208,7 +208,7 @@ mod tests {
     fn what_the_user_names_replaces_what_is_known() {
         let own =
             OwnNames::parse("time=meta.at,target=req.raw,host=req.host,host=fallback").unwrap();
-        let mut json = Json::told(JsonDialect::CommonNames, &[], Some(&own)).unwrap();
+        let mut json = Json::detected(JsonDialect::CommonNames, &[], Some(&own)).unwrap();
         let line = br#"{"time":"no","request":"no","meta":{"at":"2025-04-17T05:10:56Z"},"req":{"raw":"/own?x"},"fallback":"example.com","ip":"192.0.2.1"}"#;
         let LineContent::Fields(fields) = json.line(line, &Zone::UTC) else {
             panic!("it is a record")

@@ -90,7 +90,7 @@ impl<'a> Scan<'a, '_> {
         }
         loop {
             let bytes = self.line.get(self.at..).unwrap_or_default();
-            let Meaning { place, node } = match self.predictor.find(node, bytes) {
+            let Meaning { value_slot, node } = match self.predictor.find(node, bytes) {
                 Some((length, meaning)) => {
                     self.at += length;
                     self.space();
@@ -98,7 +98,7 @@ impl<'a> Scan<'a, '_> {
                 }
                 None => self.key(node)?,
             };
-            self.value(place, node, depth)?;
+            self.value(value_slot, node, depth)?;
             self.space();
             let end = self.byte();
             self.at += 1;
@@ -121,8 +121,8 @@ impl<'a> Scan<'a, '_> {
         self.at += 1;
         self.space();
         let key = object.and_then(|object| self.wanted.find(object, name));
-        let (place, node) = key.map_or((None, None), |key| (key.place, key.node));
-        let meaning = Meaning { place, node };
+        let (value_slot, node) = key.map_or((None, None), |key| (key.value_slot, key.node));
+        let meaning = Meaning { value_slot, node };
         self.predictor.learn(object, &self.line[start..self.at], meaning);
         Ok(meaning)
     }
@@ -130,7 +130,7 @@ impl<'a> Scan<'a, '_> {
     /// From an opening bracket to behind the closing one; the first element stands for all.
     fn array(
         &mut self,
-        mut place: Option<ValueSlot>,
+        mut value_slot: Option<ValueSlot>,
         mut node: Option<Node>,
         depth: usize,
     ) -> Result<(), MalformedJson> {
@@ -144,7 +144,7 @@ impl<'a> Scan<'a, '_> {
             if matches!(self.byte(), b',' | b']') {
                 return Err(MalformedJson);
             }
-            self.value(place.take(), node.take(), depth)?;
+            self.value(value_slot.take(), node.take(), depth)?;
             self.space();
             let end = self.byte();
             self.at += 1;
@@ -159,7 +159,7 @@ impl<'a> Scan<'a, '_> {
     #[inline]
     fn value(
         &mut self,
-        place: Option<ValueSlot>,
+        value_slot: Option<ValueSlot>,
         node: Option<Node>,
         depth: usize,
     ) -> Result<(), MalformedJson> {
@@ -168,23 +168,23 @@ impl<'a> Scan<'a, '_> {
             b'"' => {
                 let field = self.string()?;
                 if !field.is_unset() {
-                    self.put(place, field);
+                    self.put(value_slot, field);
                 }
             }
             b'{' if depth > 0 => self.object(node, depth - 1)?,
-            b'[' if depth > 0 => self.array(place, node, depth - 1)?,
+            b'[' if depth > 0 => self.array(value_slot, node, depth - 1)?,
             b'-' | b'0'..=b'9' => {
                 if let Number::Whole = self.number()? {
-                    self.put(place, RawField::plain(&self.line[start..self.at]));
+                    self.put(value_slot, RawField::plain(&self.line[start..self.at]));
                 }
             }
             b't' => {
                 let word = self.word(b"true")?;
-                self.put(place, word);
+                self.put(value_slot, word);
             }
             b'f' => {
                 let word = self.word(b"false")?;
-                self.put(place, word);
+                self.put(value_slot, word);
             }
             b'n' => {
                 self.word(b"null")?;
@@ -196,8 +196,8 @@ impl<'a> Scan<'a, '_> {
     }
 
     #[inline]
-    fn put(&mut self, place: Option<ValueSlot>, field: RawField<'a>) {
-        let Some(ValueSlot { slot, rank }) = place else { return };
+    fn put(&mut self, value_slot: Option<ValueSlot>, field: RawField<'a>) {
+        let Some(ValueSlot { slot, rank }) = value_slot else { return };
         let Some(value) = self.values.get_mut(usize::from(slot)) else { return };
         if value.field.raw.is_empty() || rank <= value.rank {
             *value = JsonValue { field, rank };
@@ -280,9 +280,10 @@ mod tests {
 
     /// What stands at each of the paths.
     fn found(line: &[u8]) -> Option<[Vec<u8>; 6]> {
-        let places = PATHS.iter().enumerate();
-        let places = places.map(|(slot, path)| (*path, ValueSlot { slot: slot as u8, rank: 0 }));
-        let wanted = KeyTree::new(places);
+        let value_slots = PATHS.iter().enumerate();
+        let value_slots =
+            value_slots.map(|(slot, path)| (*path, ValueSlot { slot: slot as u8, rank: 0 }));
+        let wanted = KeyTree::new(value_slots);
         let mut predictor = KeyPredictor::default();
         let mut found = || {
             let mut values = [JsonValue::default(); 6];

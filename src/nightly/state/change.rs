@@ -44,9 +44,11 @@ impl StateChange<'_> {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let reached = &input.reached;
         let marks: Vec<u8> = reached.marks.iter().flat_map(|mark| mark.to_be_bytes()).collect();
-        let place = |caveat: &Limitation| Limitation::ALL.iter().position(|known| known == caveat);
-        let caveats = input.format.iter().flat_map(|format| &format.limitations);
-        let caveats: Vec<String> = caveats.filter_map(place).map(|at| at.to_string()).collect();
+        let index_of =
+            |limitation: &Limitation| Limitation::ALL.iter().position(|known| known == limitation);
+        let limitations = input.format.iter().flat_map(|format| &format.limitations);
+        let limitations: Vec<String> =
+            limitations.filter_map(index_of).map(|at| at.to_string()).collect();
         let insert = format!(
             "INSERT OR REPLACE INTO inputs ({COLUMNS}, site, seen) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -61,7 +63,7 @@ impl StateChange<'_> {
             marks,
             input.last_day.map(|day| day.to_string()),
             input.format.as_ref().map(|format| format.name.as_str()),
-            caveats.join(" "),
+            limitations.join(" "),
             input.damage,
             number(input.parsed),
             number(input.rejected),

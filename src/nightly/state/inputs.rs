@@ -68,10 +68,10 @@ fn input(row: &Row<'_>) -> rusqlite::Result<RecordedInput> {
         hash[..length].copy_from_slice(&bytes[..length]);
         u128::from_be_bytes(hash)
     };
-    let caveats: String = row.get(8)?;
-    let caveats = caveats.split(' ').filter_map(|place| place.parse::<usize>().ok());
-    let caveats: Vec<Limitation> =
-        caveats.filter_map(|at| Limitation::ALL.get(at).copied()).collect();
+    let limitations: String = row.get(8)?;
+    let limitations = limitations.split(' ').filter_map(|index| index.parse::<usize>().ok());
+    let limitations: Vec<Limitation> =
+        limitations.filter_map(|at| Limitation::ALL.get(at).copied()).collect();
     let last_day: Option<String> = row.get(6)?;
     let latest_day: Option<String> = row.get(12)?;
     let name: Option<String> = row.get(7)?;
@@ -86,7 +86,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<RecordedInput> {
         },
         last_day: last_day.and_then(|day| Day::parse(&day)),
         latest_day: latest_day.and_then(|day| Day::parse(&day)),
-        format: name.map(|name| FormatUsed { name, limitations: caveats }),
+        format: name.map(|name| FormatUsed { name, limitations }),
         damage: row.get(9)?,
         parsed: number(10)?,
         rejected: number(11)?,

@@ -22,8 +22,8 @@ pub struct ActorDay {
     pub identity: String,
     /// By outcome.
     pub sums: Sums,
-    /// Readings of robots.txt: a GET that was answered 200 or 304.
-    pub readings: u64,
+    /// Successful fetches of robots.txt: a GET that was answered 200 or 304.
+    pub successful_fetches: u64,
 }
 
 /// What was in force on one day.
@@ -49,11 +49,11 @@ pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item 
         origin.rows.iter().map(move |((crawler, identity), row)| ActorDay {
             site: site.to_owned(),
             day,
-            origin: origin.place.to_string(),
+            origin: origin.origin_key.to_string(),
             crawler: tally.header.crawlers[crawler.index()].name.clone(),
             identity: identity.as_str().to_owned(),
             sums: row.total(),
-            readings: row.readings.readings,
+            successful_fetches: row.robots_fetches.successful_fetches,
         })
     })
 }
@@ -97,7 +97,7 @@ impl State {
             let Some((day, numbers)) = Day::parse(&day).zip(numbers.try_into().ok()) else {
                 return Ok(None);
             };
-            let (sums, readings) = read(numbers);
+            let (sums, successful_fetches) = read(numbers);
             Ok(Some(ActorDay {
                 site: row.get(0)?,
                 day,
@@ -105,7 +105,7 @@ impl State {
                 crawler: row.get(3)?,
                 identity: row.get(4)?,
                 sums,
-                readings,
+                successful_fetches,
             }))
         });
         Ok(rows?.into_iter().flatten().collect())
@@ -136,12 +136,12 @@ impl State {
 
 /// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
 pub(super) fn written(actor: &ActorDay) -> String {
-    let numbers = actor.sums.counts().into_iter().chain([actor.readings]);
+    let numbers = actor.sums.counts().into_iter().chain([actor.successful_fetches]);
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The sums and the readings.
+/// The sums and the successful fetches.
 fn read(numbers: [u64; Sums::COUNTS + 1]) -> (Sums, u64) {
-    let [counts @ .., readings] = numbers;
-    (Sums::of_counts(counts), readings)
+    let [counts @ .., successful_fetches] = numbers;
+    (Sums::of_counts(counts), successful_fetches)
 }

@@ -6,7 +6,7 @@ use crate::report::columns::column::CsvColumn;
 
 /// Why a condition was not understood.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Misread {
+pub struct ConditionError {
     /// Characters before the place.
     pub at: usize,
     /// What is wrong there, and what was expected.

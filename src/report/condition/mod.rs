@@ -20,14 +20,14 @@ mod parse;
 mod token;
 
 use super::columns::column::TableSchema;
-use expression::{Condition, Misread};
+use expression::{Condition, ConditionError};
 
 impl Condition {
     /// Reads a condition over the columns of `table`.
     ///
     /// # Errors
     /// Where it is not understood, and what was expected there.
-    pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
+    pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionError> {
         parse::parse(text, table)
     }
 

@@ -1,9 +1,9 @@
 //! The parts of a condition put together.
 
 use super::expression::{
-    Condition, Expression, Kind, Misread, Operand, Operator, Word, kind, words_of,
+    Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, words_of,
 };
-use super::token::{Placed, Token, tokens};
+use super::token::{LocatedToken, Token, tokens};
 use crate::report::columns::column::{CsvColumn, TableSchema};
 
 /// Parentheses and `not`s inside each other, so that nobody's stack overflows.
@@ -12,7 +12,7 @@ const DEPTH_MAX: usize = 64;
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
 
 /// Reads all of `text`.
-pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
+pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionError> {
     let end = text.chars().count();
     let (columns, words) = (Vec::new(), Vec::new());
     let mut parser =
@@ -31,7 +31,7 @@ pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, Misread> {
 }
 
 struct Parser<'a> {
-    tokens: Vec<Placed>,
+    tokens: Vec<LocatedToken>,
     next: usize,
     /// Characters in all.
     end: usize,
@@ -42,7 +42,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn any(&mut self) -> Result<Expression, Misread> {
+    fn any(&mut self) -> Result<Expression, ConditionError> {
         let mut parts = vec![self.all()?];
         while self.takes_word("or") {
             parts.push(self.all()?);
@@ -50,7 +50,7 @@ impl Parser<'_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::Any(parts) })
     }
 
-    fn all(&mut self) -> Result<Expression, Misread> {
+    fn all(&mut self) -> Result<Expression, ConditionError> {
         let mut parts = vec![self.part()?];
         while self.takes_word("and") {
             parts.push(self.part()?);
@@ -58,11 +58,9 @@ impl Parser<'_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { Expression::All(parts) })
     }
 
-    fn part(&mut self) -> Result<Expression, Misread> {
+    fn part(&mut self) -> Result<Expression, ConditionError> {
         if self.depth == DEPTH_MAX {
-            return Err(
-                self.misread(format!("more than {DEPTH_MAX} nested parts; write it shorter"))
-            );
+            return Err(self.error(format!("more than {DEPTH_MAX} nested parts; write it shorter")));
         }
         self.depth += 1;
         let part = if self.takes_word("not") {
@@ -80,12 +78,12 @@ impl Parser<'_> {
         Ok(part)
     }
 
-    fn comparison(&mut self) -> Result<Expression, Misread> {
+    fn comparison(&mut self) -> Result<Expression, ConditionError> {
         let column = self.column("a column, 'not' or '('")?;
         let Some(Token::Compare(operator)) = self.peek().cloned() else {
             return Err(self.expected("=, !=, <, <=, > or >="));
         };
-        let operator_place = self.next;
+        let operator_index = self.next;
         self.next += 1;
         let kind = kind(&self.table.columns[column]);
         let with = self.operand(column)?;
@@ -93,13 +91,13 @@ impl Parser<'_> {
         if kind == Kind::Text && is_ordered {
             let name = self.table.columns[column].name;
             let why = format!("{name} is text; compare it with = or !=");
-            return Err(Misread { at: self.tokens[operator_place].at, why });
+            return Err(ConditionError { at: self.tokens[operator_index].at, why });
         }
         Ok(Expression::Compare { column, operator, with })
     }
 
     /// What `column` is compared with.
-    fn operand(&mut self, column: usize) -> Result<Operand, Misread> {
+    fn operand(&mut self, column: usize) -> Result<Operand, ConditionError> {
         let CsvColumn { name, .. } = self.table.columns[column];
         let kind = kind(&self.table.columns[column]);
         let wanted = match kind {
@@ -115,11 +113,11 @@ impl Parser<'_> {
                 Operand::Text(text)
             }
             (Some(Token::Word(_)), _) => {
-                let place = self.next;
+                let index = self.next;
                 let other = self.column(wanted)?;
                 if self::kind(&self.table.columns[other]) != kind {
                     let why = format!("{name} cannot be compared with that; expected {wanted}");
-                    return Err(Misread { at: self.tokens[place].at, why });
+                    return Err(ConditionError { at: self.tokens[index].at, why });
                 }
                 return Ok(Operand::Column(other));
             }
@@ -129,17 +127,17 @@ impl Parser<'_> {
         Ok(operand)
     }
 
-    fn check_word(&self, column: usize, text: &str) -> Result<(), Misread> {
+    fn check_word(&self, column: usize, text: &str) -> Result<(), ConditionError> {
         let Some(words) = words_of(&self.table.columns[column]) else { return Ok(()) };
         if text.is_empty() || words.contains(&text) {
             return Ok(());
         }
         let name = self.table.columns[column].name;
-        Err(self.misread(format!("{name} is never '{text}'; its values are {}", words.join(", "))))
+        Err(self.error(format!("{name} is never '{text}'; its values are {}", words.join(", "))))
     }
 
     /// The column that is named next.
-    fn column(&mut self, expected: &str) -> Result<usize, Misread> {
+    fn column(&mut self, expected: &str) -> Result<usize, ConditionError> {
         let is = |word: &str, name: &&str| word.eq_ignore_ascii_case(name);
         let word = match self.peek() {
             Some(Token::Word(word)) if !KEYWORDS.iter().any(|keyword| is(word, keyword)) => word,
@@ -147,7 +145,7 @@ impl Parser<'_> {
         };
         let names: Vec<&str> = self.table.columns.iter().map(|column| column.name).collect();
         let Some(column) = names.iter().position(|name| is(word, name)) else {
-            return Err(self.misread(format!(
+            return Err(self.error(format!(
                 "unknown column '{word}'; expected {expected}; the columns are {}",
                 names.join(", ")
             )));
@@ -160,7 +158,7 @@ impl Parser<'_> {
     }
 
     fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.next).map(|placed| &placed.token)
+        self.tokens.get(self.next).map(|located| &located.token)
     }
 
     fn takes(&mut self, token: &Token) -> bool {
@@ -176,13 +174,16 @@ impl Parser<'_> {
         is_it
     }
 
-    fn expected(&self, what: &str) -> Misread {
+    fn expected(&self, what: &str) -> ConditionError {
         let found = if self.peek().is_some() { "" } else { ", but it ends here" };
-        self.misread(format!("expected {what}{found}"))
+        self.error(format!("expected {what}{found}"))
     }
 
-    fn misread(&self, why: String) -> Misread {
-        Misread { at: self.tokens.get(self.next).map_or(self.end, |placed| placed.at), why }
+    fn error(&self, why: String) -> ConditionError {
+        ConditionError {
+            at: self.tokens.get(self.next).map_or(self.end, |located| located.at),
+            why,
+        }
     }
 }
 
@@ -193,13 +194,13 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, at: usize, why: &str) {
-        let misread = parse(text, &SUMMARY).unwrap_err();
-        assert!(misread.why.contains(why), "{text}: {}", misread.why);
-        assert_eq!(misread.at, at, "{text}: {}", misread.why);
+        let error = parse(text, &SUMMARY).unwrap_err();
+        assert!(error.why.contains(why), "{text}: {}", error.why);
+        assert_eq!(error.at, at, "{text}: {}", error.why);
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place_and_what_was_expected() {
+    fn errors_name_their_position_and_what_was_expected() {
         check("", 0, "expected a column, 'not' or '(', but it ends here");
         check("violation > 0", 0, "unknown column 'violation'; expected a column");
         check("violation > 0", 0, "the columns are origin, crawler, operator, purpose");

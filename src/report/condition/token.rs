@@ -1,6 +1,6 @@
 //! A condition cut into words, numbers, texts and signs, each with its place.
 
-use super::expression::{Misread, Operator};
+use super::expression::{ConditionError, Operator};
 
 /// A part of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Token {
 
 /// A part, and the characters before it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct LocatedToken {
     /// The part.
     pub token: Token,
     /// Characters before it.
@@ -29,7 +29,7 @@ pub struct Placed {
 }
 
 /// Cuts `text`.
-pub fn tokens(text: &str) -> Result<Vec<Placed>, Misread> {
+pub fn tokens(text: &str) -> Result<Vec<LocatedToken>, ConditionError> {
     let characters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -38,8 +38,8 @@ pub fn tokens(text: &str) -> Result<Vec<Placed>, Misread> {
             at += 1;
             continue;
         }
-        let (token, length) = token(&characters[at..]).map_err(|why| Misread { at, why })?;
-        found.push(Placed { token, at });
+        let (token, length) = token(&characters[at..]).map_err(|why| ConditionError { at, why })?;
+        found.push(LocatedToken { token, at });
         at += length;
     }
     Ok(found)

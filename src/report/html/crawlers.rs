@@ -11,7 +11,7 @@ use super::super::format::percent;
 use super::super::page_model::{PageModel, is_itself, text};
 use super::super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest};
 use super::chart::{LegendEntry, legend};
-use super::table::{Cell, HtmlTable, Kind};
+use super::table::{HtmlCell, HtmlTable, Kind};
 
 /// What the colours of identities mean.
 pub const IDENTITIES: [LegendEntry; 3] =
@@ -71,7 +71,7 @@ fn by_crawler(
         .number("Violations", |(_, totals)| totals.sums.violations)
         .column("", Kind::Drawing, |((_, identity), totals)| {
             let class = identity.as_str();
-            Cell::bar(&[(class, class, totals.sums.violations)], most)
+            HtmlCell::bar(&[(class, class, totals.sums.violations)], most)
         })
         .share("Of judged", |(_, totals)| of_judged(&totals.sums))
         .number("Requests", |(_, totals)| totals.sums.requests)

@@ -49,8 +49,8 @@ fn before_violations(model: &PageModel<'_>) -> Markup {
     }
     let numbers = |(_, totals): &(Actor, &CrawlerTotals)| {
         let known = &totals.prior_fetches;
-        let fetched = [known.read_by_itself, known.read_by_operator];
-        [fetched[0], fetched[1], known.not_read_in_logs, known.reading_unknown]
+        let fetched = [known.prior_fetch_own, known.prior_fetch_operator];
+        [fetched[0], fetched[1], known.prior_fetch_none, known.prior_fetch_unknown]
     };
     let titles = ["Fetched by itself", "By its operator", "Not in these logs", "Not known"];
     let caption = "Violations by who had fetched robots.txt before them";

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::audit::input_tally::Input;
 
-use super::super::files::{MARKER, PAGE};
+use super::super::files::{PAGE, RUN_JSON};
 use super::super::{escape::shown, format::grouped, page_model::PageModel};
 use super::{markup::code, table::HtmlTable};
 
@@ -58,7 +58,7 @@ pub fn method(model: &PageModel<'_>) -> Markup {
 
 fn inputs(model: &PageModel<'_>) -> Markup {
     let inputs: Vec<&Input> = model.audit.inputs.iter().collect();
-    HtmlTable::new("inputs", "Logs that were read", MARKER, inputs)
+    HtmlTable::new("inputs", "Logs that were read", RUN_JSON, inputs)
         .code("Log", |input| shown(&input.summary.name))
         .text("Format", |input| {
             input.summary.format.as_ref().map_or_else(String::new, |format| format.name.clone())
@@ -75,7 +75,7 @@ fn inputs(model: &PageModel<'_>) -> Markup {
 
 fn robots(model: &PageModel<'_>) -> Markup {
     let caption = "robots.txt files by which requests were judged";
-    HtmlTable::new("robots", caption, MARKER, model.audit.robots.iter().collect())
+    HtmlTable::new("robots", caption, RUN_JSON, model.audit.robots.iter().collect())
         .code("robots.txt", |(source, _)| shown(source))
         .number("Bytes", |(_, robots)| robots.version.size_bytes)
         .code("Digest", |(_, robots)| robots.version.digest.to_string())
@@ -91,7 +91,7 @@ fn options(model: &PageModel<'_>) -> Markup {
         other => Some((name, other.to_string())),
     });
     let caption = "Options of the run that could change the numbers";
-    HtmlTable::new("options", caption, MARKER, options.collect())
+    HtmlTable::new("options", caption, RUN_JSON, options.collect())
         .code("Option", |(name, _)| shown(name))
         .code("Value", |(_, value)| shown(value))
         .render()

@@ -16,7 +16,7 @@ use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
 /// The title of the document, as text.
 pub fn title(model: &PageModel<'_>) -> String {
     let days = days(model).map_or_else(String::new, |days| format!(", {days}"));
-    format!("Crawlers and robots.txt: {}{days}", place(model))
+    format!("Crawlers and robots.txt: {}{days}", origin_label(model))
 }
 
 /// The heading and what was looked at.
@@ -57,7 +57,7 @@ pub fn overview(model: &PageModel<'_>) -> Markup {
     }
 }
 
-fn place(model: &PageModel<'_>) -> String {
+fn origin_label(model: &PageModel<'_>) -> String {
     match &model.origins[..] {
         [] => "no known crawler".to_owned(),
         [origin] => text(origin),
@@ -66,7 +66,7 @@ fn place(model: &PageModel<'_>) -> String {
 }
 
 fn heading(model: &PageModel<'_>) -> String {
-    if model.origins.is_empty() { "No known crawler came".to_owned() } else { place(model) }
+    if model.origins.is_empty() { "No known crawler came".to_owned() } else { origin_label(model) }
 }
 
 fn headline(model: &PageModel<'_>) -> Markup {
@@ -127,7 +127,7 @@ fn figures(model: &PageModel<'_>) -> Markup {
     let judged = sums.allowed + sums.violations;
     let not_judged = sums.requests - judged.min(sums.requests);
     let own = model.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
-    let after_own_fetch: u64 = own.map(|(_, totals)| totals.prior_fetches.read_by_itself).sum();
+    let after_own_fetch: u64 = own.map(|(_, totals)| totals.prior_fetches.prior_fetch_own).sum();
     html! {
         dl class="tiles" {
             (tile("Violations", sums.violations, judged, "of those judged", "nothing was judged"))

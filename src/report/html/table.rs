@@ -29,35 +29,35 @@ pub enum Kind {
 
 /// What stands in a cell.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct HtmlCell {
     shown: Markup,
     /// What the script sorts by, where it is not the text.
     sorted_by: Option<String>,
 }
 
-impl Cell {
-    fn of(shown: Markup) -> Cell {
-        Cell { shown, sorted_by: None }
+impl HtmlCell {
+    fn of(shown: Markup) -> HtmlCell {
+        HtmlCell { shown, sorted_by: None }
     }
 
     /// What strangers wrote.
-    pub fn code(text: &str) -> Cell {
-        Cell::of(code(text))
+    pub fn code(text: &str) -> HtmlCell {
+        HtmlCell::of(code(text))
     }
 
     /// A word that stands out, in the class of that name.
-    pub fn badge(class: &'static str, text: &'static str) -> Cell {
-        Cell::of(html! { span class={ "badge " (class) } { (text) } })
+    pub fn badge(class: &'static str, text: &'static str) -> HtmlCell {
+        HtmlCell::of(html! { span class={ "badge " (class) } { (text) } })
     }
 
     /// Parts of a whole bar, each with the class of its colour and what it is.
-    pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Cell {
-        Cell::of(bar(parts, whole))
+    pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> HtmlCell {
+        HtmlCell::of(bar(parts, whole))
     }
 
     /// Nothing that could be told.
-    pub fn nothing() -> Cell {
-        Cell { shown: Known(None).render(), sorted_by: Some(SortedBy(None).render().0) }
+    pub fn nothing() -> HtmlCell {
+        HtmlCell { shown: Known(None).render(), sorted_by: Some(SortedBy(None).render().0) }
     }
 }
 
@@ -156,9 +156,9 @@ impl<'a, T> HtmlTable<'a, T> {
     }
 
     /// A column of what `cell` gives for each row.
-    pub fn column(self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> Cell) -> Self {
+    pub fn column(self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> HtmlCell) -> Self {
         self.cells(title, kind, |of| {
-            let Cell { shown, sorted_by } = cell(of);
+            let HtmlCell { shown, sorted_by } = cell(of);
             (shown, sorted_by)
         })
     }
@@ -170,14 +170,14 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// A column of what strangers wrote.
     pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.column(title, Kind::Text, |of| Cell::code(&text(of)))
+        self.column(title, Kind::Text, |of| HtmlCell::code(&text(of)))
     }
 
     /// A column of identities.
     pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
         self.column("Identity", Kind::Text, |of| {
             let word = identity(of).as_str();
-            Cell::badge(word, word)
+            HtmlCell::badge(word, word)
         })
     }
 
@@ -233,7 +233,7 @@ impl<'a, T> HtmlTable<'a, T> {
         self.column("", Kind::Drawing, |of| {
             let parts = legend.iter().zip(numbers(of));
             let parts = parts.map(|(&(class, what), number)| (class, what, number));
-            Cell::bar(&parts.collect::<Vec<_>>(), whole(of))
+            HtmlCell::bar(&parts.collect::<Vec<_>>(), whole(of))
         })
     }
 

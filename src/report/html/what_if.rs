@@ -14,7 +14,7 @@ use super::super::format::{counted, grouped};
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
 use super::markup::code;
-use super::table::{Cell, HtmlTable, Kind};
+use super::table::{HtmlCell, HtmlTable, Kind};
 
 /// The table that has all of it.
 const FILE: &str = "what-if.csv";
@@ -41,9 +41,9 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
         return Some(said);
     }
     let rule = |rule: &Option<DecidingRule>| match rule {
-        None => Cell::nothing(),
+        None => HtmlCell::nothing(),
         Some(DecidingRule { directive, pattern, .. }) => {
-            Cell::code(&format!("{directive}: {}", visible(pattern)))
+            HtmlCell::code(&format!("{directive}: {}", visible(pattern)))
         }
     };
     let caption = "Requests that the draft would judge otherwise";
@@ -79,7 +79,7 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
 }
 
 /// In a word, with the colour of what comes of it.
-fn badge(change: WhatIfChange) -> Cell {
+fn badge(change: WhatIfChange) -> HtmlCell {
     let (class, word) = CHANGES[change as usize];
-    Cell::badge(class, word)
+    HtmlCell::badge(class, word)
 }

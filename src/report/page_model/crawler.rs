@@ -1,7 +1,7 @@
 //! What one crawler of one identity did, at all origins together.
 
 use crate::audit::crawler_row::ActorRow;
-use crate::audit::prior_fetches::Awareness;
+use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
 
@@ -13,7 +13,7 @@ pub struct CrawlerTotals {
     /// How its violations were answered.
     pub statuses: Statuses,
     /// The fetches of robots.txt before its violations.
-    pub prior_fetches: Awareness,
+    pub prior_fetches: PriorFetchCounts,
     /// Its fetches of robots.txt.
     pub fetches: FetchTotals,
 }
@@ -42,14 +42,14 @@ impl CrawlerTotals {
     pub fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));
-        self.prior_fetches.absorb(row.awareness.clone());
-        let (fetches, fetched) = (&mut self.fetches, &row.tally.readings);
+        self.prior_fetches.absorb(row.prior_fetches.clone());
+        let (fetches, fetched) = (&mut self.fetches, &row.tally.robots_fetches);
         fetches.requests += sums.robots_txt_requests;
-        fetches.successful += fetched.readings;
+        fetches.successful += fetched.successful_fetches;
         fetches.origins += 1;
-        fetches.origins_fetched += u64::from(fetched.readings > 0);
+        fetches.origins_fetched += u64::from(fetched.successful_fetches > 0);
         fetches.other_requests += sums.requests - sums.robots_txt_requests;
-        fetches.before_first += fetched.requests_before_first_reading();
+        fetches.before_first += fetched.requests_before_first_fetch();
         fetches.span.absorb(fetched.read);
     }
 }

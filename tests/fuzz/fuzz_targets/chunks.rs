@@ -31,21 +31,21 @@ enum Expected {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let [kind, size, place, data @ ..] = data else { return };
+    let [kind, size, position, data @ ..] = data else { return };
     let mut plan = Plan {
         chunk_bytes: [1, 2, 7, 64, 1 << 12, 1 << 20][usize::from(size & 15) % 6],
         read_bytes: [1, 3, 1 << 10, 1 << 20][usize::from(size >> 4) % 4],
         claimed: (kind & 0x80 != 0).then_some(Compression::Gzip),
         fails: kind & 0x40 != 0,
     };
-    let (content, expected) = content(*kind, *place, data);
+    let (content, expected) = content(*kind, *position, data);
     if content.len() > 1 << 16 {
         plan.read_bytes = plan.read_bytes.max(1 << 10);
     }
-    let seen = see(&content, &plan);
+    let seen = read_content(&content, &plan);
     for chunk_bytes in [1, 100, 1 << 20] {
-        let again = see(&content, &Plan { chunk_bytes, ..plan });
-        let lengths = |seen: &Seen| seen.lines.iter().map(Vec::len).collect::<Vec<_>>();
+        let again = read_content(&content, &Plan { chunk_bytes, ..plan });
+        let lengths = |seen: &ReadContent| seen.lines.iter().map(Vec::len).collect::<Vec<_>>();
         assert!(
             again == seen,
             "chunks of {chunk_bytes} bytes, not {}: {:?} {:?}, not {:?} {:?}",
@@ -57,7 +57,7 @@ fuzz_target!(|data: &[u8]| {
         );
     }
     // But how much was read of a file by the time that it turns out to be damaged.
-    let mut again = see(&content, &Plan { read_bytes: 1 << 20, ..plan });
+    let mut again = read_content(&content, &Plan { read_bytes: 1 << 20, ..plan });
     if again.ending.damage.is_some() {
         again.ending.size_bytes = seen.ending.size_bytes;
     }
@@ -65,7 +65,7 @@ fuzz_target!(|data: &[u8]| {
     check(&seen, &expected, &plan);
 });
 
-fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
+fn content(kind: u8, position: u8, data: &[u8]) -> (Vec<u8>, Expected) {
     match kind & 7 {
         0 | 1 if Compression::of(data).is_some() => (data.to_vec(), Expected::Unknown),
         0 => (data.to_vec(), Expected::Text(data.to_vec())),
@@ -82,16 +82,16 @@ fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
             (member(&text), Expected::Text(text))
         }
         4 => {
-            let (one, two) = data.split_at(usize::from(place).min(data.len()));
+            let (one, two) = data.split_at(usize::from(position).min(data.len()));
             (
-                [member(one), vec![0; usize::from(place & 3)], member(two)].concat(),
+                [member(one), vec![0; usize::from(position & 3)], member(two)].concat(),
                 Expected::Text(data.to_vec()),
             )
         }
         5 => {
             let text = with_runs(data);
             let mut content = member(&text);
-            let end = content.len() - content.len().min(usize::from(place) + 1);
+            let end = content.len() - content.len().min(usize::from(position) + 1);
             content.truncate(end);
             // What is left may be too short to be told from text.
             match end {
@@ -101,11 +101,11 @@ fn content(kind: u8, place: u8, data: &[u8]) -> (Vec<u8>, Expected) {
         }
         6 => {
             let mut content = member(data);
-            let at = usize::from(place) % content.len();
+            let at = usize::from(position) % content.len();
             content[at] ^= kind >> 3 | 1;
             (content, Expected::Unknown)
         }
-        _ => ([member(data), vec![place]].concat(), Expected::Start(data.to_vec())),
+        _ => ([member(data), vec![position]].concat(), Expected::Start(data.to_vec())),
     }
 }
 
@@ -147,12 +147,12 @@ fn member(text: &[u8]) -> Vec<u8> {
 
 /// All that can be seen of a file, but for where its chunks were cut.
 #[derive(Eq, PartialEq)]
-struct Seen {
+struct ReadContent {
     lines: Vec<Vec<u8>>,
     ending: Ending,
 }
 
-fn see(content: &[u8], plan: &Plan) -> Seen {
+fn read_content(content: &[u8], plan: &Plan) -> ReadContent {
     let reader = Slow { bytes: content.to_vec(), at: 0, step: plan.read_bytes, fails: plan.fails };
     let opened = Opened::new(Box::new(reader), plan.claimed, &Default::default());
     let mut chunks = Chunks::new(FileId::from_index(0), opened, plan.chunk_bytes);
@@ -178,10 +178,10 @@ fn see(content: &[u8], plan: &Plan) -> Seen {
         assert!(lines(&head).zip(&seen).all(|(head, line)| head == line));
         assert!(lines(&head).count() <= seen.len(), "the head takes nothing away");
     }
-    Seen { lines: seen, ending }
+    ReadContent { lines: seen, ending }
 }
 
-fn check(seen: &Seen, expected: &Expected, plan: &Plan) {
+fn check(seen: &ReadContent, expected: &Expected, plan: &Plan) {
     let ending = &seen.ending;
     match expected {
         // A name that ends in .gz is believed.

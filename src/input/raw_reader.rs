@@ -9,12 +9,12 @@ use crate::input::zstd::BLOCK_BYTES_MAX;
 
 /// One read, and room for the longest look-ahead. At a ratio of 8 it inflates to
 /// about one chunk, so that the inflater's window is saved about once a chunk.
-const INTAKE_BYTES: usize = 144 << 10;
+const RAW_BUFFER_BYTES: usize = 144 << 10;
 
-const _: () = assert!(INTAKE_BYTES >= BLOCK_BYTES_MAX, "a block of zstd is looked at whole");
+const _: () = assert!(RAW_BUFFER_BYTES >= BLOCK_BYTES_MAX, "a block of zstd is looked at whole");
 
 /// A file as it lies on disk, read front to back.
-pub struct Intake {
+pub struct RawReader {
     reader: Box<dyn Read + Send>,
     buffer: Box<[u8]>,
     start: usize,
@@ -27,11 +27,11 @@ pub struct Intake {
     bytes_read: Arc<AtomicU64>,
 }
 
-impl Intake {
+impl RawReader {
     /// `bytes_read` grows with each read, for whoever shows progress.
-    pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> Intake {
-        let buffer = vec![0; INTAKE_BYTES].into_boxed_slice();
-        Intake { reader, buffer, start: 0, end: 0, offset_bytes: 0, failed: None, bytes_read }
+    pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> RawReader {
+        let buffer = vec![0; RAW_BUFFER_BYTES].into_boxed_slice();
+        RawReader { reader, buffer, start: 0, end: 0, offset_bytes: 0, failed: None, bytes_read }
     }
 
     /// Damage at the next byte that was not consumed.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::audit::extent::{ReadRange, ReadingEnd};
+use crate::audit::extent::{ReadRange, ReadRangeEnd};
 use crate::audit::incremental::{IncrementalTally, follow};
 use crate::audit::tally::build::{Run, in_order};
 use crate::audit::tally::header::{self, InputSummary};
@@ -22,7 +22,7 @@ use super::state::{State, change::StateChange, inputs::RecordedInput};
 
 /// By what a site is judged.
 #[derive(Clone, Copy)]
-pub struct Night<'a> {
+pub struct SiteIngest<'a> {
     /// The name of the site.
     pub site: &'a str,
     /// The day of the run, in the site's zone.
@@ -43,7 +43,7 @@ pub struct Night<'a> {
 
 /// What came of reading logs.
 #[derive(Clone, Debug, Default)]
-pub struct Taken {
+pub struct IngestProblems {
     /// Why logs could not be opened, or not be read to their ends.
     pub damages: BTreeSet<String>,
     /// Why lines were not understood.
@@ -52,21 +52,21 @@ pub struct Taken {
     pub is_rotated: bool,
 }
 
-impl Night<'_> {
+impl SiteIngest<'_> {
     /// Counts what `plan` has to read, batch by batch. `identities_of` tells who is who in what is
     /// to be read.
     ///
     /// # Errors
     /// Where the state cannot be written, or sums that must hold do not. What was taken in before
     /// stays.
-    pub fn take_in(
+    pub fn run(
         &self,
         state: &mut State,
         plan: &Plan,
         progress: &Progress,
         identities_of: impl Fn(&[Source], &[ReadRange]) -> Result<Identities>,
-    ) -> Result<Taken> {
-        let mut taken = Taken::default();
+    ) -> Result<IngestProblems> {
+        let mut problems = IngestProblems::default();
         let sources = plan.sources();
         for mut batch in plan.batches() {
             while !batch.is_empty() {
@@ -74,13 +74,13 @@ impl Night<'_> {
                 let judged = (self.judge, self.registry);
                 let followed =
                     follow(&sources, &batch, self.options, judged, &identities, progress)?;
-                let wrong = self.wrong(plan, &followed, &mut taken);
+                let wrong = self.wrong(plan, &followed, &mut problems);
                 if wrong.is_empty() {
-                    self.keep(state, plan, followed, &identities, &mut taken)?;
+                    self.keep(state, plan, followed, &identities, &mut problems)?;
                     break;
                 }
                 // Their lines are among the sums; so these are made again without them.
-                batch.retain(|reading| !wrong.contains(&reading.file));
+                batch.retain(|range| !wrong.contains(&range.file));
             }
         }
         let change = state.change(self.site)?;
@@ -88,7 +88,7 @@ impl Night<'_> {
             change.saw_input(id, self.today)?;
         }
         change.commit()?;
-        Ok(taken)
+        Ok(problems)
     }
 
     /// The logs that must not be taken in: not understood, or not those that were looked at.
@@ -96,7 +96,7 @@ impl Night<'_> {
         &self,
         plan: &Plan,
         followed: &IncrementalTally,
-        taken: &mut Taken,
+        problems: &mut IngestProblems,
     ) -> BTreeSet<FileId> {
         let mut wrong = BTreeSet::new();
         for (end, of_file) in &followed.ends {
@@ -107,11 +107,11 @@ impl Night<'_> {
             let parsed = input.parsed + of_file.parsed;
             let rejected = input.rejected + of_file.rejected;
             if input.id == 0 && !reached.marks.starts_with(&input.reached.marks) {
-                taken.is_rotated = true;
+                problems.is_rotated = true;
                 wrong.insert(end.file);
             } else if falls_short(parsed, rejected, self.min_parse_rate) {
                 let format = end.input.format.as_ref().map_or("unknown", |format| &format.name);
-                taken.not_understood.insert(format!(
+                problems.not_understood.insert(format!(
                     "{name}: read as {format}: {parsed} of {} lines parsed; its new lines were \
                      not counted. To see why, run: botaudit formats detect '{name}'; to set the \
                      format, use log_format; to accept the file, use min_parse_rate",
@@ -130,7 +130,7 @@ impl Night<'_> {
         plan: &Plan,
         followed: IncrementalTally,
         identities: &Identities,
-        taken: &mut Taken,
+        problems: &mut IngestProblems,
     ) -> Result<()> {
         let IncrementalTally { days, ends } = followed;
         let mut changed = Vec::new();
@@ -145,7 +145,7 @@ impl Night<'_> {
         let change = state.change(self.site)?;
         for (end, of_file) in &ends {
             let log = &plan.logs[end.file.index()];
-            self.keep_input(&change, log, end, of_file, taken)?;
+            self.keep_input(&change, log, end, of_file, problems)?;
         }
         changed.iter().try_for_each(|(day, tally)| change.put_day(*day, tally))?;
         change.commit()
@@ -156,7 +156,7 @@ impl Night<'_> {
     fn tally(
         &self,
         plan: &Plan,
-        ends: &[(ReadingEnd, FileDays)],
+        ends: &[(ReadRangeEnd, FileDays)],
         counter: Counter,
         day: Day,
         identities: &Identities,
@@ -177,8 +177,8 @@ impl Night<'_> {
             input.size_bytes += tally.bytes;
             input.decompressed_bytes += tally.bytes;
         }
-        let place = |log: &Log| inputs.keys().position(|name| *name == log.input.name);
-        let numbers = plan.logs.iter().map(|log| place(log).map(FileId::from_index)).collect();
+        let index_of = |log: &Log| inputs.keys().position(|name| *name == log.input.name);
+        let numbers = plan.logs.iter().map(|log| index_of(log).map(FileId::from_index)).collect();
         let inputs = inputs.into_values().collect();
         let mut tally = self.built(counter, inputs, numbers, day, identities)?;
         self.privacy.apply(&mut tally);
@@ -210,14 +210,14 @@ impl Night<'_> {
         &self,
         change: &StateChange<'_>,
         Log { input: before, file }: &Log,
-        end: &ReadingEnd,
+        end: &ReadRangeEnd,
         of_file: &FileDays,
-        taken: &mut Taken,
+        problems: &mut IngestProblems,
     ) -> Result<()> {
         let Some(reached) = &end.reached else {
             match &end.input.failure {
-                Some(failure) => drop(taken.damages.insert(failure.clone())),
-                None => taken.is_rotated = true,
+                Some(failure) => drop(problems.damages.insert(failure.clone())),
+                None => problems.is_rotated = true,
             }
             return Ok(());
         };
@@ -227,7 +227,7 @@ impl Night<'_> {
         let damage = damage.filter(|_| !is_unfinished).map(|damage| damage.to_string());
         if let Some(damage) = &damage {
             let (name, lines) = (&present.source.name, reached.lines);
-            taken
+            problems
                 .damages
                 .insert(format!("{name}: {damage}; lines before it were counted: {lines}"));
         }

@@ -52,7 +52,7 @@ fn lines_of_other_times_are_skipped_whoever_sent_them() {
 }
 
 #[test]
-fn times_that_cannot_be_meant_are_told_at_once() {
+fn impossible_times_are_refused_at_once() {
     let sandbox = sandbox();
     sandbox.write("access.log", day());
     let run = |flags: &str| sandbox.run(&format!("audit --robots robots.txt {flags} access.log"));
@@ -217,7 +217,7 @@ fn a_proxy_must_be_a_network() {
 }
 
 #[test]
-fn a_format_may_tell_the_scheme_and_the_client_behind_a_proxy() {
+fn a_format_may_log_the_scheme_and_the_client_behind_a_proxy() {
     let sandbox = sandbox();
     let line = |peer: &str, scheme: &str, forwarded_for: &str| {
         format!(

@@ -1,0 +1,60 @@
+//! The crawlers for which a list is classified.
+
+use crate::crawlers::cache::{UserAgentCache, identify_cached};
+use crate::crawlers::{crawler::CrawlerId, identify::Identified, registry::Registry};
+
+/// The crawlers of a list. The judge's crawlers are those named here, in this order.
+#[derive(Debug)]
+pub enum CrawlerSource<'a> {
+    /// The same for each URL.
+    Fixed(Vec<String>),
+    /// The crawler that each row names: the judge's crawlers are those of the registry.
+    PerRow(&'a Registry),
+}
+
+/// How a row names its crawler.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CrawlerValue<'a> {
+    /// The name of a crawler.
+    Crawler(&'a [u8]),
+    /// A User-Agent header.
+    UserAgent(&'a [u8]),
+}
+
+impl CrawlerSource<'_> {
+    /// The name of a crawler; empty where there is none.
+    pub fn name(&self, crawler: Option<u16>) -> &str {
+        let Some(crawler) = crawler else { return "" };
+        match self {
+            CrawlerSource::Fixed(names) => &names[usize::from(crawler)],
+            CrawlerSource::PerRow(registry) if CrawlerId(crawler) == registry.generic() => "*",
+            CrawlerSource::PerRow(registry) => &registry.crawler(CrawlerId(crawler)).name,
+        }
+    }
+
+    /// Answers for each row.
+    pub fn per_row(&self) -> usize {
+        match self {
+            CrawlerSource::Fixed(names) => names.len(),
+            CrawlerSource::PerRow(_) => 1,
+        }
+    }
+}
+
+/// The crawler that a row names. Whoever sends a user agent that is no known crawler's obeys `*`;
+/// a name that nobody has is nobody's.
+pub fn crawler_of_row(
+    registry: &Registry,
+    crawler_value: CrawlerValue<'_>,
+    cache: &mut UserAgentCache,
+) -> Option<CrawlerId> {
+    match crawler_value {
+        CrawlerValue::Crawler(name) => registry.find(std::str::from_utf8(name).ok()?),
+        CrawlerValue::UserAgent(user_agent) => {
+            Some(match identify_cached(registry, user_agent, cache) {
+                Identified::Crawler(crawler) => crawler,
+                Identified::Generic | Identified::Other => registry.generic(),
+            })
+        }
+    }
+}

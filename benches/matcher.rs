@@ -276,7 +276,7 @@ fn hostile() -> Vec<Case> {
         ),
     ];
     let case = |(name, patterns): (&str, Vec<String>)| {
-        let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.as_bytes(), 1);
+        let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.clone(), 1);
         let rules: Vec<Rule> = patterns.iter().map(rule).collect();
         let mut random = Random(5);
         let mut paths = paths(&rules, &mut random);

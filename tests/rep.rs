@@ -238,7 +238,7 @@ fn rule(random: &mut Random, alphabet: &[&[u8]]) -> Rule {
     if random.below(6) == 0 {
         pattern.push(b'$');
     }
-    Rule::new(directive, &pattern, 1)
+    Rule::new(directive, pattern, 1)
 }
 
 /// Many prefixes that are prefixes of each other, more rules than any limit below the standard.
@@ -277,7 +277,7 @@ fn hostile_sets_stay_small() {
         ("long suffixes", (0..31).map(|n| format!("/*{n}{}", "ab".repeat(8000))).collect()),
     ];
     for (name, patterns) in sets {
-        let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.as_bytes(), 1);
+        let rule = |pattern: &String| Rule::new(Directive::Disallow, pattern.clone(), 1);
         let rules: Vec<Rule> = patterns.iter().map(rule).collect();
         let rules: Vec<&Rule> = rules.iter().collect();
         let policy = CompiledPolicy::new(&rules, Dialect::Google, &Limits::default());

@@ -67,16 +67,16 @@ fn text_bytes(text: &ParsedRobotsTxt) -> usize {
         let tokens = tokens.map(|token| size_of::<ProductToken>() + allocated(&token.written));
         let rules = group.rules.iter().map(|rule| {
             let written = rule.written();
-            let is_shared = std::ptr::eq(written, &*rule.pattern);
-            let written = if is_shared { 0 } else { allocated(written) };
-            RULE_BYTES + allocated(&rule.pattern) + written
+            // Otherwise a part of the body.
+            let is_escaped = !std::ptr::eq(written, &*rule.pattern);
+            RULE_BYTES + if is_escaped { allocated(&rule.pattern) } else { 0 }
         });
         size_of_val(group) + tokens.sum::<usize>() + rules.sum::<usize>()
     });
     let sitemaps = text.sitemaps.iter().map(|map| size_of_val(map) + allocated(&map.url));
     let delays = text.crawl_delays.iter();
     let delays = delays.map(|delay| size_of_val(delay) + allocated(&delay.written));
-    groups.chain(sitemaps).chain(delays).sum()
+    allocated(&text.body) + groups.chain(sitemaps).chain(delays).sum::<usize>()
 }
 
 /// What an allocator takes for some bytes: its own note of them, and no small crumbs.

@@ -22,6 +22,8 @@ mod redundancy;
 mod tokens;
 mod whole_file;
 
+use bytes::Bytes;
+
 use crate::matcher::pattern;
 use crate::robots::model::{ParsedRobotsTxt, Rule};
 use crate::robots::parse;
@@ -64,7 +66,7 @@ fn read_in(mut robots: ParsedRobotsTxt, dialect: Dialect) -> ParsedRobotsTxt {
     for group in &mut robots.groups {
         let rules = std::mem::take(&mut group.rules);
         let read = |rule: Rule| {
-            let pattern = pattern::prepare(&rule, dialect).into();
+            let pattern = Bytes::copy_from_slice(&pattern::prepare(&rule, dialect));
             rule.compared_by(pattern)
         };
         group.rules = rules.into_iter().map(read).collect();

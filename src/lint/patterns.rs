@@ -38,7 +38,7 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
             (message, advice)
         });
     } else {
-        diagnose_reading(&Rule::new(directive, value, line), diagnostics);
+        diagnose_reading(&Rule::new(directive, value.to_vec(), line), diagnostics);
     }
 }
 

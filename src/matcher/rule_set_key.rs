@@ -39,7 +39,7 @@ mod tests {
     fn content_and_nothing_else_counts() {
         let key = |rules: &[(Directive, &str)], line: u32| {
             let rule = |(directive, text): &(Directive, &str)| {
-                Rule::new(*directive, text.as_bytes(), line)
+                Rule::new(*directive, text.as_bytes().to_vec(), line)
             };
             let rules: Vec<Rule> = rules.iter().map(rule).collect();
             RuleSetKey::new(&rules.iter().collect::<Vec<_>>(), Dialect::Google)

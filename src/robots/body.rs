@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
@@ -10,14 +11,14 @@ use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 /// Bytes that are parsed once, when they are first asked for. Cheap to clone; serialized as bytes.
 #[derive(Clone, Debug)]
 pub struct RobotsBody {
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
     text: Arc<OnceLock<Arc<ParsedRobotsTxt>>>,
 }
 
 impl RobotsBody {
-    /// `bytes`, all of which count, and what they say.
-    pub fn new(bytes: &[u8], text: Arc<ParsedRobotsTxt>) -> RobotsBody {
-        RobotsBody { bytes: bytes.into(), text: Arc::new(OnceLock::from(text)) }
+    /// The bytes of `text`.
+    pub fn new(text: Arc<ParsedRobotsTxt>) -> RobotsBody {
+        RobotsBody { bytes: text.body.clone(), text: Arc::new(OnceLock::from(text)) }
     }
 
     /// What they say.

@@ -2,15 +2,18 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use percent_encoding::percent_encode_byte;
 
-use crate::bytes;
 use crate::named_enum::named_enum;
 use crate::robots::field::is_space;
 
 /// What one robots.txt says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ParsedRobotsTxt {
+    /// The bytes that were read. Rules share them: a file has thousands, and memory for each took
+    /// a fourth of the time.
+    pub body: Bytes,
     /// In the order of the file; groups of one product token are not merged yet.
     pub groups: Vec<Group>,
     /// In the order of the file.
@@ -98,7 +101,7 @@ pub struct Rule {
     /// What it does to the paths it matches.
     pub directive: Directive,
     /// As it is compared: `%xx` in upper case, bytes from 0x80 on percent-encoded.
-    pub pattern: Box<[u8]>,
+    pub pattern: Bytes,
     /// 1-based.
     pub line: u32,
     /// Only where escaping changed it, which is rare.
@@ -107,17 +110,22 @@ pub struct Rule {
 
 impl Rule {
     /// The rule that the value `written` makes on line `line`.
-    pub fn new(directive: Directive, written: &[u8], line: u32) -> Rule {
-        let pattern = escape(written);
-        let unescaped = (*pattern != *written).then(|| written.into());
-        Rule { directive, pattern, line, unescaped }
+    pub fn new(directive: Directive, written: impl Into<Bytes>, line: u32) -> Rule {
+        let written = written.into();
+        match escape(&written).filter(|pattern| *pattern != written) {
+            Some(pattern) => {
+                let unescaped = Some((*written).into());
+                Rule { directive, pattern: pattern.into(), line, unescaped }
+            }
+            None => Rule { directive, pattern: written, line, unescaped: None },
+        }
     }
 
     /// The same rule, compared by `pattern`.
     #[must_use]
-    pub fn compared_by(self, pattern: Box<[u8]>) -> Rule {
-        let unescaped = self.written() != &*pattern;
-        let unescaped = unescaped.then(|| self.written().into());
+    pub fn compared_by(self, pattern: Bytes) -> Rule {
+        let written = self.written();
+        let unescaped = (*written != *pattern).then(|| written.into());
         Rule { pattern, unescaped, ..self }
     }
 
@@ -148,10 +156,11 @@ pub struct Sitemap {
 }
 
 /// A rule's value as Google's parser escapes it. Nothing is ever decoded, and
-/// ASCII other than the hex digits of `%xx` stays, also spaces and controls.
-fn escape(written: &[u8]) -> Box<[u8]> {
-    if !bytes::any(written, |byte| (byte == b'%') | (byte >= 0x80)) {
-        return written.into();
+/// ASCII other than the hex digits of `%xx` stays, also spaces and controls. `None` where there is
+/// nothing to escape.
+fn escape(written: &[u8]) -> Option<Vec<u8>> {
+    if !crate::bytes::any(written, |byte| (byte == b'%') | (byte >= 0x80)) {
+        return None;
     }
     let mut escaped = Vec::with_capacity(written.len());
     let mut rest = written;
@@ -168,7 +177,7 @@ fn escape(written: &[u8]) -> Box<[u8]> {
             (byte, _) => escaped.push(byte),
         }
     }
-    escaped.into()
+    Some(escaped)
 }
 
 /// What the crawlers of one list of User-agent lines are asked to wait between requests.
@@ -211,7 +220,7 @@ mod tests {
     #[test]
     fn escaping() {
         let check = |written: &[u8], expected: &str| {
-            let rule = Rule::new(Directive::Allow, written, 1);
+            let rule = Rule::new(Directive::Allow, written.to_vec(), 1);
             assert_eq!(String::from_utf8_lossy(&rule.pattern), expected);
             assert_eq!(rule.written(), written);
         };

@@ -3,6 +3,8 @@
 //! Only Allow and Disallow lines close a list of User-agent lines: sitemaps,
 //! unknown fields, garbage, comments and blank lines never end a group.
 
+use bytes::Bytes;
+
 use crate::robots::{
     crawl_delay::Lists,
     field::{self, Content, Field, FieldKind, Separator, Spelling},
@@ -22,7 +24,7 @@ pub fn cut(body: &[u8]) -> &[u8] {
 
 /// Reads a fetched body: cuts it, and keeps no findings.
 pub fn parse_body(body: &[u8]) -> ParsedRobotsTxt {
-    read(cut(body), &mut |_, _| {})
+    read(Bytes::copy_from_slice(cut(body)), &mut |_, _| {})
 }
 
 /// Reads exactly the bytes given, and says what is odd about them.
@@ -34,20 +36,20 @@ pub fn parse_body(body: &[u8]) -> ParsedRobotsTxt {
 /// ```
 pub fn parse(text: &[u8]) -> (ParsedRobotsTxt, Vec<Finding>) {
     let mut findings = Vec::new();
-    let robots = read(text, &mut |line, kind: &dyn Fn() -> FindingKind| {
+    let robots = read(Bytes::copy_from_slice(text), &mut |line, kind: &dyn Fn() -> FindingKind| {
         findings.push(Finding { line, kind: kind() });
     });
     (robots, findings)
 }
 
-/// Whether `text`, which says what `robots` has, is something else than a robots.txt: a page, a log,
-/// bytes. One of comments alone is a robots.txt, and so is one whose lines bind nobody.
-pub fn is_foreign(text: &[u8], robots: &ParsedRobotsTxt) -> bool {
+/// Whether what was read is not a robots.txt but a page, a log, or bytes. A file of comments alone
+/// is a robots.txt, and so is one whose lines bind nobody.
+pub fn is_foreign(robots: &ParsedRobotsTxt) -> bool {
     if !robots.groups.is_empty() || !robots.sitemaps.is_empty() || !robots.crawl_delays.is_empty() {
         return false;
     }
     let (mut is_known, mut is_other) = (false, false);
-    read(text, &mut |_, kind| match kind() {
+    read(robots.body.clone(), &mut |_, kind| match kind() {
         FindingKind::NoField
         | FindingKind::UnknownField(_)
         | FindingKind::MissingColon(FieldKind::Unknown)
@@ -65,14 +67,15 @@ pub fn is_foreign(text: &[u8], robots: &ParsedRobotsTxt) -> bool {
 /// does not listen pays for nothing.
 type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
-fn read(text: &[u8], listener: &mut Listener<'_>) -> ParsedRobotsTxt {
-    let mut robots = ParsedRobotsTxt::default();
+fn read(body: Bytes, listener: &mut Listener<'_>) -> ParsedRobotsTxt {
+    let text = body.clone();
+    let mut robots = ParsedRobotsTxt { body, ..ParsedRobotsTxt::default() };
     let mut lists = Lists::default();
-    let mark = lines::byte_order_mark_bytes(text);
+    let mark = lines::byte_order_mark_bytes(&text);
     if mark > 0 {
         listener(1, &|| FindingKind::ByteOrderMark(mark));
     }
-    for line in lines::lines(text) {
+    for line in lines::lines(&text) {
         robots.lines = line.number;
         report_bytes(&line, listener);
         match field::read(&line) {
@@ -112,7 +115,10 @@ fn add(
         FieldKind::Disallow => Directive::Disallow,
     };
     match robots.groups.last_mut() {
-        Some(group) => group.rules.push(Rule::new(directive, field.value, line.number)),
+        Some(group) => {
+            let written = robots.body.slice_ref(field.value);
+            group.rules.push(Rule::new(directive, written, line.number));
+        }
         None => listener(line.number, &|| FindingKind::RuleOutsideGroup(directive)),
     }
 }

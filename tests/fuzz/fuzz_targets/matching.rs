@@ -83,8 +83,8 @@ fn case(data: &[u8]) -> Case {
         text.truncate(TEXT_BYTES_MAX);
         let line = u32::try_from(case.rules.len() + 2).expect("few rules");
         match byte {
-            0xF0..0xF6 => case.rules.push(Rule::new(Directive::Disallow, &text, line)),
-            0xF6..0xFB => case.rules.push(Rule::new(Directive::Allow, &text, line)),
+            0xF0..0xF6 => case.rules.push(Rule::new(Directive::Disallow, text.clone(), line)),
+            0xF6..0xFB => case.rules.push(Rule::new(Directive::Allow, text.clone(), line)),
             _ => case.paths.push(text.clone()),
         }
         text.clear();
@@ -183,7 +183,7 @@ fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
         });
         text.extend([rule.written(), b"\n"].concat());
         let line = u32::try_from(written.len() + 4).expect("few rules");
-        written.push(Rule::new(rule.directive, rule.written(), line));
+        written.push(Rule::new(rule.directive, rule.written().to_vec(), line));
     }
     let (robots, findings) = parse(&text);
     assert_eq!(findings, []);

@@ -121,7 +121,7 @@ fn check_against_lines(text: &[u8], robots: &ParsedRobotsTxt, findings: &[Findin
                 assert_eq!(is_found(FindingKind::RuleOutsideGroup(directive)), !is_in_group);
                 if is_in_group {
                     let rule = rules.next().expect("a rule for each Allow and Disallow");
-                    assert_eq!(*rule, Rule::new(directive, field.value, line.number));
+                    assert_eq!(*rule, Rule::new(directive, field.value.to_vec(), line.number));
                 }
             }
             FieldKind::Unused => assert!(is_found(FindingKind::UnusedField(field.key.into()))),
@@ -149,7 +149,7 @@ fn check_groups(robots: &ParsedRobotsTxt) {
         assert!(!group.rules.is_empty() || index + 1 == robots.groups.len());
         for rule in &group.rules {
             assert!(rule.pattern.is_ascii());
-            let again = Rule::new(rule.directive, &rule.pattern, rule.line);
+            let again = Rule::new(rule.directive, rule.pattern.clone(), rule.line);
             assert_eq!(again.pattern, rule.pattern, "escaping is done once");
         }
     }

@@ -68,7 +68,7 @@ pub struct Busiest {
 impl DelayKept {
     /// Compares requests by `hours` with a delay, `None` or 0 where it sets no limit.
     pub fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
-        let hours = hours.buckets();
+        let hours: Vec<(i64, u64)> = hours.buckets().collect();
         let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);
         let excess = |period_hours: i64| {
             let delay = delay_milliseconds.filter(|&delay| delay > 0)?;

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::judge::verdict::Verdict;
 use crate::time::Hour;
 
-use super::sums::is_zero;
+use super::sums::is_default;
 use super::tally::crawler_tally::Actor;
 use super::tally::short_map::ShortMap;
 use crate::merge::{Merge, merge_fields};
@@ -27,9 +27,9 @@ pub const HOURS_MAX: usize = 62 * 24;
 )]
 pub struct HourSums {
     pub requests: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub allowed: u64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub violations: u64,
     pub bytes: u64,
 }

@@ -74,7 +74,6 @@ struct OriginDay {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AnswersOfDay {
     /// Who was asked for its robots.txt.
-    #[serde(rename = "place")]
     pub origin_key: OriginKey,
     /// Whether the user named it.
     pub is_named: bool,

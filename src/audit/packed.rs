@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 /// The quickest level that still finds repeated field names: such files are written at each run.
 const LEVEL: i32 = 1;
 
+/// Bytes of most headers and bodies, before they are compressed.
+const BYTES_USUAL: usize = 64 << 10;
+
 /// The largest header or body that is read, in bytes: far more than any log can make.
 const PART_BYTES_MAX: u64 = 8 << 30;
 
@@ -51,7 +54,8 @@ pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
 }
 
 fn packed<T: Serialize>(value: &T) -> Vec<u8> {
-    let bytes = rmp_serde::to_vec_named(value).expect("nothing in it cannot be packed");
+    let mut bytes = Vec::with_capacity(BYTES_USUAL);
+    rmp_serde::encode::write_named(&mut bytes, value).expect("nothing in it cannot be packed");
     let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
     packer.compress(&bytes).expect("the frame has room for the worst case")
 }

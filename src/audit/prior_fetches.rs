@@ -65,7 +65,7 @@ impl PriorFetchCounts {
 
     /// The ages of successful fetches; `None` where nothing had been read.
     pub fn ages(&self) -> Option<Ages> {
-        let ages = self.ages.buckets();
+        let ages: Vec<(i64, u64)> = self.ages.buckets().collect();
         let minutes = |&(age, _): &(i64, u64)| age.unsigned_abs();
         let half = self.ages.total().div_ceil(2);
         let mut sum = 0;
@@ -210,11 +210,12 @@ impl KnownFetches<'_> {
 }
 
 fn fetches(tally: &FetchTally) -> Vec<SuccessfulFetch> {
-    let of = |series: &TimeBuckets, answer| {
-        series.buckets().into_iter().map(move |(minute, _)| SuccessfulFetch { minute, answer })
+    let answers = [(&tally.read_200, Answer::Ok), (&tally.read_304, Answer::NotModified)];
+    let of = |(series, answer): (&_, _)| {
+        let minutes = TimeBuckets::buckets(series);
+        minutes.map(move |(minute, _)| SuccessfulFetch { minute, answer }).collect::<Vec<_>>()
     };
-    let mut fetches: Vec<SuccessfulFetch> =
-        of(&tally.read_200, Answer::Ok).chain(of(&tally.read_304, Answer::NotModified)).collect();
+    let mut fetches = answers.map(of).concat();
     fetches.sort_unstable();
     fetches
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UtcTime;
 
-use super::sums::{Span, Statuses};
+use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
 use crate::merge::{Merge, merge_fields};
 
@@ -16,13 +16,16 @@ use crate::merge::{Merge, merge_fields};
 #[serde(default)]
 pub struct FetchTally {
     /// How its requests for robots.txt were answered.
+    #[serde(skip_serializing_if = "is_default")]
     pub statuses: Statuses,
     /// When it asked for robots.txt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fetched: Option<Span>,
     /// Successful fetches: each a GET that was answered 200 or 304.
-    #[serde(rename = "readings")]
+    #[serde(skip_serializing_if = "is_default")]
     pub successful_fetches: u64,
     /// When it read robots.txt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Span>,
     /// Successful fetches that were answered 200, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]

@@ -6,9 +6,9 @@ use crate::judge::verdict::Verdict;
 use crate::merge::{Merge, merge_fields};
 use crate::time::UtcTime;
 
-/// Whether a count need not be written.
-pub(super) fn is_zero(count: &u64) -> bool {
-    *count == 0
+/// Whether a value need not be written: it is what is read where there is none.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Declares a structure of counts. Files leave out those that are 0.
@@ -22,7 +22,7 @@ macro_rules! counts {
             reason = "each is the column of the same name, described in report/columns/"
         )]
         pub struct $name {
-            $( #[serde(skip_serializing_if = "is_zero")] pub $count: u64, )*
+            $( #[serde(skip_serializing_if = "is_default")] pub $count: u64, )*
         }
 
         impl $name {
@@ -137,8 +137,9 @@ impl Statuses {
     }
 }
 
-/// The first and the last of some points in time.
+/// The first and the last of some points in time; a pair in files.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(from = "(UtcTime, UtcTime)", into = "(UtcTime, UtcTime)")]
 pub struct Span {
     /// The earliest.
     pub first: UtcTime,
@@ -150,6 +151,18 @@ impl Span {
     /// The span of one point.
     pub fn at(time: UtcTime) -> Span {
         Span { first: time, last: time }
+    }
+}
+
+impl From<Span> for (UtcTime, UtcTime) {
+    fn from(span: Span) -> (UtcTime, UtcTime) {
+        (span.first, span.last)
+    }
+}
+
+impl From<(UtcTime, UtcTime)> for Span {
+    fn from((first, last): (UtcTime, UtcTime)) -> Span {
+        Span { first, last }
     }
 }
 

@@ -7,6 +7,7 @@
 //! last waits unpacked.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::ByteBuf;
 
 use crate::merge::Merge;
 
@@ -56,12 +57,15 @@ impl TimeBuckets {
     }
 
     /// The buckets that hold anything, ascending, each once.
-    pub fn buckets(&self) -> Vec<(i64, u64)> {
+    pub fn buckets(&self) -> Buckets<'_> {
+        if self.waiting.is_empty() {
+            return Buckets::Packed(self.packed_buckets());
+        }
         let mut waiting = self.waiting.clone();
         waiting.sort_unstable_by_key(|&(bucket, _)| bucket);
         let mut all = Vec::with_capacity(self.packed_count + waiting.len());
         add_up(self.packed_buckets(), waiting.into_iter(), &mut all);
-        all
+        Buckets::Unpacked(all.into_iter())
     }
 
     /// How many buckets hold anything. Takes no more memory than they need from here on.
@@ -163,28 +167,25 @@ impl Merge for TimeBuckets {
     }
 }
 
-/// Numbers in pairs: the distance to the bucket before (the first: the bucket itself), the count.
+/// Bytes: the packed buckets.
 impl Serialize for TimeBuckets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut before = 0i64;
-        let pairs = self.buckets().into_iter().flat_map(|(bucket, count)| {
-            let distance = bucket.wrapping_sub(before);
-            before = bucket;
-            [distance, count.cast_signed()]
-        });
-        serializer.collect_seq(pairs.collect::<Vec<i64>>())
+        if self.waiting.is_empty() {
+            return serializer.serialize_bytes(&self.packed);
+        }
+        let mut whole = self.clone();
+        whole.pack();
+        serializer.serialize_bytes(&whole.packed)
     }
 }
 
+/// Any bytes are buckets: a file may have been written by anybody.
 impl<'de> Deserialize<'de> for TimeBuckets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TimeBuckets, D::Error> {
-        let numbers = Vec::<i64>::deserialize(deserializer)?;
+        let packed = ByteBuf::deserialize(deserializer)?;
         let mut series = TimeBuckets::default();
-        let mut bucket = 0i64;
-        for pair in numbers.chunks_exact(2) {
-            bucket = bucket.wrapping_add(pair[0]);
-            series.add(bucket, pair[1].cast_unsigned());
-        }
+        let buckets = Packed { rest: &packed, last: None };
+        buckets.for_each(|(bucket, count)| series.add(bucket, count));
         Ok(series)
     }
 }
@@ -192,13 +193,33 @@ impl<'de> Deserialize<'de> for TimeBuckets {
 /// Two series are equal if their buckets are.
 impl PartialEq for TimeBuckets {
     fn eq(&self, other: &TimeBuckets) -> bool {
-        self.buckets() == other.buckets()
+        self.buckets().eq(other.buckets())
+    }
+}
+
+/// The buckets of a series, ascending, each once.
+#[derive(Clone, Debug)]
+pub enum Buckets<'a> {
+    /// As they are kept.
+    Packed(Packed<'a>),
+    /// With those that waited.
+    Unpacked(std::vec::IntoIter<(i64, u64)>),
+}
+
+impl Iterator for Buckets<'_> {
+    type Item = (i64, u64);
+
+    fn next(&mut self) -> Option<(i64, u64)> {
+        match self {
+            Buckets::Packed(packed) => packed.next(),
+            Buckets::Unpacked(buckets) => buckets.next(),
+        }
     }
 }
 
 /// Reads packed buckets from the first on.
 #[derive(Clone, Debug)]
-struct Packed<'a> {
+pub struct Packed<'a> {
     rest: &'a [u8],
     last: Option<i64>,
 }
@@ -291,13 +312,13 @@ mod tests {
             let mut whole = parts.remove(random(state, 3) as usize);
             parts.into_iter().for_each(|part| whole.absorb(part));
             assert_eq!(whole.total(), expected.values().sum::<u64>());
-            assert_eq!(whole.buckets(), Vec::from_iter(expected.clone()));
+            assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected.clone()));
             let from = random(state, width) as i64;
             whole.forget_from(from);
             expected.split_off(&from);
-            assert_eq!(whole.buckets(), Vec::from_iter(expected.clone()));
+            assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected.clone()));
             assert_eq!(whole.len(), expected.len());
-            assert_eq!(whole.buckets(), Vec::from_iter(expected));
+            assert_eq!(Vec::from_iter(whole.buckets()), Vec::from_iter(expected));
         }
     }
 
@@ -306,7 +327,7 @@ mod tests {
         let mut series = TimeBuckets::default();
         let all = [(i64::MIN, u64::MAX), (-1, 1), (0, 128), (1, 127), (i64::MAX, 1 << 63)];
         all.iter().rev().for_each(|&(bucket, count)| series.add(bucket, count));
-        assert_eq!((series.len(), series.buckets()), (5, all.to_vec()));
+        assert_eq!((series.len(), Vec::from_iter(series.buckets())), (5, all.to_vec()));
         let text = serde_json::to_string(&series).unwrap();
         assert_eq!(serde_json::from_str::<TimeBuckets>(&text).unwrap(), series);
     }

@@ -42,13 +42,26 @@ pub enum Verdict {
     NotBound(Option<RuleRef>),
 }
 
-/// A rule of a version of a robots.txt.
+/// A rule of a version of a robots.txt; a pair in files.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(from = "(RobotsId, u32)", into = "(RobotsId, u32)")]
 pub struct RuleRef {
     /// The version.
     pub robots: RobotsId,
     /// 1-based.
     pub line: u32,
+}
+
+impl From<RuleRef> for (RobotsId, u32) {
+    fn from(rule: RuleRef) -> (RobotsId, u32) {
+        (rule.robots, rule.line)
+    }
+}
+
+impl From<(RobotsId, u32)> for RuleRef {
+    fn from((robots, line): (RobotsId, u32)) -> RuleRef {
+        RuleRef { robots, line }
+    }
 }
 
 /// When a request is judged.

@@ -35,7 +35,6 @@ pub struct Counts {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct OriginRows {
     /// Where requests were addressed.
-    #[serde(rename = "place")]
     pub origin_key: OriginKey,
     /// Whether it may be folded.
     pub is_stranger: bool,
@@ -67,7 +66,6 @@ pub struct TimesEnd {
     /// Whether its origin may be folded.
     pub is_stranger: bool,
     /// Its origin.
-    #[serde(rename = "place")]
     pub origin_key: OriginKey,
     /// Its crawler.
     pub crawler: CrawlerId,

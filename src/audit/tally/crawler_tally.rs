@@ -7,7 +7,7 @@ use crate::judge::{robots::RobotsId, verdict::RuleRef};
 use crate::merge::{Merge, merge_fields, sum};
 use crate::time::Day;
 
-use super::super::sums::{Span, Statuses, Sums, is_zero};
+use super::super::sums::{Span, Statuses, Sums, is_default};
 use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use super::{example::Example, short_map::ShortMap};
@@ -24,16 +24,16 @@ pub struct CrawlerTally {
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub violations: ShortMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
-    #[serde(rename = "readings")]
+    #[serde(skip_serializing_if = "is_default")]
     pub robots_fetches: FetchTally,
     /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub paces: ShortMap<RobotsId, DelayTally>,
     /// Requests from before the first snapshot of robots.txt.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub before_first: u64,
     /// Requests that are unreachable by what the logs themselves show.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub unreachable_by_logs: u64,
     /// Whether minutes and hours are known.
     #[serde(skip_serializing_if = "Times::are_kept")]

@@ -31,6 +31,7 @@ pub struct Example {
     #[serde(with = "serde_bytes")]
     pub target: Box<[u8]>,
     /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<UtcTime>,
 }
 

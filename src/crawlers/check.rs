@@ -1,7 +1,7 @@
 //! What is wrong, and what is odd, about a user's own list of crawlers.
 
 use crate::crawlers::registry::{Registry, builtin_rows, merged, read_file};
-use crate::crawlers::{crawler::Crawler, identify::Identified, table};
+use crate::crawlers::{crawler::Crawler, identify::Identified, table, table::Regexes};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct Checked {
 /// Where it cannot be read.
 pub fn check(path: &Path) -> Result<Checked> {
     let text = read_file(path)?;
-    let (rows, errors) = table::read_all(path, &text);
+    let (rows, errors) = table::read_all(path, &text, Regexes::Checked);
     let builtin = builtin_rows();
     let is_builtin =
         |name: &str| builtin.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));

@@ -5,6 +5,8 @@
 //! a reason to ask the regex. Both are read off the very expression that would
 //! be searched, already case-folded, so that there is nothing to keep in step.
 
+use std::sync::OnceLock;
+
 use regex_automata::{Input, meta, nfa::thompson::WhichCaptures, util::syntax};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -26,11 +28,29 @@ pub struct Pattern {
     /// in any ASCII case. Empty if there is no such set worth having: then always ask.
     pub needles: Vec<Vec<u8>>,
     /// `None` if holding a needle is all there is to it.
-    regex: Option<meta::Regex>,
+    regex: Option<LazyRegex>,
+}
+
+/// A regex that is built when it is first asked: most of a registry never are.
+#[derive(Debug)]
+struct LazyRegex {
+    text: Box<str>,
+    built: OnceLock<Result<meta::Regex, String>>,
+}
+
+impl LazyRegex {
+    fn built(&self) -> Result<&meta::Regex, String> {
+        self.built.get_or_init(|| build(&parse(&self.text)?)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether it matches; a regex that cannot be built matches nothing.
+    fn is_match(&self, user_agent: &[u8]) -> bool {
+        self.built().is_ok_and(|regex| regex.is_match(Input::new(user_agent)))
+    }
 }
 
 impl Pattern {
-    /// Compiles `text`: ASCII case-insensitive, bytes, `\b` and `\d` ASCII.
+    /// Reads `text`: ASCII case-insensitive, bytes, `\b` and `\d` ASCII.
     ///
     /// The error says what is wrong with it, on one line. A pattern that
     /// matches the empty text is refused, since it would match any browser.
@@ -38,39 +58,32 @@ impl Pattern {
         if let Some(needles) = names(text) {
             return Ok(Pattern { needles, regex: None });
         }
-        let hir = syntax::parse_with(text, &syntax_config()).map_err(|error| one_line(&error))?;
+        let hir = parse(text)?;
         if hir.properties().minimum_len() == Some(0) {
             return Err("it matches empty text, and therefore every user agent".to_owned());
         }
         if let Some(needles) = spellings(&hir).and_then(usable) {
             return Ok(Pattern { needles, regex: None });
         }
-        // Most regexes are never asked in a run, and those that are asked
-        // are known to hold a needle: nothing is worth building beforehand.
-        let config = meta::Config::new()
-            .auto_prefilter(false)
-            .dfa(false)
-            .onepass(false)
-            .utf8_empty(false)
-            .nfa_size_limit(Some(NFA_BYTES_MAX))
-            .which_captures(WhichCaptures::None);
-        let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
-        let regex = regex.map_err(|error| match error.size_limit() {
-            Some(_) => "it is too large; use shorter repetitions".to_owned(),
-            None => one_line(&error),
-        })?;
+        let regex = LazyRegex { text: text.into(), built: OnceLock::new() };
         Ok(Pattern { needles: required(&hir).unwrap_or_default(), regex: Some(regex) })
+    }
+
+    /// Builds what would otherwise be built when it is first asked, and says why that is not
+    /// possible.
+    pub fn check(&self) -> Result<(), String> {
+        self.regex.as_ref().map_or(Ok(()), |regex| regex.built().map(|_| ()))
     }
 
     /// Whether the regex agrees, where `user_agent` is known to hold a needle.
     pub fn is_confirmed(&self, user_agent: &[u8]) -> bool {
-        self.regex.as_ref().is_none_or(|regex| regex.is_match(Input::new(user_agent)))
+        self.regex.as_ref().is_none_or(|regex| regex.is_match(user_agent))
     }
 
     /// Whether `user_agent` matches, with nothing known beforehand.
     pub fn is_match(&self, user_agent: &[u8]) -> bool {
         match &self.regex {
-            Some(regex) => regex.is_match(Input::new(user_agent)),
+            Some(regex) => regex.is_match(user_agent),
             None => self.needles.iter().any(|needle| {
                 user_agent.windows(needle.len()).any(|part| part.eq_ignore_ascii_case(needle))
             }),
@@ -101,8 +114,25 @@ fn name(regex: &str) -> Option<Vec<u8>> {
     Some(name)
 }
 
-fn syntax_config() -> syntax::Config {
-    syntax::Config::new().case_insensitive(true).unicode(false).utf8(false)
+fn parse(text: &str) -> Result<Hir, String> {
+    let config = syntax::Config::new().case_insensitive(true).unicode(false).utf8(false);
+    syntax::parse_with(text, &config).map_err(|error| one_line(&error))
+}
+
+/// Those that are asked are known to hold a needle: nothing is worth building beforehand.
+fn build(hir: &Hir) -> Result<meta::Regex, String> {
+    let config = meta::Config::new()
+        .auto_prefilter(false)
+        .dfa(false)
+        .onepass(false)
+        .utf8_empty(false)
+        .nfa_size_limit(Some(NFA_BYTES_MAX))
+        .which_captures(WhichCaptures::None);
+    let regex = meta::Builder::new().configure(config).build_from_hir(hir);
+    regex.map_err(|error| match error.size_limit() {
+        Some(_) => "it is too large; use shorter repetitions".to_owned(),
+        None => one_line(&error),
+    })
 }
 
 /// The last line of a regex error, which says why; the ones before draw it.
@@ -263,7 +293,7 @@ mod tests {
         let mut count = 0;
         for text in texts {
             let Some(found) = names(text) else { continue };
-            let hir = syntax::parse_with(text, &syntax_config()).unwrap();
+            let hir = parse(text).unwrap();
             assert_eq!(Some(found), spellings(&hir).and_then(usable), "{text}");
             count += 1;
         }
@@ -301,7 +331,11 @@ mod tests {
             ("b*", "it matches empty text, and therefore every user agent"),
             ("(?:[a-z]{1000}){1000}", "it is too large; use shorter repetitions"),
         ] {
-            assert_eq!(Pattern::new(text).unwrap_err(), expected, "{text}");
+            assert_eq!(
+                Pattern::new(text).and_then(|pattern| pattern.check()).unwrap_err(),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -345,7 +379,7 @@ mod tests {
         for _ in 0..2000 {
             let text: String = (0..=below(5)).map(|_| PIECES[below(PIECES.len())]).collect();
             let Ok(pattern) = Pattern::new(&text) else { continue };
-            let regex = meta::Builder::new().syntax(syntax_config()).build(&text).unwrap();
+            let regex = meta::Builder::new().build_from_hir(&parse(&text).unwrap()).unwrap();
             for _ in 0..50 {
                 let haystack: String = (0..=below(6)).map(|_| TEXTS[below(TEXTS.len())]).collect();
                 check_sound(&text, &pattern, &regex, haystack.as_bytes());

@@ -2,7 +2,7 @@
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
 use crate::crawlers::identify::{Detector, Identified};
-use crate::crawlers::table::{self, RegistryRow};
+use crate::crawlers::table::{self, Regexes, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
 use std::{collections::HashMap, path::Path};
@@ -57,7 +57,7 @@ impl Registry {
     /// Where the file cannot be read or a row is not valid.
     pub fn with_file(path: &Path) -> Result<Registry> {
         let text = read_file(path)?;
-        let rows = merged(builtin_rows(), table::read(path, &text)?);
+        let rows = merged(builtin_rows(), table::read(path, &text, Regexes::Checked)?);
         if rows.len() > usize::from(u16::MAX) {
             let why = format!(
                 "{} crawlers with the built-in ones, but at most {} are possible; remove \
@@ -82,7 +82,7 @@ impl Registry {
             None => builtin_rows(),
             Some(path) => {
                 let text = read_file(path)?;
-                merged(builtin_rows(), table::read(path, &text)?)
+                merged(builtin_rows(), table::read(path, &text, Regexes::Checked)?)
             }
         };
         for name in names {
@@ -198,7 +198,7 @@ impl Registry {
 }
 
 pub(super) fn builtin_rows() -> Vec<RegistryRow> {
-    let rows = table::read(Path::new("builtin.csv"), BUILTIN);
+    let rows = table::read(Path::new("builtin.csv"), BUILTIN, Regexes::BuiltWhenAsked);
     let rows = rows.expect("the built-in list is read by every test");
     debug_assert_eq!(rows.last().map(|row| row.crawler.name.as_str()), Some(GENERIC_NAME));
     rows
@@ -224,4 +224,15 @@ pub(super) fn merged(mut builtin: Vec<RegistryRow>, own: Vec<RegistryRow>) -> Ve
     }
     rows.append(&mut builtin);
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_regex_can_be_built() {
+        let rows = table::read(Path::new("builtin.csv"), BUILTIN, Regexes::Checked);
+        assert!(rows.is_ok_and(|rows| rows.len() > 250));
+    }
 }

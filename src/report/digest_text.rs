@@ -11,15 +11,26 @@ pub const DIGEST_BYTES: usize = SHA256.len() + 64;
 /// Bytes of the text that names a snapshot: the beginning of its digest's.
 pub const SNAPSHOT_BYTES: usize = SHA256.len() + 16;
 
+/// The two hexadecimal digits of each byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
 /// The first `N` bytes of the text of `digest`: [`DIGEST_BYTES`] or [`SNAPSHOT_BYTES`].
 #[inline]
 pub fn digest_text<const N: usize>(digest: &Digest) -> [u8; N] {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut text = [0; N];
     let (name, digits) = text.split_at_mut(SHA256.len());
     name.copy_from_slice(SHA256);
     for (pair, byte) in digits.chunks_exact_mut(2).zip(digest.as_bytes()) {
-        pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+        pair.copy_from_slice(&HEX[usize::from(*byte)]);
     }
     text
 }

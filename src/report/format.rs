@@ -16,15 +16,21 @@ pub fn counted(number: u64, what: &str) -> String {
 
 /// Groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 2);
+    let mut text = String::new();
+    push_grouped(number, &mut text);
+    text
+}
+
+/// The same, at the end of `text`.
+pub fn push_grouped(number: u64, text: &mut String) {
+    let mut decimal = itoa::Buffer::new();
+    let digits = decimal.format(number);
     let (first, others) = digits.split_at((digits.len() - 1) % 3 + 1);
     text.push_str(first);
     for at in (0..others.len()).step_by(3) {
         text.push(',');
         text.push_str(&others[at..at + 3]);
     }
-    text
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl AuditRun {
         let judged = self.judged(judge, collected);
         let audit = judged.and_then(|judged| {
             let audit = self.report(&staging, output, &judged);
-            // The process ends now: to give memory back rule by rule takes longer than to end.
+            // The process ends now: to give memory back rule by rule takes longer than to end. So below.
             std::mem::forget(judged);
             audit
         });
@@ -149,7 +149,9 @@ impl AuditRun {
         let (audit, summary) = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        Ok(conclude(&audit, &summary, output, &self.setup)?.0)
+        let (status, _) = conclude(&audit, &summary, output, &self.setup)?;
+        std::mem::forget(audit);
+        Ok(status)
     }
 
     fn write_tally(

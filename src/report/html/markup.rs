@@ -10,8 +10,35 @@ use super::super::format::grouped;
 const CHARS_MAX: usize = 160;
 
 /// The beginning of what strangers wrote, set off from our own words.
-pub fn code(text: &str) -> Markup {
-    html! { code { (cut(text)) } }
+pub fn code<T: AsRef<str>>(text: T) -> Quoted<T> {
+    Quoted(text)
+}
+
+/// What [`code`] makes: written into the page itself, without a text of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<T>(T);
+
+impl<T: AsRef<str>> Render for Quoted<T> {
+    fn render_to(&self, buffer: &mut String) {
+        buffer.push_str("<code>");
+        cut(self.0.as_ref()).render_to(buffer);
+        buffer.push_str("</code>");
+    }
+}
+
+/// A word that stands out, in the class of that name.
+#[derive(Clone, Copy, Debug)]
+pub struct Badge(pub &'static str, pub &'static str);
+
+impl Render for Badge {
+    fn render_to(&self, buffer: &mut String) {
+        let Badge(class, text) = self;
+        buffer.push_str("<span class=\"badge ");
+        class.render_to(buffer);
+        buffer.push_str("\">");
+        text.render_to(buffer);
+        buffer.push_str("</span>");
+    }
 }
 
 /// The beginning of `text`, and `…` where more follows.
@@ -67,10 +94,13 @@ mod tests {
     fn nothing_that_strangers_write_is_markup() {
         let text = "<a href=\"x\" b='&'>";
         let escaped = "&lt;a href=&quot;x&quot; b='&amp;'&gt;";
-        assert_eq!(code(text).0, format!("<code>{escaped}</code>"));
+        assert_eq!(code(text).render().0, format!("<code>{escaped}</code>"));
         assert_eq!(html! { p title=(text) {} }.0, format!("<p title=\"{escaped}\"></p>"));
-        assert_eq!(code(&"ß".repeat(200)).0, format!("<code>{}…</code>", "ß".repeat(CHARS_MAX)));
-        assert_eq!(code(&"ß".repeat(CHARS_MAX)).0.matches('…').count(), 0);
+        assert_eq!(
+            code(&"ß".repeat(200)).render().0,
+            format!("<code>{}…</code>", "ß".repeat(CHARS_MAX))
+        );
+        assert_eq!(code(&"ß".repeat(CHARS_MAX)).render().0.matches('…').count(), 0);
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn excerpt(model: &PageModel<'_>, rule: &DecidingRule) -> Markup {
                     @if before.is_some_and(|before| before + 1 < *line) {
                         tr class="gap" aria-hidden="true" { td {} td { "⋮" } } "\n"
                     }
-                    @let text = code(&rule_text(shown.field, shown.value));
+                    @let text = code(rule_text(shown.field, shown.value));
                     @let is_marked = *line == rule.line;
                     tr class=[is_marked.then_some("broken")] {
                         th scope="row" { (line) }

@@ -7,14 +7,17 @@ use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 
-use super::super::format::{grouped, percent};
+use super::super::format::{grouped, percent, push_grouped};
 use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
-use super::markup::{code, cut, minute};
+use super::markup::{Badge, code, cut, minute};
 
 /// Rows beyond which a table scrolls in a frame of its own.
 const ROWS_UNFRAMED: usize = 15;
+
+/// Bytes of most rows.
+const ROW_BYTES_USUAL: usize = 1024;
 
 /// What stands in a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,12 +45,12 @@ impl HtmlCell {
 
     /// What strangers wrote.
     pub fn code(text: &str) -> HtmlCell {
-        HtmlCell::of(code(text))
+        HtmlCell::of(code(text).render())
     }
 
     /// A word that stands out, in the class of that name.
     pub fn badge(class: &'static str, text: &'static str) -> HtmlCell {
-        HtmlCell::of(html! { span class={ "badge " (class) } { (text) } })
+        HtmlCell::of(Badge(class, text).render())
     }
 
     /// Parts of a whole bar, each with the class of its colour and what it is.
@@ -77,7 +80,7 @@ impl Render for Known {
     fn render_to(&self, buffer: &mut String) {
         match self.0 {
             // Digits and commas need no escaping.
-            Some(number) => buffer.push_str(&grouped(number)),
+            Some(number) => push_grouped(number, buffer),
             None => "–".render_to(buffer),
         }
     }
@@ -89,8 +92,8 @@ struct SortedBy(Option<u64>);
 impl Render for SortedBy {
     fn render_to(&self, buffer: &mut String) {
         match self.0 {
-            Some(number) => number.render_to(buffer),
-            None => (-1).render_to(buffer),
+            Some(number) => buffer.push_str(itoa::Buffer::new().format(number)),
+            None => buffer.push_str("-1"),
         }
     }
 }
@@ -124,7 +127,12 @@ impl<'a, T> HtmlTable<'a, T> {
     pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
-        let rows = of.iter().map(|_| html! {}).collect();
+        let empty = || {
+            let mut row = html! {};
+            row.0.reserve(ROW_BYTES_USUAL);
+            row
+        };
+        let rows = of.iter().map(|_| empty()).collect();
         HtmlTable { id, caption, file, of, total, columns: Vec::new(), rows }
     }
 
@@ -170,14 +178,14 @@ impl<'a, T> HtmlTable<'a, T> {
 
     /// A column of what strangers wrote.
     pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
-        self.column(title, Kind::Text, |of| HtmlCell::code(&text(of)))
+        self.cells(title, Kind::Text, |of| (code(text(of)), None::<u64>))
     }
 
     /// A column of identities.
     pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
-        self.column("Identity", Kind::Text, |of| {
+        self.cells("Identity", Kind::Text, |of| {
             let word = identity(of).as_str();
-            HtmlCell::badge(word, word)
+            (Badge(word, word), None::<u64>)
         })
     }
 

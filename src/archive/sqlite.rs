@@ -282,7 +282,7 @@ mod tests {
         std::fs::write(&text, "User-agent: *\n").unwrap();
         refuses(&text, "is not an archive; ");
         assert_eq!(std::fs::read(&text).unwrap(), b"User-agent: *\n");
-        let sqlite = dir.path().join("other.sqlite");
+        let sqlite = dir.path().join("other.db");
         Connection::open(&sqlite).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
         let before = std::fs::read(&sqlite).unwrap();
         refuses(&sqlite, "is an SQLite file of another program");

@@ -108,7 +108,7 @@ const HEAD: &str = include_str!("init.toml");
 const UNKNOWN_ROBOTS: &str = "\
 # Which robots.txt is it? No file was found for it, so it is fetched, and kept with its history.
 # robots = \"/var/www/html/robots.txt\"
-robots = \"robots.sqlite\"
+robots = \"robots.db\"
 fetch = true
 ";
 

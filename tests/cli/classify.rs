@@ -285,10 +285,10 @@ fn rows_may_be_judged_at_a_time() {
         let text = format!("User-agent: *\nDisallow: {rule}\n");
         sandbox.write(&format!("dated/h.example/{day}T00:00:00Z.txt"), text);
     }
-    sandbox.run("robots import -q -a h.sqlite dated").exits(0);
+    sandbox.run("robots import -q -a h.db dated").exits(0);
     let input = "url,t\nhttps://h.example/a,2026-01-15\nhttps://h.example/b,2026-02-01T12:00:00Z\n\
                  https://h.example/b,2026-02-03\nhttps://h.example/b,1735689600\nhttps://h.example/b,x\n";
-    let options = "classify --robots h.sqlite --token bot -q --input-format csv --time-column t -";
+    let options = "classify --robots h.db --token bot -q --input-format csv --time-column t -";
     let ran = sandbox.run_with_input(options, input.as_bytes()).exits(0);
     let expected = [
         "disallowed | rule | /a",

@@ -59,6 +59,9 @@ mod mutex;
 mod named_enum;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
+pub mod numbers;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod staged;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

@@ -6,10 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::crawlers::check::check;
 use crate::error::Result;
+use crate::numbers::{counted, grouped};
 use crate::report::crawlers_json::{crawler_json, identified_json, list_json};
 use crate::report::crawlers_text::{crawler_text, identified_text, list_text};
 use crate::report::escape::visible;
-use crate::report::format::{counted, grouped};
 
 use super::shared::{error, print, registry, unknown_crawler, warn};
 use super::{exit_status::ExitStatus, fetch_ranges::FetchRangesArgs, help::short};

@@ -19,7 +19,7 @@ use crate::mutex::lock;
 use crate::net::batch::{FetchProgress, fetch_all};
 use crate::net::settings::{Reach, Settings};
 use crate::net::{fetch::Fetched, rate_limit::RateLimit};
-use crate::report::format::{counted, grouped};
+use crate::numbers::{counted, grouped};
 use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::first_pass::{check_can_be_read_twice, first_pass};

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::error::{Error, Result};
 use crate::nightly::init::{DetectedFiles, LOGS};
-use crate::report::format::counted;
+use crate::numbers::counted;
 
 use super::{exit_status::ExitStatus, help::short, shared::print};
 

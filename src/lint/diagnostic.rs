@@ -109,11 +109,6 @@ pub(super) fn quote(text: &[u8]) -> Vec<u8> {
     [b"'", &text[..end], b"...'"].concat()
 }
 
-/// "1 rule", "2 rules".
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The first few of `names`, and how many more there are.
 pub(super) fn few(names: &[&[u8]]) -> Vec<u8> {
     const SHOWN_MAX: usize = 5;

@@ -1,8 +1,9 @@
 //! The values of User-agent lines: whom they name, and what parsers read of them.
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
-use crate::lint::diagnostic::{Diagnostics, counted, few, quote, quoting, say, short};
+use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say, short};
 use crate::lint::{catalogue::Code, known_tokens::KnownTokens};
+use crate::numbers::counted;
 use crate::robots::field::strip;
 use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
@@ -209,7 +210,7 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
         let verb = if written.len() == 1 { "is" } else { "are" };
         let message = say(
             "{} {} not known here: {}",
-            &[counted(written.len(), "name").as_bytes(), verb.as_bytes(), &few(&written)],
+            &[counted(written.len() as u64, "name").as_bytes(), verb.as_bytes(), &few(&written)],
         );
         (
             message,

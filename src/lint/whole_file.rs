@@ -1,7 +1,8 @@
 //! The file as a whole: whether it is text, and how much of it counts.
 
 use crate::lint::catalogue::Code;
-use crate::lint::diagnostic::{Diagnostics, counted};
+use crate::lint::diagnostic::Diagnostics;
+use crate::numbers::counted;
 use crate::robots::field::{self, Content, FieldKind};
 use crate::robots::lines::{self, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
@@ -61,7 +62,7 @@ fn diagnose_html(text: &[u8], diagnostics: &mut Diagnostics) {
     diagnostics.add(1, Code::Html, || {
         let found = match fields {
             0 => "none of its lines can".to_owned(),
-            fields => format!("only {} of it can", counted(fields, "line")),
+            fields => format!("only {} of it can", counted(fields as u64, "line")),
         };
         let message = format!("the file is an HTML page; {found} be read as robots.txt");
         let advice =

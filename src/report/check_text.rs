@@ -7,9 +7,10 @@ use crate::explain::{DialectVerdict, Explanation, File, Located, Undecided};
 use crate::explain::{checked_crawler::CrawlerKind, in_force::InForce, reason::DecisionReason};
 use crate::judge::explained::{Bound, BoundBy, Match, PatternForm};
 use crate::judge::timeline::Ruling;
+use crate::numbers::counted;
 
 use super::check_words::{
-    binding_words, change, count, dialect_name, name, reason, shown, undecided_words, verdict,
+    binding_words, change, dialect_name, name, reason, shown, undecided_words, verdict,
 };
 use super::{age::age_text, escape::visible, robots_rules::field_name};
 
@@ -122,7 +123,7 @@ fn file_rows(file: &File, rows: &mut Rows) {
     let size = if robots.size_bytes > robots.parsed_bytes {
         format!("{} bytes, of which the first {} count", robots.size_bytes, robots.parsed_bytes)
     } else {
-        count(robots.size_bytes, "byte")
+        counted(robots.size_bytes as u64, "byte")
     };
     rows.add("robots.txt", &format!("{}  ({size})", visible(file.source.as_bytes())));
     rows.add("", &robots.digest.to_string());
@@ -206,7 +207,7 @@ fn group(bound: &Bound<'_>, rows: &mut Rows) {
 fn contents(bound: &Bound<'_>) -> String {
     let rules = match bound.rules.len() {
         0 => "no rules".to_owned(),
-        rules => count(rules, "rule"),
+        rules => counted(rules as u64, "rule"),
     };
     match bound.groups {
         1 => rules,
@@ -258,7 +259,7 @@ fn rules(bound: Option<&Bound<'_>>, asked: &DialectVerdict<'_>, rows: &mut Rows)
         1 => ("1".to_owned(), ":"),
         found => (found.to_string(), ", the strongest first:"),
     };
-    rows.add("matches", &format!("{found} of {}{order}", count(total, "rule")));
+    rows.add("matches", &format!("{found} of {}{order}", counted(total as u64, "rule")));
     let shown_matches = &matches[..matches.len().min(SHOWN_MAX)];
     let line_width = width(shown_matches.iter().map(|found| found.rule.line as usize));
     let length_width = width(shown_matches.iter().map(Match::length));

@@ -166,8 +166,3 @@ pub fn shown(bytes: &[u8]) -> String {
         Some((end, _)) => format!("{}... ({} bytes)", &text[..end], bytes.len()),
     }
 }
-
-/// `1 rule`, `2 rules`.
-pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}

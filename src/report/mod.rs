@@ -18,7 +18,6 @@ pub mod directory;
 pub mod escape;
 pub mod files;
 pub mod findings;
-pub mod format;
 pub mod formats_text;
 pub mod html;
 pub mod json_lines;

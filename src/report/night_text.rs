@@ -3,8 +3,8 @@
 use crate::audit::sums::Sums;
 use crate::time::Day;
 
-use super::format::{counted, grouped, percent};
 use super::{escape::visible, nights::EventRow};
+use crate::numbers::{counted, grouped, percent};
 
 /// How each page begins, by which a page of ours is recognised.
 pub const HEADLINE_START: &str = "botaudit: ";

@@ -7,8 +7,8 @@ use crate::crawlers::identity::Identity;
 use super::aligned::{cut, line, widths};
 use super::csv::not_bound_reason;
 use super::escape::shown;
-use super::format::{counted, grouped, percent};
 use super::page_model::{PageModel, text as page_text};
+use crate::numbers::{counted, grouped, percent};
 
 /// Crawlers that are named where a draft would change something.
 const CHANGED_SHOWN: usize = 3;

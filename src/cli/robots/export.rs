@@ -9,7 +9,7 @@ use crate::error::Result;
 
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::ArchiveArg;
-use crate::report::format::counted;
+use crate::numbers::counted;
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 

@@ -19,7 +19,7 @@ use super::super::progress::{Show, follow};
 use super::super::shared::{note, warn};
 use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
-use crate::report::format::{counted, grouped};
+use crate::numbers::{counted, grouped};
 
 /// Problems that are told one by one; of the rest the number.
 const PROBLEMS_SHOWN_MAX: usize = 20;

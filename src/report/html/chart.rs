@@ -3,7 +3,7 @@
 
 use maud::{Markup, Render, html};
 
-use super::super::format::grouped;
+use crate::numbers::grouped;
 
 /// Width and height of a drawing in its own units; it is stretched to its frame.
 const WIDTH: f64 = 1_000.0;

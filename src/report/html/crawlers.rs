@@ -7,11 +7,11 @@ use maud::{Markup, Render, html};
 use crate::audit::{sums::Sums, tally::crawler_tally::Actor};
 use crate::crawlers::identity::Identity;
 
-use super::super::format::percent;
 use super::super::page_model::{PageModel, is_itself, text};
 use super::super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest};
 use super::chart::{LegendEntry, legend};
 use super::table::{HtmlCell, HtmlTable, Kind};
+use crate::numbers::percent;
 
 /// What the colours of identities mean.
 pub const IDENTITIES: [LegendEntry; 3] =

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::super::format::grouped;
 use super::chart::figure;
+use crate::numbers::grouped;
 
 /// Shades of a colour, the least first.
 const SHADES: usize = 5;

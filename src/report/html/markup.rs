@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, Render, html};
 
-use super::super::format::grouped;
+use crate::numbers::grouped;
 
 /// Characters of a stranger's text that are shown; the CSV has all.
 const CHARS_MAX: usize = 160;

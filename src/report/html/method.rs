@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::audit::input_tally::Input;
 
 use super::super::files::{PAGE, RUN_JSON};
-use super::super::{escape::shown, format::grouped, page_model::PageModel};
+use super::super::{escape::shown, page_model::PageModel};
 use super::{markup::code, table::HtmlTable};
+use crate::numbers::grouped;
 
 const WORDS: &[(&str, &str)] = &[
     (

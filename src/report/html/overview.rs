@@ -9,9 +9,9 @@ use crate::crawlers::{crawler::CrawlerId, identity::Identity};
 use crate::time::UtcTime;
 
 use super::super::escape::shown;
-use super::super::format::{counted, grouped, percent};
 use super::super::page_model::{PageModel, is_itself, text};
 use super::markup::{code, cut, listed, minute, named, strong, strongly_counted};
+use crate::numbers::{counted, grouped, percent};
 
 /// The title of the document, as text.
 pub fn title(model: &PageModel<'_>) -> String {

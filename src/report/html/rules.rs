@@ -7,11 +7,11 @@ use crate::digest::Digest;
 use crate::judge::robots::DecidingRule;
 
 use super::super::escape::visible;
-use super::super::format::{counted, grouped, percent};
 use super::super::page_model::{PageModel, rule::RuleTotals, text};
 use super::super::robots_rules::{NearLine, field_name};
 use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
+use crate::numbers::{counted, grouped, percent};
 
 /// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
 const LINES_AROUND: u32 = 5;

@@ -7,11 +7,11 @@ use crate::audit::tally::crawler_tally::Actor;
 use crate::crawlers::identity::Identity;
 use crate::time::UtcTime;
 
-use super::super::format::{grouped, percent, push_grouped};
 use super::super::page_model::heaviest::Heaviest;
 use super::super::page_model::{PageModel, ROWS_MAX};
 use super::chart::{LegendEntry, bar};
 use super::markup::{Badge, code, cut, minute};
+use crate::numbers::{grouped, percent, push_grouped};
 
 /// Rows beyond which a table scrolls in a frame of its own.
 const ROWS_UNFRAMED: usize = 15;

@@ -10,11 +10,11 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::judge::robots::DecidingRule;
 
 use super::super::escape::visible;
-use super::super::format::{counted, grouped};
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest, text};
 use super::chart::{LegendEntry, legend};
 use super::markup::code;
 use super::table::{HtmlCell, HtmlTable, Kind};
+use crate::numbers::{counted, grouped};
 
 /// The table that has all of it.
 const FILE: &str = "what-if.csv";

@@ -1,4 +1,4 @@
-//! A directory with one robots.txt an origin, told by file name.
+//! A directory with one robots.txt for each origin, named by file name.
 //!
 //! `host`, `host.txt` and `host/robots.txt` govern the host under any scheme on
 //! its default port; `scheme_host_port.txt` governs exactly that origin, and
@@ -9,27 +9,37 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::visible_entries;
-use crate::url::origin::{Origin, canonical_host};
+use crate::url::origin::{Origin, canonical_host, default_port};
 
-/// The index of a directory: names only, no file is read before it is asked for.
+use super::snapshot::read_body;
+
+/// Schemes that a file name may begin with.
+const SCHEMES: [&str; 3] = ["http", "https", "ftp"];
+
+/// The index of a directory: names only, no file is read before it is needed.
 #[derive(Debug, Default)]
 pub struct Directory {
     exact: HashMap<Origin, PathBuf>,
     by_host: HashMap<String, PathBuf>,
-    /// Entries whose name is no host, in alphabetical order.
+    /// Entries whose name is not a host, in alphabetical order.
     pub ignored: Vec<PathBuf>,
 }
 
 impl Directory {
-    /// Lists `path`. Hidden entries are passed over.
+    /// Lists `path`. Hidden entries are skipped.
     ///
     /// # Errors
-    /// Where it cannot be listed, two files govern the same origin, or no file governs any.
+    /// Where it cannot be listed, two different files govern one origin, a name has a scheme but no
+    /// port, or no file governs any origin.
     pub fn open(path: &Path) -> Result<Directory> {
         let entries = visible_entries(path);
         let entries = entries.map_err(|err| Error::io("cannot list --robots", path, err))?;
         let mut directory = Directory::default();
-        entries.into_iter().try_for_each(|entry| directory.add(entry))?;
+        let faults: Vec<String> =
+            entries.into_iter().filter_map(|entry| directory.add(entry).err()).collect();
+        if !faults.is_empty() {
+            return Err(Error::usage(faults.join("; ")));
+        }
         if directory.exact.is_empty() && directory.by_host.is_empty() {
             let why = "contains no robots.txt; name the files example.com, example.com.txt, \
                        example.com/robots.txt or https_example.com_8443.txt";
@@ -47,12 +57,12 @@ impl Directory {
         self.exact.get(origin).or_else(by_host).map(PathBuf::as_path)
     }
 
-    /// All files that govern an origin, in no order.
+    /// All files that govern an origin, unordered.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)
     }
 
-    fn add(&mut self, path: PathBuf) -> Result<()> {
+    fn add(&mut self, path: PathBuf) -> std::result::Result<(), String> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             self.ignored.push(path);
             return Ok(());
@@ -61,14 +71,16 @@ impl Directory {
         let stem = if is_dir { name } else { name.strip_suffix(".txt").unwrap_or(name) };
         let is_txt = !is_dir && stem.len() < name.len();
         if is_txt && let Some(origin) = exact_origin(stem) {
-            let earlier = self.exact.insert(origin.clone(), path.clone());
-            return only_one(earlier, &path, origin.as_str());
+            let governed = origin.to_string();
+            return only_one(self.exact.insert(origin, path.clone()), &path, &governed);
         }
         let file = if is_dir { path.join("robots.txt") } else { path.clone() };
+        if let Some(right) = with_port(stem).filter(|_| file.is_file()) {
+            return Err(format!("{} governs no origin; rename it to {right}", path.display()));
+        }
         match canonical_host(stem.as_bytes()) {
             Some(host) if looks_like_host(&host) && file.is_file() => {
-                let earlier = self.by_host.insert(host.clone(), file.clone());
-                only_one(earlier, &file, &host)
+                only_one(self.by_host.insert(host.clone(), file.clone()), &file, &host)
             }
             _ => {
                 self.ignored.push(path);
@@ -82,25 +94,44 @@ impl Directory {
 pub(super) fn exact_origin(name: &str) -> Option<Origin> {
     let (scheme, rest) = name.split_once('_')?;
     let (host, port) = rest.rsplit_once('_')?;
-    if !matches!(scheme, "http" | "https" | "ftp") {
+    if !SCHEMES.contains(&scheme) {
         return None;
     }
     Origin::new(scheme.as_bytes(), host.as_bytes(), Some(port.parse().ok()?))
 }
 
-/// A name with a dot, an address, or `localhost`: `README` and `Makefile` are no hosts.
+/// A name with a dot, an address, or `localhost`: `README` and `Makefile` are not hosts, and
+/// `https_example.com` is not one either.
 pub(super) fn looks_like_host(host: &str) -> bool {
-    host.contains(['.', ':']) || host == "localhost"
+    (host.contains(['.', ':']) || host == "localhost") && with_port(host).is_none()
 }
 
-fn only_one(earlier: Option<PathBuf>, path: &Path, governed: &str) -> Result<()> {
-    match earlier {
+/// What to write for `https_example.com`, which lacks a port, and for `https_example.com_443`
+/// without `.txt`.
+fn with_port(stem: &str) -> Option<String> {
+    let (scheme, host) = stem.split_once('_').filter(|(scheme, _)| SCHEMES.contains(scheme))?;
+    if exact_origin(stem).is_some() {
+        return Some(format!("{stem}.txt"));
+    }
+    let port = default_port(scheme)?;
+    Some(format!("{stem}_{port}.txt, or to {host}.txt for any scheme"))
+}
+
+/// Two files for what is `governed` must be equal.
+fn only_one(
+    earlier: Option<PathBuf>,
+    path: &Path,
+    governed: &str,
+) -> std::result::Result<(), String> {
+    let is_equal =
+        |earlier: &Path| matches!((read_body(earlier), read_body(path)), (Ok(a), Ok(b)) if a == b);
+    match earlier.filter(|earlier| !is_equal(earlier)) {
         None => Ok(()),
-        Some(earlier) => {
-            let why =
-                format!("is for {governed}, and so is {}; remove one of them", earlier.display());
-            Err(Error::invalid_file(path, why))
-        }
+        Some(earlier) => Err(format!(
+            "{} and {} differ, and both are for {governed}; remove one of them",
+            earlier.display(),
+            path.display()
+        )),
     }
 }
 
@@ -114,7 +145,7 @@ mod tests {
         for name in names {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "User-agent: *\n").unwrap();
+            fs::write(&path, format!("# {}\n", path.display())).unwrap();
         }
         let directory = Directory::open(dir.path());
         (dir, directory)
@@ -149,14 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_for_one_origin_are_an_error_that_names_both() {
-        let (_dir, directory) = directory_of(&["example.com", "example.com.txt"]);
-        let message = directory.unwrap_err().to_string();
-        assert!(message.contains("example.com.txt: is for example.com, and so is "), "{message}");
-    }
-
-    #[test]
-    fn what_is_no_host_is_passed_over() {
+    fn other_names_are_skipped() {
         let (_dir, directory) = directory_of(&["README", "example.com", ".hidden.com"]);
         assert_eq!(directory.unwrap().ignored.len(), 1);
         let (_dir, directory) = directory_of(&["README"]);

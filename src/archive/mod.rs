@@ -44,6 +44,7 @@ impl Store {
     /// Where `path` is missing or unreadable, a directory names one origin twice, or an archive is
     /// not of this version.
     pub fn open(path: &Path) -> Result<Store> {
+        refuse_url(path)?;
         let metadata =
             std::fs::metadata(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
         if metadata.is_dir() {
@@ -99,4 +100,21 @@ impl Store {
             Store::Directory(_) | Store::Archive(_) => Ok(None),
         }
     }
+}
+
+/// That `path`, maybe below a directory, is not a URL.
+///
+/// # Errors
+/// Where it is one.
+pub fn refuse_url(path: &Path) -> Result<()> {
+    let text = path.to_string_lossy();
+    let start = ["http://", "https://"].iter().find_map(|scheme| text.find(scheme));
+    let Some(url) = start.map(|start| &text[start..]).filter(|_| !path.exists()) else {
+        return Ok(());
+    };
+    let origin = Origin::parse(url.as_bytes()).map_or_else(|| url.to_owned(), |of| of.to_string());
+    Err(Error::usage(format!(
+        "--robots {url} is a URL, not a file; download it to an archive and use that: botaudit \
+         robots fetch --archive robots.db {origin}"
+    )))
 }

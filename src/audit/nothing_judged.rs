@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::logs::{limitation::Limitation, reject::Skip};
+use crate::numbers::counted;
 use crate::url::origin::Origin;
 
 use super::tally::header::{Header, RobotsVersion};
@@ -28,23 +29,23 @@ pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
 
 /// All files that were judged by are something else. What servers gave stays what they gave: by an
 /// archive, a page in place of a robots.txt allows everything.
-fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
+pub(super) fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if rulings.is_archive || audit.robots.is_empty() {
         return None;
     }
-    // A file in a directory may be empty to allow everything; one that is given alone was mistaken.
+    // A file in a directory may be empty to allow everything; one that is given alone is a mistake.
     let is_foreign = |robots: &RobotsVersion| {
-        robots.is_foreign || (rulings.is_single_file && robots.size_bytes == 0)
+        robots.foreign.is_some() || (rulings.is_single_file && robots.size_bytes == 0)
     };
     if !audit.robots.iter().all(|(_, robots)| is_foreign(&robots.version)) {
         return None;
     }
     let names: Vec<&str> = audit.robots.iter().map(|(name, _)| name.as_str()).collect();
-    let is_empty = audit.robots.iter().all(|(_, robots)| robots.version.size_bytes == 0);
-    let what = match (is_empty, names.len()) {
-        (true, _) => "is empty",
-        (false, 1) => "is not a robots.txt: it has other text and no User-agent line",
-        (false, _) => "are not robots.txt files: they have other text and no User-agent lines",
+    let foreign = audit.robots.first().and_then(|(_, robots)| robots.version.foreign);
+    let what = match (foreign, names.len()) {
+        (None, _) => "is empty".to_owned(),
+        (Some(what), 1) => format!("is not a robots.txt but {}", what.as_str()),
+        (Some(_), _) => "are not robots.txt files but pages or other text".to_owned(),
     };
     Some(format!(
         "{} {what}; use --robots with the file that the site serves as /robots.txt, or add \
@@ -59,21 +60,28 @@ fn no_lines(audit: &ReportModel) -> Option<String> {
     if sum(|input| input.tally.parsed_lines()) > 0 {
         return None;
     }
-    let why = match sum(|input| input.tally.skipped[Skip::OutsideTime as usize]) {
+    let names: Vec<&str> = audit.inputs.iter().map(|input| input.summary.name.as_str()).collect();
+    let names = first_of(&names);
+    Some(match sum(|input| input.tally.skipped[Skip::OutsideTime as usize]) {
         0 if sum(|input| input.tally.rejected_lines()) > 0 => {
-            "no line could be parsed; to see why, run: botaudit formats detect"
+            format!("no line of {names} could be parsed; to see why, run: botaudit formats detect")
         }
-        0 => {
-            "the logs contain no requests; use other logs, or check that the server writes to \
-              these"
+        0 => format!(
+            "no requests in {names}; use other logs, or check that the server writes to these"
+        ),
+        _ => {
+            let of = |name: &str| Some(format!("--{name} {}", audit.options.get(name).as_str()?));
+            let window: Vec<String> = ["since", "until"].into_iter().filter_map(of).collect();
+            format!(
+                "all requests of {names} are outside {}; use other times, or other logs",
+                window.join(" and ")
+            )
         }
-        _ => "all requests are outside --since and --until; use other times, or other logs",
-    };
-    Some(why.to_owned())
+    })
 }
 
 /// No crawler can be told from a browser.
-fn no_user_agents(audit: &ReportModel) -> Option<String> {
+pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
         let format = input.summary.format.as_ref();
@@ -102,14 +110,25 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
                 .to_owned(),
         );
     }
+    let origins = unknown_origins(audit);
+    if origins.keys().all(|origin| *origin == OriginKey::Unnamed.to_string()) {
+        return Some("the log names no host; add --origin https://example.com".to_owned());
+    }
+    Some(without_robots_txt(origins, rulings))
+}
+
+/// Requests to origins of which no robots.txt is known.
+pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
     let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
     for (origin, _, tally) in audit.actors() {
         *origins.entry(origin).or_default() += tally.total().unknown;
     }
     origins.retain(|_, requests| *requests > 0);
-    if origins.keys().all(|origin| *origin == OriginKey::Unnamed.to_string()) {
-        return Some("the log names no host; add --origin https://example.com".to_owned());
-    }
+    origins
+}
+
+/// The `origins` by requests, and where to put their robots.txt.
+pub(super) fn without_robots_txt(origins: BTreeMap<&str, u64>, rulings: &Rulings) -> String {
     let mut origins: Vec<(&str, u64)> = origins.into_iter().collect();
     origins.sort_by_key(|&(origin, requests)| (std::cmp::Reverse(requests), origin));
     let described: Vec<String> =
@@ -119,15 +138,14 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     } else if rulings.is_single_file {
         "use --robots with a directory of such files, or add --fetch"
     } else {
-        "add files with these names to the directory, or add --fetch"
+        "for your own hosts, add files with these names to the directory, or add --fetch"
     };
     let described: Vec<&str> = described.iter().map(String::as_str).collect();
-    Some(format!("no robots.txt of the hosts in the logs: {}; {next}", first_of(&described)))
+    format!("no robots.txt of the hosts in the logs: {}; {next}", first_of(&described))
 }
 
 /// `https://example.com (12 requests, file example.com.txt)`.
 fn described(origin: &str, requests: u64, rulings: &Rulings) -> String {
-    let s = if requests == 1 { "" } else { "s" };
     let file = Origin::parse(origin.as_bytes()).filter(|_| !rulings.is_archive).map(|origin| {
         let (scheme, host) = (origin.scheme(), origin.host());
         match origin.port() {
@@ -135,10 +153,13 @@ fn described(origin: &str, requests: u64, rulings: &Rulings) -> String {
             None => format!(", file {host}.txt"),
         }
     });
-    format!("{origin} ({requests} request{s}{})", file.unwrap_or_default())
+    let other = rulings.other_schemes.get(origin);
+    let other = other.map(|source| format!("; {source} is for the other scheme only"));
+    let (file, other) = (file.unwrap_or_default(), other.unwrap_or_default());
+    format!("{origin} ({}{file}{other})", counted(requests, "request"))
 }
 
-fn first_of(names: &[&str]) -> String {
+pub(super) fn first_of(names: &[&str]) -> String {
     let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMED_MAX) {
         0 => shown,

@@ -3,7 +3,7 @@
 //! Lines that are skipped count on neither side. A report on a log that was not
 //! understood would say that nothing happened, so there is none.
 
-use crate::logs::reject::Reject;
+use crate::logs::{json::proposal::proposal, reject::Reject};
 
 use super::input_tally::{Input, RejectTally};
 use super::tally::Tally;
@@ -33,6 +33,10 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     }
     if low.len() > DESCRIBED_MAX {
         text.push_str(&format!("and {} more files; ", low.len() - DESCRIBED_MAX));
+    }
+    let own_names = tally.header.options.get("json_fields");
+    if let Some(proposal) = json_proposal(first).filter(|_| own_names.is_null()) {
+        return Some(text + &proposal);
     }
     let percent = percent(first).floor();
     text.push_str(&format!(
@@ -78,6 +82,12 @@ fn described(input: &Input) -> String {
         text.push_str(&format!(", first unparsed line: {line} ({})", reason.as_str()));
     }
     text
+}
+
+/// What to say of the keys of a JSON log that was not understood.
+fn json_proposal(input: &Input) -> Option<String> {
+    let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
+    samples.min().and_then(|(_, line)| proposal(line))
 }
 
 fn first_line((reason, tally): (Reject, &RejectTally)) -> Option<(u64, Reject)> {

@@ -1,15 +1,27 @@
 //! What a user should know before acting on a report: each thing said once.
 
+use std::collections::BTreeSet;
+
 use crate::judge::timeline::BeforeFirst;
 use crate::logs::limitation::Limitation;
+use crate::numbers::counted;
+use crate::url::origin::Origin;
 
 use super::identity_warnings::{and_more, named};
-use super::tally::{rows::STRANGERS_MAX, rulings::Rulings};
+use super::nothing_judged::{
+    first_of, no_robots_txt, no_user_agents, unknown_origins, without_robots_txt,
+};
+use super::tally::{header::Header, rows::STRANGERS_MAX, rulings::Rulings};
 use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// The warnings of a finished audit; `failures` are robots.txt files that could not be read.
-pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -> Vec<String> {
+pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> Vec<String> {
+    let rulings = &header.rulings;
     let mut warnings = failures;
+    // A night repeats nothing that is true of every night.
+    if header.days.is_empty() {
+        warnings.extend(setup_warnings(audit, rulings));
+    }
     warnings.extend(ignored_names(rulings));
     warnings.extend(about_inputs(
         audit,
@@ -19,7 +31,6 @@ pub fn warnings(audit: &ReportModel, rulings: &Rulings, failures: Vec<String>) -
     warnings.extend(
         Limitation::ALL.into_iter().filter_map(|limitation| about_format(audit, limitation)),
     );
-    warnings.extend(unnamed_origin(audit, rulings));
     warnings.extend(before_first(audit));
     if audit.actors().any(|(origin, _, _)| origin == OriginKey::Others.to_string()) {
         let why = format!(
@@ -87,13 +98,115 @@ fn before_first(audit: &ReportModel) -> Option<String> {
     })
 }
 
-/// With one robots.txt an origin, a log without hosts cannot be judged at all.
+/// Without hosts, one robots.txt can be used, but reports name no origin; several cannot be used.
 fn unnamed_origin(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
-    if rulings.is_single_file {
-        return None;
-    }
     let unnamed = audit.actors().filter(|(origin, _, _)| *origin == OriginKey::Unnamed.to_string());
     let requests: u64 = unnamed.map(|(_, _, tally)| tally.total().requests).sum();
-    let why = "no robots.txt applies to requests without a host; add --origin https://example.com";
+    let why = match rulings.is_single_file {
+        true => "their origin is '-' in the report; add --origin https://example.com",
+        false => "no robots.txt applies to them; add --origin https://example.com",
+    };
     (requests > 0).then(|| format!("requests without a host: {requests}; {why}"))
+}
+
+/// What looks like a mistake in the choice of logs, origins and robots.txt files.
+fn setup_warnings(audit: &ReportModel, rulings: &Rulings) -> Vec<String> {
+    let all = [
+        unnamed_origin(audit, rulings),
+        other_origin(audit),
+        several_hosts(audit, rulings),
+        unknown_hosts(audit, rulings),
+        foreign_files(audit, rulings),
+        no_crawlers(audit),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// `--origin` with http while the log has https, or the reverse.
+fn other_origin(audit: &ReportModel) -> Option<String> {
+    let named = Origin::parse(audit.options.get("origin").as_str()?.as_bytes())?;
+    let requests_of = |origin: &Origin| {
+        let rows = audit.actors().filter(|(name, _, _)| *name == origin.as_str());
+        rows.map(|(_, _, tally)| tally.total().requests).sum::<u64>()
+    };
+    let other = named.other_scheme()?;
+    let requests = requests_of(&other);
+    (requests > 0 && requests_of(&named) == 0).then(|| {
+        let requests = counted(requests, "request");
+        format!(
+            "--origin {named}: the logs have no requests for it, but {requests} for {other}; use \
+             --origin {other}"
+        )
+    })
+}
+
+/// One robots.txt for the hosts of several sites.
+fn several_hosts(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
+    if !rulings.is_single_file {
+        return None;
+    }
+    let judged = audit.actors().filter(|(_, _, tally)| {
+        let total = tally.total();
+        total.requests > total.unknown
+    });
+    let origins = judged.filter_map(|(origin, _, _)| Origin::parse(origin.as_bytes()));
+    let site = |origin: Origin| {
+        let host = origin.host();
+        host.strip_prefix("www.").unwrap_or(host).to_owned()
+    };
+    let is_name = |host: &String| host.contains(|c: char| c.is_ascii_alphabetic());
+    let hosts: BTreeSet<String> =
+        origins.map(site).filter(|host| !host.starts_with('[') && is_name(host)).collect();
+    let first = hosts.first().filter(|_| hosts.len() > 1)?;
+    let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    Some(format!(
+        "one robots.txt was used for {} hosts ({}), but each host has its own; use --robots with \
+         a directory of files such as {first}.txt, or add --fetch",
+        hosts.len(),
+        first_of(&names)
+    ))
+}
+
+/// Some hosts of the logs have no robots.txt, though others have one.
+fn unknown_hosts(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
+    let total = audit.total();
+    let is_some_judged = total.allowed + total.violations > 0;
+    // Strangers can write any host into a log.
+    let is_rare = total.unknown * 100 < total.requests;
+    if rulings.is_single_file || !rulings.failures.is_empty() || !is_some_judged || is_rare {
+        return None;
+    }
+    let mut origins = unknown_origins(audit);
+    origins.retain(|origin, _| {
+        Origin::parse(origin.as_bytes()).is_some() && !rulings.histories.contains_key(*origin)
+    });
+    (!origins.is_empty()).then(|| without_robots_txt(origins, rulings))
+}
+
+/// Some robots.txt files are something else.
+fn foreign_files(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
+    let foreign = audit.robots.iter().filter_map(|(name, robots)| {
+        robots.version.foreign.map(|what| format!("{name} ({})", what.as_str()))
+    });
+    let foreign: Vec<String> = foreign.collect();
+    let names: Vec<&str> = foreign.iter().map(String::as_str).collect();
+    (!names.is_empty() && no_robots_txt(audit, rulings).is_none()).then(|| {
+        format!(
+            "not robots.txt files, so they allow everything: {}; use the files that the sites \
+             serve as /robots.txt",
+            first_of(&names)
+        )
+    })
+}
+
+/// The logs have requests, but none of a known crawler.
+fn no_crawlers(audit: &ReportModel) -> Option<String> {
+    let lines: u64 = audit.inputs.iter().map(|input| input.tally.parsed_lines()).sum();
+    (lines > 0 && audit.total().requests == 0 && no_user_agents(audit).is_none()).then(|| {
+        format!(
+            "no request of a known crawler in {}; user agents that look automated are in \
+             unknown-crawlers.csv; to add crawlers, use --crawlers",
+            counted(lines, "line")
+        )
+    })
 }

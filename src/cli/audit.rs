@@ -17,7 +17,7 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
-use super::shared::{ForceArg, refusal};
+use super::shared::{ForceArg, output_directory, refusal};
 use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
 use files::check_outputs;
 use run::{AuditRun, Destination};
@@ -57,6 +57,7 @@ pub struct AuditArgs {
         short,
         long,
         value_name = "DIR",
+        value_parser = output_directory(),
         default_value = "botaudit-report"
     )]
     output: PathBuf,

@@ -1,5 +1,6 @@
 //! `botaudit check`: may this crawler request these URLs, and why.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,14 +10,15 @@ use clap::{Args, ValueEnum};
 use crate::archive::{Store, import::time_named};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::explain::{Explanation, Undecided, checked_crawler::CheckedCrawler, explain, locate};
-use crate::judge::Judge;
+use crate::explain::checked_crawler::CheckedCrawler;
+use crate::explain::{Explanation, Located, Undecided, explain, locate};
+use crate::judge::{Judge, foreign_message, robots::RobotsId};
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin};
 
-use super::shared::{cannot_print, origin, registry, unknown_crawler};
+use super::shared::{cannot_print, or_token, origin, registry, unknown_crawler, warn};
 use super::value_names::{DIALECTS, one_of};
 use super::{exit_status::ExitStatus, help::short};
 
@@ -139,6 +141,7 @@ impl CheckArgs {
             outcome: ExitStatus::Done,
             is_first: true,
             is_watched: io::stdout().is_terminal(),
+            warned: HashSet::new(),
         };
         for url in &self.urls {
             if url == "-" {
@@ -177,9 +180,8 @@ impl CheckArgs {
 impl CheckedCrawlerArgs {
     fn checked_crawler<'a>(&'a self, registry: &'a Registry) -> Result<CheckedCrawler<'a>> {
         match (&self.crawler, &self.user_agent, &self.token) {
-            (Some(name), _, _) => {
-                CheckedCrawler::named(registry, name).ok_or_else(|| unknown_crawler(name, registry))
-            }
+            (Some(name), _, _) => CheckedCrawler::named(registry, name)
+                .ok_or_else(|| unknown_crawler(name, registry, &or_token(name))),
             (_, Some(user_agent), _) => {
                 Ok(CheckedCrawler::by_user_agent(registry, user_agent.as_encoded_bytes()))
             }
@@ -205,6 +207,8 @@ struct Answers<'a> {
     outcome: ExitStatus,
     is_first: bool,
     is_watched: bool,
+    /// Versions of robots.txt that were warned of.
+    warned: HashSet<RobotsId>,
 }
 
 impl Answers<'_> {
@@ -215,6 +219,7 @@ impl Answers<'_> {
         };
         let text = match located {
             Ok(located) => {
+                self.warn_of_foreign(&located);
                 let explanation = explain(self.judge, self.crawler.id, &located)?;
                 if !explanation.asked.is_allowed() && self.outcome == ExitStatus::Done {
                     self.outcome = ExitStatus::Disallowed;
@@ -238,6 +243,16 @@ impl Answers<'_> {
         write!(self.out, "{before}{text}").map_err(cannot_print)?;
         // A list may be typed, or come slowly.
         if self.is_watched { self.out.flush().map_err(cannot_print) } else { Ok(()) }
+    }
+
+    /// Warns once of each file that is not a robots.txt.
+    fn warn_of_foreign(&mut self, located: &Located<'_>) {
+        let Some(file) = &located.file else { return };
+        if let Some(what) = file.robots.foreign
+            && self.warned.insert(file.robots.id)
+        {
+            warn(&foreign_message(&file.source, what));
+        }
     }
 
     fn decided(&self, explanation: &Explanation<'_>) -> String {

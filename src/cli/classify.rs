@@ -26,7 +26,7 @@ use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::url::dialect::Dialect;
 
 use super::progress::{Show, follow};
-use super::shared::{ForceArg, cannot_print, registry, say, warn};
+use super::shared::{ForceArg, cannot_print, or_token, registry, say, unknown_crawler, warn};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
 
@@ -248,7 +248,7 @@ impl ClassifyArgs {
             written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
-        damages.iter().for_each(|damage| warn(damage));
+        damages.iter().chain(&judge.foreign_files()).for_each(|damage| warn(damage));
         if !self.quiet {
             let counts = VerdictWord::ALL.map(|word| (classified.counts.of(word), word));
             let counts = counts.iter().filter(|(count, _)| *count > 0);
@@ -277,12 +277,8 @@ impl ClassifyArgs {
         let mut names = Vec::new();
         let mut crawlers = Vec::new();
         for name in &self.crawler {
-            let crawler = registry.find(name).ok_or_else(|| {
-                Error::usage(format!(
-                    "unknown crawler '{name}'; for any product token, use \
-                                      --token {name}"
-                ))
-            })?;
+            let unknown = || unknown_crawler(name, registry, &or_token(name));
+            let crawler = registry.find(name).ok_or_else(unknown)?;
             names.push(registry.crawler(crawler).name.clone());
             crawlers.push(CrawlerProfile::new(registry.crawler(crawler)));
         }

@@ -1,7 +1,7 @@
 //! `--config` and `--site`: the settings of a site in a configuration file.
 
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, fs};
+use std::{ffi::OsString, fs, io::ErrorKind};
 
 use clap::Args;
 use glob::Pattern;
@@ -105,8 +105,17 @@ impl ConfiguredSite {
 
 /// Reads the file `path`.
 pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
-    let text =
-        fs::read_to_string(path).map_err(|err| Error::io("cannot read --config", path, err))?;
+    let text = fs::read_to_string(path).map_err(|err| match err.kind() {
+        ErrorKind::NotFound => {
+            let name = path.display();
+            let why = format!(
+                "the configuration file does not exist; to write one, run: botaudit init {name}; \
+                 to use another, add --config FILE"
+            );
+            Error::invalid_file(path, why)
+        }
+        _ => Error::io("cannot read --config", path, err),
+    })?;
     Ok(parse(&text))
 }
 

@@ -87,7 +87,9 @@ impl CrawlersArgs {
         let is_json = self.format == Format::Json;
         print(&match (&self.command, is_json) {
             (Some(CrawlersCommand::Show { name }), _) => {
-                let id = registry.find(name).ok_or_else(|| unknown_crawler(name, &registry))?;
+                let next = "to list all names, run: botaudit crawlers list";
+                let id =
+                    registry.find(name).ok_or_else(|| unknown_crawler(name, &registry, next))?;
                 let text = if is_json { crawler_json } else { crawler_text };
                 text(registry.crawler(id))
             }

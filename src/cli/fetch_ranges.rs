@@ -13,7 +13,7 @@ use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::replace;
 
-use super::shared::{ForceArg, warn};
+use super::shared::{ForceArg, output_directory, warn};
 use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
@@ -27,7 +27,7 @@ const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 #[command(after_help = short(HELP, "crawlers fetch-ranges"), after_long_help = HELP)]
 pub struct FetchRangesArgs {
     /// Directory of the lists; created if it does not exist.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = output_directory())]
     directory: PathBuf,
 
     #[command(flatten)]

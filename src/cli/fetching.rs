@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak, atomic::Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, path::Path};
 
-use crate::archive::Store;
+use crate::archive::{Store, refuse_url};
 use crate::archive::{directory::Directory, fetched::snapshot_of, reader::Archive, writer::Writer};
 use crate::audit::Options;
 use crate::audit::prepass::{AskedOrigins, FirstPass, Wanted};
@@ -183,6 +183,7 @@ pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> 
     let Some(path) = config.robots.as_ref().filter(|_| config.fetch == Some(true)) else {
         return Ok(None);
     };
+    refuse_url(path)?;
     let known = known_store(path)?;
     Ok(Some((Archive::writer(path)?, known)))
 }

@@ -33,9 +33,13 @@ mod size;
 mod value_names;
 mod written;
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::error::Error;
 
 use exit_status::exit_code;
 use help::short_of_program;
@@ -70,7 +74,14 @@ enum Command {
 
 /// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(err) => match misplaced(&err) {
+            Some(why) => return exit_code(Err(Error::usage(why))),
+            None => err.exit(),
+        },
+    };
+    let result = match cli.command {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),
         Command::Merge(args) => args.run(),
@@ -86,4 +97,29 @@ pub fn main() -> ExitCode {
         Command::Man(args) => args.run(Cli::command()),
     };
     exit_code(result)
+}
+
+/// What to say of a log without a command, and of `--version` after a command.
+fn misplaced(err: &clap::Error) -> Option<String> {
+    let text = |kind| match err.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match err.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = text(ContextKind::InvalidSubcommand)?;
+            let is_path = name.contains(['.', '/']) || Path::new(name).exists();
+            is_path.then(|| {
+                format!(
+                    "'{name}' is not a command; to audit a log, run: botaudit audit --robots \
+                     robots.txt {name}"
+                )
+            })
+        }
+        ErrorKind::UnknownArgument => {
+            let is_version = matches!(text(ContextKind::InvalidArg)?, "--version" | "-V");
+            is_version.then(|| "commands have no --version; run: botaudit --version".to_owned())
+        }
+        _ => None,
+    }
 }

@@ -17,7 +17,7 @@ use crate::report::{
 };
 use crate::time::Day;
 
-use super::shared::{ForceArg, day, name_tallies, print, warn};
+use super::shared::{ForceArg, day, name_tallies, output_directory, print, warn};
 use super::{exit_status::ExitStatus, help::short, written::write_report};
 
 const HELP: &str = include_str!("help/report.txt");
@@ -53,7 +53,8 @@ pub struct ReportArgs {
     format: Format,
 
     /// Directory of the report [default: DIR itself, if there is only one]
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", value_parser = output_directory(),
+        help_heading = "Output")]
     output: Option<PathBuf>,
 
     #[command(flatten)]

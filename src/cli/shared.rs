@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PathBufValueParser, TypedValueParser},
+};
 
 use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
@@ -43,13 +46,16 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
     }
 }
 
-/// What to say where no crawler is named `name`.
-pub fn unknown_crawler(name: &str, registry: &Registry) -> Error {
+/// The error where no crawler has the name `name`; `next` says what else to do.
+pub fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
     let near = near_names(name, registry);
-    let near = if near.is_empty() { near } else { format!("; did you mean {near}?") };
-    Error::usage(format!(
-        "unknown crawler '{name}'{near}; for any product token, use --token '{name}'"
-    ))
+    let near = if near.is_empty() { near } else { format!(" (did you mean {near}?)") };
+    Error::usage(format!("unknown crawler '{name}'{near}; {next}"))
+}
+
+/// What else to do where a command takes any product token.
+pub fn or_token(name: &str) -> String {
+    format!("for any product token, use --token '{name}'")
 }
 
 /// At most five names that contain `name`, are contained in it, answer to it, or are spelt almost like
@@ -75,8 +81,14 @@ fn near_names(name: &str, registry: &Registry) -> String {
 
 /// What `--origin` names.
 pub fn origin(url: &str) -> Result<Origin> {
-    Origin::parse(url.as_bytes()).ok_or_else(|| {
-        Error::usage(format!("'{url}' is not a valid origin; write --origin https://example.com"))
+    url.parse().map_err(|why| Error::usage(format!("--origin '{url}': {why}")))
+}
+
+/// The name of a directory to write, which `-` is not.
+pub fn output_directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
+        true => Err("a directory cannot go to standard output; name one, such as report"),
+        false => Ok(path),
     })
 }
 

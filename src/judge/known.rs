@@ -113,7 +113,10 @@ impl Judge {
                 self.keep(0);
                 Ok(robots)
             })
-            .collect::<Result<_>>()?;
+            .collect::<Result<Box<[_]>>>()?;
+        if let (Some(newest), Some(source)) = (versions.last(), self.store.source(origin)) {
+            lock(&self.loaded).note_foreign(source, newest);
+        }
         Ok(Some(OriginHistory::new(timeline, versions, sightings)))
     }
 

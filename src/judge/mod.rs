@@ -31,8 +31,8 @@ use crate::matcher::select::{self, GroupChoice, Selection};
 use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
-use crate::robots::body::RobotsBody;
-use crate::robots::parse::{cut, is_foreign, parse_body};
+use crate::robots::parse::{cut, parse_body};
+use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
@@ -41,7 +41,7 @@ use outages::KnownOutages;
 use profile::CrawlerProfile;
 use robots::{Binding, BoundRules, Robots, RobotsId};
 
-/// Files whose failure is remembered, where not everything is.
+/// Files whose failure is remembered, and files remembered that are not a robots.txt.
 const FAILURES_MAX: usize = 1000;
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
@@ -118,6 +118,8 @@ struct Loaded {
     histories: HashMap<Origin, Arc<OriginHistory>>,
     /// By the name of the file: why it could not be read.
     failures: BTreeMap<String, String>,
+    /// By the name of the file: what it is instead of a robots.txt.
+    foreign: BTreeMap<String, Foreign>,
 }
 
 impl Judge {
@@ -296,6 +298,12 @@ impl Judge {
         lock(&self.loaded).sources.get(source).cloned().flatten()
     }
 
+    /// The files among those looked at that are not a robots.txt, by name, each in a sentence.
+    pub fn foreign_files(&self) -> Vec<String> {
+        let loaded = lock(&self.loaded);
+        loaded.foreign.iter().map(|(source, what)| foreign_message(source, *what)).collect()
+    }
+
     /// Whether all crawlers are judged as if `*` bound them, too.
     pub fn includes_unbound(&self) -> bool {
         self.includes_unbound
@@ -360,6 +368,7 @@ impl Judge {
             }
             None
         });
+        robots.iter().for_each(|robots| loaded.note_foreign(source.clone(), robots));
         loaded.sources.insert(source, robots.clone());
         drop(loaded);
         self.keep(bytes);
@@ -386,7 +395,7 @@ impl Judge {
             digest,
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
-            is_foreign: is_foreign(&text),
+            foreign: foreign(&text),
             body: is_quoted.then(|| RobotsBody::new(Arc::clone(&text))),
             text,
             profiles: Arc::clone(&self.profiles),
@@ -411,7 +420,8 @@ impl Judge {
             lock(&self.policies).clear();
             let mut loaded = lock(&self.loaded);
             let failures = std::mem::take(&mut loaded.failures);
-            *loaded = Loaded { failures, ..Loaded::default() };
+            let foreign = std::mem::take(&mut loaded.foreign);
+            *loaded = Loaded { failures, foreign, ..Loaded::default() };
         }
     }
 
@@ -423,6 +433,15 @@ impl Judge {
     }
 }
 
+/// What it means that the file `source` is something other than a robots.txt.
+pub fn foreign_message(source: &str, what: Foreign) -> String {
+    format!(
+        "{source} is {}, not a robots.txt, so it allows everything; use the file that the site \
+         serves as /robots.txt",
+        what.as_str()
+    )
+}
+
 /// What it means that these robots.txt could not be read, each in a sentence, in order.
 pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
     let message = |why| format!("{why}; requests to its origin are counted as unknown");
@@ -432,6 +451,12 @@ pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
 }
 
 impl Loaded {
+    fn note_foreign(&mut self, source: String, robots: &Robots) {
+        if let Some(what) = robots.foreign.filter(|_| self.foreign.len() < FAILURES_MAX) {
+            self.foreign.insert(source, what);
+        }
+    }
+
     /// Of many failures of one file, one is told, and always the same.
     fn fail(&mut self, source: String, why: String) {
         let reported = self.failures.entry(source).or_insert_with(|| why.clone());

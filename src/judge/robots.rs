@@ -9,8 +9,8 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::digest::Digest;
 use crate::matcher::{compiled::CompiledPolicy, select::Selection};
 use crate::mutex::lock;
-use crate::robots::body::RobotsBody;
 use crate::robots::model::{Group, ParsedRobotsTxt};
+use crate::robots::{body::RobotsBody, foreign::Foreign};
 
 use super::{crawl_delay::CrawlDelays, profile::CrawlerProfile};
 
@@ -41,8 +41,8 @@ pub struct Robots {
     pub size_bytes: usize,
     /// Those of them that count.
     pub parsed_bytes: usize,
-    /// Whether it is something else than a robots.txt: a page, a log, bytes.
-    pub is_foreign: bool,
+    /// What it is, if it is not a robots.txt.
+    pub foreign: Option<Foreign>,
     /// The bytes that count, where they are kept.
     pub body: Option<RobotsBody>,
     /// What it says.

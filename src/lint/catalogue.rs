@@ -80,6 +80,9 @@ lints! {
     Html "html" Error
         "The file is an HTML page. Crawlers look through it for lines that happen to be rules and \
          ignore all others, so most likely everything is allowed."
+    NotRobotsTxt "not-robots-txt" Error
+        "No line of the file is a line of robots.txt. It may be an error page, such as 'Not Found', \
+         or another file. Crawlers find no rules in it, so everything is allowed."
     TooLarge "too-large" Error
         "Only the first 500 KiB (512,000 bytes) count. Google ignores the rest, and RFC 9309 \
          requires no crawler to read more."

@@ -26,7 +26,7 @@ use bytes::Bytes;
 
 use crate::matcher::pattern;
 use crate::robots::model::{ParsedRobotsTxt, Rule};
-use crate::robots::parse;
+use crate::robots::{foreign::foreign, parse};
 use crate::url::dialect::Dialect;
 
 use catalogue::Code;
@@ -51,7 +51,15 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
     if whole_file::diagnose(body, &mut diagnostics) == FileContent::Text {
         let text = parse::cut(body);
         let robots = parse::parse_body(text);
+        let before = diagnostics.clone();
         lines::diagnose(text, &mut diagnostics);
+        if let Some(what) = foreign(&robots)
+            && is_unread(&diagnostics)
+        {
+            diagnostics = before;
+            whole_file::diagnose_foreign(what, &mut diagnostics);
+            return diagnostics;
+        }
         diagnose_encoding(&robots, &mut diagnostics);
         tokens::diagnose(&robots, names, &mut diagnostics);
         groups::diagnose(text, &robots, names, &mut diagnostics);
@@ -59,6 +67,14 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
     }
     diagnostics.sort();
     diagnostics
+}
+
+/// Whether no line was meant for robots.txt.
+fn is_unread(diagnostics: &Diagnostics) -> bool {
+    let of_any_text =
+        [Code::UnreadLine, Code::NulByte, Code::LongLine, Code::UnknownField, Code::TooLarge];
+    diagnostics.count(Code::UnreadLine) + diagnostics.count(Code::NulByte) > 0
+        && diagnostics.kept().iter().all(|found| of_any_text.contains(&found.code))
 }
 
 /// The rules by what `dialect` compares.

@@ -4,6 +4,7 @@ use crate::lint::catalogue::Code;
 use crate::lint::diagnostic::Diagnostics;
 use crate::numbers::counted;
 use crate::robots::field::{self, Content, FieldKind};
+use crate::robots::foreign::{Foreign, is_page};
 use crate::robots::lines::{self, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
@@ -48,13 +49,20 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
 
 /// Whether it is a page, and not rules with a tag in front.
 fn is_html(text: &[u8]) -> bool {
-    const LOOKED_AT_BYTES: usize = 1024;
-    let start = text[..text.len().min(LOOKED_AT_BYTES)].to_ascii_lowercase();
-    let has = |tag: &[u8]| memchr::memmem::find(&start, tag).is_some();
-    field::strip(&start).starts_with(b"<")
-        && (has(b"<html")
-            || has(b"<!doctype")
-            || !lines::lines(cut(text)).any(|line| is_counted_field(&line)))
+    is_page(text)
+        || field::strip(&text[..text.len().min(1024)]).starts_with(b"<")
+            && !lines::lines(cut(text)).any(|line| is_counted_field(&line))
+}
+
+/// Of a file without a line of robots.txt.
+pub(super) fn diagnose_foreign(what: Foreign, diagnostics: &mut Diagnostics) {
+    diagnostics.add(1, Code::NotRobotsTxt, || {
+        let what = what.as_str();
+        let message = format!("the file is not a robots.txt but {what}; no parser reads its lines");
+        let advice = "If it is an error page, let the server answer 404 instead of 200. If it is \
+                      the wrong file, check the one that the site serves as /robots.txt.";
+        (message, advice)
+    });
 }
 
 fn diagnose_html(text: &[u8], diagnostics: &mut Diagnostics) {

@@ -143,7 +143,8 @@ mod tests {
         let expected = "a\\x1Bb:2: error: '\\x1B[1m' does not start with / or *, so it matches nothing [rule-never-matches]\n    If it is a path from the top of the site, write '/\\x1B[1m'.\na\\x1Bb: 1 error\n";
         assert_eq!(found, expected);
         assert_eq!(findings_text("-", &remarks(b"")), "-: no findings\n");
-        let many = findings_text("x", &remarks(&b"?\n".repeat(1234)));
+        let many = [b"User-agent: *\nDisallow:/a\n", &b"?\n".repeat(1234)[..]].concat();
+        let many = findings_text("x", &remarks(&many));
         assert_eq!(many.lines().count(), 42);
         assert!(many.contains("x: warning: and 1214 more [unread-line]\nx: 1234 warnings\n"));
     }
@@ -157,7 +158,8 @@ mod tests {
 
     #[test]
     fn as_json() {
-        let files = [("x".to_owned(), remarks(&b"\"\xff\n".repeat(1001)))];
+        let many = [b"User-agent: *\nDisallow:/a\n", &b"\"\xff\n".repeat(1001)[..]].concat();
+        let files = [("x".to_owned(), remarks(&many))];
         let json: serde_json::Value = serde_json::from_str(&findings_json(&files)).unwrap();
         assert_eq!(json[0]["warnings"], 1001);
         assert_eq!(json[0]["omitted"], 1);

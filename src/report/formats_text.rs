@@ -1,7 +1,7 @@
 //! The formats, and what was found out about a log's, for people.
 
 use crate::audit::probe::Probe;
-use crate::logs::registry::ENTRIES;
+use crate::logs::{json::proposal::proposal, registry::ENTRIES};
 
 use super::privacy::{Addresses, Privacy, Queries};
 use super::{aligned::cut, escape::visible};
@@ -65,11 +65,10 @@ pub fn examined_text(name: &str, examined: &Probe) -> String {
             row("caveat", &format!("it {}", limitation.as_str()));
         }
     } else if rejected > 0 {
-        row(
-            "try",
-            "use --log-format with the format string of your server; botaudit formats lists the \
-             names",
-        );
+        let of_json = examined.shown.first().and_then(|(_, _, line)| proposal(line));
+        let of_text = "use --log-format with the format string of your server; botaudit formats \
+                       lists the names";
+        row("try", of_json.as_deref().unwrap_or(of_text));
     }
     if let Some(damage) = &examined.damage {
         row("damage", damage);

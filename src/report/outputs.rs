@@ -130,6 +130,10 @@ impl Outputs {
     /// Where it is an input or another output, or something stands there that is not ours.
     pub fn file(&mut self, flag: &'static str, path: &Path, is: OutputContent<'_>) -> Result<()> {
         self.updated(flag, path)?;
+        if path.is_dir() {
+            let why = format!("is a directory; use {flag} with the name of a file");
+            return Err(Error::invalid_file(path, why));
+        }
         if self.overwrite == Overwrite::Any || is_replaceable(path, is)? {
             return Ok(());
         }

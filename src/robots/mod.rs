@@ -7,5 +7,7 @@ pub mod model;
 pub mod body;
 pub mod crawl_delay;
 pub mod field;
+#[cfg(feature = "cli")]
+pub mod foreign;
 pub mod lines;
 pub mod parse;

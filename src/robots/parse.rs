@@ -42,30 +42,15 @@ pub fn parse(text: &[u8]) -> (ParsedRobotsTxt, Vec<Finding>) {
     (robots, findings)
 }
 
-/// Whether what was read is not a robots.txt but a page, a log, or bytes. A file of comments alone
-/// is a robots.txt, and so is one whose lines bind nobody.
-pub fn is_foreign(robots: &ParsedRobotsTxt) -> bool {
-    if !robots.groups.is_empty() || !robots.sitemaps.is_empty() || !robots.crawl_delays.is_empty() {
-        return false;
-    }
-    let (mut is_known, mut is_other) = (false, false);
-    read(robots.body.clone(), &mut |_, kind| match kind() {
-        FindingKind::NoField
-        | FindingKind::UnknownField(_)
-        | FindingKind::MissingColon(FieldKind::Unknown)
-        | FindingKind::Nul => is_other = true,
-        FindingKind::RuleOutsideGroup(_)
-        | FindingKind::UnusedField(_)
-        | FindingKind::AcceptedTypo(..)
-        | FindingKind::MissingColon(_) => is_known = true,
-        FindingKind::ByteOrderMark(_) | FindingKind::LineTooLong(_) => {}
-    });
-    is_other && !is_known
-}
+/// Takes a line number and a way to make the finding, so that a reader without a listener makes
+/// none.
+pub(super) type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
 
-/// Takes a line number and a way to make the finding, so that a reader who
-/// does not listen pays for nothing.
-type Listener<'l> = dyn FnMut(u32, &dyn Fn() -> FindingKind) + 'l;
+/// Reads `body` for its findings alone.
+#[cfg(feature = "cli")]
+pub(super) fn listen(body: Bytes, listener: &mut Listener<'_>) {
+    read(body, listener);
+}
 
 fn read(body: Bytes, listener: &mut Listener<'_>) -> ParsedRobotsTxt {
     let text = body.clone();

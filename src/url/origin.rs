@@ -69,6 +69,17 @@ impl Origin {
         &self.text[..usize::from(self.scheme_len)]
     }
 
+    /// The same host under https instead of http, or the reverse; `None` with a port.
+    pub fn other_scheme(&self) -> Option<Origin> {
+        let other: &[u8] = match self.scheme() {
+            "http" => b"https",
+            "https" => b"http",
+            _ => return None,
+        };
+        let origin = Origin::new(other, self.host().as_bytes(), None);
+        origin.filter(|_| self.port().is_none())
+    }
+
     /// Host and, unless it is the default, port: what stands after `://`.
     pub fn host_and_port(&self) -> &str {
         &self.text[usize::from(self.scheme_len) + 3..]
@@ -89,12 +100,20 @@ impl Origin {
     }
 }
 
-/// Reads what a user wrote, as [`Origin::parse`].
+/// Reads what a user wrote; unlike [`Origin::parse`], it refuses a path.
 impl FromStr for Origin {
-    type Err = &'static str;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Origin, &'static str> {
-        Origin::parse(text.as_bytes()).ok_or("not a valid origin; write one as https://example.com")
+    fn from_str(text: &str) -> Result<Origin, String> {
+        let example = "not a valid origin; write one as https://example.com";
+        let origin = Origin::parse(text.as_bytes()).ok_or(example)?;
+        let rest = text.split_once("://").map_or("", |(_, rest)| rest);
+        match rest.find(['/', '?', '#']) {
+            Some(end) if rest[end..] != *"/" => {
+                Err(format!("an origin has no path; write {origin}"))
+            }
+            _ => Ok(origin),
+        }
     }
 }
 

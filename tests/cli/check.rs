@@ -96,7 +96,7 @@ fn errors_say_what_to_do() {
         (&["/x", "--robots", WWW, "--token", ""], "--token mybot"),
         (&["/x", "--robots", WWW, "--crawler", "gpt"], "did you mean GPTBot"),
         (&["/x", "--robots", "gone", "--token", "a"], "cannot read --robots gone: "),
-        (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b' is not a valid origin"),
+        (&["/x", "--robots", WWW, "--token", "a", "--origin", "b"], "'b': not a valid origin"),
     ] {
         let ran = check(arguments, "");
         assert!(ran.stderr.contains(expected), "{}", ran.stderr);

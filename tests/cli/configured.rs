@@ -78,7 +78,7 @@ fn the_site_is_the_only_one_or_is_named() {
     ran.complains("--site shp: unknown site; the sites of etc/botaudit.toml are blog, shop");
     both.run("audit --site shop other.log").exits(2).complains("--config <FILE>");
     both.run("audit --robots etc/robots.txt").exits(2).complains("<LOG>");
-    both.run("audit --config gone.toml").exits(2).complains("cannot read --config gone.toml");
+    both.run("audit --config gone.toml").exits(2).complains("gone.toml: the configuration file");
     assert!(!both.path("botaudit-report").exists());
 }
 

@@ -26,6 +26,7 @@
 //! - `nothing_judged`: runs that could judge nothing say why.
 //! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
 //! - `overwrite`: no output is an input, and nothing of others is overwritten.
+//! - `mistakes`: common mistakes, and the messages that they get.
 //! - `merge`: tallies of parts, added up.
 //! - `report`: a report shown again, without the logs.
 //! - `robots`: robots.txt files through time, in an archive.
@@ -60,6 +61,7 @@ mod lint;
 mod log_lines;
 mod manual;
 mod merge;
+mod mistakes;
 mod nightly;
 mod nightly_state;
 mod nights;

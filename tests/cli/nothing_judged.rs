@@ -54,7 +54,7 @@ fn hosts_of_which_no_robots_txt_is_known() {
     let ran = ran.complains("c.example:8443 (2 requests, file http");
     let ran = ran.complains("_c.example_8443.txt), ");
     ran.complains(
-        "//d.example (1 request, file d.example.txt) and 1 more; add files with these names",
+        "//d.example (1 request, file d.example.txt) and 1 more; for your own hosts, add files",
     );
     // The file of that name is what was missing.
     sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /private\n");
@@ -73,24 +73,19 @@ fn logs_without_requests() {
     let sandbox = sandbox();
     sandbox.write("empty.log", "");
     sandbox.write("blank.log", "\n# nothing\n\n");
-    for log in ["empty.log", "blank.log", "empty.log blank.log"] {
-        let arguments = format!("--robots robots.txt {log}");
-        nothing_judged(
-            &sandbox,
-            &arguments,
-            "the logs contain no requests; use other logs, or \
-             check that the server writes to these",
-        );
+    for (logs, names) in [
+        ("empty.log", "empty.log"),
+        ("blank.log", "blank.log"),
+        ("empty.log blank.log", "blank.log, empty.log"),
+    ] {
+        let arguments = format!("--robots robots.txt {logs}");
+        let why = format!("no requests in {names}; use other logs, or check that the server");
+        nothing_judged(&sandbox, &arguments, &why);
     }
     sandbox.run("audit --robots robots.txt empty.log access.log").exits(0);
     sandbox.write("odd.log", "one\ntwo\n");
     let odd = "--robots robots.txt --min-parse-rate 0 odd.log";
-    nothing_judged(
-        &sandbox,
-        odd,
-        "no line could be parsed; to see why, run: botaudit formats \
-                                   detect",
-    );
+    nothing_judged(&sandbox, odd, "no line of odd.log could be parsed; to see why, run: botaudit");
 }
 
 #[test]
@@ -98,7 +93,8 @@ fn requests_of_other_times() {
     let sandbox = sandbox();
     for window in ["--since 2026-03-02", "--until 2026-03-01"] {
         let arguments = format!("--robots robots.txt {window} access.log");
-        nothing_judged(&sandbox, &arguments, "all requests are outside --since and --until");
+        let why = format!("all requests of access.log are outside {window}T00:00:00Z; use other");
+        nothing_judged(&sandbox, &arguments, &why);
     }
     sandbox.run("audit --robots robots.txt --since 2026-03-01 access.log").exits(0);
 }

@@ -65,7 +65,8 @@ fn exit_codes_show_how_a_run_ended() {
 #[test]
 fn quiet_is_silent_when_all_is_well() {
     let sandbox = sandbox();
-    let ran = sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    let run = "audit -q --robots robots.txt --origin https://a.example -o report access.log";
+    let ran = sandbox.run(run).exits(0);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
 }
 

@@ -63,7 +63,7 @@ impl ReportModel {
         };
         audit.check_requests()?;
         audit.notes.extend(audit.log_evidence.map(OutageEvidence::note));
-        audit.warnings = warnings(&audit, &header.rulings, failures);
+        audit.warnings = warnings(&audit, &header, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.notes.extend(audit.hours_given_up());
         if let Some(draft) = &header.draft {

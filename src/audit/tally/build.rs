@@ -169,7 +169,7 @@ fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
         digest: robots.digest,
         size_bytes: robots.size_bytes as u64,
         parsed_bytes: robots.parsed_bytes as u64,
-        is_foreign: robots.is_foreign,
+        foreign: robots.foreign,
         body,
         product_tokens,
     }
@@ -195,7 +195,14 @@ fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<Robots
     });
     // The file that was given for the whole log counts also where nobody asked for anything.
     for origin in origins.chain(judge.has_single_file().then_some(None)) {
-        let Some(source) = judge.source(origin) else { continue };
+        let Some(source) = judge.source(origin) else {
+            if let Some((origin, other)) = origin.and_then(|of| Some((of, of.other_scheme()?)))
+                && let Some(source) = judge.source(Some(&other))
+            {
+                rulings.other_schemes.insert(origin.to_string(), source);
+            }
+            continue;
+        };
         match origin.filter(|_| judge.has_history()) {
             Some(origin) => add_history(origin, source, run, &mut rulings, &mut used),
             None => {

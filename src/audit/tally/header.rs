@@ -11,7 +11,7 @@ use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::digest::Digest;
 use crate::logs::limitation::Limitation;
 use crate::merge::Merge;
-use crate::robots::body::RobotsBody;
+use crate::robots::{body::RobotsBody, foreign::Foreign};
 use crate::time::Day;
 
 use super::super::origin_key::OriginKey;
@@ -99,8 +99,8 @@ pub struct RobotsVersion {
     pub size_bytes: u64,
     /// Those of them that count.
     pub parsed_bytes: u64,
-    /// Whether it is something other than a robots.txt: a page, a log, bytes.
-    pub is_foreign: bool,
+    /// What it is, if it is not a robots.txt.
+    pub foreign: Option<Foreign>,
     /// The bytes that count, where rows name lines of it.
     pub body: Option<RobotsBody>,
     /// Where they are not kept: the values of its User-agent lines, ascending, each once.

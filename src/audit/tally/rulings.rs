@@ -25,6 +25,9 @@ pub struct Rulings {
     pub failures: BTreeMap<String, String>,
     /// Entries of a directory whose names are no host names.
     pub ignored_names: BTreeSet<String>,
+    /// By origin without a robots.txt: what governs the same host under the other scheme.
+    #[serde(default)]
+    pub other_schemes: BTreeMap<String, String>,
     /// Of an archive, by origin.
     pub histories: BTreeMap<String, SnapshotHistory>,
 }
@@ -47,6 +50,7 @@ impl Merge for Rulings {
         self.includes_unbound |= other.includes_unbound;
         self.files.extend(other.files);
         self.ignored_names.extend(other.ignored_names);
+        self.other_schemes.extend(other.other_schemes);
         for (source, why) in other.failures {
             // Of several failures of one file one is reported, and always the same.
             let ours = self.failures.entry(source).or_insert_with(|| why.clone());

@@ -17,6 +17,7 @@ use crate::judge::Judge;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
 use crate::staged::replace;
+use crate::time::UtcTime;
 
 use super::super::collect::{CollectedInput, write_collected};
 use super::super::fetching::{archive_to_fill, fetch_logged};
@@ -79,6 +80,11 @@ impl AuditRun {
 
     /// Reads what is there already, which should be readable before anything is written.
     fn prepare(&mut self) -> Result<(Option<Judge>, Option<Collected>)> {
+        if let Some(since) = self.setup.options.window.since
+            && since > UtcTime::from(jiff::Timestamp::now())
+        {
+            warn(&format!("--since {since} is in the future"));
+        }
         let judge = if self.setup.is_fetched() { None } else { Some(self.setup.judge()?) };
         let is_one_file = judge.as_ref().is_some_and(Judge::has_single_file);
         self.setup.options.draft = self.setup.draft(is_one_file)?.map(Arc::new);

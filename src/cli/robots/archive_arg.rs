@@ -67,12 +67,7 @@ pub fn known_history(archive: &Archive, origin: &Origin) -> Result<Vec<HistoryEn
 
 /// That nothing is known of `origin`, and where it stands that the user may have meant.
 fn unknown(archive: &Archive, origin: &Origin) -> Error {
-    let other = match origin.scheme() {
-        "http" => "https",
-        _ => "http",
-    };
-    let other = Origin::new(other.as_bytes(), origin.host().as_bytes(), origin.port());
-    let known = other.filter(|other| archive.holds(other).unwrap_or(false));
+    let known = origin.other_scheme().filter(|other| archive.holds(other).unwrap_or(false));
     let hint = known.map_or_else(String::new, |other| format!("; it has {other}"));
     Error::usage(format!("{} has no snapshot of {origin}{hint}", archive.path().display()))
 }

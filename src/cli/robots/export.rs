@@ -7,6 +7,7 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
+use super::super::shared::output_directory;
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::ArchiveArg;
 use crate::numbers::counted;
@@ -18,6 +19,7 @@ const HELP: &str = include_str!("../help/robots-export.txt");
 #[command(after_help = short(HELP, "robots export"), after_long_help = HELP)]
 pub struct ExportArgs {
     /// Directory to write; it must be empty or not exist.
+    #[arg(value_parser = output_directory())]
     directory: PathBuf,
 
     #[command(flatten)]

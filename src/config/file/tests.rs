@@ -42,7 +42,7 @@ fn sites_have_the_defaults_and_their_own() {
 #[test]
 fn every_kind_of_value_is_read() {
     let (config, errors) = parse(&site(
-        "origin = \"HTTPS://Example.com/x\"\nalias = \"a=b\"\ndns_server = \"192.0.2.1:53\"\n\
+        "origin = \"HTTPS://Example.com/\"\nalias = \"a=b\"\ndns_server = \"192.0.2.1:53\"\n\
          verify_dns = true\ndns_timeout = 0.5\nmin_parse_rate = 99\nip = \"mask\"\n\
          dialect = \"rfc9309\"\ntimezone = \"Europe/Berlin\"\nthreads = 3",
     ));

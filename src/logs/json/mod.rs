@@ -5,6 +5,7 @@
 
 pub mod dialect;
 pub mod own_names;
+pub mod proposal;
 
 mod key_predictor;
 mod key_tree;

@@ -1,0 +1,283 @@
+//! Common mistakes: each gets a message that names its cause and the next step.
+
+use crate::program::{Ran, Sandbox, line};
+
+const BOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+const RULES: &str = "User-agent: *\nDisallow: /private\n";
+
+/// A log without hosts, a log of example.com under https, and a robots.txt.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", RULES);
+    sandbox.write("access.log", line(1, "/private", 200, BOT));
+    sandbox.write("https.log", of_hosts(&["example.com:443"]));
+    sandbox
+}
+
+fn of_hosts(hosts: &[&str]) -> String {
+    hosts.iter().map(|host| format!("{host} {}", line(1, "/private", 200, BOT))).collect()
+}
+
+/// That `arguments` end with `code`, and that the message has all `parts`.
+#[track_caller]
+fn check(sandbox: &Sandbox, arguments: &str, code: i32, parts: &[&str]) -> Ran {
+    let ran = sandbox.run(arguments).exits(code);
+    parts.iter().fold(ran, |ran, part| ran.complains(part))
+}
+
+#[test]
+fn a_url_as_robots() {
+    let next = "botaudit robots fetch --archive robots.db https://a.example";
+    let url = "https://a.example/robots.txt";
+    for command in ["audit", "audit --fetch", "check --crawler GPTBot", "classify --token a"] {
+        let command = format!("{command} --robots {url} access.log");
+        check(&sandbox(), &command, 2, &[&format!("--robots {url} is a URL, not a file"), next]);
+    }
+}
+
+#[test]
+fn an_origin_with_a_path() {
+    for (command, code) in [("audit access.log", 2), ("check --crawler GPTBot /x", 2)] {
+        let run = format!("{command} --robots robots.txt --origin https://a.example/robots.txt");
+        check(&sandbox(), &run, code, &["an origin has no path; write https://a.example\n"]);
+    }
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt --origin https://a.example/ access.log").exits(0);
+    let run = "audit --robots robots.txt --origin a.example access.log";
+    check(&sandbox, run, 2, &["not a valid origin; write one as https://example.com"]);
+}
+
+#[test]
+fn no_command() {
+    let next = "run: botaudit audit --robots robots.txt ";
+    check(&sandbox(), "access.log", 2, &["'access.log' is not a command", next]);
+    check(&sandbox(), "/var/log/x", 2, &["'/var/log/x' is not a command", next]);
+    check(&sandbox(), "adit", 2, &["unrecognized subcommand 'adit'", "'audit'"]);
+}
+
+#[test]
+fn a_misspelt_crawler() {
+    let near = "unknown crawler 'ClaudBot' (did you mean ClaudeBot?); ";
+    let show = "crawlers show ClaudBot";
+    check(&sandbox(), show, 2, &[near, "to list all names, run: botaudit crawlers list"]);
+    let token = "use --token 'ClaudBot'";
+    let options = "--robots robots.txt --crawler ClaudBot access.log";
+    check(&sandbox(), &format!("check {options}"), 2, &[near, token]);
+    check(&sandbox(), &format!("classify {options}"), 2, &[near, token]);
+}
+
+#[test]
+fn a_misspelt_key() {
+    let sandbox = sandbox();
+    sandbox.write("c.toml", "[sites.a]\nlogs = ['access.log']\nrobot = 'robots.txt'\n");
+    let parts = ["c.toml:3: unknown key 'robot'; did you mean 'robots'?", "nothing was read"];
+    check(&sandbox, "nightly --config c.toml", 2, &parts);
+}
+
+#[test]
+fn no_configuration() {
+    let parts = ["botaudit.toml: the configuration file does not exist", "run: botaudit init"];
+    check(&sandbox(), "nightly", 2, &parts);
+    check(&sandbox(), "audit --config x.toml", 2, &["x.toml: the conf", "botaudit init x.toml"]);
+}
+
+#[test]
+fn the_version_of_a_command() {
+    for flag in ["--version", "-V"] {
+        let run = format!("audit {flag}");
+        check(&sandbox(), &run, 2, &["commands have no --version; run: botaudit --version"]);
+    }
+    assert!(sandbox().run("--version").exits(0).stdout.starts_with("botaudit "));
+}
+
+#[test]
+fn an_origin_of_the_other_scheme() {
+    let wrong = "--origin http://example.com: the logs have no requests for it, but 1 request for \
+                 https://example.com; use --origin https://example.com";
+    let run = "audit --robots robots.txt --origin http://example.com https.log";
+    check(&sandbox(), run, 0, &[wrong]);
+    let run = "audit --robots robots.txt --origin https://example.com https.log";
+    assert_eq!(sandbox().run(run).exits(0).stderr, "");
+}
+
+#[test]
+fn a_robots_txt_of_the_other_scheme() {
+    let sandbox = sandbox();
+    sandbox.write("robots/http_example.com_80.txt", RULES);
+    let parts = [
+        "no request could be judged: no robots.txt of the hosts in the logs: https://example.com (1 \
+         request, file example.com.txt; robots/http_example.com_80.txt is for the other scheme only)",
+        "add files with these names to the directory",
+    ];
+    check(&sandbox, "audit --robots robots https.log", 3, &parts);
+}
+
+#[test]
+fn one_robots_txt_for_many_hosts() {
+    let sandbox = sandbox();
+    let hosts: Vec<String> = (10..22).map(|host| format!("h{host}.example:443")).collect();
+    sandbox.write("hosts.log", of_hosts(&hosts.iter().map(String::as_str).collect::<Vec<_>>()));
+    let parts = [
+        "one robots.txt was used for 12 hosts (h10.example, h11.example, h12.example and 9 more)",
+        "use --robots with a directory of files such as h10.example.txt, or add --fetch",
+    ];
+    check(&sandbox, "audit --robots robots.txt hosts.log", 0, &parts);
+    // The names of one site, and requests to its address.
+    let names = ["a.example:443", "a.example:80", "www.a.example:443", "192.0.2.1:80", "[::1]:80"];
+    sandbox.write("names.log", of_hosts(&names));
+    assert_eq!(sandbox.run("audit --robots robots.txt names.log").exits(0).stderr, "");
+}
+
+#[test]
+fn a_directory_without_the_hosts_of_the_log() {
+    let sandbox = sandbox();
+    sandbox.write("robots/a.example", RULES);
+    let missing = "no robots.txt of the hosts in the logs: https://example.com (1 request, file \
+                   example.com.txt); for your own hosts, add files with these names to the directory, \
+                   or add --fetch";
+    let all = format!("no request could be judged: {missing}");
+    check(&sandbox, "audit --robots robots https.log", 3, &[&all]);
+    // Some hosts have one.
+    sandbox.write("some.log", of_hosts(&["example.com:443", "a.example:443"]));
+    check(&sandbox, "audit --robots robots some.log", 0, &[&format!("warning: {missing}")]);
+}
+
+#[test]
+fn something_else_as_robots_txt() {
+    let sandbox = sandbox();
+    sandbox.write("page.html", "<!DOCTYPE html>\n<html><title>404</title>\n<p>a\n<p>b\n</html>\n");
+    sandbox.write("error.txt", "Not Found\n\nNo such file: robots.txt\n");
+    sandbox.write("log.txt", line(1, "/", 200, BROWSER).repeat(3));
+    sandbox.write("urls", "https://a.example/private\n");
+    for (name, what, code) in [
+        ("page.html", "an HTML page", "html"),
+        ("error.txt", "other text without a User-agent line", "not-robots-txt"),
+        ("log.txt", "an access log", "not-robots-txt"),
+    ] {
+        let judged = format!("no request could be judged: {name} is not a robots.txt but {what}; ");
+        let next = "the file that the site serves as /robots.txt";
+        check(&sandbox, &format!("audit --robots {name} https.log"), 3, &[&judged, next]);
+        let warning =
+            format!("warning: {name} is {what}, not a robots.txt, so it allows everything");
+        let check_run = format!("check --robots {name} --crawler GPTBot /a /b");
+        let ran = check(&sandbox, &check_run, 0, &[&warning, next]);
+        assert_eq!(ran.stderr.matches("warning").count(), 1, "{}", ran.stderr);
+        let classify = format!("classify --robots {name} --crawler GPTBot urls");
+        check(&sandbox, &classify, 0, &[&warning, next]);
+        let found = sandbox.run(&format!("lint {name}")).exits(1).stdout;
+        assert!(found.contains(&format!("[{code}]")) && found.contains(": 1 error\n"), "{found}");
+    }
+    sandbox.write("empty", "");
+    let empty = ["empty is empty; use --robots with the file that the site serves"];
+    check(&sandbox, "audit --robots empty https.log", 3, &empty);
+    // One of several.
+    sandbox.write("robots/example.com", "Not Found\n");
+    sandbox.write("robots/a.example", RULES);
+    sandbox.write("two.log", of_hosts(&["example.com:443", "a.example:443"]));
+    let one = "not robots.txt files, so they allow everything: robots/example.com (other text";
+    check(&sandbox, "audit --robots robots two.log", 0, &[one]);
+}
+
+#[test]
+fn logs_without_anything_to_judge() {
+    let sandbox = sandbox();
+    sandbox.write("empty.log", "");
+    let parts = ["no request could be judged: no requests in empty.log; use other logs"];
+    check(&sandbox, "audit --robots robots.txt empty.log", 3, &parts);
+    sandbox.write("people.log", line(1, "/private", 200, BROWSER));
+    let parts =
+        ["no request of a known crawler in 1 line; ", "unknown-crawlers.csv", "use --crawlers"];
+    check(&sandbox, "audit --robots robots.txt people.log", 0, &parts);
+    let parts = [
+        "--since 2999-01-01T00:00:00Z is in the future",
+        "all requests of access.log are outside --since 2999-01-01T00:00:00Z; use other times",
+    ];
+    check(&sandbox, "audit --robots robots.txt --since 2999-01-01 access.log", 3, &parts);
+}
+
+#[test]
+fn a_log_without_hosts() {
+    let sandbox = sandbox();
+    let next = "add --origin https://example.com";
+    let parts = ["requests without a host: 1; their origin is '-' in the report", next];
+    check(&sandbox, "audit --robots robots.txt access.log", 0, &parts);
+    sandbox.write("robots/a.example", RULES);
+    let parts = ["no request could be judged: the log names no host", next];
+    check(&sandbox, "audit --robots robots access.log", 3, &parts);
+}
+
+#[test]
+fn a_file_name_with_a_scheme_and_no_port() {
+    let sandbox = sandbox();
+    sandbox.write("robots/https_example.com.txt", RULES);
+    sandbox.write("robots/http_example.com", RULES);
+    sandbox.write("robots/https_example.com_443/robots.txt", RULES);
+    let parts = [
+        "robots/https_example.com.txt governs no origin; rename it to https_example.com_443.txt, or \
+         to example.com.txt for any scheme",
+        "robots/http_example.com governs no origin; rename it to http_example.com_80.txt",
+        "robots/https_example.com_443 governs no origin; rename it to https_example.com_443.txt",
+    ];
+    check(&sandbox, "audit --robots robots https.log", 2, &parts);
+    let import = "robots import -a x.db --at 2026-01-01 robots";
+    check(&sandbox, import, 3, &["robots/https_example.com.txt: the file name is not a host"]);
+}
+
+#[test]
+fn json_with_unknown_keys() {
+    let sandbox = sandbox();
+    let entry = format!(
+        r#"{{"requestTime":"2026-03-01T00:00:01Z","who":"192.0.2.7","vhostName":"example.com","uri":"/private","code":200,"userAgentString":"{BOT}"}}"#
+    );
+    sandbox.write("json.log", format!("{entry}\n").repeat(6));
+    let fields = "time=requestTime,client=who,host=vhostName,target=uri,status=code,user-agent=userAgentString";
+    let parts = [
+        "its JSON keys are requestTime, who, vhostName, uri, code, userAgentString; ",
+        &format!("--json-fields {fields}\n"),
+    ];
+    check(&sandbox, "audit --robots robots.txt json.log", 2, &parts);
+    let detected = sandbox.run("formats detect json.log").exits(2).stdout;
+    assert!(detected.contains(&format!("--json-fields {fields}\n")), "{detected}");
+    // What is proposed works.
+    let run = format!("audit --robots robots.txt --json-fields {fields} -o report json.log");
+    sandbox.run(&run).exits(0);
+    assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 6);
+}
+
+#[test]
+fn a_directory_on_standard_output_and_a_file_that_is_a_directory() {
+    let sandbox = sandbox();
+    sandbox.run("audit --robots robots.txt -o report https.log").exits(0);
+    let why = "a directory cannot go to standard output; name one, such as report";
+    for run in [
+        "audit --robots robots.txt -o - https.log",
+        "report report -o -",
+        "robots export -a robots.db -",
+        "crawlers fetch-ranges -",
+    ] {
+        check(&sandbox, run, 2, &["invalid value '-'", why]);
+    }
+    for flag in ["--evidence", "--partial", "--collect"] {
+        let run = format!("audit --robots robots.txt --infer-outages {flag} report https.log");
+        let why = format!("report: is a directory; use {flag} with the name of a file");
+        check(&sandbox, &run, 2, &[&why]);
+    }
+}
+
+#[test]
+fn two_files_for_one_host() {
+    let sandbox = sandbox();
+    for host in ["a.example", "b.example"] {
+        sandbox.write(&format!("robots/{host}"), RULES);
+        sandbox.write(&format!("robots/{host}.txt"), "User-agent: *\nAllow: /\n");
+        sandbox.write(&format!("equal/{host}"), RULES);
+        sandbox.write(&format!("equal/{host}.txt"), RULES);
+    }
+    let parts = [
+        "robots/a.example and robots/a.example.txt differ, and both are for a.example; remove one",
+        "robots/b.example and robots/b.example.txt differ, and both are for b.example; remove one",
+    ];
+    check(&sandbox, "audit --robots robots --origin https://a.example access.log", 2, &parts);
+    sandbox.run("audit --robots equal --origin https://a.example access.log").exits(0);
+}

@@ -34,7 +34,7 @@ pub fn summary_csv(summary: Summary, crawlers: &CrawlerSource<'_>) -> String {
 /// The first line, with its end.
 pub fn summary_header() -> String {
     let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
-    format!("{},urls,{}\n", KEYS.join(","), words.join(","))
+    format!("\"{}\",\"urls\",\"{}\"\n", KEYS.join("\",\""), words.join("\",\""))
 }
 
 fn push_row(cells: &[&str], counts: &VerdictCounts, text: &mut String) {

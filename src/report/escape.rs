@@ -21,9 +21,15 @@ pub fn csv_cell(bytes: &[u8]) -> String {
 pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
     let is_quoted = cell.contains([delimiter, '"', '\r', '\n']);
     match is_quoted {
-        true => out.extend([b"\"", cell.replace('"', "\"\"").as_bytes(), b"\""].concat()),
+        true => push_in_quotes(cell, out),
         false => out.extend_from_slice(cell.as_bytes()),
     }
+}
+
+/// `cell` in quotes, as all cells of a header are: a reader that detects the format by the first
+/// rows then knows quotes.
+pub fn push_in_quotes(cell: &str, out: &mut Vec<u8>) {
+    out.extend([b"\"", cell.replace('"', "\"\"").as_bytes(), b"\""].concat());
 }
 
 /// `bytes` with everything that is not plainly visible text as `\xHH`.

@@ -235,7 +235,7 @@ impl OutputContent<'_> {
             OutputContent::Trend => has_header(head, &TREND),
             OutputContent::Events => has_header(head, &EVENTS),
             OutputContent::Verdicts(columns) => {
-                first_line(head) == summary_header().trim_end().as_bytes()
+                unquoted(first_line(head)) == unquoted(summary_header().trim_end().as_bytes())
                     || [b',', b'\t'].iter().any(|&delimiter| is_table(head, delimiter, columns))
                     || is_object(head, columns)
             }
@@ -255,7 +255,12 @@ fn first_line(head: &[u8]) -> &[u8] {
 
 fn has_header(head: &[u8], table: &TableSchema) -> bool {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-    first_line(head) == names.join(",").as_bytes()
+    unquoted(first_line(head)) == names.join(",").as_bytes()
+}
+
+/// A header without quotes, which earlier versions did not write.
+fn unquoted(header: &[u8]) -> Vec<u8> {
+    header.iter().copied().filter(|&byte| byte != b'"').collect()
 }
 
 /// Whether these are verdicts as CSV or TSV.

@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(written(name, &backwards), written(name, chunks), "{name}");
         }
         let plain = written("x.csv", &backwards);
-        assert!(plain.starts_with(b"file,line,time_utc,origin,"));
+        assert!(plain.starts_with(b"\"file\",\"line\",\"time_utc\",\"origin\","));
         assert!(plain.ends_with(b"xb\r\nc\r\n"));
         let mut inflated = Vec::new();
         flate2::read::MultiGzDecoder::new(&written("x.csv.gz", chunks)[..])

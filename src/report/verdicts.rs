@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 
 use super::digest_text::{SNAPSHOT_BYTES, digest_text};
-use super::escape::{csv_cell, push_quoted, visible};
+use super::escape::{csv_cell, push_in_quotes, push_quoted, visible};
 use super::plain_text::{is_plain_cell, is_plain_text};
 
 /// The columns of the long form, after those of the input.
@@ -37,7 +37,7 @@ const OUTCOME_TEXT_BYTES: usize = 128;
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Layout {
-    /// RFC 4180, but with LF alone at the end of a line.
+    /// RFC 4180, but with LF at the end of a line.
     Csv,
     /// The same with tabs.
     Tsv,
@@ -122,7 +122,7 @@ impl<'a> Verdicts<'a> {
                 Error::usage(format!("unknown column '{name}'; the columns are {all}"))
             })?;
             self.delimit(at, &mut header);
-            self.push_cell(name.as_bytes(), &mut header);
+            push_in_quotes(&csv_cell(name.as_bytes()), &mut header);
             match (segments.last_mut().map(|segment| &mut segment.content), content) {
                 // As JSON each needs its name.
                 (Some(SegmentContent::Outcome(before)), SegmentContent::Outcome(columns)) => {

@@ -339,9 +339,9 @@ fn the_evidence_of_parts_in_order_is_that_of_one_audit() {
         let evidence = format!("{at}.csv");
         sandbox.run(&format!("{all} --evidence {evidence} --partial {at}.tally {name}"));
         let text = sandbox.text(&evidence);
-        let (header, rows) = text.split_once("\r\n").unwrap();
+        let (header, rows) = text.split_once('\n').unwrap();
         if at == 0 {
-            together = format!("{header}\r\n");
+            together = format!("{header}\n");
         }
         together += rows;
     }

@@ -248,3 +248,42 @@ fn evidence_may_stand_in_the_report_directory() {
         assert_eq!(sandbox.table("report/evidence.csv").rows.len(), 1);
     }
 }
+
+/// DuckDB, among others, detects the format of CSV from the first rows.
+#[test]
+fn csv_has_a_header_in_quotes_and_lf() {
+    let sandbox = sandbox();
+    let run = "audit --robots robots.txt -o report --evidence evidence.csv access.log";
+    sandbox.run(run).exits(0);
+    sandbox.write("urls", "https://a.example/private\n");
+    let classify = "classify --robots robots.txt --token a urls";
+    sandbox.run(&format!("{classify} -o verdicts.csv")).exits(0);
+    sandbox.run(&format!("{classify} --summary -o counts.csv")).exits(0);
+    let tables = sandbox.names("report").into_iter().filter(|name| name.ends_with(".csv"));
+    let tables: Vec<String> = tables.map(|name| format!("report/{name}")).collect();
+    assert!(tables.len() > 8, "{tables:?}");
+    let others = ["evidence.csv", "verdicts.csv", "counts.csv"].map(str::to_owned);
+    for name in tables.into_iter().chain(others) {
+        let text = sandbox.text(&name);
+        let header = text.lines().next().unwrap();
+        assert!(
+            header.split(',').all(|cell| cell.starts_with('"') && cell.ends_with('"')),
+            "{name}"
+        );
+        assert!(!text.contains('\r') && text.ends_with('\n'), "{name}");
+    }
+    // Both this form and that of earlier versions are read, and replaced.
+    let verdicts = sandbox.text("verdicts.csv");
+    let again = "classify --robots robots.txt --token a --columns url,verdict -o again.csv";
+    for text in [verdicts.clone(), verdicts.replace('"', "").replace('\n', "\r\n")] {
+        sandbox.write("list.csv", &text);
+        sandbox.run(&format!("{again} --column url list.csv")).exits(0);
+        let cells = sandbox.table("again.csv").cells("url verdict");
+        assert_eq!(cells, ["https://a.example/private | disallowed"]);
+        sandbox.write("verdicts.csv", &text);
+        sandbox.run(&format!("{classify} -o verdicts.csv")).exits(0);
+    }
+    let old = sandbox.text("evidence.csv").replace('"', "").replace('\n', "\r\n");
+    sandbox.write("evidence.csv", old);
+    sandbox.run(run).exits(0);
+}

@@ -95,7 +95,7 @@ fn a_log_in_the_place_of_the_evidence_stays_as_it_is() {
     let command = format!("{audit} --evidence access.log access.log.1");
     refused(&sandbox, &command, "access.log: already exists and was not written by botaudit");
     sandbox.run(&format!("{command} --force")).exits(0);
-    assert!(sandbox.text("access.log").starts_with("file,line,time_utc,"));
+    assert!(sandbox.text("access.log").starts_with("\"file\",\"line\",\"time_utc\","));
 }
 
 #[test]

@@ -1,24 +1,60 @@
-//! What the library brings along without its default feature.
+//! What the manifest promises: features, and the oldest Rust.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// The most crates, this one included, that a user of the matcher alone compiles.
 const CRATES_MAX: usize = 12;
 
-#[test]
-fn the_library_alone_needs_few_crates() {
-    let tree = "tree --no-default-features --edges normal --prefix none --locked --offline";
-    let cargo = Command::new(env!("CARGO"))
-        .args(tree.split(' '))
+/// What `program` prints with `arguments`, run offline in this repository.
+fn printed(program: &str, arguments: &str) -> String {
+    let ran = Command::new(program)
+        .args(arguments.split(' '))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
-    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
-    let tree = String::from_utf8(cargo.stdout).unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[test]
+fn the_library_alone_compiles_and_needs_few_crates() {
+    let tree = "tree --no-default-features --edges normal --prefix none --locked --offline";
+    let tree = printed(env!("CARGO"), tree);
     let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(crates.contains("botaudit") && crates.contains("regex-automata"), "{tree}");
     assert!(crates.len() <= CRATES_MAX, "{tree}");
+    printed(env!("CARGO"), "check --no-default-features --lib --locked --offline");
+}
+
+/// Clippy's `incompatible_msrv` checks the rest: no item of the standard library is newer.
+#[test]
+fn the_declared_rust_is_installed_suffices_for_all_crates_and_is_documented() {
+    let declared = env!("CARGO_PKG_RUST_VERSION");
+    let installed = printed("rustc", "--version");
+    let installed = installed.split(' ').nth(1).unwrap();
+    assert!(version(declared) <= version(installed), "{declared} is newer than {installed}");
+    let metadata = printed(env!("CARGO"), "metadata --format-version 1 --locked --offline");
+    let of_crates: Vec<&str> = metadata
+        .split("\"rust_version\":\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert!(of_crates.len() > 100, "{of_crates:?}");
+    let newest = of_crates.into_iter().max_by_key(|of| version(of)).unwrap();
+    assert_eq!(version(newest), version(declared), "a crate needs {newest}");
+    for name in ["README.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+        assert!(text.contains(&format!(" {declared} or later")), "{name}");
+    }
+}
+
+/// `1.89` and `1.89.0` as numbers.
+fn version(text: &str) -> (u32, u32) {
+    let mut numbers = text.split(['.', '-']).map(|number| number.parse().unwrap());
+    (numbers.next().unwrap(), numbers.next().unwrap())
 }

@@ -449,7 +449,7 @@ fn a_page_of_nothing_says_so() {
     sandbox.write("robots.txt", "");
     for (log, says) in [
         (String::new(), "The logs are empty."),
-        (line(1, "/", 200, "Mozilla/5.0"), "The logs hold no request of a known crawler."),
+        (line(1, "/", 200, "Mozilla/5.0"), "The logs contain no request of a known crawler."),
     ] {
         sandbox.write("access.log", log);
         sandbox.run("audit -q --robots robots.txt -o report access.log").exits(3);

@@ -27,14 +27,14 @@ pub fn drawn(of: Option<&BTreeMap<Identity, Sums>>, number: fn(&Sums) -> u64) ->
 
 const ANSWERS: [LegendEntry; 5] = [
     ("s2", "2xx: served"),
-    ("s3", "3xx: sent elsewhere, or not changed"),
+    ("s3", "3xx: redirected, or not modified"),
     ("s4", "4xx: refused"),
     ("s5", "5xx: failed"),
     ("s0", "anything else"),
 ];
 
 /// The caption of those who are not whom they say.
-const SPOOFED: &str = "In a crawler’s name, by somebody else (spoofed)";
+const SPOOFED: &str = "Requests that only claim to come from these crawlers (spoofed)";
 
 /// The section.
 pub fn violations(model: &PageModel<'_>) -> Markup {
@@ -48,9 +48,9 @@ pub fn violations(model: &PageModel<'_>) -> Markup {
     html! {
         @if model.is_identity_known() {
             p {
-                b { "Verified" } ": the address is the operator’s. "
-                b { "Unverified" } ": nothing tells. "
-                b { "Spoofed" } ": the address is somebody else’s."
+                b { "Verified" } ": the address belongs to the operator. "
+                b { "Unverified" } ": the address could not be checked. "
+                b { "Spoofed" } ": the address belongs to somebody else."
             } "\n"
             (legend(&IDENTITIES))
         }
@@ -112,12 +112,12 @@ fn by_origin(model: &PageModel<'_>) -> Markup {
 pub fn answers(model: &PageModel<'_>) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {
-        return html! { p { "Nobody broke a rule." } "\n" };
+        return html! { p { "No crawler broke a rule." } "\n" };
     }
     let own = model.own_offenders();
     let served: u64 = own.iter().map(|(_, totals)| totals.statuses.status_2xx).sum();
     let all: u64 = own.iter().map(|(_, totals)| totals.statuses.total()).sum();
-    let caption = "Status of the answers to violations";
+    let caption = "Status of the responses to violations";
     let numbers = |(_, totals): &(Actor, &CrawlerTotals)| totals.statuses.counts();
     let table = HtmlTable::new("by-status", caption, "violations.csv", offenders)
         .actor(model, |(actor, _)| *actor)

@@ -18,7 +18,7 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
         over(hourly(delayed)).unwrap_or_default()
     });
     if rows.rows.is_empty() {
-        return html! { p { "No crawler that asked is asked for a Crawl-delay." } "\n" };
+        return html! { p { "No Crawl-delay applies to the crawlers in these logs." } "\n" };
     }
     let (caption, file) = ("Requests beyond what a delay allows", "crawl-delay.csv");
     let table = HtmlTable::cut("by-delay", caption, file, rows)
@@ -36,8 +36,8 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
         .known("Requests in it", |(_, _, delayed)| busiest(delayed).map(|hour| hour.requests));
     html! {
         p {
-            "Crawl-delay is no part of the protocol and never makes a violation. Counted is only what \
-             certainly did not keep it: requests beyond the most that fit in an hour, or in a day."
+            "Crawl-delay is not part of the protocol, and breaking it is not a violation. Only certain \
+             cases are counted: requests beyond the most that fit in an hour, or in a day."
         } "\n"
         (table)
     }

@@ -14,9 +14,9 @@ const FILE: &str = "robots-fetches.csv";
 
 const PRIOR_FETCHES: [LegendEntry; 4] = [
     ("k1", "it had fetched robots.txt itself"),
-    ("k2", "another crawler of its operator had"),
-    ("k3", "nobody had, as far as these logs show"),
-    ("k4", "not known"),
+    ("k2", "another crawler of its operator had fetched it"),
+    ("k3", "no fetch in these logs"),
+    ("k4", "unknown"),
 ];
 
 /// The section.
@@ -34,7 +34,7 @@ pub fn fetches(model: &PageModel<'_>) -> Markup {
             (strongly_counted(fetched.len() as u64, "crawler"))
             " that robots.txt binds fetched it in these logs, "
             (strongly_counted(never.len() as u64, "crawler"))
-            " did not. A log that begins today does not know what was fetched yesterday."
+            " did not. A log shows no fetches from before its first line."
         } "\n"
         (before_violations(model))
         (fetchers(model, fetched))
@@ -52,8 +52,8 @@ fn before_violations(model: &PageModel<'_>) -> Markup {
         let fetched = [known.prior_fetch_own, known.prior_fetch_operator];
         [fetched[0], fetched[1], known.prior_fetch_none, known.prior_fetch_unknown]
     };
-    let titles = ["Fetched by itself", "By its operator", "Not in these logs", "Not known"];
-    let caption = "Violations by who had fetched robots.txt before them";
+    let titles = ["Fetched by itself", "By its operator", "Not in these logs", "Unknown"];
+    let caption = "Violations by earlier fetches of robots.txt";
     let table = HtmlTable::new("by-prior-fetch", caption, FILE, own)
         .text("Crawler", |((crawler, identity), _)| {
             format!("{} ({})", model.name(*crawler), identity.as_str())
@@ -68,7 +68,7 @@ fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup
         .actor(model, |(actor, _)| *actor)
         .number("Successful fetches", |(_, totals)| totals.fetches.successful)
         .number("Origins fetched", |(_, totals)| totals.fetches.origins_fetched)
-        .number("Origins asked", |(_, totals)| totals.fetches.origins)
+        .number("Origins requested", |(_, totals)| totals.fetches.origins)
         .time("First successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.first))
         .time("Last successful fetch, UTC", |(_, totals)| Some(totals.fetches.span?.last))
         .number("Requests before", |(_, totals)| totals.fetches.before_first)
@@ -77,12 +77,12 @@ fn fetchers(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup
 }
 
 fn never_fetched(model: &PageModel<'_>, rows: Vec<(Actor, &CrawlerTotals)>) -> Markup {
-    let caption = "Crawlers that never fetched robots.txt in these logs";
+    let caption = "Crawlers without a fetch of robots.txt in these logs";
     HtmlTable::new("never-fetched", caption, FILE, rows)
         .actor(model, |(actor, _)| *actor)
-        .number("Asked for it in vain", |(_, totals)| totals.fetches.requests)
+        .number("Failed fetches", |(_, totals)| totals.fetches.requests)
         .number("Other requests", |(_, totals)| totals.fetches.other_requests)
-        .number("Origins asked", |(_, totals)| totals.fetches.origins)
+        .number("Origins requested", |(_, totals)| totals.fetches.origins)
         .number("Violations", |(_, totals)| totals.sums.violations)
         .unless_empty()
 }

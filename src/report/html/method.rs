@@ -21,21 +21,21 @@ const WORDS: &[(&str, &str)] = &[
     ("Judged", "Requests that the rules allowed, and violations."),
     (
         "Known crawler",
-        "A user agent that a row of the registry recognises. Anybody can send it, which is what identity is about.",
+        "A user agent that a row of the registry recognises. Any client can send it; see Identity.",
     ),
     (
         "Identity",
-        "Whether the client’s address is the operator’s, by the lists that it publishes or by DNS: verified, \
-         spoofed, or unverified where nothing tells. Spoofed requests count for nobody.",
+        "Whether the client’s address belongs to the operator, by its published lists or by DNS: verified, \
+         spoofed, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
     ),
     (
         "Stated policy",
-        "What the operator’s own documentation says of following robots.txt: follows, partly, does-not-follow; \
-         unknown where it says nothing.",
+        "What the operator’s own documentation says about following robots.txt: follows, partly, does-not-follow; \
+         unknown if it says nothing.",
     ),
     (
         "Successful fetch",
-        "A GET of /robots.txt that was answered 200 or 304. Times are compared by the minute.",
+        "A GET of /robots.txt with the answer 200 or 304. Times are compared by the minute.",
     ),
 ];
 
@@ -45,7 +45,7 @@ pub fn method(model: &PageModel<'_>) -> Markup {
         p {
             "Each line of each log is counted once. A request of one of "
             (grouped(model.audit.crawlers_known as u64))
-            " known crawlers is judged by the robots.txt of the origin that it was addressed to."
+            " known crawlers is judged by the robots.txt of the requested origin."
         } "\n"
         dl class="about words" {
             @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
@@ -66,10 +66,10 @@ fn inputs(model: &PageModel<'_>) -> Markup {
         })
         .number("Bytes", |input| input.summary.size_bytes)
         .number("Lines", |input| input.tally.lines())
-        .number("Of crawlers", |input| input.tally.crawler)
-        .number("Of others", |input| input.tally.other)
-        .number("Unreadable", |input| input.tally.rejected_lines())
-        .number("Passed over", |input| input.tally.skipped_lines())
+        .number("Crawlers", |input| input.tally.crawler)
+        .number("Others", |input| input.tally.other)
+        .number("Rejected", |input| input.tally.rejected_lines())
+        .number("Skipped", |input| input.tally.skipped_lines())
         .text("Damage", |input| shown(input.summary.damage.as_deref().unwrap_or("none")))
         .render()
 }
@@ -91,7 +91,7 @@ fn options(model: &PageModel<'_>) -> Markup {
         Value::String(text) => Some((name, text.clone())),
         other => Some((name, other.to_string())),
     });
-    let caption = "Options of the run that could change the numbers";
+    let caption = "Options that affect the numbers";
     HtmlTable::new("options", caption, RUN_JSON, options.collect())
         .code("Option", |(name, _)| shown(name))
         .code("Value", |(_, value)| shown(value))
@@ -101,10 +101,10 @@ fn options(model: &PageModel<'_>) -> Markup {
 fn files(model: &PageModel<'_>) -> Markup {
     let files = model.files.iter().filter(|file| **file != PAGE);
     html! {
-        h3 { "The numbers themselves" } "\n"
+        h3 { "Files" } "\n"
         p {
-            "This page is drawn from these tables beside it, and holds nothing that is not in them; \
-             run.json tells the run: inputs, options and sums."
+            "This page shows the data of these tables in the same directory. run.json describes the run: \
+             inputs, options and sums."
         } "\n"
         ul class="files" {
             @for file in files { li { (code(&shown(file))) } }

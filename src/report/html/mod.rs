@@ -27,16 +27,16 @@ use shell::document;
 /// The page. Equal models give equal bytes.
 pub fn page(model: &PageModel<'_>) -> String {
     let mut sections = vec![
-        ("overview", "Overview", "At a glance", overview::overview(model)),
+        ("overview", "Overview", "Summary", overview::overview(model)),
         ("crawlers", "Crawlers", "Violations by crawler", crawlers::violations(model)),
         ("timeline", "Timeline", "By day and hour", timeline::timeline(model)),
-        ("rules", "Rules", "The rules most broken", rules::rules(model)),
-        ("answers", "Answers", "How violators were answered", crawlers::answers(model)),
+        ("rules", "Rules", "Most broken rules", rules::rules(model)),
+        ("answers", "Responses", "Responses to violations", crawlers::answers(model)),
         ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
         ("delay", "Crawl-delay", "Crawl-delay", delay::delay(model)),
         ("unknown", "Unknown", "Unknown crawlers", unknown::unknown(model)),
-        ("unjudged", "Not judged", "What could not be judged", unjudged::unjudged(model)),
-        ("method", "Method", "How the numbers were made", method::method(model)),
+        ("unjudged", "Not judged", "Requests that were not judged", unjudged::unjudged(model)),
+        ("method", "Method", "Method", method::method(model)),
     ];
     if let Some(body) = what_if::what_if(model) {
         sections.insert(1, ("what-if", "What if", "What the draft would change", body));

@@ -66,7 +66,7 @@ fn origin_label(model: &PageModel<'_>) -> String {
 }
 
 fn heading(model: &PageModel<'_>) -> String {
-    if model.origins.is_empty() { "No known crawler came".to_owned() } else { origin_label(model) }
+    if model.origins.is_empty() { "No known crawler".to_owned() } else { origin_label(model) }
 }
 
 fn headline(model: &PageModel<'_>) -> Markup {
@@ -77,7 +77,7 @@ fn headline(model: &PageModel<'_>) -> Markup {
     html! {
         @if model.origins.is_empty() {
             @if model.lines.lines == 0 { "The logs are empty." }
-            @else { "The logs hold no request of a known crawler." }
+            @else { "The logs contain no request of a known crawler." }
         } @else if judged == 0 {
             "None of the " (strongly_counted(sums.requests, "request"))
             " of known crawlers could be judged."
@@ -114,8 +114,8 @@ fn spoofed(model: &PageModel<'_>) -> Markup {
         @if spoofed.requests > 0 {
             p {
                 "Another " (strongly_counted(spoofed.requests, "request"))
-                " only used a crawler’s name, as their addresses show; they are told apart and never \
-                 held against the crawler."
+                " only claimed to come from a crawler, as their addresses show; they are counted \
+                 separately and not as requests of the crawler."
             } "\n"
         }
     }
@@ -132,7 +132,7 @@ fn figures(model: &PageModel<'_>) -> Markup {
         dl class="tiles" {
             (tile("Violations", sums.violations, judged, "of those judged", "nothing was judged"))
             (tile("By crawlers that had fetched the rules", after_own_fetch, sums.violations, "of the violations", "there are no violations"))
-            (figure("Rules broken", model.rules.total, &(counted(model.origins.len() as u64, "origin") + " asked")))
+            (figure("Rules broken", model.rules.total, &(counted(model.origins.len() as u64, "origin") + " requested")))
             (tile("Requests of known crawlers", sums.requests, model.lines.lines, "of all lines", "there are no lines"))
             (tile("Not judged", not_judged, sums.requests, "of these requests", "there are no requests"))
         } "\n"
@@ -160,7 +160,7 @@ fn remarks(model: &PageModel<'_>) -> Markup {
     html! {
         @if !audit.is_complete() {
             div class="remark bad" {
-                h3 { "Some input was missing or damaged" }
+                h3 { "Missing or damaged input" }
                 ul { @for (name, damage) in damages { li { (code(name)) ": " (cut(damage)) } } }
             } "\n"
         }
@@ -168,13 +168,13 @@ fn remarks(model: &PageModel<'_>) -> Markup {
             div class="remark bad" { h3 { "Warnings" } (list(&audit.warnings)) } "\n"
         }
         @if !audit.notes.is_empty() {
-            div class="remark" { h3 { "To know when reading this" } (list(&audit.notes)) } "\n"
+            div class="remark" { h3 { "Notes" } (list(&audit.notes)) } "\n"
         }
         p class="fine" {
-            "Of " (strong(lines.lines)) " lines " (grouped(lines.crawler))
-            " are requests of known crawlers, " (grouped(lines.other))
-            " of anybody else, " (grouped(lines.rejected))
-            " could not be read and " (grouped(lines.skipped)) " were passed over."
+            (strong(lines.lines)) " lines: " (grouped(lines.crawler))
+            " requests of known crawlers, " (grouped(lines.other))
+            " other requests, " (grouped(lines.rejected))
+            " rejected and " (grouped(lines.skipped)) " skipped."
         } "\n"
     }
 }

@@ -31,7 +31,7 @@ pub fn rules(model: &PageModel<'_>) -> Markup {
         p {
             (counted(model.rules.total, "rule"))
             @if model.rules.total == 1 { " was" } @else { " were" }
-            " broken by crawlers that are not spoofed; here "
+            " broken (without spoofed requests); here "
             @match model.rules.rows.len() as u64 {
                 1 => { "it is" }
                 shown => { "are the " (grouped(shown)) " broken most" }
@@ -162,7 +162,7 @@ fn rule_text(field: &str, value: &[u8]) -> String {
 }
 
 fn table(model: &PageModel<'_>) -> Markup {
-    let (caption, rows) = ("Every rule that was broken, by whom", model.violations.clone());
+    let (caption, rows) = ("Broken rules by crawler", model.violations.clone());
     HtmlTable::cut("by-rule", caption, "violations.csv", rows)
         .code("Rule", |(_, _, Broken { rule, .. })| rule_text(rule.directive, &rule.pattern))
         .number("Line", |(_, _, broken)| u64::from(broken.rule.line))

@@ -47,7 +47,7 @@ pub fn document(title: &str, header: &Markup, sections: &[Section]) -> String {
                 main id="main" { "\n" @for section in sections { (section_html(section)) } } "\n"
                 footer {
                     p {
-                        "Made by botaudit from the tables beside this file. It loads nothing from elsewhere."
+                        "Made by botaudit. This page loads nothing from the network."
                     }
                 } "\n"
                 script { (PreEscaped(SCRIPT)) } "\n"

@@ -15,7 +15,7 @@ const DAYS_MAX: usize = 750;
 /// The section.
 pub fn timeline(model: &PageModel<'_>) -> Markup {
     if model.days.is_empty() {
-        return html! { p { "There was no request of a known crawler." } "\n" };
+        return html! { p { "No requests of known crawlers." } "\n" };
     }
     let days = calendar(model.days.keys().copied(), DAYS_MAX);
     let column = |day: &Day| (day.to_string(), drawn(model.days.get(day), |of| of.violations));
@@ -38,5 +38,5 @@ pub fn timeline(model: &PageModel<'_>) -> Markup {
 /// Whose midnights part the days.
 fn zone(model: &PageModel<'_>) -> Markup {
     let zone = model.audit.options.get("timezone").as_str().unwrap_or("UTC");
-    html! { p { "Days and hours are those of " (cut(zone)) "." } "\n" }
+    html! { p { "Time zone of days and hours: " (cut(zone)) "." } "\n" }
 }

@@ -18,9 +18,13 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let all = [
         ("robots.txt itself", sums.robots_txt_requests, "always allowed"),
-        ("Not bound", sums.not_bound, "robots.txt does not bind the crawler: never an accusation"),
-        ("No robots.txt known", sums.unknown, "none was given for the origin that was asked"),
-        ("Grace", sums.grace, "disallowed only by rules that the crawler need not have seen yet"),
+        (
+            "Not bound",
+            sums.not_bound,
+            "robots.txt does not bind the crawler, so it cannot break a rule",
+        ),
+        ("No robots.txt known", sums.unknown, "none is known for the requested origin"),
+        ("Grace", sums.grace, "disallowed only by rules that the crawler may not have fetched yet"),
         ("Unreachable", sums.unreachable, "robots.txt could not be fetched at that time"),
         ("No path", sums.no_path, "*, CONNECT or an empty request: nothing to compare with a rule"),
     ];
@@ -28,7 +32,7 @@ fn outcomes(model: &PageModel<'_>) -> Markup {
     if rows.is_empty() {
         return html! { p { "Every request of a known crawler was judged." } "\n" };
     }
-    let caption = "Requests of known crawlers that were not judged (spoofed ones left out)";
+    let caption = "Requests of known crawlers that were not judged (without spoofed requests)";
     HtmlTable::new("by-outcome", caption, "summary.csv", rows)
         .text("What", |(what, _, _)| (*what).to_owned())
         .number("Requests", |(_, requests, _)| *requests)
@@ -48,7 +52,7 @@ fn not_bound(model: &PageModel<'_>) -> Markup {
     let (caption, rows) = ("Crawlers that robots.txt does not bind", by.into_iter().collect());
     HtmlTable::new("by-binding", caption, "summary.csv", rows)
         .text("Why", |(why, _)| reason(why).to_owned())
-        .numbers(["Crawlers", "Requests", "The rules would disallow"], |(_, sums)| *sums)
+        .numbers(["Crawlers", "Requests", "Would be disallowed"], |(_, sums)| *sums)
         .unless_empty()
 }
 
@@ -67,16 +71,14 @@ fn rejects(model: &PageModel<'_>) -> Markup {
         .flat_map(|input| input.rejects().map(move |(reason, reject)| (input, reason, reject)));
     let rows = Heaviest::of(all, ROWS_MAX, |(_, _, reject)| reject.lines);
     if rows.rows.is_empty() {
-        return html! { p { "Every line of the logs could be read." } "\n" };
+        return html! { p { "Every line of the logs was parsed." } "\n" };
     }
-    HtmlTable::cut("by-reject", "Lines that are no records of a request", "rejects.csv", rows)
+    HtmlTable::cut("by-reject", "Rejected lines", "rejects.csv", rows)
         .code("File", |(input, _, _)| text(&input.summary.name))
         .text("Reason", |(_, reason, _)| reason.as_str().to_owned())
         .number("Lines", |(_, _, reject)| reject.lines)
-        .number("First at line", |(_, _, reject)| {
-            reject.sample.as_ref().map_or(0, |(line, _)| *line)
-        })
-        .code("Its beginning", |(_, _, reject)| {
+        .number("First line", |(_, _, reject)| reject.sample.as_ref().map_or(0, |(line, _)| *line))
+        .code("Beginning", |(_, _, reject)| {
             reject.sample.as_ref().map_or_else(String::new, |(_, bytes)| visible(bytes))
         })
         .render()
@@ -84,7 +86,7 @@ fn rejects(model: &PageModel<'_>) -> Markup {
 
 fn skipped(model: &PageModel<'_>) -> Markup {
     let rows = model.lines.skipped_by_reason.iter().collect();
-    HtmlTable::new("by-skip", "Lines that were passed over", "run.json", rows)
+    HtmlTable::new("by-skip", "Skipped lines", "run.json", rows)
         .text("Reason", |(reason, _)| (**reason).to_owned())
         .number("Lines", |(_, lines)| **lines)
         .unless_empty()

@@ -17,21 +17,21 @@ pub fn unknown(model: &PageModel<'_>) -> Markup {
     let others = audit.other_unknown_crawlers.map(|tally| (OTHERS, &b""[..], tally));
     let rows = Heaviest::of(known.chain(others), ROWS_MAX, |(_, _, tally)| tally.sums.requests);
     if rows.rows.is_empty() {
-        return html! { p { "No user agent looks automated that is not in the registry." } "\n" };
+        return html! { p { "No other user agents look automated." } "\n" };
     }
     let (caption, file) = ("User agents that look automated", "unknown-crawlers.csv");
     let table = HtmlTable::cut("by-user-agent", caption, file, rows)
         .code("User agent", |(user_agent, _, _)| visible(user_agent))
-        .code("Calls itself", |(_, token, _)| visible(token))
+        .code("Declared name", |(_, token, _)| visible(token))
         .number("Requests", |(_, _, tally)| tally.sums.requests)
         .number("* would disallow", |(_, _, tally)| tally.sums.violations)
         .number("* would allow", |(_, _, tally)| tally.sums.allowed)
-        .number("Asked for robots.txt", |(_, _, tally)| tally.sums.robots_txt_requests)
+        .number("robots.txt requests", |(_, _, tally)| tally.sums.robots_txt_requests)
         .seen(|(_, _, tally)| tally.span);
     html! {
         p {
-            "These are in no row of the registry, so nobody is accused; what the " code { "*" }
-            " groups would have said is counted."
+            "The registry has no row for these, so their requests are never violations. The columns count what the " code { "*" }
+            " groups would have decided."
         } "\n"
         (table)
     }

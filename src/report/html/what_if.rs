@@ -31,8 +31,7 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
             (counted(total.newly_disallowed, "request")) " would have been newly disallowed and "
             (grouped(total.newly_allowed)) " newly allowed; " (grouped(total.unchanged)) " of "
             (counted(total.judged, "request"))
-            " would have been judged as they were. Requests that are spoofed are left out of these \
-             numbers."
+            " would have been judged as before. Spoofed requests are not counted here."
         } "\n"
     };
     let rows =
@@ -46,7 +45,7 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
             HtmlCell::code(&format!("{directive}: {}", visible(pattern)))
         }
     };
-    let caption = "Requests that the draft would judge otherwise";
+    let caption = "Requests with another verdict under the draft";
     let table = HtmlTable::cut("by-change", caption, FILE, rows)
         .text("Crawler", |(_, (crawler, _), _)| model.name(*crawler))
         .number("Requests", |(_, _, changed)| changed.tally.requests)

@@ -1,4 +1,4 @@
-//! What the columns of a row say of its verdict.
+//! The columns of a row that describe its verdict.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ named_enum! {
         Allowed = "allowed",
         /// It may not.
         Disallowed = "disallowed",
-        /// It may not any more, but need not have heard of it yet.
+        /// It may not any more, but it may not have fetched the new rules yet.
         Grace = "grace",
         /// The robots.txt could not be fetched.
         Unreachable = "unreachable",
-        /// Nothing is known of the origin.
+        /// Nothing is known about the origin.
         Unknown = "unknown",
         /// It is not a valid URL.
         InvalidUrl = "invalid-url",
@@ -31,9 +31,9 @@ named_enum! {
 /// The column `reason`: why.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Reason {
-    /// A rule says so.
+    /// A rule decides.
     Rule,
-    /// Of the rules that bind the crawler none matches.
+    /// No rule that binds the crawler matches.
     NoRuleMatches,
     /// `/robots.txt` may always be requested.
     RobotsTxt,
@@ -41,13 +41,13 @@ pub enum Reason {
     NoRobotsTxt,
     /// It answered 429 or 5xx, or not at all.
     Unreachable,
-    /// No robots.txt of that origin is known.
+    /// The robots.txt of the origin is unknown.
     NothingKnown,
     /// It is known for later times only.
     BeforeFirst,
     /// There is a robots.txt, but it could not be read.
     Unreadable,
-    /// The row should tell when, and does not.
+    /// The row has no valid time, but a time column was named.
     BadTime,
     /// The row names a crawler that is not in the registry.
     NoSuchCrawler,
@@ -55,21 +55,21 @@ pub enum Reason {
     Invalid(InvalidUrl),
 }
 
-/// The verdict on one row as columns say it, and by which robots.txt.
+/// The verdict on one row, with the robots.txt that gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct RowVerdict<'r> {
     /// The verdict.
     pub word: VerdictWord,
     /// Why.
     pub reason: Reason,
-    /// Of the deciding rule; 0 where there is none.
+    /// The line of the deciding rule; 0 if there is none.
     pub line: u32,
     /// The robots.txt with that rule.
     pub robots: Option<&'r Arc<Robots>>,
 }
 
 impl VerdictWord {
-    /// The verdict of that name.
+    /// The verdict with this name.
     pub fn from_name(name: &str) -> Option<VerdictWord> {
         VerdictWord::ALL.into_iter().find(|word| word.as_str() == name)
     }
@@ -95,7 +95,7 @@ impl Reason {
 }
 
 impl<'r> RowVerdict<'r> {
-    /// What columns say of `found`; `nothing_known` is why, where nothing is known.
+    /// The columns for `found`. `nothing_known` is the reason if nothing is known.
     pub fn new(found: DatedVerdict<'r>, nothing_known: Reason) -> RowVerdict<'r> {
         let word = match found.verdict {
             Verdict::RobotsTxt => {
@@ -124,7 +124,7 @@ impl<'r> RowVerdict<'r> {
         RowVerdict { word, reason, line, robots: found.robots }
     }
 
-    /// By no rule.
+    /// Without a deciding rule.
     pub fn without_rule(word: VerdictWord, reason: Reason) -> RowVerdict<'r> {
         RowVerdict { word, reason, line: 0, robots: None }
     }

@@ -1,7 +1,7 @@
 //! One batch: rows in, verdicts out, in the order of the rows.
 //!
-//! The rows are judged origin by origin, so that each robots.txt is looked up once a batch and
-//! need not stay in memory.
+//! The rows are judged origin by origin. So each robots.txt is looked up once per batch and does
+//! not have to stay in memory.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -23,20 +23,20 @@ use super::rows::{InputRow, InputRows};
 use super::url_parts::{InvalidUrl, UrlParts};
 use super::{known_origin::KnownOrigin, origin_cache::OriginCache, summary::VerdictCounts};
 
-/// What all batches share.
+/// The settings that all batches share.
 #[derive(Debug)]
 pub struct BatchContext<'a> {
-    /// What is forbidden.
+    /// The judge.
     pub judge: &'a Judge,
     /// The crawlers of the rows.
     pub crawlers: &'a CrawlerSource<'a>,
-    /// Of URLs that name none.
+    /// The scheme of URLs without one.
     pub default_scheme: Option<&'a str>,
-    /// What will be told of the rows.
+    /// How much is reported about each row.
     pub detail: Detail,
 }
 
-/// What one thread remembers from batch to batch.
+/// The memory of one thread between batches.
 #[derive(Debug)]
 pub struct BatchMemory {
     /// Origins.
@@ -45,12 +45,12 @@ pub struct BatchMemory {
     pub user_agents: UserAgentCache,
 }
 
-/// A batch and what is said of its rows.
+/// A batch with the outcomes of its rows.
 #[derive(Debug)]
 pub struct JudgedBatch {
     /// As they were read.
     pub rows: InputRows,
-    /// Into `outcomes`; `per_row` for each row.
+    /// Indexes into `outcomes`; `per_row` for each row.
     pub answers: Vec<u32>,
     /// Crawlers of each row.
     pub per_row: usize,
@@ -66,13 +66,13 @@ impl JudgedBatch {
         counts
     }
 
-    /// The rows, each with the places of its outcomes, one for each crawler.
+    /// The rows, each with the indexes of its outcomes, one for each crawler.
     pub fn iter(&self) -> impl Iterator<Item = (InputRow<'_>, &[u32])> {
         self.rows.iter().zip(self.answers.chunks_exact(self.per_row))
     }
 }
 
-/// Judges `rows`, which have the form `form`.
+/// Judges `rows`, which have the format `form`.
 pub fn judge(
     context: &BatchContext<'_>,
     form: &InputFormat,
@@ -109,8 +109,8 @@ pub fn judge(
 /// Rows of an origin whose URLs are fetched at once.
 const TARGETS_AT_ONCE: usize = 64;
 
-/// Looks at each URL of a few rows of an origin, which may be strewn over the whole batch, so that
-/// the processor fetches all of them at once and not one after the other.
+/// Reads the first byte of each URL of a few rows of an origin. The URLs may be anywhere in the
+/// batch, and this way the processor loads them in parallel.
 fn fetch(rows: &InputRows, targets: &[RowTarget]) {
     let bytes = targets.iter().map(|target| {
         let rest = rows.text(target.rest_start, target.rest_end);
@@ -119,7 +119,7 @@ fn fetch(rows: &InputRows, targets: &[RowTarget]) {
     black_box(bytes.fold(0, |all, byte| all ^ byte));
 }
 
-/// RFC 3339, a date or a date and time in UTC, or seconds since 1970; `None` where it is none.
+/// RFC 3339, a date or a date and time in UTC, or seconds since 1970; `None` if it is not a time.
 fn judged_at(cell: &[u8]) -> Option<JudgedAt> {
     let text = std::str::from_utf8(cell.trim_ascii()).unwrap_or_default();
     let seconds = || UtcTime::from_unix_seconds(text.parse().ok()?);
@@ -134,26 +134,26 @@ fn crawler_value<'a>(row: InputRow<'a>, column: &CrawlerColumn<usize>) -> Crawle
     }
 }
 
-/// Where one row after the other is judged.
+/// Judges one row after the other.
 struct BatchJudge<'a> {
     context: &'a BatchContext<'a>,
     per_row: usize,
     scratch: Vec<u8>,
     answers: Vec<u32>,
     outcomes: Outcomes,
-    /// What tells outcomes apart, in their order.
+    /// The keys of the outcomes, in the same order.
     keys: Vec<Key>,
-    /// Where the outcomes of the origin in hand begin.
+    /// The index of the first outcome of the current origin.
     start: usize,
-    /// They are looked for here once there are many.
+    /// An index of the outcomes, used once there are many.
     many: HashMap<Key, usize, RandomState>,
 }
 
-/// Crawler, verdict, reason, line, and the place in memory of the robots.txt, which is there as long as
-/// its origin is in hand.
+/// Crawler, verdict, reason, line, and the address of the robots.txt in memory. The address is
+/// valid as long as its origin is being judged.
 type Key = (Option<u16>, VerdictWord, Reason, u32, usize);
 
-/// So many outcomes of an origin are gone through one by one.
+/// Up to this many outcomes of an origin are searched one by one.
 const FEW: usize = 16;
 
 impl<'a> BatchJudge<'a> {
@@ -171,7 +171,7 @@ impl<'a> BatchJudge<'a> {
         }
     }
 
-    /// What was said of others is kept apart from what will be said of this one.
+    /// Outcomes of other origins are not compared with those of this one.
     fn begin_origin(&mut self) {
         if self.context.detail >= Detail::Origins {
             self.start = self.keys.len();
@@ -191,7 +191,7 @@ impl<'a> BatchJudge<'a> {
         let time_cell = |cell| judged_at(rows.get(target.row as usize).cell(cell));
         let when = columns.time.map_or(Some(JudgedAt::Newest), time_cell);
         let rest = rows.text(target.rest_start, target.rest_end);
-        // Lent out, as verdicts are put down meanwhile.
+        // Taken out, because verdicts are added in the loop.
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = prepare(rest, judge.dialect(), &mut scratch);
         for (at, crawler) in self.crawlers(rows, target.row, columns, user_agents) {
@@ -204,7 +204,8 @@ impl<'a> BatchJudge<'a> {
         self.scratch = scratch;
     }
 
-    /// The crawlers of the row at `index`, each with its place among the verdicts; `None` is nobody.
+    /// The crawlers of the row at `index`, each with its index among the verdicts; `None` is an
+    /// unknown crawler.
     fn crawlers(
         &self,
         rows: &InputRows,
@@ -251,12 +252,12 @@ impl<'a> BatchJudge<'a> {
         if !self.many.is_empty() {
             return self.many.get(key).copied();
         }
-        // What was said last is most often said again.
+        // The previous outcome is the most frequent one.
         let own = &self.keys[self.start..];
         own.iter().rposition(|known| known == key).map(|at| self.start + at)
     }
 
-    /// Kept apart: it is done once for many rows, and has much to do.
+    /// A function of its own: it runs once for many rows and is large.
     #[cold]
     fn remember(&mut self, key: Key, verdict: RowVerdict<'_>, origin: &Option<Arc<str>>) -> usize {
         let is_reported = self.context.detail >= Detail::Origins;

@@ -1,4 +1,4 @@
-//! Lists to batches of whole records.
+//! Splits lists into batches of whole records.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use super::input_format::{InputFormat, ListSyntax, writing_of};
 use super::options::{BeginRows, ClassifyOptions, ClassifyProgress};
 use super::record_boundary::{record_reader, whole_records};
 
-/// A record over this is not waited for: its end is taken where its bytes end.
+/// The longest record. A longer one ends where the bytes of its batch end.
 const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// What opens, inflates and cuts.
+/// Opens, decompresses and splits lists.
 pub struct BatchReader<'a> {
     pub options: &'a ClassifyOptions,
     pub progress: &'a ClassifyProgress,
     /// Until the first list is open.
     pub begin: Option<BeginRows<'a>>,
-    /// What that gave, until it is queued.
+    /// The header of the first list, until it is queued.
     pub head: Vec<u8>,
     pub sequence: u64,
 }
@@ -30,10 +30,10 @@ pub struct BatchReader<'a> {
 type Queue<'q, 'w> = InputQueue<'q, BatchWorker<'w>>;
 
 impl BatchReader<'_> {
-    /// Queues all batches of `sources`, and gives what could not be read, each in a sentence.
+    /// Queues all batches of `sources`, and returns a sentence for each one that could not be read.
     ///
     /// # Errors
-    /// Where a list lacks a column.
+    /// If a list lacks a column.
     pub fn read_all(
         mut self,
         sources: &[Source],
@@ -73,7 +73,7 @@ impl BatchReader<'_> {
         self.begin(&InputFormat::Lines)?;
         let form = Arc::new(InputFormat::Lines);
         if let Some(buffers) = queue.buffer() {
-            // Whoever had them last left them as they were.
+            // The buffers still have the content of an earlier batch.
             self.push(&form, BatchBuffers { text: Vec::new(), ..buffers }, queue)?;
         }
         Ok(damages)
@@ -103,7 +103,7 @@ impl BatchReader<'_> {
                 return self.push(form, buffers, queue);
             };
             buffers.text = bytes;
-            // What is skipped may be more than a small first batch.
+            // The skipped bytes may be longer than a small first batch.
             let skipped = skip.min(buffers.text.len());
             skip -= skipped;
             buffers.text.drain(..skipped);

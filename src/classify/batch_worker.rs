@@ -1,4 +1,4 @@
-//! One thread's share: batches in, verdicts out, in the form in which they are written.
+//! The work of one thread: batches in, written verdicts out.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -36,7 +36,7 @@ pub struct RenderedBatch {
 pub struct BatchWorker<'a> {
     pub context: &'a BatchContext<'a>,
     pub progress: &'a ClassifyProgress,
-    /// `None` where rows are counted by origin and rule instead.
+    /// `None` if rows are only counted by origin and rule.
     pub render: Option<&'a Render<'a>>,
     pub memory: BatchMemory,
     pub results: ResultSender<RenderedBatch>,
@@ -57,7 +57,7 @@ impl QueueWorker for BatchWorker<'_> {
     type Buffer = BatchBuffers;
     type Output = ();
 
-    /// Whoever writes the verdicts gives the buffers back.
+    /// The writer of the verdicts returns the buffers.
     fn work(&mut self, batch: Batch) -> Result<Option<BatchBuffers>> {
         let Batch { sequence, form, buffers: BatchBuffers { text, mut out } } = batch;
         let rows = InputRows::read(&form, text);

@@ -1,7 +1,7 @@
-//! The rows of a batch by where their URLs lead.
+//! The rows of a batch, grouped by origin.
 //!
-//! An origin is looked up once a batch, however its rows are strewn over it. Rows that follow one
-//! another to the same origin, as in sorted lists, are told by one comparison.
+//! An origin is looked up once per batch, wherever its rows are. Consecutive rows of one origin, as
+//! in sorted lists, are recognised by one comparison.
 
 use std::hash::BuildHasher;
 
@@ -14,7 +14,7 @@ use super::url_parts::{UrlParts, rest_after};
 /// Rows whose URLs begin with the same scheme and authority, as they are written.
 #[derive(Debug)]
 pub struct RowsOfOrigin<'a> {
-    /// Scheme and authority; without the scheme where that is not written.
+    /// Scheme and authority; only the authority if the URL has no scheme.
     pub key: &'a [u8],
     /// The first of its URLs.
     pub address: UrlParts<'a>,
@@ -22,19 +22,19 @@ pub struct RowsOfOrigin<'a> {
     pub targets: &'a [RowTarget],
 }
 
-/// A row, and where in its batch stands what follows the authority of its URL.
+/// A row, and the position of the part after the authority of its URL.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RowTarget {
     /// Its index.
     pub row: u32,
-    /// Into the text of the batch.
+    /// A position in the text of the batch.
     pub rest_start: u32,
-    /// Into the text of the batch.
+    /// A position in the text of the batch.
     pub rest_end: u32,
 }
 
 impl RowTarget {
-    /// Of the row at `row`, whose URL ends at `end`, and with `rest`.
+    /// The target of the row at `row`, whose URL ends at `end` with `rest`.
     fn new(row: u32, rest: &[u8], end: u32) -> RowTarget {
         let bytes = u32::try_from(rest.len()).expect("a URL is not that long");
         RowTarget { row, rest_start: end - bytes, rest_end: end }
@@ -45,7 +45,7 @@ impl RowTarget {
 #[derive(Debug, Default)]
 pub struct ByOrigin<'a> {
     heads: Vec<(&'a [u8], UrlParts<'a>)>,
-    /// Where in `targets` the rows of each group begin; the last ones lead nowhere.
+    /// The start of each group in `targets`. The rows without a valid URL come last.
     starts: Vec<u32>,
     targets: Vec<RowTarget>,
 }
@@ -54,7 +54,7 @@ impl<'a> ByOrigin<'a> {
     /// Groups `rows` by the URL in the cell `url_cell` of each.
     pub fn of(rows: &'a InputRows, url_cell: usize, scheme: Option<&'a str>) -> ByOrigin<'a> {
         let mut heads = OriginIndex::default();
-        // Group and place of each row.
+        // The group and the target of each row.
         let mut found: Vec<(u32, RowTarget)> = Vec::with_capacity(rows.len());
         let (mut last_key, mut last) = (&b""[..], 0);
         for (index, row) in (0..).zip(rows.iter()) {
@@ -78,7 +78,7 @@ impl<'a> ByOrigin<'a> {
         ByOrigin { heads, starts, targets }
     }
 
-    /// Those whose URLs lead somewhere, or may.
+    /// The groups with URLs that may be valid.
     pub fn iter(&self) -> impl Iterator<Item = RowsOfOrigin<'_>> {
         self.heads.iter().enumerate().map(|(index, &(key, address))| {
             let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
@@ -86,7 +86,7 @@ impl<'a> ByOrigin<'a> {
         })
     }
 
-    /// The rows whose URLs are none.
+    /// The rows without a valid URL.
     pub fn strays(&self) -> &[RowTarget] {
         &self.targets[self.starts[self.heads.len()] as usize..]
     }
@@ -96,17 +96,17 @@ impl<'a> ByOrigin<'a> {
 #[derive(Default)]
 struct OriginIndex<'a> {
     list: Vec<(&'a [u8], UrlParts<'a>)>,
-    /// All keys once more, one after the other: where they came from they are strewn over the whole
-    /// batch, and each look at one would wait for memory.
+    /// A copy of all keys in one place. In the batch they are far apart, and each comparison would
+    /// wait for memory.
     keys: Vec<u8>,
-    /// By group, where its key ends.
+    /// The end of each group's key.
     ends: Vec<usize>,
     by_key: HashTable<u32>,
     hasher: RandomState,
 }
 
 impl<'a> OriginIndex<'a> {
-    /// The group of `key`; a new one, of `address`, where there is none yet.
+    /// The group of `key`; a new one with `address` if there is none yet.
     fn index_of(&mut self, key: &'a [u8], address: UrlParts<'a>) -> u32 {
         let OriginIndex { list, keys, ends, by_key, hasher } = self;
         let key_of = |index: u32| {
@@ -128,7 +128,7 @@ impl<'a> OriginIndex<'a> {
     }
 }
 
-/// The places by group, those of no group last, and where each group begins.
+/// The targets by group, those without a group last, and the start of each group.
 fn counting_sort(found: &[(u32, RowTarget)], groups: usize) -> (Vec<u32>, Vec<RowTarget>) {
     let index = |group: u32| (group as usize).min(groups);
     let mut starts = vec![0_u32; groups + 1];

@@ -13,7 +13,7 @@ use super::{known_origin::KnownOrigin, origin_cache::OriginCache, url_parts::Url
 /// Bytes for robots.txt files and their compiled rules.
 const RULES_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes for what is known of origins.
+/// The memory for origins, in bytes.
 const ORIGINS_BYTES_MAX: usize = 64 << 20;
 
 /// Classifies URLs of any number of origins for one crawler.
@@ -32,8 +32,8 @@ const ORIGINS_BYTES_MAX: usize = 64 << 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each robots.txt is read when a URL of its origin comes up, and kept in memory up to a total of
-/// about 320 MiB. Threads can share a classifier.
+/// Each robots.txt is read when it is first needed. Files stay in memory up to a total of about 320
+/// MiB. Threads can share a classifier.
 #[derive(Debug)]
 pub struct Classifier {
     judge: Judge,
@@ -46,7 +46,7 @@ pub struct Classifier {
 pub struct Classification {
     /// The answer.
     pub verdict: VerdictWord,
-    /// The line of robots.txt that decides, from 1; `None` where no rule matches.
+    /// The line of robots.txt that decides, from 1; `None` if no rule matches.
     pub line: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Classifier {
     /// counts, or one robots.txt for all origins.
     ///
     /// # Errors
-    /// Where `robots` cannot be read or names a host twice.
+    /// If `robots` cannot be read or names a host twice.
     pub fn open<T: Into<String>>(
         robots: impl AsRef<Path>,
         product_tokens: impl IntoIterator<Item = T>,

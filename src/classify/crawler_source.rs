@@ -8,7 +8,7 @@ use crate::crawlers::{crawler::CrawlerId, identify::Identified, registry::Regist
 pub enum CrawlerSource<'a> {
     /// The same for each URL.
     Fixed(Vec<String>),
-    /// The crawler that each row names: the judge's crawlers are those of the registry.
+    /// Each row names its crawler. The crawlers of the judge are those of the registry.
     PerRow(&'a Registry),
 }
 
@@ -22,7 +22,7 @@ pub enum CrawlerValue<'a> {
 }
 
 impl CrawlerSource<'_> {
-    /// The name of a crawler; empty where there is none.
+    /// The name of a crawler; empty if there is none.
     pub fn name(&self, crawler: Option<u16>) -> &str {
         let Some(crawler) = crawler else { return "" };
         match self {
@@ -41,8 +41,8 @@ impl CrawlerSource<'_> {
     }
 }
 
-/// The crawler that a row names. Whoever sends a user agent that is no known crawler's obeys `*`;
-/// a name that nobody has is nobody's.
+/// The crawler that a row names. An unknown user agent is judged by `*`; an unknown name is not
+/// judged.
 pub fn crawler_of_row(
     registry: &Registry,
     crawler_value: CrawlerValue<'_>,

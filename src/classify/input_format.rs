@@ -1,4 +1,4 @@
-//! What form a list has, and where in a row the URL, the crawler and the time stand.
+//! The format of a list, and the positions of the URL, the crawler and the time in a row.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 
 use super::record_boundary::record_reader;
 
-/// The form of a list.
+/// The format of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum InputFormat {
-    /// A URL a line.
+    /// One URL per line.
     Lines,
     /// Records with a header (RFC 4180, or with tabs).
     Delimited {
@@ -17,21 +17,21 @@ pub enum InputFormat {
         delimiter: u8,
         /// The cells of the header.
         header: Vec<String>,
-        /// Which of them are wanted.
+        /// The columns that are read.
         wanted: WantedColumns<usize>,
     },
-    /// A JSON object a line; the names of its members.
+    /// One JSON object per line, with the names of its members.
     JsonLines(WantedColumns<String>),
 }
 
-/// What is wanted of a row, by name or by place.
+/// The cells that are read from a row, by name or by index.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct WantedColumns<T> {
     /// The URL.
     pub url: T,
-    /// Who asks.
+    /// The crawler.
     pub crawler: Option<CrawlerColumn<T>>,
-    /// When.
+    /// The time.
     pub time: Option<T>,
 }
 
@@ -47,13 +47,13 @@ pub enum CrawlerColumn<T> {
 /// How a list is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ListSyntax {
-    /// A URL a line.
+    /// One URL per line.
     Lines,
     /// RFC 4180.
     Csv,
     /// The same with tabs.
     Tsv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
@@ -74,7 +74,7 @@ impl<T> CrawlerColumn<T> {
 }
 
 impl<T> WantedColumns<T> {
-    /// All columns, the URL first, then who asks, then when.
+    /// All columns: the URL, then the crawler, then the time.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         let crawler = self.crawler.as_ref().map(CrawlerColumn::column);
         [Some(&self.url), crawler, self.time.as_ref()].into_iter().flatten()
@@ -82,10 +82,11 @@ impl<T> WantedColumns<T> {
 }
 
 impl InputFormat {
-    /// The form of the list `name` that is written so, and whose first record is that of `head`.
+    /// The format of the list `name` with this `syntax`; its first record is at the start of
+    /// `head`.
     ///
     /// # Errors
-    /// Where a column is wanted that the header does not have.
+    /// If the header lacks a column.
     pub fn new(
         writing: ListSyntax,
         wanted: &WantedColumns<String>,
@@ -110,7 +111,7 @@ impl InputFormat {
         Ok(InputFormat::Delimited { delimiter, header, wanted })
     }
 
-    /// Where in a row stands what is wanted of it.
+    /// The positions of the cells that are read.
     pub fn cells(&self) -> WantedColumns<usize> {
         match self {
             InputFormat::Lines => WantedColumns::default(),
@@ -126,12 +127,12 @@ impl InputFormat {
         }
     }
 
-    /// Where in a row the URL stands.
+    /// The position of the URL in a row.
     pub fn url_cell(&self) -> usize {
         self.cells().url
     }
 
-    /// The columns of the list that are not read here, with their places: they are carried through.
+    /// The other columns of the list, with their positions. They are copied to the output.
     pub fn carried(&self) -> Vec<(usize, &str)> {
         let InputFormat::Delimited { header, wanted, .. } = self else { return Vec::new() };
         let names = header.iter().map(String::as_str).enumerate();
@@ -148,7 +149,7 @@ fn header(delimiter: u8, head: &[u8]) -> Vec<String> {
     record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
 }
 
-/// A column by its name, or else by its number from 1.
+/// A column by its name, or by its number from 1.
 fn column_index(column: &str, header: &[String], name: &str) -> Result<usize> {
     let by_name = header.iter().position(|cell| cell == column);
     let by_number = || {

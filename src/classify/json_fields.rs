@@ -1,15 +1,15 @@
-//! The wanted members of a JSON object: nothing is allocated, nothing else is kept.
+//! Reads a few members of a JSON object, without allocation.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Members that may be wanted: the URL, who asks, and when.
+/// The most members that are read: URL, crawler and time.
 pub const WANTED_MAX: usize = 3;
 
-/// The members of the object `line` that are called `names`, in their order; the last where there
-/// are several of a name. None of them where the line is no object.
+/// The members `names` of the object `line`, in this order. Of several members with one name, the
+/// last counts. All are missing if the line is not an object.
 pub fn members<'l>(line: &'l [u8], names: &[&String]) -> [Option<&'l RawValue>; WANTED_MAX] {
     let mut reader = serde_json::Deserializer::from_slice(line);
     let found = reader.deserialize_map(Members(names));
@@ -39,7 +39,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 }
 
-/// For which of the wanted members a name stands; two may have the same.
+/// The members that a name stands for; two may have the same name.
 struct Name<'n>(&'n [&'n String]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

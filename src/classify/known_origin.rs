@@ -1,4 +1,4 @@
-//! One origin, and what is known of it.
+//! One origin, and what is known about it.
 
 use std::sync::Arc;
 
@@ -10,41 +10,41 @@ use crate::url::{origin::Origin, path::PathQuery};
 use super::answer::{Reason, RowVerdict, VerdictWord};
 use super::url_parts::{InvalidUrl, UrlParts};
 
-/// Bytes that an origin takes, about, besides its name.
+/// The approximate size of an origin without its name, in bytes.
 const ORIGIN_BYTES: usize = 512;
 
-/// Bytes that a snapshot of an archive takes, about.
+/// The approximate size of a snapshot of an archive, in bytes.
 const SNAPSHOT_BYTES: usize = 192;
 
 /// An origin.
 #[derive(Debug)]
 pub struct KnownOrigin {
-    /// In canonical form; `None` where there can be no such origin.
+    /// The origin in canonical form; `None` if it is not valid.
     pub origin: Option<Arc<str>>,
-    /// What is known of it.
+    /// What is known about it.
     pub known: Known,
 }
 
-/// What is known of an origin.
+/// What is known about an origin.
 #[derive(Debug)]
 pub enum Known {
-    /// There can be no such origin.
+    /// The origin is not valid.
     Nowhere,
     /// Nothing.
     Nothing,
-    /// There is something, but it cannot be read.
+    /// It has a robots.txt, but that cannot be read.
     Unreadable,
-    /// What was in force when, and what is now.
+    /// The history of its robots.txt.
     History(OriginHistory),
 }
 
 impl KnownOrigin {
-    /// Where URLs lead that are none.
+    /// The origin of text that is not a URL.
     pub fn nowhere() -> KnownOrigin {
         KnownOrigin { origin: None, known: Known::Nowhere }
     }
 
-    /// Looks up what the judge knows of the origin of `address`.
+    /// Looks up the origin of `address` in the judge.
     pub fn open(judge: &Judge, address: &UrlParts<'_>) -> KnownOrigin {
         let Some(origin) = Origin::from_authority(address.scheme, address.authority) else {
             return KnownOrigin::nowhere();
@@ -57,7 +57,7 @@ impl KnownOrigin {
         KnownOrigin { origin: Some(origin.as_str().into()), known }
     }
 
-    /// Bytes that it takes, about, but for what it shares with others.
+    /// Its approximate size without shared data, in bytes.
     pub fn size_bytes(&self) -> usize {
         let snapshots = match &self.known {
             Known::History(history) => history.snapshot_count(),
@@ -69,8 +69,8 @@ impl KnownOrigin {
 }
 
 impl Known {
-    /// May `crawler` request `path`? At `at`, which is `None` where the row should name a time and
-    /// does not.
+    /// Decides whether `crawler` may request `path` at `at`. `at` is `None` if the row lacks a time
+    /// that it should have.
     pub fn verdict(
         &self,
         judge: &Judge,
@@ -84,7 +84,7 @@ impl Known {
             Known::Unreadable => (None, Reason::Unreadable),
             Known::History(history) => (Some(history), Reason::BeforeFirst),
         };
-        // What is always so, or nowhere known, is so at any time.
+        // Without a history, the time does not matter.
         let at = match (history, at) {
             (_, Some(at)) => at,
             (Some(_), None) => return RowVerdict::unknown(Reason::BadTime),
@@ -92,7 +92,7 @@ impl Known {
         };
         let found = judge.verdict(history, CrawlerId(crawler), Some(path), at);
         match found.verdict {
-            // None of its snapshots ever amounted to anything.
+            // None of its snapshots gave a ruling.
             Verdict::Unknown if history.is_some() && at == JudgedAt::Newest => {
                 RowVerdict::without_rule(VerdictWord::Allowed, Reason::NoRobotsTxt)
             }

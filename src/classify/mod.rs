@@ -1,9 +1,8 @@
 //! Verdicts on lists of URLs: lists in, rows out in the same order.
 //!
-//! One thread reads and inflates; it and the others judge, one batch at a time; the caller's thread
-//! writes.
-//! A batch is judged origin by origin. So many batches are under way at most, each with its buffers,
-//! which are used again and again: memory does not grow with the length of a list.
+//! One thread reads and decompresses. All threads judge, one batch at a time. The caller's thread
+//! writes. A batch is judged origin by origin. The number of batches in progress is limited, and
+//! their buffers are reused, so memory does not grow with the length of a list.
 
 pub mod answer;
 pub mod batch;
@@ -48,11 +47,11 @@ pub fn batches_under_way(threads: usize) -> usize {
     threads + BATCHES_ON_THE_WAY
 }
 
-/// Classifies the URLs of `sources`, in that order; `render` tells how a batch is written to `out`.
-/// Damage to a source ends that source alone.
+/// Classifies the URLs of `sources`, in that order; `render` writes a batch to `out`. Damage to a
+/// source ends that source alone.
 ///
 /// # Errors
-/// Where a list lacks a column, or `out` cannot be written.
+/// If a list lacks a column, or `out` cannot be written.
 pub fn run(
     sources: &[Source],
     options: &ClassifyOptions,
@@ -70,7 +69,8 @@ pub fn run(
     let begin = render.map(|render| render.begin);
     let summary = options.summary_bytes.map(Summary::new);
     let mut classified = Classified { summary, ..Classified::default() };
-    // In one place, so that what is counted as others does not depend on how many threads there are.
+    // One place counts all batches, so that the entry for others does not depend on the number of
+    // threads.
     let write = |batch: RenderedBatch| {
         let RenderedBatch { mut buffers, counts, rows, counted } = batch;
         let written = out.write_all(&buffers.out);

@@ -1,4 +1,4 @@
-//! What a run of classify is given, and what comes of it.
+//! The options and the result of a run of classify.
 
 use std::sync::{Arc, atomic::AtomicU64};
 
@@ -11,54 +11,54 @@ use super::summary::{Summary, VerdictCounts};
 /// How to classify.
 #[derive(Clone, Debug)]
 pub struct ClassifyOptions {
-    /// Threads that read and judge; who writes comes on top of them.
+    /// The number of threads that read and judge; writing uses one more.
     pub threads: usize,
-    /// Bytes of a batch.
+    /// The size of a batch in bytes.
     pub batch_bytes: usize,
     /// How the lists are written; `None`: detected from each name.
     pub writing: Option<ListSyntax>,
-    /// The columns that are read, where the lists have columns.
+    /// The columns that are read, if the lists have columns.
     pub wanted: WantedColumns<String>,
-    /// Bytes for what each thread remembers of origins.
+    /// The memory of each thread for origins, in bytes.
     pub origins_bytes: usize,
-    /// Bytes for the counts of origins and rules; `None` where rows are written instead.
+    /// The memory for the counts of origins and rules in bytes; `None` if rows are written.
     pub summary_bytes: Option<usize>,
 }
 
-/// What can be watched meanwhile.
+/// The progress of a run.
 #[derive(Debug, Default)]
 pub struct ClassifyProgress {
     /// Bytes read, as they lie on disk.
     pub bytes_read: Arc<AtomicU64>,
     /// Rows judged.
     pub rows: AtomicU64,
-    /// Origins that were looked up; again where they had been given up meanwhile.
+    /// Lookups of origins; an origin counts again if it was forgotten in between.
     pub origins_opened: AtomicU64,
-    /// Origins of batches that were still known.
+    /// Origins that were still in the cache.
     pub origins_found: AtomicU64,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default)]
 pub struct Classified {
     /// Rows that were judged.
     pub rows: u64,
     /// All answers.
     pub counts: VerdictCounts,
-    /// Where it was asked for.
+    /// The summary, if it was requested.
     pub summary: Option<Summary>,
-    /// What could not be read, each in a sentence.
+    /// A sentence for each list that could not be read.
     pub damages: Vec<String>,
 }
 
-/// Gives what stands before all rows.
+/// Returns the header.
 pub type BeginRows<'a> = &'a (dyn Fn(&InputFormat) -> Result<Vec<u8>> + Sync);
 
 /// How verdicts are written.
 #[derive(Clone, Copy)]
 pub struct Render<'a> {
-    /// What stands before all rows; asked once, for the first list that can be read.
+    /// Returns the header, once, for the first list that can be read.
     pub begin: BeginRows<'a>,
-    /// Puts the rows of a batch into a buffer.
+    /// Writes the rows of a batch to a buffer.
     pub write: &'a (dyn Fn(&JudgedBatch, &InputFormat, &mut Vec<u8>) + Sync),
 }

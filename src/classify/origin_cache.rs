@@ -1,8 +1,8 @@
-//! What is known of origins, kept from one batch to the next, in so many bytes.
+//! A cache of origins between batches, limited in bytes.
 //!
-//! There are two generations: who is asked about is of the young one, and when that has grown to
-//! half of the room the old one is given up and the young one is old. So what is asked about often
-//! stays, for the price of a move now and then.
+//! The cache has two generations. Every origin that is used moves to the young one. When the young
+//! one fills half of the memory, the old one is dropped and the young one takes its place. So
+//! origins that are used often stay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::judge::Judge;
 
 use super::{known_origin::KnownOrigin, url_parts::UrlParts};
 
-/// One thread's memory of origins.
+/// The cache of one thread.
 #[derive(Debug, Default)]
 pub struct OriginCache {
     young: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
     old: HashMap<Box<[u8]>, Arc<KnownOrigin>, RandomState>,
     young_bytes: usize,
-    /// Of one generation.
+    /// The limit of one generation.
     bytes_max: usize,
-    /// How often the judge had forgotten everything when an origin was last looked for.
+    /// How often the judge had dropped its memory at the last lookup.
     forgotten: u64,
     /// Origins that were looked up.
     pub opened: u64,
@@ -30,14 +30,14 @@ pub struct OriginCache {
 }
 
 impl OriginCache {
-    /// Nothing is known; at most about `bytes_max` bytes will be kept.
+    /// An empty cache of at most about `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> OriginCache {
         OriginCache { bytes_max: bytes_max / 2, ..OriginCache::default() }
     }
 
     /// The origin of the URLs that begin with `key`, which is `address` as written.
     pub fn origin(&mut self, judge: &Judge, key: &[u8], url: &UrlParts<'_>) -> Arc<KnownOrigin> {
-        // What the judge forgets to keep within its memory must not live on here.
+        // What the judge drops to save memory must not stay here.
         let forgotten = judge.times_forgotten();
         if self.forgotten != forgotten {
             let OriginCache { bytes_max, opened, found, .. } = *self;

@@ -1,4 +1,4 @@
-//! What is said of the URLs of a batch: each different outcome once.
+//! The outcomes of a batch, each distinct one once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use crate::judge::robots::BindingRule;
 
 use super::answer::{Reason, RowVerdict, VerdictWord};
 
-/// Bytes of a pattern that are told; more of one is cut, as strangers write it, and as it stands in
-/// each row that it decides.
+/// The most bytes of a pattern that are written. Patterns come from strangers and are repeated in
+/// each row that they decide.
 pub const PATTERN_BYTES_MAX: usize = 1024;
 
-/// How much is told of a row. What is not told need not tell outcomes apart.
+/// How much is written about a row. Outcomes that differ only in the rest are equal.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Detail {
-    /// Who asks, the verdict, and why.
+    /// The crawler, the verdict and the reason.
     Verdicts,
     /// The origin as well.
     Origins,
@@ -23,25 +23,26 @@ pub enum Detail {
     Rules,
 }
 
-/// What is said of some URLs of a batch: equal but for what the URL itself says.
+/// An outcome that some URLs of a batch share.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// In canonical form; `None` where it is no URL, or not told.
+    /// The origin in canonical form; `None` if the URL is not valid, or the origin is not written.
     pub origin: Option<Arc<str>>,
-    /// Who asks; `None` where the row names nobody who is known.
+    /// The crawler; `None` if the row names no known crawler.
     pub crawler: Option<u16>,
     /// The verdict.
     pub word: VerdictWord,
     /// Why.
     pub reason: Reason,
-    /// SHA-256 of the robots.txt that was asked; `None` where none was, or it is not told.
+    /// SHA-256 of the robots.txt; `None` if there was none, or it is not written.
     pub digest: Option<[u8; 32]>,
-    /// How often it was said.
+    /// The number of rows with this outcome.
     pub times: u64,
     rule: Option<ReportedRule>,
 }
 
-/// The outcomes of a batch. They name rules of robots.txt files that need not be in memory any more.
+/// The outcomes of a batch. They hold copies of rules, because the robots.txt files may already be
+/// dropped.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     list: Vec<Outcome>,
@@ -49,7 +50,7 @@ pub struct Outcomes {
     texts: Vec<u8>,
 }
 
-/// A deciding rule: where its texts stand.
+/// A deciding rule: the positions of its texts.
 #[derive(Clone, Debug)]
 struct ReportedRule {
     line: u32,
@@ -59,7 +60,7 @@ struct ReportedRule {
 }
 
 impl Outcomes {
-    /// All of them, in the order in which they were met.
+    /// All outcomes, in the order of their first rows.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Outcome> {
         self.list.iter()
     }
@@ -69,8 +70,8 @@ impl Outcomes {
         &self.list[index as usize]
     }
 
-    /// The rule that decided, where there is one and it is told; a long pattern is cut at
-    /// [`PATTERN_BYTES_MAX`], after which stands an ellipsis.
+    /// The deciding rule, if there is one and it is written. A long pattern is cut at
+    /// [`PATTERN_BYTES_MAX`] and ends with an ellipsis.
     pub fn rule(&self, outcome: &Outcome) -> Option<BindingRule<'_>> {
         let ReportedRule { line, directive, pattern, group } = outcome.rule.clone()?;
         let (pattern, group) = (&self.texts[pattern], &self.texts[group]);
@@ -94,7 +95,7 @@ impl Outcomes {
         self.list.push(Outcome { origin, crawler, word, reason, digest, times: 0, rule });
     }
 
-    /// The one at `index` was said once more.
+    /// Counts the outcome at `index` once more.
     pub(super) fn count(&mut self, index: usize) {
         self.list[index].times += 1;
     }
@@ -115,7 +116,7 @@ impl Outcomes {
     }
 }
 
-/// As much of `pattern` as is told; no character is cut in two.
+/// The part of `pattern` that is written; characters are not cut.
 fn shown(pattern: &[u8]) -> &[u8] {
     if pattern.len() <= PATTERN_BYTES_MAX {
         return pattern;

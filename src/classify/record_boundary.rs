@@ -1,7 +1,7 @@
-//! Where whole records end in bytes that were cut at line ends.
+//! Finds the end of the last whole record in a block of whole lines.
 
-/// Bytes of `text` up to the end of its last whole record: a line break inside a quoted cell ends
-/// none. `text` begins with a record.
+/// The length of `text` up to the end of its last whole record. A line break inside a quoted cell
+/// does not end a record. `text` begins with a record.
 pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
     if memchr::memchr(b'"', text).is_none() {
         return memchr::memrchr(b'\n', text).map_or(0, |lf| lf + 1);
@@ -25,7 +25,7 @@ pub fn whole_records(delimiter: u8, text: &[u8]) -> usize {
     end
 }
 
-/// How records are read everywhere: `"` around a cell, doubled inside it; rows of any length.
+/// A reader of records: `"` around a cell, doubled inside it; rows of any length.
 pub fn record_reader(delimiter: u8, text: &[u8]) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .delimiter(delimiter)
@@ -39,7 +39,7 @@ enum State {
     CellStart,
     Plain,
     Quoted,
-    /// A quote that ends the cell, or is the first of two that stand for one.
+    /// A quote that ends the cell, or the first half of a doubled one.
     QuoteInQuoted,
 }
 

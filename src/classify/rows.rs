@@ -1,4 +1,4 @@
-//! The text of a batch to rows of cells, whatever form the list has.
+//! Splits the text of a batch into rows of cells, for all formats.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::input::lines::lines;
 use super::input_format::{InputFormat, WantedColumns};
 use super::{json_fields::members, record_boundary::record_reader};
 
-/// The rows of one batch. Their text lies in one buffer: nothing is allocated for a row.
+/// The rows of one batch. They share one buffer, so that a row needs no allocation.
 #[derive(Debug, Default)]
 pub struct InputRows {
     text: Vec<u8>,
     cells: Vec<Range<u32>>,
-    /// Where the cells of each row end.
+    /// The ends of the cells of each row.
     ends: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl InputRows {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -56,12 +56,12 @@ impl InputRows {
         InputRow { text: &self.text, cells: &self.cells[start..self.ends[index] as usize] }
     }
 
-    /// All of them, in order.
+    /// All rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = InputRow<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Some bytes of the text in which all cells stand.
+    /// A part of the text of all cells.
     pub fn text(&self, start: u32, end: u32) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
@@ -71,12 +71,13 @@ impl InputRows {
         self.text
     }
 
-    /// Rows whose cells are told where they lie: a line is one cell, or, with a `delimiter`, what
-    /// [`InputRows::of_records`] makes of it where the chunk [`is_simple`]. Blank lines are no rows.
+    /// Rows whose cells are slices of the lines. Without a `delimiter`, a line is one cell. With
+    /// one, the result is that of [`InputRows::of_records`] if the chunk [`is_simple`]. Blank lines
+    /// are skipped.
     fn in_place(chunk: Vec<u8>, delimiter: Option<u8>) -> InputRows {
         let mut rows = InputRows::default();
         let mut start = 0;
-        // The end of a last line without one comes last, and stands for nothing where there is none.
+        // The last entry is the end of a last line without a line end.
         for end in memchr_iter(b'\n', &chunk).chain([chunk.len()]) {
             let line = &chunk[start..end];
             match delimiter {
@@ -122,8 +123,8 @@ impl InputRows {
         rows
     }
 
-    /// Cells: the line as it is, then what is wanted of it, in the order of [`WantedColumns`]. What is
-    /// missing, or is no text, is an empty cell.
+    /// The cells are the line itself, then its members in the order of [`WantedColumns`]. A member
+    /// that is missing or not a text is an empty cell.
     fn of_json(wanted: &WantedColumns<String>, chunk: &[u8]) -> InputRows {
         let mut rows = InputRows::default();
         let names: Vec<&String> = wanted.all().collect();
@@ -161,12 +162,12 @@ impl InputRows {
 }
 
 impl<'a> InputRow<'a> {
-    /// The cell at `index`; empty where the row is too short for it.
+    /// The cell at `index`; empty if the row is too short.
     pub fn cell(&self, index: usize) -> &'a [u8] {
         self.cells.get(index).map_or(b"", |cell| &self.text[cell.start as usize..cell.end as usize])
     }
 
-    /// The cell without blanks around it, and where that ends in the text of the batch.
+    /// The trimmed cell, and its end in the text of the batch.
     pub fn trimmed(&self, index: usize) -> (&'a [u8], u32) {
         let cell = self.cell(index).trim_ascii_end();
         let start = self.cells.get(index).map_or(0, |cell| cell.start);
@@ -180,7 +181,7 @@ fn is_simple(chunk: &[u8]) -> bool {
         && memchr_iter(b'\r', chunk).all(|at| matches!(chunk.get(at + 1), None | Some(b'\n')))
 }
 
-/// What a JSON text says in which nothing is escaped.
+/// The content of a JSON text without escapes.
 fn simple_text(raw: &str) -> Option<&str> {
     let text = raw.strip_prefix('"')?.strip_suffix('"')?;
     memchr(b'\\', text.as_bytes()).is_none().then_some(text)

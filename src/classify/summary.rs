@@ -1,4 +1,4 @@
-//! VerdictCounts instead of rows: by crawler, by origin, by rule.
+//! Counts instead of rows: by crawler, by origin, by rule.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::merge::Merge;
 use super::outcome::{Outcome, Outcomes};
 use super::{answer::VerdictWord, crawler_source::CrawlerSource};
 
-/// Bytes that a kept origin or rule takes, about: its name, its counts, its place in the tree.
+/// The approximate size of a counted origin or rule without its name, in bytes.
 const ENTRY_BYTES: usize = 512;
 
 /// How often each verdict was given, in the order of [`VerdictWord::ALL`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VerdictCounts(pub [u64; VerdictWord::ALL.len()]);
 
-/// VerdictCounts of a whole list.
+/// The counts of a whole list.
 #[derive(Debug)]
 pub struct Summary {
     /// By crawler.
@@ -27,12 +27,12 @@ pub struct Summary {
 }
 
 impl VerdictCounts {
-    /// How often `word` was given.
+    /// The count of `word`.
     pub fn of(&self, word: VerdictWord) -> u64 {
         self.0[word as usize]
     }
 
-    /// `word` was given `count` times more.
+    /// Adds `count` to the count of `word`.
     pub fn add(&mut self, word: VerdictWord, count: u64) {
         self.0[word as usize] += count;
     }
@@ -45,7 +45,7 @@ impl Merge for VerdictCounts {
 }
 
 impl Summary {
-    /// Nothing counted; origins and rules past what fits into `bytes_max` are counted as others.
+    /// Empty counts. Origins and rules that do not fit into `bytes_max` are counted as others.
     pub fn new(bytes_max: usize) -> Summary {
         let entries_max = (bytes_max / ENTRY_BYTES / 2).max(1);
         Summary {
@@ -55,7 +55,7 @@ impl Summary {
         }
     }
 
-    /// Adds what a batch counted.
+    /// Adds the counts of a batch.
     pub fn add(&mut self, counted: CountedUrls) {
         self.crawlers.absorb(counted.crawlers);
         for (sums, counted) in
@@ -66,7 +66,7 @@ impl Summary {
     }
 }
 
-/// VerdictCounts of a batch, by the same keys, each with its stable hash; a key may come more than once.
+/// The counts of a batch by the same keys, each with its stable hash. Keys may repeat.
 #[derive(Debug, Default)]
 pub struct CountedUrls {
     crawlers: BTreeMap<Option<u16>, VerdictCounts>,
@@ -75,7 +75,7 @@ pub struct CountedUrls {
 }
 
 impl CountedUrls {
-    /// Counts what became of a batch.
+    /// Counts the outcomes of a batch.
     pub fn of(outcomes: &Outcomes, crawlers: &CrawlerSource<'_>) -> CountedUrls {
         let mut counted = CountedUrls::default();
         for outcome in outcomes.iter() {
@@ -87,7 +87,7 @@ impl CountedUrls {
                 let hash = rule.stable_hash();
                 counted.rules.push((rule, hash, counts));
             }
-            // Outcomes of an origin come one after the other.
+            // The outcomes of one origin are consecutive.
             match counted.origins.last_mut() {
                 Some((last, _, sum)) if *last == key => sum.absorb(counts),
                 _ => {
@@ -105,7 +105,7 @@ fn origin_key(outcome: &Outcome, crawlers: &CrawlerSource<'_>) -> Option<Vec<u8>
     Some([crawlers.name(outcome.crawler).as_bytes(), b"\0", origin.as_bytes()].concat())
 }
 
-/// NUL stands in no name and no origin; a pattern comes last.
+/// Names and origins contain no NUL, and a pattern comes last.
 fn rule_key(outcomes: &Outcomes, outcome: &Outcome, origin_key: &[u8]) -> Option<Vec<u8>> {
     let rule = outcomes.rule(outcome)?;
     let line = rule.line.to_string();

@@ -1,11 +1,11 @@
-//! A URL of a list to what it is judged by: authority, and path with query.
+//! Splits a URL of a list into authority, and path with query.
 
 use memchr::memchr3;
 
 use crate::named_enum::named_enum;
 use crate::url::target::split_scheme;
 
-/// Longer URLs are not looked at: no server takes them.
+/// The longest URL that is judged; servers refuse longer ones.
 pub const URL_BYTES_MAX: usize = 64 << 10;
 
 /// A URL in its parts, slices of it.
@@ -20,29 +20,29 @@ pub struct UrlParts<'a> {
 }
 
 named_enum! {
-    /// Why a URL is none.
+    /// Why a text is not a valid URL.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum InvalidUrl {
-        /// There is nothing.
+        /// It is empty.
         Empty = "empty",
         /// Over [`URL_BYTES_MAX`].
         TooLong = "too-long",
-        /// It names no scheme, and none was given for such.
+        /// It has no scheme, and there is no default scheme.
         NoScheme = "no-scheme",
-        /// A path alone.
+        /// It is only a path.
         Relative = "relative",
         /// It has a scheme, but nothing after `//`.
         NoHost = "no-host",
-        /// Its host is none, or its port.
+        /// Its host or port is not valid.
         BadHost = "bad-host",
     }
 }
 
 impl<'a> UrlParts<'a> {
-    /// Takes `url` apart. What names no scheme is taken for host and path under `default_scheme`.
+    /// Splits `url`. Without a scheme, it is read as host and path under `default_scheme`.
     ///
     /// # Errors
-    /// Where it is no URL. Whether the host can exist is not looked at here.
+    /// If it is not a valid URL. The host itself is not checked here.
     pub fn of(url: &'a [u8], default_scheme: Option<&'a str>) -> Result<UrlParts<'a>, InvalidUrl> {
         if url.is_empty() {
             return Err(InvalidUrl::Empty);
@@ -63,8 +63,8 @@ impl<'a> UrlParts<'a> {
     }
 }
 
-/// What follows `key` in `url`, where `key` is scheme and authority of another URL and those of `url`
-/// are the same to the byte: then nothing else need be looked for. `None`: perhaps they are not.
+/// The rest of `url` after `key`, the scheme and authority of another URL, if `url` begins with the
+/// same bytes. `None` means that they may differ.
 pub fn rest_after<'a>(key: &[u8], url: &'a [u8]) -> Option<&'a [u8]> {
     let rest = url.strip_prefix(key)?;
     let ends = matches!(rest.first(), None | Some(b'/' | b'?' | b'#'));
@@ -72,7 +72,7 @@ pub fn rest_after<'a>(key: &[u8], url: &'a [u8]) -> Option<&'a [u8]> {
     is_sure.then_some(rest)
 }
 
-/// What [`split_scheme`] says of nearly all URLs, without looking at each byte of the scheme.
+/// A fast path of [`split_scheme`] for the usual schemes.
 fn split_usual_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     ["https://", "http://"].iter().find_map(|start| {
         let rest = url.strip_prefix(start.as_bytes())?;
@@ -80,7 +80,7 @@ fn split_usual_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     })
 }
 
-/// What stands after `//`, or would.
+/// The part after `//`.
 fn without_scheme(url: &[u8]) -> Result<&[u8], InvalidUrl> {
     if let Some(rest) = url.strip_prefix(b"//") {
         return Ok(rest);

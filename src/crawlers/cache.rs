@@ -1,45 +1,43 @@
 //! Answers for user agents that were seen before.
 //!
-//! A log holds few distinct user agents, so that nearly every line is answered
-//! by one hash and one comparison. The whole user agent is the key and is
-//! compared exactly: an answer from here is always the registry's own.
+//! A log has few distinct user agents, so nearly every line takes one hash and one comparison. The
+//! key is the whole user agent and is compared exactly, so the cache always gives the answer of the
+//! registry.
 
 use crate::crawlers::{identify::Identified, registry::Registry};
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher as _;
 
-/// User agents that one cache holds. Logs of millions of lines have thousands
-/// of distinct ones; a flood of random ones must not grow it.
+/// The capacity of one cache. Logs of millions of lines have thousands of distinct user agents; a
+/// flood of random ones must not use more memory.
 const ENTRIES_MAX: usize = 1 << 14;
 
-/// Longer user agents, in bytes, are asked anew each time.
+/// The longest user agent that is cached, in bytes.
 const KEY_BYTES_MAX: usize = 1024;
 
-/// Bytes of keys, live and replaced, after which the cache starts afresh.
+/// The size of all keys, live and replaced, at which the cache is cleared, in bytes.
 const KEYS_BYTES_MAX: usize = 4 << 20;
 
-/// Places in which one user agent may stand: however many hashes an attacker
-/// makes collide, a look-up reads no more than these.
+/// The slots of one set. A lookup reads only these, even if an attacker makes hashes collide.
 const WAYS: usize = 8;
 
-/// A worker's memory of user agents, at most about 4.5 MiB. Serves one
-/// registry: answers of another would be wrong.
+/// A worker's cache of user agents, at most about 4.5 MiB, for one registry.
 #[derive(Debug)]
 pub struct UserAgentCache {
     /// `WAYS` neighbours make a set; the hash names the set.
     slots: Vec<Slot>,
     keys: Vec<u8>,
     hasher: RandomState,
-    /// The slot that answered last: a page and what belongs to it are requested by one browser.
+    /// The slot of the last answer: one client often makes several requests in a row.
     last: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// The high half of the key's hash; the low bits named the set.
+    /// The high half of the key's hash; the low bits select the set.
     hash_high: u32,
     key_start: u32,
-    /// 0 where the slot is free: the empty user agent is never asked for.
+    /// 0 if the slot is free; the empty user agent is never looked up.
     key_len: u16,
     identified: Identified,
 }
@@ -53,7 +51,7 @@ impl Default for UserAgentCache {
     }
 }
 
-/// What `registry.identify(user_agent)` says, remembered in `cache`.
+/// `registry.identify(user_agent)`, cached in `cache`.
 pub fn identify_cached(
     registry: &Registry,
     user_agent: &[u8],
@@ -92,7 +90,7 @@ impl UserAgentCache {
         Some(self.slots[self.last].identified)
     }
 
-    /// Empty where the slot is free.
+    /// Empty if the slot is free.
     #[inline]
     fn key(&self, slot: &Slot) -> &[u8] {
         &self.keys[slot.key_start as usize..][..usize::from(slot.key_len)]

@@ -1,27 +1,27 @@
-//! What is wrong, and what is odd, about a user's own list of crawlers.
+//! Mistakes and suspicious rows in a user's own list of crawlers.
 
 use crate::crawlers::registry::{Registry, builtin_rows, merged, read_file};
 use crate::crawlers::{crawler::Crawler, identify::Identified, table, table::Regexes};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug)]
 pub struct Checked {
     /// Rows that can be read.
     pub rows: usize,
-    /// Those of them that replace a built-in one.
+    /// The crawlers that replace a built-in one.
     pub replacing: usize,
-    /// Why the file cannot be used, in the order of lines.
+    /// The errors, in the order of lines.
     pub errors: Vec<Error>,
-    /// What may not be meant, in the order of lines.
+    /// The warnings, in the order of lines.
     pub warnings: Vec<Error>,
 }
 
 /// Checks the list at `path`.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn check(path: &Path) -> Result<Checked> {
     let text = read_file(path)?;
     let (rows, errors) = table::read_all(path, &text, Regexes::Checked);
@@ -114,7 +114,8 @@ mod tests {
         let registry = Registry::builtin();
         for (_, crawler) in registry.iter().filter(|(id, _)| *id != registry.generic()) {
             let whys = oddities_of(crawler, &registry);
-            // Rows without a user agent of their own have samples of those who crawl for them.
+            // Rows without a user agent of their own have samples of the crawlers that fetch for
+            // them.
             let is_meant = crawler.visibility == Visibility::NoUserAgent;
             assert!(whys.is_empty() || is_meant, "{}: {whys:?}", crawler.name);
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::named_enum::named_enum;
 
-/// The place of a crawler in its registry's matching order, from 0.
+/// The index of a crawler in the matching order of its registry, from 0.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
 pub struct CrawlerId(pub u16);
@@ -21,8 +21,7 @@ impl CrawlerId {
     }
 }
 
-/// What stands for an operator where there are many or none is known: programs that anybody may
-/// run, and what is not known.
+/// Words in place of an operator: programs that any user can run, and unknown operators.
 const COLLECTIVE_OPERATORS: [&str; 8] = [
     "",
     "unknown",
@@ -34,7 +33,7 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
     "fediverse servers",
 ];
 
-/// What is known of one crawler.
+/// What is known about one crawler.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
 #[non_exhaustive]
@@ -43,34 +42,34 @@ pub struct Crawler {
     pub name: String,
     /// The company or person that runs it, or `unknown`.
     pub operator: String,
-    /// `search`, `ai-training`, `seo`, ... or a word of the user's own.
+    /// `search`, `ai-training`, `seo`, ... or a word of the user.
     pub purpose: String,
-    /// Regex that a user agent of this crawler matches, ASCII case-insensitive.
-    /// Empty where the crawler sends no user agent of its own.
+    /// Regex that a user agent of this crawler matches, ASCII case-insensitive. Empty if the
+    /// crawler sends no user agent of its own.
     pub user_agent_regex: String,
     /// A user agent that matches this too is someone else's. Often empty.
     pub user_agent_exclude: String,
     /// The names it obeys in robots.txt, from most to least specific. A bound
     /// crawler without any follows the `*` groups.
     pub product_tokens: Vec<String>,
-    /// Whether it obeys `*` groups where no group names one of its tokens.
+    /// Whether it obeys `*` groups if no group names one of its tokens.
     #[doc(hidden)]
     pub star: StarGroups,
-    /// What is known of it and the robots exclusion protocol.
+    /// Whether it follows the robots exclusion protocol.
     #[doc(hidden)]
     pub rep_applies: RepApplies,
-    /// What makes it send a request.
+    /// The trigger of its requests.
     #[doc(hidden)]
     pub trigger: Trigger,
-    /// Whether it can be told from others in a log.
+    /// Whether its requests can be recognised in a log.
     #[doc(hidden)]
     pub visibility: Visibility,
     /// Whether it is documented to honour `Crawl-delay`.
     #[doc(hidden)]
     pub crawl_delay: CrawlDelaySupport,
-    /// Where the operator publishes its address ranges.
+    /// The URLs of the operator's lists of address ranges.
     pub ip_list_urls: Vec<String>,
-    /// How those lists are written, in words; empty where there are none.
+    /// The format of those lists, in words; empty if there are none.
     pub ip_list_format: String,
     /// Domains in which the reverse DNS names of its addresses end.
     pub rdns_suffixes: Vec<String>,
@@ -78,17 +77,17 @@ pub struct Crawler {
     pub documentation_url: String,
     /// A real user agent of this crawler, or empty.
     pub sample_user_agent: String,
-    /// Who says all this.
+    /// The source of these facts.
     #[doc(hidden)]
     pub evidence: InformationSource,
-    /// Where they say it, or empty.
+    /// The URL of the source, or empty.
     pub evidence_url: String,
-    /// What else a reader should know.
+    /// Notes for readers.
     pub notes: String,
 }
 
 impl Crawler {
-    /// A crawler that was in a registry once, of which nothing is known but its name.
+    /// A crawler of an older registry, of which only the name is known.
     pub(super) fn once_known(name: String) -> Crawler {
         let unknown = || "unknown".to_owned();
         let visibility = Visibility::NoUserAgent;
@@ -97,8 +96,8 @@ impl Crawler {
 
     /// Whether breaking a rule counts against this crawler.
     ///
-    /// A request that a person asked for is never held against the crawler,
-    /// whatever its operator says, so that question comes first.
+    /// A request that a person triggered is never a violation, whatever the operator's policy, so
+    /// this question comes first.
     pub fn obligation(&self) -> Obligation {
         match (self.trigger, self.rep_applies, self.evidence) {
             (Trigger::Person, _, _) => Obligation::UserTriggered,
@@ -108,13 +107,13 @@ impl Crawler {
         }
     }
 
-    /// Whether `operator` is one company or person, and not a word for many: only then may its
-    /// crawlers know of each other.
+    /// Whether `operator` is one company or person. Only then may its crawlers share copies of
+    /// robots.txt.
     pub fn has_one_operator(&self) -> bool {
         !COLLECTIVE_OPERATORS.iter().any(|many| self.operator.eq_ignore_ascii_case(many))
     }
 
-    /// What the operator itself says, so that a reader can tell who breaks his own word.
+    /// The operator's own statement, so that a reader sees which crawlers break their own policy.
     pub fn stated_policy(&self) -> StatedPolicy {
         match (self.rep_applies, self.evidence) {
             (RepApplies::Yes, InformationSource::OperatorDocumentation) => StatedPolicy::Follows,
@@ -131,7 +130,7 @@ impl Crawler {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum StarGroups {
-    /// It does, or nothing is known, which is read the same.
+    /// It does, or nothing is known, which counts as the same.
     #[default]
     Honoured,
     /// It is documented to obey only groups that name it.
@@ -139,7 +138,7 @@ pub enum StarGroups {
 }
 
 named_enum! {
-    /// What is known of a crawler and the robots exclusion protocol.
+    /// Whether a crawler follows the robots exclusion protocol.
     #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
     #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
     pub enum RepApplies {
@@ -149,32 +148,32 @@ named_enum! {
         Partial = "partial",
         /// It does not.
         No = "no",
-        /// Nobody says.
+        /// Unknown.
         #[default]
         Unknown = "unknown",
     }
 }
 
-/// What makes a crawler send a request.
+/// The trigger of a crawler's requests.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum Trigger {
     /// Its own schedule.
     #[default]
     Schedule,
-    /// A person who asked for that page.
+    /// A person who requested the page.
     Person,
 }
 
-/// Whether a crawler can be told from others in a log.
+/// Whether the requests of a crawler can be recognised in a log.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
 pub enum Visibility {
     /// It sends a user agent of its own.
     #[default]
     OwnUserAgent,
-    /// It is a control token only, or crawls under another's user agent: no
-    /// request is ever attributed to it, whatever the user agent says.
+    /// It is only a control token, or uses the user agent of another crawler. No request is
+    /// attributed to it.
     NoUserAgent,
 }
 
@@ -187,14 +186,14 @@ named_enum! {
         Honoured = "honoured",
         /// It is documented not to.
         Ignored = "ignored",
-        /// Nobody says.
+        /// Unknown.
         #[default]
         Unknown = "unknown",
     }
 }
 
 named_enum! {
-    /// Who says what a row of the registry says.
+    /// The source of a row of the registry.
     #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
     #[cfg_attr(feature = "cli", derive(Deserialize, Serialize), serde(rename_all = "kebab-case"))]
     pub enum InformationSource {
@@ -202,7 +201,7 @@ named_enum! {
         OperatorDocumentation = "operator-doc",
         /// A maintained third-party list.
         Registry = "registry",
-        /// Nobody who could be asked.
+        /// No source that can be checked.
         #[default]
         Unverified = "unverified",
     }
@@ -215,7 +214,7 @@ named_enum! {
     pub enum Obligation {
         /// Rules bind it.
         Bound = "bound",
-        /// A person asked for the page.
+        /// A person requested the page.
         UserTriggered = "user-triggered",
         /// Its operator says that it does not follow the protocol.
         Declined = "declined",
@@ -225,7 +224,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What a crawler's operator says of following robots.txt.
+    /// The operator's statement about following robots.txt.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     #[non_exhaustive]
     pub enum StatedPolicy {

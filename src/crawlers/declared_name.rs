@@ -1,29 +1,27 @@
 //! The name that an unknown crawler gives itself in its user agent.
 //!
-//! A guess by form, for readers who look for what their robots.txt could name:
-//! nothing is judged by it. Taken is, in this order, the first word that
-//! sounds like a crawler's name (`FooBot`), the first product with a version
-//! that is no browser's (`Foo/1.2`), the word after `compatible`, and the first
-//! word of all. Addresses of pages and mail are no names, nor is what follows
-//! `like`.
+//! A guess for readers who want to name the crawler in their robots.txt; it changes no verdict. The
+//! first match of this list counts: a word that sounds like a crawler's name (`FooBot`), a product
+//! with a version that is not a browser's (`Foo/1.2`), the word after `compatible`, the first word.
+//! Addresses of pages and mail, and words after `like`, are skipped.
 
-/// Longer words are no names, in bytes.
+/// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Parts of words, in lower case with spaces between, by which crawlers call themselves such.
+/// Parts of the names of crawlers, in lower case, separated by spaces.
 const CRAWLER_PARTS: &str = "bot crawl spider scrap fetch slurp archiver monitor";
 
-/// Words, in the same form, that say what something is and not what it is called.
+/// General words that are not names, in the same form.
 const COMMON_WORDS: &str = "bot bots robot robots crawler crawlers spider scraper fetcher \
     monitor monitoring webcrawler compatible http";
 
-/// What browsers, engines and systems put into their user agents, in the same form.
+/// Words in the user agents of browsers, engines and systems, in the same form.
 const BROWSER_WORDS: &str = "mozilla applewebkit webkit chrome chromium headlesschrome safari \
     gecko khtml version mobile firefox fxios crios edg edge opr opera presto trident msie \
     seamonkey samsungbrowser build windows linux x11 macintosh iphone ipad android ubuntu u \
     en-us en x86_64 wow64 win64 like";
 
-/// The product token that `user_agent` seems to name itself by; `None` where nothing looks like one.
+/// The likely product token in `user_agent`; `None` if there is none.
 pub fn declared_name(user_agent: &[u8]) -> Option<&[u8]> {
     let mut product = None;
     let mut compatible = None;
@@ -77,7 +75,7 @@ fn name(word: &[u8]) -> Option<(&[u8], Version)> {
         [b'/' | b':'] => Version::None,
         _ => return None,
     };
-    // A dot makes a host, unless something says that it does not.
+    // A word with a dot is a host, with some exceptions.
     let is_host = name.contains(&b'.') && !name.contains(&b'_') && version == Version::None;
     let is_name = name.iter().any(u8::is_ascii_alphabetic)
         && name.first().is_some_and(u8::is_ascii_alphanumeric)

@@ -1,20 +1,18 @@
 //! From a user agent to a crawler.
 //!
-//! The answer is that of trying each row's regex in order. To try few of them,
-//! one automaton looks for the literals that the regexes require; only rows
-//! whose literal was found, and that would beat the best row so far, are asked,
-//! each at most once.
+//! The result is that of trying each row's regex in order. To try only a few, one automaton
+//! searches for the literals that the regexes require. Only rows with a literal that was found, and
+//! before the best row so far, are tried, each at most once.
 
 use crate::crawlers::{crawler::CrawlerId, table::Test};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use std::collections::BTreeMap;
 
-/// Only so much of a user agent is looked at, in bytes; what follows has no
-/// say. Web servers cut a header line at 8 KiB, real user agents end below
-/// 1 KiB, and a hostile one must not buy time by its length.
+/// The part of a user agent that counts, in bytes. Web servers cut a header line at 8 KiB, and real
+/// user agents are shorter than 1 KiB; a hostile one must not take more time.
 pub const USER_AGENT_BYTES_MAX: usize = 4096;
 
-/// What a user agent is.
+/// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Identified {
     /// A crawler of the registry.
@@ -25,15 +23,15 @@ pub enum Identified {
     Other,
 }
 
-/// Finds the first row of a registry whose test a user agent passes.
+/// Finds the first row of a registry that matches a user agent.
 #[derive(Debug)]
 pub(super) struct Detector {
     needles: AhoCorasick,
-    /// By needle: the rows that may match where it was found, in order.
+    /// For each needle, the rows that may match, in order.
     rows_by_needle: Vec<Vec<u16>>,
     /// Rows without a needle, in order: these may always match.
     rows_without: Vec<u16>,
-    /// By row; `None` matches nothing.
+    /// The regex of each row; `None` matches nothing.
     tests: Vec<Option<Test>>,
 }
 
@@ -52,8 +50,8 @@ impl Detector {
                 rows_without.push(row);
             }
         }
-        // A DFA would answer nearly twice as fast, but to build it takes longer than to ask about
-        // 30,000 user agents; a log has fewer that differ.
+        // A DFA would be nearly twice as fast, but building it takes as long as about 30,000
+        // searches, and a log has fewer distinct user agents.
         let needles = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -63,14 +61,14 @@ impl Detector {
         Detector { needles, rows_by_needle, rows_without, tests }
     }
 
-    /// What `user_agent` is. Nothing, and `-`, are [`Identified::Other`].
+    /// Identifies `user_agent`. An empty one and `-` are [`Identified::Other`].
     pub(super) fn identify(&self, user_agent: &[u8]) -> Identified {
         if matches!(user_agent, b"" | b"-") {
             return Identified::Other;
         }
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
-        // Needles are in lower case. To look for both cases of each letter took twice as long.
+        // Needles are in lower case. Searching for both cases of each letter took twice as long.
         for hit in self.needles.find_overlapping_iter(&user_agent.to_ascii_lowercase()) {
             search.ask(&self.rows_by_needle[hit.pattern().as_usize()]);
         }
@@ -89,12 +87,12 @@ struct Search<'a> {
     tests: &'a [Option<Test>],
     /// The first row known to match.
     best: Option<u16>,
-    /// Bits of the rows that were asked; empty until the first one is.
+    /// A bit for each row that was tried; empty before the first.
     asked: Vec<u64>,
 }
 
 impl Search<'_> {
-    /// Asks those of `rows`, which ascend, that would be better than the best.
+    /// Tries the `rows` before the best one; they are in ascending order.
     fn ask(&mut self, rows: &[u16]) {
         for &row in rows {
             if self.best.is_some_and(|best| best <= row) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// What the address of a request says of its user agent.
+    /// Whether the address of a request confirms its user agent.
     #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Identity {

@@ -1,6 +1,6 @@
 //! `manifest.json` of a directory of range lists: which file holds which list, and since when.
 //!
-//! Whoever downloads the lists writes it; without it, file names are derived from the URLs.
+//! `crawlers fetch-ranges` writes it. Without it, file names are derived from the URLs.
 
 use crate::error::{Error, Result};
 use crate::time::UtcTime;
@@ -18,13 +18,13 @@ const SCHEMA_VERSION: u32 = 1;
 /// A list that was downloaded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ManifestEntry {
-    /// From where.
+    /// The URL.
     pub url: String,
     /// Its file, in the directory itself.
     pub file: String,
     /// When.
     pub fetched_at: UtcTime,
-    /// Bytes that were received; a file of another size was cut short or changed since.
+    /// The size in bytes. A file of another size is truncated, or was changed.
     pub size_bytes: u64,
 }
 
@@ -42,10 +42,10 @@ struct WireEntry {
     size_bytes: u64,
 }
 
-/// Reads the text of a manifest; `path` is where it came from, for errors.
+/// Reads the text of a manifest; `path` is for errors.
 ///
 /// # Errors
-/// Where it is no manifest of ours, or names a file outside the directory.
+/// If it is not a manifest of botaudit, or names a file outside the directory.
 pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
     let wrong = |why: String| {
         Error::invalid_file(

@@ -1,4 +1,4 @@
-//! Which crawler a user agent is, and which rules bind it.
+//! Which crawler sent a user agent, and which rules bind it.
 //!
 //! `registry` lists the crawlers, `identify` finds one by its user agent.
 

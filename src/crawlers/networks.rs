@@ -1,21 +1,21 @@
 //! Sets of address ranges, and whether an address lies in one.
 //!
-//! Overlapping and neighbouring ranges are joined, so that those left stand in
-//! one order by their first and by their last address: one binary search
-//! answers. Of 300 networks it takes 16 ns in IPv4, where the tries of prefix-trie and
-//! ip_network_table take 40 and 75 (November 2026). Addresses that carry an IPv4 address in IPv6 (`::ffff:192.0.2.1`)
-//! are that IPv4 address, in ranges and in questions.
+//! Overlapping and neighbouring ranges are joined, so that those left stand in one order by their
+//! first and by their last address: one binary search answers. Of 300 networks it takes 16 ns in
+//! IPv4, where the tries of prefix-trie and ip_network_table take 40 and 75 (November 2026).
+//! Addresses that carry an IPv4 address in IPv6 (`::ffff:192.0.2.1`) count as that IPv4 address, in
+//! ranges and in lookups.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The widest IPv4 network that is believed, by the length of its prefix. Whoever is said to own more
-/// than a 256th of all addresses is nobody in particular.
+/// The shortest prefix of an IPv4 network that is accepted. A network with more than a 256th of all
+/// addresses identifies no operator.
 const PREFIX_BITS_MIN_V4: u8 = 8;
 
 /// The same for IPv6; registries hand out pieces of /19 at most.
 const PREFIX_BITS_MIN_V6: u8 = 16;
 
-/// All addresses from the first to the last, which are of one family.
+/// All addresses from the first to the last, of one family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Network {
     /// First and last address.
@@ -29,8 +29,7 @@ impl Network {
     /// dropped, as routers do.
     ///
     /// # Errors
-    /// What is wrong with it: no address, a prefix that is too long, or one so short that it says
-    /// nothing of who is within.
+    /// If it is not an address, or its prefix is too long or too short.
     pub fn parse(text: &[u8]) -> Result<Network, &'static str> {
         const NO_ADDRESS: &str = "not an address or network";
         let text = str::from_utf8(text).map_err(|_| NO_ADDRESS)?;
@@ -69,9 +68,8 @@ impl Network {
         Ok(Network::V6(address.to_bits() & !host, address.to_bits() | host))
     }
 
-    /// The addresses of which `address` may be what was left after the last ones of its bytes were
-    /// zeroed, as logs do for privacy: `192.0.2.0` may have been any of 256. An address that
-    /// does not look so is itself.
+    /// The addresses that `address` may stand for if a log zeroes the last bytes for privacy:
+    /// `192.0.2.0` may stand for 256 addresses. Other addresses stand for themselves.
     pub fn possibly_masked(address: IpAddr) -> Network {
         match address.to_canonical() {
             IpAddr::V4(address) => {
@@ -111,12 +109,12 @@ fn prefix_bits(text: &str) -> Option<u8> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// Any number of networks, ready to be asked.
+/// Any number of networks, ready for lookups.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Networks {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
-    /// The first halves of the starts in `v6`: half as much to compare, and most often enough.
+    /// The first halves of the starts in `v6`; comparing them is usually enough.
     v6_highs: Box<[u64]>,
 }
 
@@ -156,7 +154,7 @@ impl Networks {
             Network::V6(first, last) => {
                 let mut after = self.v6_highs.partition_point(|&start| start <= high(last));
                 if after > 0 && self.v6.starts[after - 1] > last {
-                    // Within one half there may be any number of ranges.
+                    // Any number of ranges may share the first half.
                     after = self.v6.starts[..after].partition_point(|&start| start <= last);
                 }
                 self.v6.ends_from(after, first)
@@ -165,8 +163,8 @@ impl Networks {
     }
 }
 
-/// Ranges that neither overlap nor touch, in ascending order. Starts and ends stand apart:
-/// the search reads starts only.
+/// Ranges that neither overlap nor touch, in ascending order. Starts and ends are separate, because
+/// the search reads only starts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Ranges<T> {
     starts: Box<[T]>,

@@ -1,31 +1,30 @@
 //! One user agent regex: how it is compiled, and the literals it cannot match without.
 //!
-//! Most patterns of a registry are plain names. For these a needle found *is*
-//! the match, and no regex is built at all. For the others a needle found is
-//! a reason to ask the regex. Both are read off the very expression that would
-//! be searched, already case-folded, so that there is nothing to keep in step.
+//! Most patterns of a registry are plain names. For these, a needle is the match, and no regex is
+//! built. For the others, a needle is a reason to try the regex. Both are derived from the
+//! case-folded expression itself.
 
 use std::sync::OnceLock;
 
 use regex_automata::{Input, meta, nfa::thompson::WhichCaptures, util::syntax};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Bytes that one compiled pattern may take. The largest built-in one takes
-/// about 10 KiB; what passes this is a counted repetition that went too far.
+/// The size limit of one compiled pattern, in bytes. The largest built-in one takes about 10 KiB;
+/// only excessive counted repetitions exceed it.
 const NFA_BYTES_MAX: usize = 1 << 20;
 
-/// Strings that one part of a pattern may be spelled out into. Past this, or
-/// for larger classes, that part yields no needle.
+/// The most strings that one part of a pattern is expanded to. With more, or for larger classes,
+/// that part gives no needle.
 const SPELLINGS_MAX: usize = 16;
 
-/// Shorter needles are none.
+/// The shortest needle.
 const NEEDLE_BYTES_MIN: usize = 2;
 
-/// A user agent regex, ready to be asked.
+/// A user agent regex, ready to match.
 #[derive(Debug)]
 pub struct Pattern {
-    /// Lower-case strings; a user agent that this matches holds one of them,
-    /// in any ASCII case. Empty if there is no such set worth having: then always ask.
+    /// Lower-case strings. Every user agent that the regex matches contains one of them, in any
+    /// ASCII case. If this is empty, always try the regex.
     pub needles: Vec<Vec<u8>>,
     /// `None` if holding a needle is all there is to it.
     regex: Option<LazyRegex>,
@@ -91,14 +90,14 @@ impl Pattern {
     }
 }
 
-/// What parsing `text` and spelling it out would give, where it is one or some names. Most
-/// patterns are, and their parsing took a quarter of the time in which the program starts.
+/// A fast path for patterns that are one or more names. Most patterns are, and parsing them took a
+/// quarter of the start-up time.
 fn names(text: &str) -> Option<Vec<Vec<u8>>> {
     let found: Option<Vec<Vec<u8>>> = text.split('|').map(name).collect();
     few(found?).and_then(usable)
 }
 
-/// The text that a regex of only letters, digits and harmless or escaped marks matches.
+/// The text that a regex without special characters matches.
 fn name(regex: &str) -> Option<Vec<u8>> {
     let mut name = Vec::with_capacity(regex.len());
     let mut bytes = regex.bytes();
@@ -135,19 +134,19 @@ fn build(hir: &Hir) -> Result<meta::Regex, String> {
     })
 }
 
-/// The last line of a regex error, which says why; the ones before draw it.
+/// The last line of a regex error, which has the reason; the lines before show the position.
 fn one_line(error: &dyn std::error::Error) -> String {
     let deepest = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     let last = deepest.lines().last().unwrap_or_default().trim();
     last.trim_start_matches("error: ").to_owned()
 }
 
-/// Every text that `hir` matches, lower-cased, if these are few and it matches
-/// each of them in any ASCII case and in any surroundings.
+/// Every text that `hir` matches, in lower case, if these are few and `hir` matches each of them in
+/// any ASCII case and context.
 fn spellings(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     match hir.kind() {
         HirKind::Empty => Some(vec![Vec::new()]),
-        // A letter that stands in one case only was taken out of the folding.
+        // A letter in only one case is excluded from case folding.
         HirKind::Literal(literal) if literal.0.iter().any(u8::is_ascii_alphabetic) => None,
         HirKind::Literal(literal) => Some(vec![literal.0.to_vec()]),
         HirKind::Class(class) => class_spellings(class),
@@ -187,8 +186,8 @@ fn class_spellings(class: &Class) -> Option<Vec<Vec<u8>>> {
     few(members.iter().map(|byte| vec![byte.to_ascii_lowercase()]).collect())
 }
 
-/// A set of which every match of `hir` holds at least one member, in any ASCII
-/// case: the one whose shortest member is longest.
+/// A set such that every match of `hir` contains a member, in any ASCII case. Of several sets, the
+/// one with the longest shortest member.
 fn required(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     if let Some(found) = spellings(hir) {
         return usable(found);
@@ -211,8 +210,7 @@ fn required_of_concat(parts: &[Hir]) -> Option<Vec<Vec<u8>>> {
     let mut best = None;
     let mut run = vec![Vec::new()];
     for part in parts {
-        // An anchor or a word boundary takes no room: what stands on its two
-        // sides is still adjacent.
+        // An anchor or a word boundary has no width: the parts on its two sides are adjacent.
         if matches!(part.kind(), HirKind::Look(_)) {
             continue;
         }
@@ -245,7 +243,7 @@ fn few(mut found: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
     (found.len() <= SPELLINGS_MAX).then_some(found)
 }
 
-/// A single byte is found nearly everywhere, so a set that holds one says little.
+/// A single byte is found nearly everywhere, so a set with one is of little use.
 fn usable(found: Vec<Vec<u8>>) -> Option<Vec<Vec<u8>>> {
     (!found.is_empty() && found.iter().all(|needle| needle.len() >= NEEDLE_BYTES_MIN))
         .then_some(found)
@@ -270,7 +268,7 @@ mod tests {
         assert_eq!((exact, found.join(" ").as_str()), (exactness, needles), "{text}");
     }
 
-    /// Of all patterns that come with the program, and some.
+    /// Checks all built-in patterns and some more.
     #[test]
     fn names_are_what_parsing_gives() {
         let rows = crate::crawlers::registry::builtin_rows();
@@ -317,7 +315,7 @@ mod tests {
         check(r"\d{4}", "ask", "");
         check(r"foo\d|[a-z]+", "ask", "");
         check(r"[a-z]x", "ask", "");
-        // Taken out of the folding, or folded by Unicode's rules.
+        // Without case folding, or with that of Unicode.
         check("(?-i:Foo)ba", "ask", "foo");
         check("(?u)kelvin", "ask", "elvin");
         check("(?u:k)", "ask", "");

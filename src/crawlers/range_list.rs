@@ -1,13 +1,12 @@
-//! One published list of address ranges, in whatever form its operator chose.
+//! One published list of address ranges, in any of the formats that operators use.
 //!
 //! - JSON, of any shape (Google, Bing, OpenAI, AWS, Datadog, Better Stack, ...): each text that is an address
 //!   or a network. Under a name such as `ipv4Prefix`, `ip_prefix` or `ip`, and beside others in an array, a text must be one.
 //! - Lines: an address or a network first, then whatever a comma or a space parts from it (plain
 //!   lists, RFC 8805 geofeeds); `#` begins a comment.
 //!
-//! Lists are strangers' bytes: what cannot be read is a fault of the list, and a
-//! list with a fault contradicts nobody, since what could not be read may have been the
-//! very range that was asked for.
+//! Lists are untrusted input. An unreadable entry is a fault of the list, and a list with a fault
+//! proves nothing: the unreadable entry may be the range that contains an address.
 
 use crate::crawlers::networks::Network;
 use crate::time::UtcTime;
@@ -15,31 +14,31 @@ use crate::time::UtcTime;
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
 
-/// Names under which JSON lists keep nothing but addresses, without case, `_` and `-`.
+/// Names of JSON members that contain only addresses, in lower case without `_` and `-`.
 const ADDRESS_NAMES: [&str; 9] =
     ["cidr", "ip", "ipaddress", "ipprefix", "ipv4", "ipv4prefix", "ipv6", "ipv6prefix", "prefix"];
 
-/// Names under which JSON lists say when they were made, in the same form.
+/// Names of JSON members with the time of a list, in the same form.
 const TIME_NAMES: [&str; 5] =
     ["createdate", "creationtime", "lastupdated", "modified", "updatedat"];
 
-/// Bytes of a stranger's text that a fault repeats.
+/// The most bytes of a list that a fault quotes.
 const QUOTED_BYTES_MAX: usize = 60;
 
-/// What a list holds.
+/// The content of a list.
 #[derive(Clone, Debug, Default)]
 pub struct RangeList {
     /// As far as they could be read.
     pub networks: Vec<Network>,
-    /// When it was made, to the day, if it says so.
+    /// The day of its creation, if it has one.
     pub created: Option<UtcTime>,
-    /// How much of it could not be read.
+    /// The number of entries that could not be read.
     pub faults: u64,
     /// The first thing that could not be read, and why.
     pub first_fault: Option<String>,
 }
 
-/// Which entries of a JSON list are meant: those that have `value` under `name`.
+/// A filter for entries of a JSON list: those with `value` under `name`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Filter<'a> {
     name: &'a str,
@@ -60,7 +59,7 @@ impl<'a> Filter<'a> {
 }
 
 impl RangeList {
-    /// Reads `text`, which may be anything.
+    /// Reads `text`, which may have any content.
     pub fn read(text: &[u8], filter: Option<Filter<'_>>) -> RangeList {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii();
         let mut list = RangeList::default();
@@ -99,7 +98,7 @@ impl RangeList {
         }
     }
 
-    /// Takes the networks within `value`; `is_address` where it must be one itself.
+    /// Collects the networks in `value`; with `is_address`, a text must be a network.
     fn walk(&mut self, value: &Value, is_address: bool, filter: Option<Filter<'_>>) {
         match value {
             Value::Object(entry) if filter.is_none_or(|filter| filter.admits(entry)) => {

@@ -1,4 +1,4 @@
-//! A directory of published range lists: which addresses are whose crawler's.
+//! A directory of published range lists, and the crawlers that their addresses belong to.
 //!
 //! A list is found by the URL at which its operator publishes it (`ip_list_urls` of the
 //! registry): in the file that `manifest.json` names for it, or else in the one that is named
@@ -21,10 +21,10 @@ use std::{fs, io, net::IpAddr, path::Path};
 /// The largest list that is read; AWS's, the largest known, has 2 MiB.
 pub const LIST_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes of a name that is derived from a URL; file systems allow 255.
+/// The longest name that is derived from a URL, in bytes; file systems allow 255.
 const NAME_BYTES_MAX: usize = 200;
 
-/// What the range lists say of a request.
+/// The result of looking an address up in range lists.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RangeAnswer {
     /// A list contains the address.
@@ -38,9 +38,9 @@ pub enum RangeAnswer {
 /// The lists of all crawlers of one registry.
 #[derive(Debug, Default)]
 pub struct Ranges {
-    /// By crawler; `None` where its operator publishes no list.
+    /// For each crawler; `None` if its operator publishes no list.
     by_crawler: Vec<Option<usize>>,
-    /// What each distinct choice of lists amounts to.
+    /// The merged networks of each distinct set of lists.
     sets: Vec<RangeSet>,
     /// In the order of their URLs.
     lists: Vec<List>,
@@ -53,22 +53,22 @@ struct RangeSet {
     /// Places in `lists`.
     lists: Vec<usize>,
     networks: Networks,
-    /// Whether nothing of any list is missing, so that it can contradict.
+    /// Whether all lists are complete, so that an address outside is spoofed.
     is_whole: bool,
 }
 
 /// One published list.
 #[derive(Debug)]
 pub struct List {
-    /// Where its operator publishes it.
+    /// The URL at which its operator publishes it.
     pub url: String,
-    /// The file in the directory; `None` where there is none.
+    /// The file in the directory; `None` if there is none.
     pub file: Option<String>,
-    /// When it was made, to the day, if it says so.
+    /// The day of its creation, if it has one.
     pub created: Option<UtcTime>,
-    /// When it was downloaded, by the manifest, or else when the file was last written.
+    /// The time of the download, from the manifest, or else the modification time of the file.
     pub fetched_at: Option<UtcTime>,
-    /// What could not be read, if anything.
+    /// The part that could not be read, if any.
     pub fault: Option<String>,
     networks: Vec<Network>,
 }
@@ -77,8 +77,8 @@ impl Ranges {
     /// Reads the lists of `registry` that are in `directory`.
     ///
     /// # Errors
-    /// Where the directory cannot be listed, holds no list that the registry names, or holds a
-    /// manifest that is none. A list that cannot be read is no error but a fault of that list.
+    /// If the directory cannot be listed, contains no list that the registry names, or contains an
+    /// invalid manifest. A list that cannot be read is not an error but a fault of that list.
     pub fn open(directory: &Path, registry: &Registry) -> Result<Ranges> {
         let names = names_in(directory)?;
         let entries = match names.contains(MANIFEST) {
@@ -118,8 +118,8 @@ impl Ranges {
         Ok(ranges)
     }
 
-    /// What the lists of `crawler` say of `address`. One that may have been zeroed in part for
-    /// privacy is contradicted only where nothing that it may have been is on a list.
+    /// Looks `address` up in the lists of `crawler`. If it may have been zeroed in part for
+    /// privacy, it is outside only if no address that it may stand for is in a list.
     #[inline]
     pub fn answer(&self, crawler: CrawlerId, address: IpAddr) -> RangeAnswer {
         let Some(&Some(set)) = self.by_crawler.get(crawler.index()) else {
@@ -141,7 +141,7 @@ impl Ranges {
         set.into_iter().flat_map(|set| self.sets[set].lists.iter().map(|&list| &self.lists[list]))
     }
 
-    /// Files of the directory that are no list of any crawler, in order.
+    /// Files of the directory that are not lists of a crawler, in order.
     pub fn unused(&self) -> &[String] {
         &self.unused
     }
@@ -167,11 +167,11 @@ pub fn file_name(url: &str) -> String {
     let rest = rest.strip_prefix("www.").unwrap_or(rest);
     let plain = |c: char| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' };
     let name: String = rest.chars().map(plain).take(NAME_BYTES_MAX).collect();
-    // Neither hidden nor a way out of the directory.
+    // A name must neither be hidden nor lead out of the directory.
     name.trim_start_matches('.').trim_end_matches('_').to_owned()
 }
 
-/// The last part of a URL's path, as `wget` and `curl -O` name what they download.
+/// The last part of a URL's path, as `wget` and `curl -O` name downloads.
 fn last_part(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let (_, path) = rest.split_once('/')?;
@@ -253,7 +253,7 @@ fn fault(list: &RangeList) -> Option<String> {
     })
 }
 
-/// Names in `directory` but hidden ones and those that are not UTF-8, which no URL gives.
+/// Names in `directory`, without hidden ones and those that are not UTF-8, which no URL gives.
 fn names_in(directory: &Path) -> Result<BTreeSet<String>> {
     let entries = visible_entries(directory);
     let entries = entries.map_err(|err| Error::io("cannot list --ip-ranges", directory, err))?;
@@ -268,7 +268,7 @@ fn read_manifest(path: &Path) -> Result<Vec<ManifestEntry>> {
 
 /// The bytes of a file, and when it was last written.
 fn read_file(path: &Path) -> io::Result<(Vec<u8>, Option<UtcTime>)> {
-    // Asked before it is opened: to open a pipe would be to wait for its writer.
+    // Checked before it is opened, because opening a pipe waits for its writer.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
         return Err(io::Error::other("not a file"));
@@ -355,7 +355,7 @@ mod tests {
                 ("FeedFetcher-Google", "66.249.64.1", NoAnswer),
                 ("GPTBot", "20.171.206.7", Contains),
                 ("GPTBot", "2001:db8::1", Contradicts),
-                // May have been any of 256, of which one is on the list.
+                // It may stand for 256 addresses, and one of them is in the list.
                 ("GPTBot", "20.171.206.0", NoAnswer),
                 ("GPTBot", "20.171.207.0", Contradicts),
                 ("Bytespider", "66.249.64.1", NoAnswer),

@@ -1,4 +1,4 @@
-//! The crawlers that are known, in the order in which they are tried.
+//! The known crawlers, in matching order.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
 use crate::crawlers::identify::{Detector, Identified};
@@ -10,14 +10,14 @@ use std::{collections::HashMap, path::Path};
 /// The list that comes with the program; `scripts/refresh-crawlers` makes it.
 const BUILTIN: &[u8] = include_bytes!("builtin.csv");
 
-/// The largest list that is read: 160 times the built-in one. Past it, what was
-/// named is not a list of crawlers but a log.
+/// The largest list that is read: 160 times the size of the built-in one. A larger file is probably
+/// a log.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Name of the last row, which is no crawler but the test of what looks automated.
+/// The name of the last row, which is not a crawler but the test for automated clients.
 const GENERIC_NAME: &str = "Generic bot";
 
-/// Known crawlers: which one a User-Agent header belongs to, and what is known of it.
+/// Known crawlers: finds the crawler of a User-Agent header.
 ///
 /// ```
 /// use botaudit::{Obligation, Registry, RobotsTxt};
@@ -34,8 +34,8 @@ const GENERIC_NAME: &str = "Generic bot";
 /// ```
 ///
 /// Crawlers are tried in order: the first whose pattern matches a user agent is the one. The last
-/// one is "Generic bot": no single crawler, but whatever looks automated and is not known by name.
-/// It has no product token and follows `*`.
+/// one is "Generic bot", for user agents that look automated and are not known by name. It has no
+/// product token and follows `*`.
 #[derive(Debug)]
 pub struct Registry {
     crawlers: Vec<Crawler>,
@@ -54,7 +54,7 @@ impl Registry {
     /// other rows are tried before the built-in ones, in the order of the file.
     ///
     /// # Errors
-    /// Where the file cannot be read or a row is not valid.
+    /// If the file cannot be read or a row is not valid.
     pub fn with_file(path: &Path) -> Result<Registry> {
         let text = read_file(path)?;
         let rows = merged(builtin_rows(), table::read(path, &text, Regexes::Checked)?);
@@ -71,8 +71,8 @@ impl Registry {
     }
 
     /// The built-in registry with the rows of the CSV file at `path`, if one is given, and with a
-    /// crawler for each of `names` that is among neither: sums that were added up when it was known
-    /// name it. No user agent is its.
+    /// crawler for each of `names` that is in neither, because older tallies name it. No user agent
+    /// matches it.
     ///
     /// # Errors
     /// As [`Registry::with_file`].
@@ -98,8 +98,8 @@ impl Registry {
         }
     }
 
-    /// A registry of `crawlers` alone, by which no user agent is identified: for what is known of
-    /// crawlers that were identified before.
+    /// A registry of `crawlers` alone, which identifies no user agent: for crawlers that were
+    /// identified before.
     #[doc(hidden)]
     pub fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
         let generic = Crawler::once_known(GENERIC_NAME.to_owned());
@@ -107,7 +107,7 @@ impl Registry {
         Registry::new(rows.map(|crawler| RegistryRow { crawler, test: None }).collect())
     }
 
-    /// By crawler: the rank of its name among all names.
+    /// The rank of each crawler's name among all names.
     #[doc(hidden)]
     pub fn ranks(&self) -> Vec<u16> {
         let mut order: Vec<usize> = (0..self.crawlers.len()).collect();
@@ -132,7 +132,7 @@ impl Registry {
 
     pub(super) fn new(mut rows: Vec<RegistryRow>) -> Registry {
         if let Some(generic) = rows.last_mut() {
-            // A user's own test of what looks automated names no crawler either.
+            // A user's own row for automated clients is not a crawler either.
             generic.crawler.product_tokens.clear();
             generic.crawler.star = StarGroups::Honoured;
         }
@@ -140,15 +140,14 @@ impl Registry {
         Registry { crawlers, detector: Detector::new(tests) }
     }
 
-    /// What `user_agent` is: the value of the header, unescaped. Bytes past
-    /// [`USER_AGENT_BYTES_MAX`](crate::crawlers::identify::USER_AGENT_BYTES_MAX)
-    /// have no say.
+    /// Identifies `user_agent`, the unescaped value of the header. Only its first
+    /// [`USER_AGENT_BYTES_MAX`](crate::crawlers::identify::USER_AGENT_BYTES_MAX) bytes count.
     #[doc(hidden)]
     pub fn identify(&self, user_agent: &[u8]) -> Identified {
         self.detector.identify(user_agent)
     }
 
-    /// The crawler of an id that this registry gave out.
+    /// The crawler of an id of this registry.
     #[doc(hidden)]
     pub fn crawler(&self, id: CrawlerId) -> &Crawler {
         &self.crawlers[id.index()]
@@ -189,7 +188,7 @@ impl Registry {
         self.iter().find(|(_, crawler)| is_named(crawler)).map(|(id, _)| id)
     }
 
-    /// "Generic bot", whose rules bind whatever looks automated.
+    /// "Generic bot", which stands for all clients that look automated.
     #[doc(hidden)]
     pub fn generic(&self) -> CrawlerId {
         let last = self.crawlers.len() - 1;

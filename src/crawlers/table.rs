@@ -1,4 +1,4 @@
-//! The CSV file in which crawlers are listed: its columns, defaults and mistakes.
+//! The CSV file of crawlers: its columns, defaults and mistakes.
 //!
 //! The built-in list and a user's own have the same form. Only `name` is
 //! required, and a `user_agent_regex` unless `sends_own_user_agent` is `no`.
@@ -32,7 +32,7 @@ pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
 pub struct RegistryRow {
-    /// What the row says.
+    /// The crawler.
     pub crawler: Crawler,
     /// Which user agents are this crawler's: none where it sends none.
     pub test: Option<Test>,
@@ -112,7 +112,7 @@ fn only_one(
     }
 }
 
-/// Where each column stands that this file has.
+/// The index of each column that this file has.
 struct Columns(HashMap<String, usize>);
 
 impl Columns {
@@ -164,7 +164,7 @@ impl Cells<'_> {
         self.get(column).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
     }
 
-    /// What the cell's word stands for; an empty cell is the last of `choices`.
+    /// The value of the cell's word; an empty cell is the last of `choices`.
     fn choice<T: Copy>(&self, column: &str, choices: &[(&str, T)]) -> Result<T> {
         let cell = self.get(column).unwrap_or_default();
         let found = match cell {
@@ -240,7 +240,7 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
     })
 }
 
-// The last word of each is what an empty cell means.
+// An empty cell means the last word of each.
 const STAR: [(&str, StarGroups); 3] =
     [("yes", StarGroups::Honoured), ("no", StarGroups::Ignored), ("unknown", StarGroups::Honoured)];
 const TRIGGER: [(&str, Trigger); 3] =
@@ -253,8 +253,7 @@ const CRAWL_DELAY: [(&str, CrawlDelaySupport); 3] = [
     ("unknown", CrawlDelaySupport::Unknown),
 ];
 
-/// A file without the column means the obvious: the name is the token. An
-/// empty cell means that the crawler obeys no name of its own.
+/// Without the column, the name is the token. An empty cell means that the crawler has no token.
 fn product_tokens(cells: &Cells, name: &str) -> Result<Vec<String>> {
     let Some(cell) = cells.get("product_tokens") else { return Ok(vec![name.to_owned()]) };
     let tokens: Vec<_> = cell.split(';').map(str::trim).filter(|token| !token.is_empty()).collect();

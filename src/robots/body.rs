@@ -1,4 +1,4 @@
-//! The bytes of a robots.txt that count, and what they say.
+//! The bytes of a robots.txt that count, with their parsed form.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use serde_bytes::ByteBuf;
 
 use crate::robots::{model::ParsedRobotsTxt, parse::parse_body};
 
-/// Bytes that are parsed once, when they are first asked for. Cheap to clone; serialized as bytes.
+/// Bytes that are parsed once, on first use. Cheap to clone; serialized as bytes.
 #[derive(Clone, Debug)]
 pub struct RobotsBody {
     bytes: Bytes,
@@ -21,13 +21,13 @@ impl RobotsBody {
         RobotsBody { bytes: text.body.clone(), text: Arc::new(OnceLock::from(text)) }
     }
 
-    /// What they say.
+    /// The parsed form.
     pub fn text(&self) -> &Arc<ParsedRobotsTxt> {
         self.text.get_or_init(|| Arc::new(parse_body(&self.bytes)))
     }
 }
 
-/// Equal bytes say the same.
+/// Equal bytes have equal parsed forms.
 impl PartialEq for RobotsBody {
     fn eq(&self, other: &RobotsBody) -> bool {
         self.bytes == other.bytes

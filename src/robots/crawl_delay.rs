@@ -1,7 +1,8 @@
-//! `Crawl-delay`: no part of the protocol, but asked for in many files and kept by some crawlers.
+//! `Crawl-delay`: not part of the protocol, but in use in many files, and followed by some
+//! crawlers.
 //!
-//! It changes no verdict. Those who read it read it as a rule: a Crawl-delay
-//! closes the list of User-agent lines above it, so that in
+//! It changes no verdict. Crawlers that read it treat it as a rule: a Crawl-delay closes the list
+//! of User-agent lines above it. So in
 //!
 //! ```text
 //! User-agent: bingbot
@@ -11,12 +12,12 @@
 //! Disallow: /private
 //! ```
 //!
-//! bingbot alone is asked to wait, though Google's parser sees one group for
-//! both. Where one list is asked for several delays, the shortest is what counts.
+//! only bingbot has a delay, although Google's parser sees one group for both. If one list has
+//! several delays, the shortest counts.
 
 use crate::robots::model::{CrawlDelay, ParsedRobotsTxt};
 
-/// The longest delay that is told from longer ones: over 30,000 years.
+/// The longest delay; longer ones are cut to it. It is over 30,000 years.
 const SECONDS_MAX: u64 = 1_000_000_000_000;
 
 /// Milliseconds of a delay in seconds, such as `10`, `0.5`, `.5` or `1.`; finer parts are dropped.
@@ -40,17 +41,17 @@ pub fn milliseconds(value: &[u8]) -> Option<u64> {
     Some(seconds * 1000 + thousandths)
 }
 
-/// Finds the lists of User-agent lines that delays are meant for, line by line.
+/// Finds the list of User-agent lines of each delay, line by line.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// The first product token of the current list, by its place in the group.
+    /// The index of the first product token of the current list in its group.
     start: usize,
     /// Whether the current list has a delay: the next User-agent line begins another.
     is_closed: bool,
 }
 
 impl Lists {
-    /// A User-agent line was read, the last one in `robots`.
+    /// Handles a User-agent line, the last one in `robots`.
     pub(super) fn user_agent(&mut self, robots: &ParsedRobotsTxt) {
         let tokens = robots.groups.last().map_or(0, |group| group.product_tokens.len());
         if self.is_closed || tokens <= 1 {
@@ -59,7 +60,7 @@ impl Lists {
         self.is_closed = false;
     }
 
-    /// A Crawl-delay line was read. Outside of groups it is meant for nobody.
+    /// Handles a Crawl-delay line. Outside of groups it has no effect.
     pub(super) fn crawl_delay(&mut self, robots: &mut ParsedRobotsTxt, written: &[u8], line: u32) {
         let Some(group) = robots.groups.last() else { return };
         let delay = CrawlDelay {

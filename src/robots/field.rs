@@ -2,7 +2,7 @@
 
 use crate::robots::lines::RobotsTxtLine;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Content<'a> {
     /// Nothing but whitespace.
@@ -22,46 +22,46 @@ pub struct Field<'a> {
     pub key: &'a [u8],
     /// As written: neither escaped nor decoded; may be empty.
     pub value: &'a [u8],
-    /// What the key was taken for.
+    /// The kind of the key.
     pub kind: FieldKind,
-    /// How the key was written.
+    /// The spelling of the key.
     pub spelling: Spelling,
-    /// What stood between key and value.
+    /// The separator of key and value.
     pub separator: Separator,
 }
 
-/// What a key is taken for: it only has to *start* with a known name, in any case.
+/// The kind of a key. A key only has to *start* with a known name, in any case.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FieldKind {
-    /// Opens a group, or names one more product token of it.
+    /// Opens a group, or adds a product token to it.
     UserAgent,
     /// A rule that allows.
     Allow,
     /// A rule that disallows.
     Disallow,
-    /// The address of a sitemap, tied to no group.
+    /// The URL of a sitemap; it belongs to no group.
     Sitemap,
-    /// A field that others know, of no effect on a verdict (crawl-delay, host, ...).
+    /// A field that other parsers know, without effect on a verdict (crawl-delay, host, ...).
     Unused,
-    /// A field that nobody is known to read.
+    /// A field that no known parser reads.
     Unknown,
 }
 
-/// Whether a key stands as the standard spells it.
+/// Whether a key is spelled as in the standard.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Spelling {
-    /// As it should.
+    /// As in the standard.
     Standard,
     /// A misspelling that Google's parser accepts.
     AcceptedTypo,
 }
 
-/// What stands between key and value.
+/// The separator of key and value.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Separator {
-    /// A colon, as the standard asks.
+    /// A colon, as in the standard.
     Colon,
-    /// A space or tab: Google's parser forgives a missing colon where the line is exactly two words.
+    /// A space or tab: Google's parser accepts a missing colon if the line has exactly two words.
     Whitespace,
 }
 
@@ -119,12 +119,12 @@ pub fn read<'a>(line: &RobotsTxtLine<'a>) -> Content<'a> {
     Content::Field(Field { key, value, kind, spelling, separator })
 }
 
-/// Whether the line carries a comment, alone or behind something.
+/// Whether the line has a comment.
 pub fn has_comment(line: &RobotsTxtLine<'_>) -> bool {
     memchr::memchr(b'#', line.text).is_some()
 }
 
-/// Where the gap starts, if `text` is exactly two words. Only space and tab part words.
+/// The start of the gap, if `text` has exactly two words. Only space and tab separate words.
 fn only_gap(text: &[u8]) -> Option<usize> {
     let is_gap = |byte: &u8| matches!(byte, b' ' | b'\t');
     let at = text.iter().position(is_gap)?;
@@ -133,7 +133,7 @@ fn only_gap(text: &[u8]) -> Option<usize> {
 }
 
 fn kind(key: &[u8]) -> (FieldKind, Spelling) {
-    // Nearly all lines of nearly all files, of which one may have thousands.
+    // The fast path: nearly all lines have a known key.
     match key {
         b"Disallow" => return (FieldKind::Disallow, Spelling::Standard),
         b"Allow" => return (FieldKind::Allow, Spelling::Standard),

@@ -1,6 +1,6 @@
-//! What is odd about a line of robots.txt, found while it is parsed.
+//! Irregular lines of robots.txt, found while it is parsed.
 //!
-//! Facts only: what they mean to an author is said elsewhere.
+//! A finding is a fact. `lint` explains what it means.
 
 use crate::robots::{field::FieldKind, model::Directive};
 
@@ -22,16 +22,16 @@ pub enum FindingKind {
     LineTooLong(usize),
     /// A NUL hides the rest of the line.
     Nul,
-    /// Not blank, no comment, but no key and value either: ignored.
+    /// Neither blank nor a comment, but without key and value: ignored.
     NoField,
-    /// A space or tab stands where a colon should.
+    /// A space or tab is in the place of the colon.
     MissingColon(FieldKind),
-    /// This misspelled key was taken for what it should have been.
+    /// This misspelled key was accepted.
     AcceptedTypo(FieldKind, Box<[u8]>),
     /// This key is in use elsewhere, but changes no verdict.
     UnusedField(Box<[u8]>),
-    /// Nobody is known to read this key.
+    /// No known parser reads this key.
     UnknownField(Box<[u8]>),
-    /// A rule before any User-agent line: it binds nobody.
+    /// A rule before any User-agent line: it has no effect.
     RuleOutsideGroup(Directive),
 }

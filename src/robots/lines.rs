@@ -12,13 +12,12 @@ pub const LINE_BYTES_MAX: usize = 2083 * 8 - 1;
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// One line and what is odd about its bytes.
+/// One line, with irregularities of its bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RobotsTxtLine<'a> {
     /// 1-based; empty lines count.
     pub number: u32,
-    /// What a parser reads of it: at most [`LINE_BYTES_MAX`] bytes, none from
-    /// the first NUL on.
+    /// The part that parsers read: at most [`LINE_BYTES_MAX`] bytes, up to the first NUL.
     pub text: &'a [u8],
     /// Bytes of the line as it stands in the file, without its ending.
     pub length_bytes: usize,

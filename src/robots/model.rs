@@ -1,4 +1,4 @@
-//! A robots.txt as data: groups, their rules, sitemaps; everything knows its line.
+//! A robots.txt as data: groups, their rules and sitemaps, each with its line.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use percent_encoding::percent_encode_byte;
 use crate::named_enum::named_enum;
 use crate::robots::field::is_space;
 
-/// What one robots.txt says.
+/// The content of one robots.txt.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ParsedRobotsTxt {
     /// The bytes that were read. Rules share them: a file has thousands, and memory for each took
@@ -40,7 +40,7 @@ impl ParsedRobotsTxt {
 pub struct Group {
     /// The values of its User-agent lines; at least one.
     pub product_tokens: Vec<ProductToken>,
-    /// Its Allow and Disallow lines; none where the file ends in User-agent lines.
+    /// Its Allow and Disallow lines; none if the file ends with User-agent lines.
     pub rules: Vec<Rule>,
 }
 
@@ -54,7 +54,7 @@ pub struct ProductToken {
 }
 
 impl ProductToken {
-    /// Whether it means everybody: `*`, alone or followed by whitespace and anything.
+    /// Whether it means all crawlers: `*`, alone or followed by whitespace and more text.
     pub fn is_star(&self) -> bool {
         match &*self.written {
             [b'*'] => true,
@@ -63,7 +63,7 @@ impl ProductToken {
         }
     }
 
-    /// What Google's parser reads of it: the letters, `_` and `-` it starts with. `MJ12bot` gives `MJ`.
+    /// The part that Google's parser reads: the leading letters, `_` and `-`. `MJ12bot` gives `MJ`.
     pub fn google_form(&self) -> &[u8] {
         self.prefix(|byte| byte.is_ascii_alphabetic())
     }
@@ -149,7 +149,7 @@ named_enum! {
 /// One Sitemap line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Sitemap {
-    /// As written; nothing says that it is a URL.
+    /// As written; it may not be a URL.
     pub url: Box<[u8]>,
     /// 1-based.
     pub line: u32,
@@ -180,29 +180,29 @@ fn escape(written: &[u8]) -> Option<Vec<u8>> {
     Some(escaped)
 }
 
-/// What the crawlers of one list of User-agent lines are asked to wait between requests.
+/// The delay for the crawlers of one list of User-agent lines.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CrawlDelay {
     /// The value as written.
     pub written: Box<[u8]>,
     /// 1-based.
     pub line: u32,
-    /// What it comes to; `None` where the value is no number.
+    /// The delay in milliseconds; `None` if the value is not a number.
     pub milliseconds: Option<u64>,
-    /// The group in which it stands: an index into [`ParsedRobotsTxt::groups`].
+    /// Its group: an index into [`ParsedRobotsTxt::groups`].
     pub(super) group: usize,
-    /// Which product tokens of that group it is meant for.
+    /// The product tokens of that group that it applies to.
     pub(super) product_tokens: Range<usize>,
 }
 
 impl CrawlDelay {
-    /// The product tokens that it is meant for.
+    /// The product tokens that it applies to.
     pub fn product_tokens<'a>(&self, robots: &'a ParsedRobotsTxt) -> &'a [ProductToken] {
         &robots.groups[self.group].product_tokens[self.product_tokens.clone()]
     }
 
-    /// Whether this asks for less than `other`: the shorter, the earlier of equal ones, and any
-    /// number rather than none.
+    /// Whether this is preferred to `other`: the shorter one, the earlier of equal ones, and a
+    /// number before an invalid value.
     pub fn is_milder_than(&self, other: &CrawlDelay) -> bool {
         let key = |delay: &CrawlDelay| (delay.milliseconds.unwrap_or(u64::MAX), delay.line);
         key(self) < key(other)

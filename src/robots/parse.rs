@@ -27,7 +27,7 @@ pub fn parse_body(body: &[u8]) -> ParsedRobotsTxt {
     read(Bytes::copy_from_slice(cut(body)), &mut |_, _| {})
 }
 
-/// Reads exactly the bytes given, and says what is odd about them.
+/// Parses exactly these bytes, and returns findings.
 ///
 /// ```
 /// let (robots, findings) = botaudit::robots::parse::parse(b"User-agent: *\nDisalow: /private");
@@ -117,8 +117,8 @@ fn add_product_token(robots: &mut ParsedRobotsTxt, line: u32, value: &[u8]) {
     robots.groups.last_mut().expect("pushed if there was none").product_tokens.push(token);
 }
 
-/// Gives back what the lists of a finished group have in reserve: a hostile
-/// file of tiny groups would take twenty times its size otherwise.
+/// Frees the unused capacity of a finished group. Otherwise a hostile file of tiny groups would
+/// take twenty times its size.
 fn close_group(robots: &mut ParsedRobotsTxt) {
     if let Some(group) = robots.groups.last_mut() {
         group.product_tokens.shrink_to_fit();

@@ -1,5 +1,4 @@
-//! What a robots.txt says to a crawler besides verdicts: the delay it asks for, and whether it
-//! speaks to that crawler at all.
+//! The Crawl-delay of a robots.txt for a crawler.
 
 use std::sync::OnceLock;
 
@@ -9,10 +8,10 @@ use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
 use super::profile::CrawlerProfile;
 
-/// By crawler; made when somebody first asks, which most files never see.
+/// By crawler; created on first use, because most files never need it.
 pub(super) type CrawlDelays = OnceLock<Box<[OnceLock<DelayAndBound>]>>;
 
-/// What is remembered of one crawler.
+/// The cached delay of one crawler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayAndBound {
     /// An index into the file's delays.
@@ -31,15 +30,15 @@ pub(super) enum Bound {
 /// A Crawl-delay, as reports show it.
 #[derive(Clone, Debug)]
 pub struct AskedDelay {
-    /// Of the version of robots.txt that asks.
+    /// The digest of the version of robots.txt.
     pub digest: Digest,
     /// 1-based.
     pub line: u32,
     /// As written in the file.
     pub written: Box<[u8]>,
-    /// What it comes to; `None` where the value is no number.
+    /// The delay in milliseconds; `None` if the value is not a number.
     pub milliseconds: Option<u64>,
-    /// The product token for which the crawler is meant, or `*`.
+    /// The product token of the crawler's group, or `*`.
     pub group: Box<[u8]>,
 }
 
@@ -53,9 +52,8 @@ impl DelayAndBound {
 }
 
 impl AskedDelay {
-    /// The Crawl-delay that `text`, whose digest is `digest`, asks a crawler for: that of the
-    /// product token, or `*`, by which its rules bind the crawler. The shortest, where there are
-    /// several.
+    /// The Crawl-delay for a crawler in `text`, whose digest is `digest`: that of the product
+    /// token, or `*`, whose rules bind the crawler. Of several, the shortest.
     pub fn new(
         text: &ParsedRobotsTxt,
         digest: Digest,
@@ -73,7 +71,7 @@ impl AskedDelay {
     }
 }
 
-/// The shortest of the delays that are meant for whom `bound_by` binds, by its place in `text`.
+/// The index of the shortest delay for the crawlers that `bound_by` binds.
 fn shortest(
     text: &ParsedRobotsTxt,
     profile: &CrawlerProfile,

@@ -1,7 +1,7 @@
-//! All that leads to one verdict, for people who ask why.
+//! All steps to one verdict, for explanations.
 //!
-//! The decision is the one that [`Judge::decide`] gives. What matched is found
-//! beside it, by trying every rule that binds: a decision needs only the first.
+//! The decision is that of [`Judge::decide`]. The matching rules are found separately, by trying
+//! every rule that binds.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,26 +20,26 @@ use super::{Judge, robots::Robots};
 pub struct Bound<'a> {
     /// The product tokens that were looked for, in order, up to the first that a group names.
     pub tried: Vec<&'a str>,
-    /// What bound the crawler in the end.
+    /// The group that binds the crawler.
     pub by: BoundBy<'a>,
-    /// The User-agent lines that say so, in the order of the file.
+    /// The User-agent lines that bind it, in the order of the file.
     pub user_agent_lines: Vec<&'a ProductToken>,
     /// How many groups merge.
     pub groups: usize,
     /// Their rules, in the order of the file.
     pub rules: Vec<&'a Rule>,
-    /// How many groups the file has, whoever they are for.
+    /// The number of groups in the file.
     pub groups_in_file: usize,
-    /// How many rules stand in `*` groups that count for others only.
+    /// The number of rules in `*` groups that do not bind this crawler.
     pub star_rules_passed_over: usize,
 }
 
 /// What binds a crawler.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BoundBy<'a> {
-    /// Groups that name this product token of it.
+    /// Groups with this product token of the crawler.
     Token(&'a str),
-    /// The groups for everybody.
+    /// The `*` groups.
     Star,
     /// Nothing. The crawler would have followed `*` had there been such a group.
     Nothing,
@@ -52,7 +52,7 @@ pub enum BoundBy<'a> {
 pub struct Match<'a> {
     /// The rule.
     pub rule: &'a Rule,
-    /// What the path was compared with.
+    /// The pattern that the path was compared with.
     pub pattern: Cow<'a, [u8]>,
     /// Whether that is the rule's own pattern.
     pub pattern_form: PatternForm,
@@ -63,7 +63,7 @@ pub struct Match<'a> {
 pub enum PatternForm {
     /// The rule's own.
     AsWritten,
-    /// The directory of an Allow rule on an index page, which Google reads so.
+    /// The directory of an Allow rule for an index page, as Google reads it.
     AsDirectory,
 }
 
@@ -78,14 +78,14 @@ impl BoundBy<'_> {
 }
 
 impl Match<'_> {
-    /// Bytes of the pattern: the longest decides.
+    /// The length of the pattern in bytes; the longest one decides.
     pub fn length(&self) -> usize {
         self.pattern.len()
     }
 }
 
 impl Judge {
-    /// What `robots` has for `crawler`.
+    /// The groups of `robots` that bind `crawler`.
     pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
         let profile = &self.profiles[crawler.index()];
         let selection = self.select(robots, crawler);
@@ -113,8 +113,7 @@ impl Judge {
         }
     }
 
-    /// What [`Judge::decide`] says, in a dialect that need not be the judge's own; `path` must be
-    /// prepared in it.
+    /// [`Judge::decide`] in any dialect; `path` must be prepared in it.
     pub(super) fn decide_in(
         &self,
         dialect: Dialect,
@@ -133,8 +132,8 @@ impl Judge {
     }
 }
 
-/// Those of `rules` that match `path`, in deciding order: the longest first, Allow before
-/// Disallow, then the order of the file.
+/// The `rules` that match `path`, in deciding order: the longest first, Allow before Disallow, then
+/// the order of the file.
 pub fn matches<'a>(rules: &[&'a Rule], dialect: Dialect, path: PathQuery<'_>) -> Vec<Match<'a>> {
     let path = path.as_bytes();
     let mut found: Vec<Match<'a>> =
@@ -159,7 +158,7 @@ fn user_agent_lines<'a>(selection: &Selection<'a>, by: BoundBy<'_>) -> Vec<&'a P
     tokens.filter(|token| by.is_named_by(token)).collect()
 }
 
-/// Rules for everybody that this crawler need not read.
+/// Rules of `*` groups that do not bind this crawler.
 fn star_rules(robots: &Robots, by: BoundBy<'_>) -> usize {
     let is_passed_over = |group: &&Group| {
         group.product_tokens.iter().any(ProductToken::is_star)
@@ -192,7 +191,8 @@ mod tests {
         "Disallow: /a/",
     ];
 
-    /// Every pair and triple of rules: the first match is what the reference decides by.
+    /// Every pair and triple of rules: the first match must be the deciding rule of the reference
+    /// matcher.
     #[test]
     fn the_first_match_is_the_one_that_decides() {
         let paths = ["/", "/a", "/a/", "/a*b", "/a%2Ab", "/%61b", "/ab", "/b", "/a/index.html"];

@@ -1,4 +1,4 @@
-//! From the snapshots of an archive to the timeline of an origin.
+//! Builds the timeline of an origin from the snapshots of an archive.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use crate::archive::entry::{BodyKey, HistoryEntry};
 
 use super::timeline::{Sighting, Timeline, Version};
 
-/// The rulings of an origin, and the bodies that they name.
+/// The rulings of an origin, and their bodies.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// A sighting for each entry, in the same order.
     pub timeline: Timeline,
-    /// By [`Version`]; each stands here once.
+    /// By [`Version`], each once.
     pub bodies: Vec<BodyKey>,
     /// Each entry, in the same order.
     pub sightings: Box<[Sighting]>,
 }
 
 impl History {
-    /// Of `entries`, the snapshots of one origin in order.
+    /// The history of one origin with the snapshots `entries`, in order.
     pub fn new(entries: &[HistoryEntry]) -> History {
         let mut bodies = Vec::new();
         let mut versions = HashMap::new();

@@ -1,4 +1,4 @@
-//! What a judge knows of origins: their histories in the store, and what logs show besides.
+//! What a judge knows about origins: their histories in the store, and outages from logs.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use super::outages::{KnownOutages, OutageHours, Outages};
 use super::{HostSource, Judge, history::History, origin_history::OriginHistory};
 
 impl Judge {
-    /// What [`Judge::unnamed`] says, at all times.
+    /// The robots.txt of [`Judge::unnamed`], in force at all times.
     pub fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
         let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
         self.with_outages(None, known)
     }
 
-    /// What is known of `origin` over time, shared by all who ask; `None` where nothing is. To be
-    /// asked once an origin, not once a request. What cannot be read is among the
+    /// The history of `origin`, shared by all callers; `None` if there is none. Call it once per
+    /// origin, not once per request. Files that cannot be read are among the
     /// [failures](Judge::failures).
     pub fn known(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<OriginHistory>> {
         let known = self.known_of_store(origin, host_source);
         match host_source {
             HostSource::Own => self.with_outages(Some(origin), known),
-            // What our log shows of a foreign host is what we answered in its place.
+            // For a foreign host, the log only shows the answers of this server.
             HostSource::Foreign => known,
         }
     }
 
-    /// `known` of `origin`, or of a log that names no host, with what logs show besides.
+    /// Adds outages from logs to `known`, the history of `origin` or of a log without hosts.
     fn with_outages(
         &self,
         origin: Option<&Origin>,
@@ -59,7 +59,7 @@ impl Judge {
             return Some(Arc::clone(known));
         }
         match self.archived(archive, origin) {
-            // Anybody can make up origins of which nothing is known; they are not remembered.
+            // Unknown origins are not cached, because clients can invent any number of them.
             Ok(None) => None,
             Ok(Some(history)) => {
                 let mut loaded = lock(&self.loaded);
@@ -73,16 +73,16 @@ impl Judge {
         }
     }
 
-    /// What an archive has of an origin about which [`Judge::known`] was asked; `None` where it has
-    /// nothing, or robots.txt files have no history.
+    /// The history of an origin in the archive, after a call of [`Judge::known`]; `None` if there
+    /// is none.
     pub fn history(&self, origin: &Origin) -> Option<Arc<OriginHistory>> {
         lock(&self.loaded).histories.get(origin).cloned()
     }
 
-    /// What [`Judge::known`] says, read anew.
+    /// Reads the history for [`Judge::known`].
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn read_history(
         &self,
         origin: &Origin,
@@ -120,12 +120,12 @@ impl Judge {
         Ok(Some(OriginHistory::new(timeline, versions, sightings)))
     }
 
-    /// From now on also judges by what logs show: in `hours` nobody got the robots.txt of an origin
-    /// of ours. An archive wins that has a snapshot within a day of such an hour.
+    /// Also judges by outages from logs: in `hours`, all robots.txt fetches of an origin failed. A
+    /// snapshot of an archive within a day of such an hour takes precedence.
     pub fn add_outages(&mut self, hours: OutageHours) {
         let mut known_outages = KnownOutages::default();
         for (origin, hours) in hours {
-            // What is known of it cannot be read, and its requests will count as unknown.
+            // Its robots.txt cannot be read, so its requests are unknown.
             let Some(snapshots) = self.snapshot_times(origin.as_ref()) else { continue };
             let outages = Outages::new(&hours, &snapshots);
             let counted_hours = outages.hours();
@@ -143,7 +143,7 @@ impl Judge {
         self.known_outages = Some(known_outages);
     }
 
-    /// What counts of what logs show; `None` where nobody asked for it.
+    /// Outages from logs, if they are used.
     pub fn known_outages(&self) -> Option<&KnownOutages> {
         self.known_outages.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a judge may keep in memory, and what its files take there.
+//! The memory limit of a judge, and the sizes of its files.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,33 +7,32 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken, Rule};
 
 use super::robots::{Binding, Robots};
 
-/// Bytes that a robots.txt takes besides its text and its crawlers, about: its place among others
-/// and the tables of those it binds.
+/// The approximate size of a robots.txt without its text and its crawlers, in bytes.
 const FILE_BYTES: usize = 1024;
 
-/// Bytes that the name of a file takes besides itself, about: its place among others.
+/// The approximate overhead of the name of a file, in bytes.
 const NAME_BYTES: usize = 96;
 
 /// Bytes that a rule takes besides its texts: in its group, and its line among those that bind.
 const RULE_BYTES: usize = size_of::<Rule>() + size_of::<u32>();
 
-/// What may be kept, and what is.
+/// The limit, and the bytes in use.
 #[derive(Debug, Default)]
 pub(super) struct MemoryBudget {
     /// `None`: everything.
     pub bytes_max: Option<usize>,
-    /// Of files and policies, about.
+    /// The approximate size of files and policies.
     bytes: AtomicUsize,
     forgotten: AtomicU64,
 }
 
 impl MemoryBudget {
-    /// At most about so many bytes.
+    /// A limit of about `bytes_max` bytes.
     pub fn of(bytes_max: usize) -> MemoryBudget {
         MemoryBudget { bytes_max: Some(bytes_max), ..MemoryBudget::default() }
     }
 
-    /// Takes note of so many bytes more, and gives all of them.
+    /// Adds `bytes`, and returns the sum.
     pub fn add(&self, bytes: usize) -> usize {
         self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
     }
@@ -50,12 +49,12 @@ impl MemoryBudget {
     }
 }
 
-/// Bytes that a name of a file takes, about.
+/// The approximate size of the name of a file, in bytes.
 pub(super) fn name_bytes(name: &str) -> usize {
     NAME_BYTES + name.len()
 }
 
-/// Bytes that a version of a robots.txt takes, about; its policies are counted where they are made.
+/// The approximate size of a version of a robots.txt in bytes, without its policies.
 pub(super) fn file_bytes(robots: &Robots) -> usize {
     let crawlers = robots.bindings.len() * size_of::<OnceLock<Binding>>();
     FILE_BYTES + crawlers + text_bytes(&robots.text)
@@ -79,7 +78,7 @@ fn text_bytes(text: &ParsedRobotsTxt) -> usize {
     allocated(&text.body) + groups.chain(sitemaps).chain(delays).sum::<usize>()
 }
 
-/// What an allocator takes for some bytes: its own note of them, and no small crumbs.
+/// The size of an allocation, with the overhead of the allocator.
 fn allocated(bytes: &[u8]) -> usize {
     if bytes.is_empty() { 0 } else { (bytes.len() + 8).next_multiple_of(16).max(32) }
 }

@@ -1,9 +1,8 @@
-//! The one door to verdicts: which robots.txt governs an origin, at which time, which of its
-//! rules bind a crawler, and what they say of a path.
+//! The interface to verdicts: which robots.txt governs an origin at a time, which of its rules bind
+//! a crawler, and what they decide for a path.
 //!
-//! A policy depends on the rules and not on where they stand, so each rule set
-//! is compiled once, when it is first needed, and shared by all crawlers, files
-//! and origins that have it.
+//! A policy depends only on the rules, so each rule set is compiled once, on first use, and shared
+//! by all crawlers, files and origins.
 
 pub mod crawl_delay;
 pub mod explained;
@@ -41,18 +40,18 @@ use outages::KnownOutages;
 use profile::CrawlerProfile;
 use robots::{Binding, BoundRules, Robots, RobotsId};
 
-/// Files whose failure is remembered, and files remembered that are not a robots.txt.
+/// The most failures, and the most files that are not a robots.txt, that are kept.
 const FAILURES_MAX: usize = 1000;
 
 /// The only crawler of a judge made by [`Judge::ad_hoc`].
 pub const AD_HOC: CrawlerId = CrawlerId(0);
 
-/// Who says that a request was addressed to an origin.
+/// The source of the origin of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HostSource {
     /// The user, or the log's own field for the host: ours.
     Own,
-    /// The target of the request alone, which may name any host of the world.
+    /// Only the target of the request, which may name any host.
     Foreign,
 }
 
@@ -87,7 +86,7 @@ pub struct Judge {
     store: Store,
     single_file: Option<Arc<Robots>>,
     profiles: Arc<[CrawlerProfile]>,
-    /// Whom only `*` binds.
+    /// The crawler that only `*` binds.
     generic: Option<CrawlerId>,
     dialect: Dialect,
     limits: Limits,
@@ -96,9 +95,9 @@ pub struct Judge {
     memory: MemoryBudget,
     loaded: Mutex<Loaded>,
     policies: Mutex<Policies>,
-    /// In the dialect that is not the judge's own; only explanations ask for it.
+    /// For the dialect that the judge does not use; only for explanations.
     other_bindings: Mutex<HashMap<(RobotsId, CrawlerId), Arc<BoundRules>>>,
-    /// What logs show of origins whose robots.txt nobody could get, where that counts.
+    /// Outages from logs, if they are used.
     known_outages: Option<KnownOutages>,
     /// Whether all crawlers are held to the rules.
     includes_unbound: bool,
@@ -107,14 +106,14 @@ pub struct Judge {
 /// By the rules that they were compiled from. Keys are thousands of bytes long.
 type Policies = hashbrown::HashMap<RuleSetKey, Arc<CompiledPolicy>, foldhash::fast::RandomState>;
 
-/// What was read from the store so far.
+/// The files and histories that were read so far.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// By the name of the file; `None` where it could not be read.
+    /// By the name of the file; `None` if it could not be read.
     sources: BTreeMap<String, Option<Arc<Robots>>>,
     by_digest: HashMap<Digest, Arc<Robots>>,
     versions: Vec<Arc<Robots>>,
-    /// What an archive has of the origins that were asked about, of which it has anything.
+    /// The histories of the origins that were looked up in an archive.
     histories: HashMap<Origin, Arc<OriginHistory>>,
     /// By the name of the file: why it could not be read.
     failures: BTreeMap<String, String>,
@@ -126,24 +125,24 @@ impl Judge {
     /// A judge of the crawlers in `registry`.
     ///
     /// # Errors
-    /// Where the single robots.txt file cannot be read.
+    /// If the single robots.txt file cannot be read.
     pub fn new(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         Judge::of_registry(store, registry, dialect, |profile| profile)
     }
 
-    /// As [`Judge::new`], but judges all crawlers as if the rules bound them: what do these say?
+    /// As [`Judge::new`], but judges all crawlers as if the rules bound them.
     ///
     /// # Errors
-    /// Where the single robots.txt file cannot be read.
+    /// If the single robots.txt file cannot be read.
     pub fn of_rules_alone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         Judge::of_registry(store, registry, dialect, CrawlerProfile::bound)
     }
 
-    /// As [`Judge::new`], but holds all crawlers to the rules: also those that are documented to
-    /// follow none, and to `*` those that are documented to ignore it.
+    /// As [`Judge::new`], but the rules bind all crawlers, also those that are documented to ignore
+    /// robots.txt or `*`.
     ///
     /// # Errors
-    /// Where the single robots.txt file cannot be read.
+    /// If the single robots.txt file cannot be read.
     pub fn of_everyone(store: Store, registry: &Registry, dialect: Dialect) -> Result<Judge> {
         let judge = Judge::of_registry(store, registry, dialect, CrawlerProfile::unbound)?;
         Ok(Judge { includes_unbound: true, ..judge })
@@ -157,26 +156,26 @@ impl Judge {
     ) -> Result<Judge> {
         let mut profiles: Vec<CrawlerProfile> =
             registry.iter().map(|(_, crawler)| change(CrawlerProfile::new(crawler))).collect();
-        // Whatever looks automated is nobody of whom anything is documented.
+        // Nothing is documented about clients that only look automated.
         let generic = registry.generic();
         profiles[generic.index()].obligation = Obligation::Bound;
         Ok(Judge { generic: Some(generic), ..Judge::of(store, profiles, dialect)? })
     }
 
-    /// A judge of one crawler that no registry knows, [`AD_HOC`]: it answers to `product_tokens`,
-    /// the most specific first, and obeys `*`.
+    /// A judge of one crawler outside of the registry, [`AD_HOC`], with `product_tokens`, the most
+    /// specific first. It obeys `*`.
     ///
     /// # Errors
-    /// Where the single robots.txt file cannot be read.
+    /// If the single robots.txt file cannot be read.
     pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
         Judge::of(store, vec![CrawlerProfile::of_tokens(product_tokens)], dialect)
     }
 
-    /// A judge of any number of origins, who forgets what does not fit into `bytes_max`, about.
-    /// Crawlers are counted in the order of `profiles`, and all are judged as if the rules bound them.
+    /// A judge of any number of origins, with a memory limit of about `bytes_max`. Crawlers are
+    /// numbered in the order of `profiles`, and all are judged as if the rules bound them.
     ///
     /// # Errors
-    /// Where the single robots.txt file cannot be read.
+    /// If the single robots.txt file cannot be read.
     pub fn of_many(
         store: Store,
         profiles: Vec<CrawlerProfile>,
@@ -191,7 +190,7 @@ impl Judge {
     /// As [`Judge::of_many`], by the robots.txt file, directory or archive at `robots`.
     ///
     /// # Errors
-    /// Where it cannot be read, or a directory names an origin twice.
+    /// If it cannot be read, or a directory names an origin twice.
     pub fn open_many(
         robots: &Path,
         profiles: Vec<CrawlerProfile>,
@@ -232,13 +231,13 @@ impl Judge {
         self.single_file.is_some()
     }
 
-    /// What governs a log that names no host and was given no origin: the single file.
+    /// The robots.txt of requests without an origin: the single file.
     pub fn unnamed(&self) -> Option<Arc<Robots>> {
         self.single_file.clone()
     }
 
-    /// What governs `origin`; `None` where nothing is known of it. To be asked once an origin, not
-    /// once a request. A single file never governs a foreign host.
+    /// The robots.txt of `origin`; `None` if there is none. Call it once per origin, not once per
+    /// request. A single file never governs a foreign host.
     pub fn site(&self, origin: &Origin, host_source: HostSource) -> Option<Arc<Robots>> {
         if let Some(single_file) = &self.single_file {
             return (host_source == HostSource::Own).then(|| Arc::clone(single_file));
@@ -260,13 +259,13 @@ impl Judge {
         matches!(self.store, Store::Archive(_))
     }
 
-    /// Whether the user's files name `origin`.
+    /// Whether a file of the user is for `origin`.
     pub fn is_named(&self, origin: &Origin) -> bool {
         self.store.source(origin).is_some()
     }
 
-    /// What the rules of `robots` say of `path` to `crawler`, at any time and bound or not: a part
-    /// of a [verdict](Judge::verdict). No lock is taken but for the first question of a crawler to a file.
+    /// The decision of the rules of `robots` on `path` for `crawler`, bound or not: a part of a
+    /// [verdict](Judge::verdict). Takes a lock only the first time that a crawler meets a file.
     pub fn decide(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Decision {
         let bind = || self.bind(robots, crawler);
         let Binding { rules, .. } = robots.bindings[crawler.index()].get_or_init(bind);
@@ -278,7 +277,7 @@ impl Judge {
         Arc::clone(&lock(&self.loaded).versions[robots.index()])
     }
 
-    /// Entries of a directory of robots.txt files whose names are no hosts.
+    /// Entries of a directory of robots.txt files whose names are not hosts.
     pub fn ignored_names(&self) -> Vec<String> {
         match &self.store {
             Store::File(_) | Store::Archive(_) => Vec::new(),
@@ -293,12 +292,12 @@ impl Judge {
         lock(&self.loaded).failures.clone()
     }
 
-    /// The robots.txt of that name, if it was looked at and could be read.
+    /// The robots.txt with this name, if it was read.
     pub fn looked_at(&self, source: &str) -> Option<Arc<Robots>> {
         lock(&self.loaded).sources.get(source).cloned().flatten()
     }
 
-    /// The files among those looked at that are not a robots.txt, by name, each in a sentence.
+    /// A sentence for each file that is not a robots.txt, by name.
     pub fn foreign_files(&self) -> Vec<String> {
         let loaded = lock(&self.loaded);
         loaded.foreign.iter().map(|(source, what)| foreign_message(source, *what)).collect()
@@ -309,8 +308,8 @@ impl Judge {
         self.includes_unbound
     }
 
-    /// The name of what governs `origin` (a single file: any, also an unnamed one), whether or not it
-    /// can be read; `None` where nothing is known.
+    /// The name of the robots.txt of `origin`, readable or not; `None` if there is none. A single
+    /// file governs every origin, also an unnamed one.
     pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
         match &self.store {
             Store::File(path) => Some(path.display().to_string()),
@@ -375,12 +374,13 @@ impl Judge {
         robots
     }
 
-    /// The version whose bytes are `body`, all of which have this digest; what it takes is noted.
+    /// The version with the bytes `body` and their `digest`. Its size counts towards the memory
+    /// limit.
     fn version_of(&self, digest: Digest, body: &[u8]) -> Arc<Robots> {
         if let Some(known) = lock(&self.loaded).by_digest.get(&digest) {
             return Arc::clone(known);
         }
-        // Not under the lock: others may have theirs already.
+        // Parsed without the lock, so that others need not wait.
         let text = Arc::new(parse_body(body));
         let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.by_digest.get(&digest) {
@@ -388,7 +388,7 @@ impl Judge {
         }
         let count = u32::try_from(loaded.versions.len());
         let id = RobotsId(count.expect("nobody has four thousand million robots.txt files"));
-        // Whoever forgets what does not fit into memory quotes nothing later.
+        // With a memory limit, nothing is quoted later.
         let is_quoted = self.memory.bytes_max.is_none();
         let robots = Arc::new(Robots {
             id,
@@ -410,8 +410,8 @@ impl Judge {
         robots
     }
 
-    /// Takes note that so many bytes more are kept. Past what may be kept, everything is forgotten:
-    /// whoever is using it still holds it.
+    /// Adds `bytes` to the memory in use. Past the limit, everything is dropped; current users keep
+    /// their own references.
     fn keep(&self, bytes: usize) {
         let Some(bytes_max) = self.memory.bytes_max else { return };
         if self.memory.add(bytes) + lock(&self.dfa_cache).heap_bytes() > bytes_max {
@@ -425,15 +425,14 @@ impl Judge {
         }
     }
 
-    /// How often all that was kept was forgotten, to stay within the memory of
-    /// [`Judge::of_many`]. Whoever keeps files for longer than for a moment gives them up, too, when
-    /// this has grown.
+    /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].
+    /// Callers that keep files must drop them when this number grows.
     pub fn times_forgotten(&self) -> u64 {
         self.memory.times_forgotten()
     }
 }
 
-/// What it means that the file `source` is something other than a robots.txt.
+/// A sentence that the file `source` is not a robots.txt.
 pub fn foreign_message(source: &str, what: Foreign) -> String {
     format!(
         "{source} is {}, not a robots.txt, so it allows everything; use the file that the site \
@@ -442,7 +441,7 @@ pub fn foreign_message(source: &str, what: Foreign) -> String {
     )
 }
 
-/// What it means that these robots.txt could not be read, each in a sentence, in order.
+/// A sentence for each robots.txt that could not be read, in order.
 pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
     let message = |why| format!("{why}; requests to its origin are counted as unknown");
     let mut messages: Vec<String> = failures.values().map(message).collect();
@@ -457,7 +456,7 @@ impl Loaded {
         }
     }
 
-    /// Of many failures of one file, one is told, and always the same.
+    /// Of several failures of one file, always the same one is reported.
     fn fail(&mut self, source: String, why: String) {
         let reported = self.failures.entry(source).or_insert_with(|| why.clone());
         if why < *reported {

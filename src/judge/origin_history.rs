@@ -1,4 +1,4 @@
-//! What is known of an origin over time: which snapshot was in force when.
+//! The history of an origin: which snapshot was in force when.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::outages::{OutageEffect, Outages};
 use super::robots::Robots;
 use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Sighting, Timeline, Version};
 
-/// All that is known of one origin over time.
+/// The history of one origin.
 #[derive(Clone, Debug, Default)]
 pub struct OriginHistory {
     timeline: Timeline,
     /// By [`Version`].
     versions: Box<[Arc<Robots>]>,
-    /// By the place that a [`RulingInForce`] names; empty for a single file.
+    /// By the index in a [`RulingInForce`]; empty for a single file.
     snapshots: Box<[Sighting]>,
-    /// What is in force since the newest snapshot.
+    /// The ruling since the newest snapshot.
     newest: Option<RulingInForce>,
     /// Whether that is so at all times: a single file, and nothing besides.
     is_constant: bool,
-    /// What logs show besides.
+    /// Outages from logs.
     outages: Option<Arc<Outages>>,
 }
 
@@ -42,7 +42,7 @@ impl OriginHistory {
         OriginHistory { timeline, versions, snapshots, newest, is_constant: false, outages: None }
     }
 
-    /// The snapshot that decided; `None` for a single file, and where logs decided.
+    /// The snapshot that decided; `None` for a single file or an outage from logs.
     pub fn snapshot(&self, in_force: &RulingInForce) -> Option<Sighting> {
         self.snapshots.get(in_force.decided_by).copied()
     }
@@ -52,12 +52,12 @@ impl OriginHistory {
         self.snapshots.len()
     }
 
-    /// What is in force since the newest snapshot; `None` where nothing is known.
+    /// The ruling since the newest snapshot; `None` if nothing is known.
     pub(super) fn newest(&self) -> Option<RulingInForce> {
         self.newest
     }
 
-    /// The same, with what logs show besides.
+    /// The same history with outages from logs.
     pub(super) fn with_outages(self, outages: Arc<Outages>) -> OriginHistory {
         OriginHistory { outages: Some(outages), is_constant: false, ..self }
     }
@@ -71,7 +71,7 @@ impl OriginHistory {
         self.timeline.held(in_force, time)
     }
 
-    /// What is in force at `time`; `None` where nothing is known.
+    /// The ruling in force at `time`; `None` if nothing is known.
     #[inline]
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         if self.is_constant {
@@ -81,7 +81,7 @@ impl OriginHistory {
         let Some(outage) = self.outages.as_ref().and_then(|outages| outages.at(time)) else {
             return in_force;
         };
-        // A run of failures that the archive knows of goes on, and counts from its own first.
+        // Continues a run of failures of the archive, which counts from its first failure.
         let is_failing = in_force.is_some_and(|in_force| in_force.unreachable_since.is_some());
         match outage {
             OutageEffect::Closes if !is_failing => {
@@ -94,7 +94,7 @@ impl OriginHistory {
         }
     }
 
-    /// All snapshots with their bodies, the earliest first; none of a single file.
+    /// All snapshots with their bodies, the earliest first; none for a single file.
     pub fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
         self.snapshots.iter().map(move |snapshot| (*snapshot, snapshot.version.map(robots)))

@@ -1,7 +1,8 @@
-//! What logs show of origins whose robots.txt nobody could get, and how that enters their timelines.
+//! Outages from logs: origins whose robots.txt could not be fetched, and how that changes their
+//! timelines.
 //!
-//! An archive knows better: hours near one of its snapshots do not count. What is left closes the
-//! origin as failures of fetching do, for as long as an unbroken run of such hours may.
+//! Snapshots of an archive take precedence: hours near them do not count. The other hours make the
+//! origin unreachable, like failed fetches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,24 +12,24 @@ use crate::url::origin::Origin;
 
 use super::timeline::UNREACHABLE_SECONDS_MAX;
 
-/// Seconds of an hour, the unit in which logs are looked at.
+/// Seconds in an hour, the unit of outages.
 pub const HOUR_SECONDS: i64 = 3600;
 
-/// Logs count for nothing within so many seconds of a snapshot, before it or after.
+/// Outages within this many seconds before or after a snapshot do not count.
 pub const SNAPSHOT_COUNTS_SECONDS: i64 = 86_400;
 
-/// Hours since 1970 in which nobody got a robots.txt, in order, by origin; `None`: that of a log
-/// which names no host.
+/// Hours since 1970 in which all fetches failed, in order, by origin; `None` is a log without
+/// hosts.
 pub type OutageHours = BTreeMap<Option<Origin>, Vec<i64>>;
 
-/// When nobody got the robots.txt of one origin.
+/// The outages of one origin.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Outages {
     /// In order, and apart from each other: the first second, and the first one after.
     stretches: Box<[(i64, i64)]>,
 }
 
-/// What an outage does of a time in it.
+/// The effect of an outage on a time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OutageEffect {
     /// The origin is closed for the time being.
@@ -37,12 +38,12 @@ pub enum OutageEffect {
     Outlasted,
 }
 
-/// What a judge counts of what logs show.
+/// The outages from logs that a judge uses.
 #[derive(Clone, Debug, Default)]
 pub struct KnownOutages {
     pub(super) by_origin: HashMap<Origin, Arc<Outages>>,
     pub(super) unnamed: Option<Arc<Outages>>,
-    /// Hours in which robots.txt of some origin could not be got.
+    /// Hours in which the robots.txt of an origin could not be fetched.
     pub hours: u64,
     /// Those origins.
     pub origins: u64,
@@ -51,7 +52,7 @@ pub struct KnownOutages {
 }
 
 impl Outages {
-    /// Of `hours` since 1970 in order, but for those near `snapshots`, which are in order too.
+    /// The outages in `hours` since 1970, without those near `snapshots`. Both are in order.
     pub(super) fn new(hours: &[i64], snapshots: &[UtcTime]) -> Outages {
         let mut stretches: Vec<(i64, i64)> = Vec::new();
         for hour in hours {
@@ -67,7 +68,7 @@ impl Outages {
         Outages { stretches: stretches.into() }
     }
 
-    /// What is to be said of `time`; `None` outside of all outages.
+    /// The effect at `time`; `None` outside of all outages.
     pub fn at(&self, time: UtcTime) -> Option<OutageEffect> {
         let seconds = time.unix_seconds();
         let started = self.stretches.partition_point(|&(from, _)| from <= seconds);
@@ -94,7 +95,7 @@ fn is_near(from: i64, until: i64, snapshots: &[UtcTime]) -> bool {
 }
 
 impl KnownOutages {
-    /// When nobody got the robots.txt of `origin`.
+    /// The outages of `origin`.
     pub(super) fn outages(&self, origin: Option<&Origin>) -> Option<&Arc<Outages>> {
         match origin {
             Some(origin) => self.by_origin.get(origin),
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn hours_join_and_those_near_a_snapshot_are_left_out() {
         check(&[100, 101, 103], &[], &[(100, 102), (103, 104)]);
-        // A day before the hour begins is no longer near; a second less is.
+        // A snapshot a day before the hour is not near; one second later it is.
         check(&[100], &[76], &[(100, 101)]);
         check(&[100], &[77], &[]);
         check(&[100], &[100], &[]);

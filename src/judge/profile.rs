@@ -1,10 +1,10 @@
-//! What is asked of a robots.txt on behalf of a crawler.
+//! The properties of a crawler that select its rules.
 
 use crate::crawlers::crawler::{Crawler, Obligation};
 use crate::matcher::select::{GroupChoice, Star, select};
 use crate::robots::model::ParsedRobotsTxt;
 
-/// What a crawler answers to.
+/// The properties of a crawler that select its rules.
 #[derive(Clone, Debug)]
 pub struct CrawlerProfile {
     pub(super) product_tokens: Vec<String>,
@@ -20,12 +20,12 @@ impl CrawlerProfile {
         CrawlerProfile { product_tokens: crawler.product_tokens.clone(), star, obligation }
     }
 
-    /// The same, for a judge who holds everybody to the rules, also to those for `*`.
+    /// The same crawler, bound by all rules, also those for `*`.
     pub fn unbound(self) -> CrawlerProfile {
         CrawlerProfile { star: Star::Honoured, ..self.bound() }
     }
 
-    /// What of `text` binds it.
+    /// The groups of `text` that bind it.
     pub(super) fn bound_by(&self, text: &ParsedRobotsTxt) -> GroupChoice {
         select(text, &self.product_tokens, self.star).bound_by
     }
@@ -38,7 +38,7 @@ impl CrawlerProfile {
         }
     }
 
-    /// The product token by which rules of `text` bind it, or `*`.
+    /// The product token whose group in `text` binds it, or `*`.
     pub fn group_in(&self, text: &ParsedRobotsTxt) -> &[u8] {
         self.group(self.bound_by(text))
     }
@@ -48,13 +48,13 @@ impl CrawlerProfile {
         CrawlerProfile::of_tokens(vec![token])
     }
 
-    /// The same, by several names, the most specific first.
+    /// A crawler with several product tokens, the most specific first.
     pub fn of_tokens(product_tokens: Vec<String>) -> CrawlerProfile {
         let (star, obligation) = (Star::Honoured, Obligation::Bound);
         CrawlerProfile { product_tokens, star, obligation }
     }
 
-    /// The same, held to the rules whatever is documented of it.
+    /// The same crawler, bound by the rules whatever is documented about it.
     pub(super) fn bound(self) -> CrawlerProfile {
         CrawlerProfile { obligation: Obligation::Bound, ..self }
     }

@@ -1,4 +1,4 @@
-//! One version of a robots.txt, with the policies that crawlers have been given of it.
+//! One version of a robots.txt, with the compiled policies of crawlers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,53 +14,53 @@ use crate::robots::{body::RobotsBody, foreign::Foreign};
 
 use super::{crawl_delay::CrawlDelays, profile::CrawlerProfile};
 
-/// A version of a robots.txt, in the order in which a judge met them: of no meaning outside of it.
+/// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct RobotsId(pub(crate) u32);
 
 impl RobotsId {
-    /// Of the version at `index`.
+    /// The id of the version at `index`.
     pub fn from_index(index: usize) -> RobotsId {
         RobotsId(u32::try_from(index).expect("nobody has four thousand million robots.txt files"))
     }
 
-    /// Into the list of versions.
+    /// The index in the list of versions.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A version of a robots.txt: equal bytes are one version, wherever they came from.
+/// A version of a robots.txt: equal bytes are one version.
 #[derive(Debug)]
 pub struct Robots {
-    /// Its place in the judge's list.
+    /// Its number in the judge.
     pub id: RobotsId,
-    /// Of all its bytes.
+    /// The digest of all its bytes.
     pub digest: Digest,
-    /// All its bytes.
+    /// The size in bytes.
     pub size_bytes: usize,
-    /// Those of them that count.
+    /// The bytes that count.
     pub parsed_bytes: usize,
     /// What it is, if it is not a robots.txt.
     pub foreign: Option<Foreign>,
     /// The bytes that count, where they are kept.
     pub body: Option<RobotsBody>,
-    /// What it says.
+    /// The parsed form.
     pub text: Arc<ParsedRobotsTxt>,
-    /// Whom it may bind.
+    /// The crawlers that it may bind.
     pub(super) profiles: Arc<[CrawlerProfile]>,
-    /// What it says to crawlers besides verdicts.
+    /// Its Crawl-delays.
     pub(super) crawl_delays: CrawlDelays,
-    /// By crawler; made when a crawler is first judged by it.
+    /// By crawler; created when a crawler is first judged by it.
     pub(super) bindings: Box<[OnceLock<Binding>]>,
-    /// By the first line of each binding group: crawlers that the same groups bind share one.
+    /// By the first line of each binding group. Crawlers that the same groups bind share an entry.
     pub(super) shared: Mutex<HashMap<Box<[u32]>, Arc<BoundRules>>>,
 }
 
-/// What binds one crawler.
+/// The rules that bind one crawler.
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
-    /// Which of its product tokens a group names; `None` where `*` binds it, or nothing.
+    /// Which of its product tokens a group names; `None` if `*` binds it, or nothing.
     pub token: Option<u16>,
     /// The rules, shared by all crawlers that the same groups bind.
     pub rules: Arc<BoundRules>,
@@ -75,7 +75,7 @@ pub(super) struct BoundRules {
     pub policy: Arc<CompiledPolicy>,
 }
 
-/// A rule that decided, where it stands.
+/// A deciding rule, as in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct BindingRule<'a> {
     /// 1-based.
@@ -91,7 +91,7 @@ pub struct BindingRule<'a> {
 /// A rule that decided, as reports show it.
 #[derive(Clone, Debug)]
 pub struct DecidingRule {
-    /// Of the version of robots.txt that holds it.
+    /// The digest of its robots.txt.
     pub digest: Digest,
     /// 1-based.
     pub line: u32,
@@ -122,8 +122,8 @@ impl Robots {
         DecidingRule { digest: self.digest, line, directive, pattern, group }
     }
 
-    /// The rules of `selection`, a part of this file; made by `make` where no other crawler was
-    /// bound by the same groups.
+    /// The rules of `selection`, a part of this file; created by `make` if no other crawler shares
+    /// its groups.
     pub(super) fn share(
         &self,
         selection: &Selection<'_>,
@@ -134,7 +134,7 @@ impl Robots {
         if let Some(known) = lock(&self.shared).get(&key) {
             return Arc::clone(known);
         }
-        // Not under the lock: others may have theirs already.
+        // Parsed without the lock, so that others need not wait.
         let rules = Arc::new(make());
         Arc::clone(lock(&self.shared).entry(key).or_insert(rules))
     }

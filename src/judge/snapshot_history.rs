@@ -1,4 +1,4 @@
-//! What an archive had of one origin, kept where the archive is not at hand.
+//! The history of one origin in a tally, without the archive.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use crate::time::UtcTime;
 
 use super::timeline::{BeforeFirst, Ruling, Sighting, Timeline, Version};
 
-/// What an archive has of one origin.
+/// The history of one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct SnapshotHistory {
     /// The name of the archive, and the origin in it.
     pub source: String,
-    /// By the time when each was fetched.
+    /// By the time of the fetch.
     pub snapshots: BTreeMap<UtcTime, SnapshotSummary>,
 }
 
 /// One snapshot.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct SnapshotSummary {
-    /// What came of fetching it.
+    /// The outcome of the fetch.
     #[serde(with = "as_text")]
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`, in seconds.
     pub max_age_seconds: Option<u64>,
-    /// Of its body, where it has one.
+    /// The digest of its body, if it has one.
     pub digest: Option<Digest>,
 }
 
@@ -36,9 +36,9 @@ pub struct SnapshotSummary {
 pub struct SnapshotInForce {
     /// When it was fetched.
     pub fetched_at: UtcTime,
-    /// What came of it.
+    /// The outcome.
     pub outcome: SnapshotOutcome,
-    /// Of the robots.txt whose rules it put in force, if it did.
+    /// The digest of the robots.txt that was in force, if any.
     pub digest: Option<Digest>,
 }
 

@@ -1,9 +1,9 @@
-//! Verdicts by files of a directory, and what of them is shared.
+//! Verdicts by files of a directory, and the data that they share.
 
 use super::*;
 use crate::url::path::prepare;
 
-/// A directory whose files are `(name, text)`, and what it says to whom.
+/// A directory of `(name, text)` files, and its judge.
 #[track_caller]
 fn check(files: &[(&str, &str)], crawler: &str, url: &str, expected: Option<(bool, Option<u32>)>) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! Which ruling was in force when: what the snapshots of one origin amount to over time.
+//! Which ruling was in force when, from the snapshots of one origin.
 //!
-//! A snapshot stays in force until the next one that amounts to a ruling, however old it gets. An
-//! origin that cannot be reached is closed for the time being; after 30 days of that the last copy
-//! counts again. Crawlers keep copies, so a ruling may be held for a while after a newer one is seen.
+//! A snapshot stays in force until the next one with a ruling, whatever its age. An unreachable
+//! origin is disallowed; after 30 days the last copy counts again. Crawlers keep copies, so they
+//! may use a ruling for a while after a newer snapshot.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use crate::time::UtcTime;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// How long an unbroken run of failures closes an origin, from its first one, in seconds.
+/// How long an unbroken run of failures disallows an origin, from its first failure, in seconds.
 pub const UNREACHABLE_SECONDS_MAX: i64 = 30 * DAY_SECONDS;
 
-/// How long a crawler may keep a copy for which no `max-age` was given, in seconds.
+/// How long a crawler may keep a copy without `max-age`, in seconds.
 pub const LIFETIME_SECONDS: i64 = DAY_SECONDS;
 
 /// How long a crawler may keep a copy, whatever `max-age` says, in seconds.
 pub const LIFETIME_SECONDS_MAX: i64 = 7 * DAY_SECONDS;
 
-/// One of the bodies that an origin gave, by its place in the caller's list.
+/// The index of a body in the caller's list.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Version(pub u32);
 
-/// What a timeline needs to know of a snapshot.
+/// The properties of a snapshot that a timeline needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sighting {
     /// When it was fetched.
     pub fetched_at: UtcTime,
-    /// What came of it.
+    /// The outcome.
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`, in seconds.
     pub max_age_seconds: Option<u64>,
-    /// What was given, where the outcome is a success.
+    /// The body, if the outcome is a success.
     pub version: Option<Version>,
 }
 
-/// What a snapshot says for as long as it is in force.
+/// The ruling of a snapshot.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ruling {
     /// The rules of this body.
@@ -51,7 +51,7 @@ pub enum Ruling {
 /// Why everything is allowed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AllowAll {
-    /// 4xx but for 429: there is no robots.txt.
+    /// 4xx except 429: there is no robots.txt.
     NoFile,
     /// Redirects that lead nowhere, or on and on, count as no robots.txt.
     Redirects,
@@ -59,27 +59,26 @@ pub enum AllowAll {
     UnreachableWithoutCopy,
 }
 
-/// What is in force at one time.
+/// The ruling in force at one time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RulingInForce {
-    /// What counts.
+    /// The ruling.
     pub ruling: Ruling,
-    /// Which snapshot says so, by its place in the caller's list.
+    /// The index of its snapshot in the caller's list.
     pub decided_by: usize,
-    /// The first of an unbroken run of failures that lasts; also where, after 30 days of it, an
-    /// older snapshot decides.
+    /// The first failure of the current run, also if an older snapshot decides after 30 days.
     pub unreachable_since: Option<UtcTime>,
-    /// Seconds since that snapshot was fetched; below 0 where it was fetched later and nothing is
-    /// known from before it; `None` for a single file.
+    /// Seconds since that snapshot was fetched; negative if it was fetched later and is the first;
+    /// `None` for a single file.
     pub age_seconds: Option<i64>,
     run: usize,
 }
 
-/// In place of a snapshot where logs decide.
+/// The index if an outage from logs decides.
 const LOGS: usize = usize::MAX;
 
 impl RulingInForce {
-    /// What logs show, of which no snapshot says anything.
+    /// An outage from logs, without a snapshot.
     pub(super) fn by_logs(ruling: Ruling) -> RulingInForce {
         let (unreachable_since, age_seconds) = (None, None);
         RulingInForce { ruling, decided_by: LOGS, unreachable_since, age_seconds, run: 0 }
@@ -91,7 +90,7 @@ impl RulingInForce {
     }
 }
 
-/// What to make of times before the first snapshot that amounts to a ruling.
+/// How times before the first ruling are judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BeforeFirst {
     /// It counted already.
@@ -117,27 +116,27 @@ struct Stretch {
     run: usize,
 }
 
-/// Stretches of the same ruling, one after the other.
+/// Consecutive periods of one ruling.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Run {
     ruling: Ruling,
     first_stretch: usize,
-    /// Of the runs before this one, the last that is no failure.
+    /// The last earlier period that is not a failure.
     copy: Option<usize>,
-    /// Past this nobody holds a copy of it; nothing where it is not over yet.
+    /// The time after which no crawler has a copy of it; unset while it lasts.
     held_until: Option<i64>,
 }
 
-/// What a snapshot does to the ruling before it.
+/// The effect of a snapshot on the ruling before it.
 enum Effect {
     Sets(Ruling),
-    /// 304: what was last given still counts.
+    /// 304: the last body still counts.
     Confirms,
     Nothing,
 }
 
 impl Timeline {
-    /// The timeline of `sightings`, which are in order of their times.
+    /// The timeline of `sightings`, ordered by time.
     pub fn new(sightings: &[Sighting]) -> Timeline {
         let mut timeline = Timeline::default();
         for (index, sighting) in sightings.iter().enumerate() {
@@ -156,7 +155,7 @@ impl Timeline {
         Timeline { stretches: vec![stretch], runs: vec![run] }
     }
 
-    /// What is in force at `time`; `None` where nothing is known.
+    /// The ruling in force at `time`; `None` if nothing is known.
     pub fn at(&self, time: UtcTime, before: BeforeFirst) -> Option<RulingInForce> {
         let started = |stretch: &Stretch| stretch.from.is_none_or(|from| from <= time);
         let (stretch, now) = match self.stretches.partition_point(started).checked_sub(1) {
@@ -169,8 +168,8 @@ impl Timeline {
         Some(self.in_force(stretch, now, time))
     }
 
-    /// The sightings, which are at `times`, that decide at any time from `first` to `last`: their
-    /// places, the earliest first, and what is in force by them.
+    /// The sightings at `times` that decide at any time from `first` to `last`: their indexes, the
+    /// earliest first, and their rulings.
     pub fn between(
         &self,
         times: &[UtcTime],
@@ -179,7 +178,7 @@ impl Timeline {
         before: BeforeFirst,
     ) -> Vec<(usize, Ruling)> {
         let changes = times.iter().skip_while(|at| **at <= first).take_while(|at| **at <= last);
-        // What counts may also change just before one, when failures have lasted for long.
+        // The ruling may also change shortly before a sighting, after a long run of failures.
         let changes = changes
             .flat_map(|&at| [UtcTime::from_unix_seconds(at.unix_seconds() - 1).unwrap_or(at), at]);
         let asked = std::iter::once(first).chain(changes).chain([last]);
@@ -206,7 +205,8 @@ impl Timeline {
         });
         recent.filter(move |(_, run)| run.held_until.is_some_and(|until| seconds <= until)).map(
             |(_, run)| match run.ruling {
-                // Only those that lasted over 30 days are held by anybody, as what they became.
+                // Only failures of more than 30 days count as a copy, as the ruling that they
+                // became.
                 Ruling::Unreachable => self.copy(run).0,
                 ruling => ruling,
             },
@@ -236,7 +236,7 @@ impl Timeline {
         }
     }
 
-    /// What counts after 30 days of failures, and the last snapshot that says so.
+    /// The ruling after 30 days of failures, and its last snapshot.
     fn copy(&self, run: &Run) -> (Ruling, Option<&Stretch>) {
         match run.copy {
             None => (Ruling::AllowAll(AllowAll::UnreachableWithoutCopy), None),
@@ -273,7 +273,7 @@ impl Timeline {
         });
     }
 
-    /// Says of each run how long copies of it may be held.
+    /// Sets how long copies of each period may be kept.
     fn settle(&mut self) {
         for next in 1..self.stretches.len() {
             let Some(end) = self.stretches[next].from else { continue };
@@ -298,7 +298,7 @@ impl Timeline {
 fn effect(sighting: &Sighting) -> Effect {
     match (sighting.outcome, sighting.version) {
         (SnapshotOutcome::Status(200..=299), Some(version)) => Effect::Sets(Ruling::Rules(version)),
-        // What was given was not kept.
+        // The body was not kept.
         (SnapshotOutcome::Status(200..=299), None) | (SnapshotOutcome::Unfollowed, _) => {
             Effect::Nothing
         }

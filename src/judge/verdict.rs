@@ -1,8 +1,8 @@
-//! The verdict on one request: made here, in one place, for all who judge.
+//! The verdict on one request. All jobs use it.
 //!
-//! What every job reports (audit, classify, check, what-if) is read from a [`Verdict`]. In order:
-//! a target without a path; `/robots.txt`, which may always be requested; an origin or a time of
-//! which nothing is known; what the ruling in force says; and last whether that binds the crawler.
+//! Every job (audit, classify, check, what-if) reports a [`Verdict`]. The checks are, in order: a
+//! target without a path; `/robots.txt`, which may always be requested; an unknown origin or time;
+//! the ruling in force; and whether it binds the crawler.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,27 +18,27 @@ use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 use super::{Judge, origin_history::OriginHistory};
 
-/// May a crawler request a target, and did it break a rule by asking?
+/// Whether a crawler may request a target, and whether the request broke a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// The target has no path that a rule could be compared with.
     NoPath,
     /// It is `/robots.txt`, which may always be requested.
     RobotsTxt,
-    /// Nothing is known of that origin at that time.
+    /// Nothing is known about the origin at that time.
     Unknown,
     /// robots.txt could not be fetched at that time: closed for the time being. Never a violation.
     Unreachable,
-    /// Allowed, by this rule; `None` where no rule matches, or there is no robots.txt.
+    /// Allowed by this rule; `None` if no rule matches, or there is no robots.txt.
     Allowed(Option<RuleRef>),
-    /// Allowed only because the crawler is documented to ignore `*`, where this rule disallows it.
+    /// Allowed only because the crawler is documented to ignore `*`; this rule of `*` disallows it.
     AllowedIgnoringStar(RuleRef),
-    /// Disallowed by this rule, but the crawler may still have held a ruling that allows it.
+    /// Disallowed by this rule, but the crawler may still have a copy that allows it.
     Grace(RuleRef),
-    /// Disallowed by this rule, and by all that the crawler may have held.
+    /// Disallowed by this rule, and by all copies that the crawler may have.
     Violation(RuleRef),
-    /// The rules do not bind the crawler: never held against it. The rule that would have made it
-    /// a violation; `None` where none would.
+    /// The rules do not bind the crawler. The rule is the one that would make it a violation, if
+    /// any.
     NotBound(Option<RuleRef>),
 }
 
@@ -67,30 +67,30 @@ impl From<(RobotsId, u32)> for RuleRef {
 /// When a request is judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JudgedAt {
-    /// At a time, and what to make of times before the first snapshot.
+    /// At a time; the second value tells how times before the first snapshot are judged.
     Time(UtcTime, BeforeFirst),
-    /// By the newest snapshot, as if nobody held an older one.
+    /// By the newest snapshot, without older copies.
     Newest,
 }
 
-/// A verdict, and what was in force.
+/// A verdict, and the ruling in force.
 #[derive(Clone, Copy, Debug)]
 pub struct DatedVerdict<'a> {
     /// The verdict.
     pub verdict: Verdict,
-    /// The version of robots.txt whose rules were in force; `None` where none were, or none
-    /// were asked.
+    /// The version of robots.txt whose rules were in force; `None` if none were, or they were not
+    /// needed.
     pub robots: Option<&'a Arc<Robots>>,
     /// When the snapshot in force was fetched; `None` for a single file.
     pub snapshot: Option<UtcTime>,
     /// The request was made before the first snapshot of its origin.
     pub is_before_first: bool,
-    /// No snapshot decided, but what the logs themselves show.
+    /// An outage from logs decided.
     pub is_by_logs: bool,
 }
 
 impl Verdict {
-    /// What is so whatever any robots.txt says; `None` where that decides.
+    /// The verdict if it does not depend on a robots.txt, else `None`.
     pub fn without_rules(path: Option<PathQuery<'_>>) -> Option<Verdict> {
         match path {
             None => Some(Verdict::NoPath),
@@ -99,7 +99,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a rule in force disallows it: also where that is held against nobody.
+    /// Whether a rule in force disallows it, also for crawlers that it does not bind.
     pub fn is_disallowed(self) -> bool {
         matches!(self, Verdict::Violation(_) | Verdict::Grace(_) | Verdict::NotBound(Some(_)))
     }
@@ -117,7 +117,7 @@ impl Verdict {
         }
     }
 
-    /// What remains of it for a crawler that is bound so.
+    /// The verdict for a crawler with this obligation.
     fn of_obligation(self, obligation: Obligation) -> Verdict {
         match (self, obligation) {
             (Verdict::NoPath | Verdict::RobotsTxt, _) | (_, Obligation::Bound) => self,
@@ -128,7 +128,7 @@ impl Verdict {
 }
 
 impl<'a> DatedVerdict<'a> {
-    /// Where nothing was in force, or nothing that is was asked.
+    /// A verdict without a ruling in force.
     fn undated(verdict: Verdict) -> DatedVerdict<'a> {
         DatedVerdict {
             verdict,
@@ -142,7 +142,7 @@ impl<'a> DatedVerdict<'a> {
 
 impl Judge {
     /// The verdict on the request of `crawler` for `path`, prepared in the judge's dialect (`None`:
-    /// the target has none), at an origin of which `known` is known. Allocates nothing.
+    /// the target has none), at an origin with the history `known`. Allocates nothing.
     pub fn verdict<'a>(
         &self,
         known: Option<&'a OriginHistory>,
@@ -155,7 +155,7 @@ impl Judge {
         self.verdict_by(decide, known, crawler, path, at)
     }
 
-    /// The same in a dialect that need not be the judge's own; `path` must be prepared in it.
+    /// The same in any dialect; `path` must be prepared in it.
     pub fn verdict_in<'a>(
         &self,
         dialect: Dialect,
@@ -204,7 +204,7 @@ impl Judge {
                     obligation == Obligation::Bound && self.is_spared_by_star(robots, crawler);
                 match self.generic.filter(|_| is_exempt) {
                     None => by_rules.verdict(|robots| decide_as(robots, crawler)),
-                    // Nothing in the file binds the crawler: `*` says what it is spared.
+                    // No group binds the crawler; the `*` groups tell what it ignores.
                     Some(generic) => match by_rules.verdict(|robots| decide_as(robots, generic)) {
                         Verdict::Violation(rule) => Verdict::AllowedIgnoringStar(rule),
                         _ => Verdict::Allowed(None),
@@ -221,7 +221,7 @@ impl Judge {
         }
     }
 
-    /// Whether `robots` asks `crawler` for a Crawl-delay, be it a number or not.
+    /// Whether `robots` has a Crawl-delay for `crawler`, valid or not.
     pub fn asks_for_delay(&self, robots: &Robots, crawler: CrawlerId) -> bool {
         !robots.text.crawl_delays.is_empty()
             && self.delay_and_bound(robots, crawler).crawl_delay.is_some()
@@ -242,7 +242,7 @@ impl Judge {
     }
 }
 
-/// Rules in force, and what was before.
+/// The rules in force, and earlier rulings.
 struct ByRules<'a> {
     known: &'a OriginHistory,
     robots: &'a Robots,
@@ -251,7 +251,7 @@ struct ByRules<'a> {
 }
 
 impl ByRules<'_> {
-    /// What they say to a crawler for which `decide` decides.
+    /// The verdict for a crawler, by `decide`.
     #[inline]
     fn verdict(&self, decide: impl Fn(&Robots) -> Decision) -> Verdict {
         let Decision { allowed, line } = decide(self.robots);

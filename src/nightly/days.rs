@@ -1,4 +1,4 @@
-//! Where the reports of a site's days stand: `2026-11-20/`, and `latest`, which leads to the last.
+//! The directories of a site's reports: `2026-11-20/`, and the link `latest` to the last one.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -16,10 +16,10 @@ pub fn day_directory(reports: &Path, day: Day) -> PathBuf {
     reports.join(day.to_string())
 }
 
-/// Lets `latest` lead to the last day below `reports`, at once; does nothing where there is none.
+/// Points `latest` to the last day below `reports`, atomically; does nothing if there is none.
 ///
 /// # Errors
-/// Where that is refused.
+/// If the link cannot be written.
 pub fn point_to_latest(reports: &Path) -> Result<()> {
     let cannot = |err| Error::io("cannot write", &reports.join(LATEST), err);
     let Some(last) = days(reports).map_err(cannot)?.pop() else { return Ok(()) };
@@ -32,11 +32,11 @@ pub fn point_to_latest(reports: &Path) -> Result<()> {
     fs::rename(&staged, reports.join(LATEST)).map_err(cannot)
 }
 
-/// Removes the reports of days before `first_kept`. What is no report of ours, or holds anything
-/// that is not part of it, stays and is named.
+/// Removes the reports of days before `first_kept`. Directories that are not reports, or contain
+/// other files, stay and are reported.
 ///
 /// # Errors
-/// Where the directory cannot be listed.
+/// If the directory cannot be listed.
 pub fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
     let days = days(reports).map_err(|err| Error::io("cannot list", reports, err))?;
     let old = days.into_iter().filter(|&day| day < first_kept);
@@ -44,7 +44,7 @@ pub fn tidy(reports: &Path, first_kept: Day) -> Result<Vec<String>> {
     Ok(removed.filter_map(|removed| removed.err().map(|err| err.to_string())).collect())
 }
 
-/// The days whose reports stand below `reports`, in order.
+/// The days with reports below `reports`, in order.
 fn days(reports: &Path) -> io::Result<Vec<Day>> {
     let mut days = Vec::new();
     for entry in fs::read_dir(reports)? {

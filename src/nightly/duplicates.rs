@@ -1,8 +1,8 @@
-//! Logs that are copies of each other, told by their content.
+//! Finds logs that are copies of each other, by their content.
 //!
-//! While logs rotate the same lines may lie in two files: under two names, or compressed in one
-//! that is still being written. A file whose whole content is the beginning of another's adds
-//! nothing to it. Nothing less than the content decides: logs may begin with equal headers.
+//! During rotation the same lines may be in two files: under two names, or in a compressed copy
+//! that is still being written. A file whose whole content is the beginning of another file adds
+//! nothing. The whole content is compared, because logs may begin with equal headers.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::input::open::{Opened, open};
 use crate::input::source::{Location, Source};
 
-/// Decompressed bytes by which most files are distinguished without reading on.
+/// The decompressed bytes that are compared first; most files differ in them.
 const HEAD_BYTES: usize = 4 << 10;
 
 /// Decompressed bytes that are compared at once.
@@ -19,9 +19,9 @@ const STEP_BYTES: usize = 256 << 10;
 /// A source that another one holds all of.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Copy {
-    /// The source that need not be read.
+    /// The source that is skipped.
     pub name: String,
-    /// The source that holds all of it.
+    /// The source that contains all of it.
     pub of: String,
 }
 
@@ -35,8 +35,8 @@ enum Likeness {
     SecondBegins,
 }
 
-/// Takes those out of `sources` that others hold all of. Of equal ones the first stays. What is no
-/// file or is empty is left alone.
+/// Removes sources that are contained in others. Of equal ones the first stays. Empty sources and
+/// those that are not files stay.
 pub fn without_copies(sources: Vec<Source>) -> (Vec<Source>, Vec<Copy>) {
     let heads: Vec<Option<Vec<u8>>> = sources.iter().map(head).collect();
     let mut copy_of: Vec<Option<usize>> = vec![None; sources.len()];
@@ -64,12 +64,12 @@ pub fn without_copies(sources: Vec<Source>) -> (Vec<Source>, Vec<Copy>) {
     (kept.map(|(source, _)| source.clone()).collect(), copies)
 }
 
-/// Whether all that `part` holds is the beginning of what `whole` does.
+/// Whether the content of `part` is the beginning of `whole`.
 pub fn is_beginning(part: &Source, whole: &Source) -> bool {
     matches!(likeness(part, whole), Likeness::Equal | Likeness::FirstBegins)
 }
 
-/// The beginning of a file's content; `None` where there is none to compare.
+/// The beginning of a file's content; `None` if it is empty.
 fn head(source: &Source) -> Option<Vec<u8>> {
     let mut content = content(source)?;
     let mut head = vec![0; HEAD_BYTES];
@@ -102,7 +102,7 @@ fn likeness(first: &Source, second: &Source) -> Likeness {
     }
 }
 
-/// The content of a file; `None` where it is none, or cannot be opened.
+/// The content of a file; `None` if it is not a file, or cannot be opened.
 fn content(source: &Source) -> Option<Opened> {
     let Location::File(path) = &source.location else { return None };
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -122,7 +122,7 @@ mod tests {
         gzip.finish().unwrap()
     }
 
-    /// What is left of `files`, and which are copies of which.
+    /// The remaining `files`, and the copies.
     #[track_caller]
     fn check(files: &[(&str, &[u8])], kept: &[&str], copies: &[(&str, &str)]) {
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! What was new on a day, by what is remembered of the days before it.
+//! Events: what was new on a day, compared with earlier days.
 //!
-//! All of it follows from the sums of days, so a day that is opened again changes the events, too.
+//! Events are computed from the sums of days, so late lines of a day change its events, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::time::Day;
 
 use super::state::rows::{ActorDay, RuledDay};
 
-/// Days before a day with which its rate is compared.
+/// The number of earlier days that a rate is compared with.
 const RATE_DAYS: i32 = 7;
 
-/// Requests that were judged, on the day and in the days before it, below which no rate has doubled.
+/// The least judged requests, on the day and before it, for the event of a doubled rate.
 const RATE_REQUESTS_MIN: u64 = 100;
 
-/// Violations on the day below which no rate has doubled.
+/// The least violations on the day for the event of a doubled rate.
 const RATE_VIOLATIONS_MIN: u64 = 20;
 
-/// Days without a successful fetch of robots.txt after which a crawler has stopped fetching it.
+/// Days without a successful fetch of robots.txt for the event that a crawler stopped fetching.
 const UNREAD_DAYS: i32 = 7;
 
-/// Requests since its last successful fetch below which nothing is said of a crawler's fetches.
+/// The least requests since the last successful fetch for that event.
 const UNREAD_REQUESTS_MIN: u64 = 100;
 
 /// A crawler of one identity at one site.
 type SiteActor<'a> = (&'a str, &'a str, &'a str);
 
-/// What a crawler did on one day.
+/// The sums of a crawler on one day.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfDay {
     sums: Sums,
@@ -38,7 +38,7 @@ struct OfDay {
 
 merge_fields!(OfDay { sums, successful_fetches });
 
-/// What crawlers did at all origins, in the order of sites, days, names and identities.
+/// The sums of crawlers over all origins, ordered by site, day, name and identity.
 pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     let mut rows: BTreeMap<(&str, Day, &str, &str), Sums> = BTreeMap::new();
     for actor in actors {
@@ -50,7 +50,7 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     rows.into_iter().map(row).collect()
 }
 
-/// What was new, the last day first.
+/// The events, the last day first.
 pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut by_crawler: BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
@@ -92,7 +92,7 @@ fn about(
     EventRow { site, day, kind, crawler, source, before, now, message }
 }
 
-/// On the first day of a site everybody would be new.
+/// On the first day of a site every crawler would be new.
 fn first_violation(
     site_actor: SiteActor<'_>,
     days: &BTreeMap<Day, OfDay>,
@@ -156,7 +156,7 @@ fn stopped_fetching(
     })
 }
 
-/// What is known of one robots.txt, by day.
+/// The states of one robots.txt, by day.
 fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
     let mut events = Vec::new();
     let mut before: Option<(BTreeSet<&str>, bool)> = None;
@@ -193,7 +193,7 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
                 events.push(row("robots-failing", known.last().unwrap_or(&""), outcome, message));
             }
         }
-        // A day on which it was not there at all says nothing of what it was.
+        // A day without a robots.txt is not compared.
         let known = match (digests.is_empty(), before) {
             (true, Some((known, _))) => known,
             _ => digests,
@@ -203,7 +203,7 @@ fn about_robots(of_source: &[RuledDay]) -> Vec<EventRow> {
     events
 }
 
-/// No answer, or one that says that it is the server's fault.
+/// No answer, or a server error.
 fn is_failure(outcome: &str) -> bool {
     !matches!(outcome.parse::<u16>(), Ok(status) if status < 500 && status != 429)
         && outcome != "unfollowed"
@@ -217,7 +217,7 @@ mod tests {
         Day::parse("2026-03-01").unwrap().plus(number)
     }
 
-    /// What GPTBot did on a day: requests that were allowed, violations and successful fetches.
+    /// The sums of GPTBot on a day: allowed requests, violations and successful fetches.
     fn did((number, allowed, violations, successful_fetches): (i32, u64, u64, u64)) -> ActorDay {
         ActorDay {
             site: "shop".to_owned(),

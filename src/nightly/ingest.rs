@@ -1,4 +1,4 @@
-//! One night of one site: what its logs have that was not counted yet goes into the state.
+//! One night of one site: counts the new lines of its logs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,28 +20,28 @@ use super::log_identity::is_unfinished;
 use super::plan::{Log, Plan};
 use super::state::{State, change::StateChange, inputs::RecordedInput};
 
-/// By what a site is judged.
+/// The settings of a site for one run.
 #[derive(Clone, Copy)]
 pub struct SiteIngest<'a> {
     /// The name of the site.
     pub site: &'a str,
     /// The day of the run, in the site's zone.
     pub today: Day,
-    /// How its logs are read. The window has what is still kept.
+    /// How its logs are read. The window is the period that is kept.
     pub options: &'a Options,
-    /// What its crawlers may do.
+    /// The judge.
     pub judge: &'a Judge,
-    /// Who they are.
+    /// The identities of crawlers.
     pub registry: &'a Registry,
-    /// Percent of the lines of a log that must be records.
+    /// The least percentage of lines that must be parsed.
     pub min_parse_rate: f64,
-    /// What of clients and queries is kept.
+    /// What is kept of clients and queries.
     pub privacy: &'a Privacy,
-    /// What the user asked for, as the tally of a day keeps it.
+    /// The options, as the tally of a day keeps them.
     pub options_of: &'a dyn Fn(Day) -> header::ReportedOptions,
 }
 
-/// What came of reading logs.
+/// The result of reading logs.
 #[derive(Clone, Debug, Default)]
 pub struct IngestProblems {
     /// Why logs could not be opened, or not be read to their ends.
@@ -53,12 +53,11 @@ pub struct IngestProblems {
 }
 
 impl SiteIngest<'_> {
-    /// Counts what `plan` has to read, batch by batch. `identities_of` tells who is who in what is
-    /// to be read.
+    /// Counts the lines in `plan`, batch by batch. `identities_of` returns the identities of
+    /// crawlers in a batch.
     ///
     /// # Errors
-    /// Where the state cannot be written, or sums that must hold do not. What was taken in before
-    /// stays.
+    /// If the state cannot be written, or sums that must hold do not. Batches before that stay.
     pub fn run(
         &self,
         state: &mut State,
@@ -151,8 +150,7 @@ impl SiteIngest<'_> {
         change.commit()
     }
 
-    /// The tally of what was counted of `day`. Several files that are one log, which was rotated
-    /// meanwhile, are one input.
+    /// The tally of `day`. Several files of one log that was rotated in between are one input.
     fn tally(
         &self,
         plan: &Plan,
@@ -205,7 +203,7 @@ impl SiteIngest<'_> {
         in_order(counter, inputs, numbers, run)
     }
 
-    /// Remembers how far a log was read, if there is anything to remember of it.
+    /// Stores how far a log was read, if any of it was.
     fn keep_input(
         &self,
         change: &StateChange<'_>,
@@ -232,7 +230,7 @@ impl SiteIngest<'_> {
                 .insert(format!("{name}: {damage}; lines before it were counted: {lines}"));
         }
         let last_day = of_file.last.or(before.last_day);
-        // A log of which no day is known is read again as a whole.
+        // A log without a known day is read again as a whole.
         if before.id == 0 && last_day.is_none() && of_file.outside == 0 {
             return Ok(());
         }
@@ -262,13 +260,13 @@ impl SiteIngest<'_> {
     /// The tally of `day`, as far as it was taken in.
     ///
     /// # Errors
-    /// Where the state cannot be read, or sums that must hold do not.
+    /// If the state cannot be read, or sums that must hold do not.
     pub fn day(&self, state: &State, day: Day) -> Result<Tally> {
         let Some(mut tally) = state.day(self.site, day)? else {
             let counter = Counter::new(self.options.limits, self.registry.ranks().into());
             return self.built(counter, Vec::new(), Vec::new(), day, &Identities::default());
         };
-        // It is reported once, where the log broke off.
+        // Damage is reported once.
         for input in state.inputs(self.site)? {
             let damage = input.damage.filter(|_| input.last_day == Some(day));
             let known = tally.header.inputs.iter_mut().find(|known| known.name == input.name);

@@ -1,4 +1,4 @@
-//! A configuration to begin with, from what lies in the usual places.
+//! A first configuration, from files in the usual places.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use crate::url::origin::Origin;
 
 use super::log_identity::lasting_name;
 
-/// Where servers log, and the name of a site whose log is called like everybody's.
+/// The usual paths of logs, each with a site name for logs with a general name.
 pub const LOGS: [(&str, &str); 7] = [
     ("var/log/nginx/*access*log*", "nginx"),
     ("var/log/apache2/*access*log*", "apache"),
@@ -20,7 +20,7 @@ pub const LOGS: [(&str, &str); 7] = [
     ("var/www/*/logs/*access*log*", "web"),
 ];
 
-/// Where web roots have a robots.txt.
+/// The usual paths of robots.txt files.
 pub const ROBOTS: [&str; 7] = [
     "var/www/robots.txt",
     "var/www/*/robots.txt",
@@ -31,20 +31,20 @@ pub const ROBOTS: [&str; 7] = [
     "usr/share/caddy/robots.txt",
 ];
 
-/// What the names of logs say besides that of the site.
+/// Parts of the names of logs that are not the name of a site.
 const NO_NAMES: [&str; 8] = ["access", "log", "json", "ssl", "other", "vhosts", "default", "logs"];
 
-/// What was found.
+/// The files that were found.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DetectedFiles {
-    /// A log and what rotation made of it, by the name of a site.
+    /// The pattern of a log and its rotated files, by the name of a site.
     pub logs: BTreeMap<String, PathBuf>,
     /// Each robots.txt.
     pub robots: Vec<PathBuf>,
 }
 
 impl DetectedFiles {
-    /// What lies in the usual places below `root`.
+    /// Searches the usual places below `root`.
     pub fn below(root: &Path) -> DetectedFiles {
         let mut found = DetectedFiles::default();
         let mut known = BTreeSet::new();
@@ -69,7 +69,7 @@ impl DetectedFiles {
         names.find(|name| !self.logs.contains_key(name)).expect("there are numbers enough")
     }
 
-    /// The robots.txt of a site: that whose path names it, or the only one.
+    /// The robots.txt of a site: the one whose path contains its name, or the only one.
     fn robots_of(&self, site: &str) -> Option<&PathBuf> {
         let names = |path: &&PathBuf| path.iter().any(|part| part == site);
         let only = || self.robots.first().filter(|_| self.robots.len() == 1);
@@ -102,7 +102,7 @@ impl DetectedFiles {
     }
 }
 
-/// What stands above the sites, for the user to look through.
+/// The text before the sites, for the user to check.
 const HEAD: &str = include_str!("init.toml");
 
 const UNKNOWN_ROBOTS: &str = "\
@@ -119,7 +119,7 @@ const UNKNOWN_ORIGIN: &str = "\
 
 fn files(root: &Path, pattern: &str) -> Vec<PathBuf> {
     let pattern = root.join(pattern);
-    // A pattern without wildcards names what may not be there.
+    // A pattern without wildcards may name a missing file.
     let sources = expand(&[OsString::from(pattern)]);
     let path = sources.into_iter().filter_map(|source| match source.location {
         Location::File(path) => Some(path),

@@ -1,4 +1,4 @@
-//! Who may write the reports of a site: one run at a time.
+//! A lock on the reports of a site: one run at a time.
 //!
 //! The system holds the lock and drops it when the process ends, however it ends.
 
@@ -12,30 +12,30 @@ use crate::time::UtcTime;
 /// The file that is locked, in the directory of a site's reports.
 pub const LOCK: &str = ".lock";
 
-/// What is read of who holds a lock.
+/// The most bytes that are read of the holder of a lock.
 const HOLDER_BYTES_MAX: u64 = 200;
 
-/// What came of asking for a lock.
+/// The result of taking a lock.
 #[derive(Debug)]
 pub enum Locked {
     /// It is ours until the file is dropped.
     Ours(File),
-    /// Another run holds it; who, as far as it says so.
+    /// Another run holds it, with its description.
     Theirs(String),
 }
 
-/// Locks `directory`, which is made where there is none.
+/// Locks `directory`, which is created if it does not exist.
 ///
 /// # Errors
-/// Where that cannot be tried.
+/// If locking is not possible.
 pub fn lock(directory: &Path, now: UtcTime) -> Result<Locked> {
     lock_by(&directory.join(LOCK), now)
 }
 
-/// Locks by the file `path`, which is made where there is none.
+/// Locks the file `path`, which is created if it does not exist.
 ///
 /// # Errors
-/// Where that cannot be tried.
+/// If locking is not possible.
 pub fn lock_by(path: &Path, now: UtcTime) -> Result<Locked> {
     let cannot = |err| Error::io("cannot lock", path, err);
     if let Some(directory) = path.parent() {

@@ -1,8 +1,8 @@
-//! Which files are logs that were read before, and how far.
+//! Finds which files are logs that were read before, and how far.
 //!
-//! Nothing but the content decides: no name, no inode. A file is a log that was read before if it
-//! begins with all the lines that were read of it. Where it has fewer lines than that, it is (a copy
-//! of) its beginning if the hashes agree that stand after some of these lines.
+//! Only the content decides, not the name or the inode. A file is a known log if it begins with all
+//! the lines that were read of it. If it has fewer lines, it is the beginning of the log, or a copy
+//! of that, if the hashes of some of these lines agree.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -19,34 +19,34 @@ use crate::input::{chunks::Chunks, open::open};
 
 use super::state::inputs::RecordedInput;
 
-/// Bytes at either end of a file, as it lies on disk, by which one is known that did not change.
+/// The bytes at either end of a file on disk that identify an unchanged one.
 const END_BYTES: u64 = 4 << 10;
 
 /// Decompressed bytes that are looked at at once.
 const STEP_BYTES: usize = 256 << 10;
 
-/// Lines of a new log that are looked at, to tell its place among others that begin alike.
+/// The lines of a new log that are read to order it among others with the same beginning.
 const NEW_LINES: u64 = 64;
 
 /// A compressed file that ends early and was written to since is not finished; past it, it is
 /// damaged.
 const UNFINISHED_MAX: Duration = Duration::from_secs(86_400);
 
-/// What a file is.
+/// The identity of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum LogIdentity {
-    /// The log of this number, and maybe more of it than was read.
+    /// The log with this number, maybe with more lines than were read.
     Known(i64),
-    /// The beginning of the log of this number, all of which was read.
+    /// The beginning of the log with this number; all of it was read.
     BeginningOf(i64),
-    /// A log of which nothing was read; so it begins.
+    /// A new log, with its beginning.
     New(Vec<u128>),
     /// It has no whole line, for this reason or not yet.
     Empty(Option<ReadError>),
 }
 
-/// By what a file is known that did not change: its size and its ends, as they lie on disk. `None`
-/// where it is no file, or cannot be read.
+/// The fingerprint of an unchanged file: its size and its ends on disk. `None` if it is not a file,
+/// or cannot be read.
 pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
     let mut file = File::open(path).ok()?;
     let size = file.metadata().ok().filter(|data| data.is_file())?.len();
@@ -62,7 +62,7 @@ pub fn fingerprint(path: &Path) -> Option<[u8; 24]> {
     Some(fingerprint)
 }
 
-/// What `source` is among `inputs`. `None` where it cannot be opened.
+/// The identity of `source` among `inputs`. `None` if it cannot be opened.
 pub fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIdentity> {
     let opened = open(source, &Arc::default()).ok()?;
     let mut chunks = Chunks::new(FileId::from_index(0), opened, STEP_BYTES);
@@ -83,7 +83,7 @@ pub fn identify_log(source: &Source, inputs: &[RecordedInput]) -> Option<LogIden
 /// A content, as far as it was looked at.
 struct LogComparison<'a> {
     prefix: Prefix,
-    /// Those that the content may still be, by how far they were read.
+    /// The candidates, by how far they were read.
     candidates: Vec<&'a RecordedInput>,
     /// Marks of the content that the candidates agree with.
     agreed: usize,
@@ -132,7 +132,7 @@ impl<'a> LogComparison<'a> {
     }
 
     fn found(self) -> LogIdentity {
-        // Whoever is left was read further than there is content.
+        // More was read of the remaining candidates than the file has.
         let longer = self.candidates.last().map(|input| input.id);
         match (self.known, longer) {
             _ if self.prefix.lines() == 0 => LogIdentity::Empty(None),
@@ -147,8 +147,8 @@ fn is_reached(reached: &Checkpoint, prefix: &Prefix) -> bool {
     reached.bytes == prefix.bytes() && reached.hash == prefix.hash()
 }
 
-/// `name` without what rotation and compression add to it, so that it is the same every day:
-/// `access.log` of `access.log.2.gz` and of `access.log-20261120.zst`.
+/// `name` without the suffixes of rotation and compression: `access.log` for `access.log.2.gz` and
+/// `access.log-20261120.zst`.
 pub fn lasting_name(name: &str) -> String {
     let mut name = name;
     loop {
@@ -193,8 +193,8 @@ mod tests {
         prefix.reached()
     }
 
-    /// What a file with `text` is, where logs with the texts `known` were read; they are numbered
-    /// from 1.
+    /// The identity of a file with `text` after the logs `known` were read; they are numbered from
+    /// 1.
     #[track_caller]
     fn check(known: &[&str], text: &str, expected: &LogIdentity) {
         let dir = tempfile::tempdir().unwrap();

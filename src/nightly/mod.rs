@@ -1,8 +1,7 @@
-//! The job of every night: what a configuration file asks for, one day of each site, and where
-//! the reports of days stand.
+//! The nightly job: reads the configuration, counts new lines, and writes the reports of days.
 //!
-//! Logs are read on where the last run ended, and the sums of each day are kept in the state; a report
-//! is made of the sums of its day, whichever runs they came from.
+//! Each run continues where the last one ended. The sums of each day are kept in the state, and a
+//! report is made from the sums of its day, from all runs.
 
 pub mod days;
 pub mod duplicates;

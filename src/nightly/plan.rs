@@ -1,4 +1,4 @@
-//! What there is to read of a site tonight.
+//! The lines of a site that a run reads.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +13,43 @@ use super::log_identity::{
 };
 use super::state::{State, inputs::RecordedInput};
 
-/// Bytes on disk that one batch of logs has, about: it is counted in one go.
+/// The approximate size of one batch of logs on disk, in bytes.
 const BATCH_BYTES: u64 = 256 << 20;
 
-/// What is to be done about one site.
+/// The plan for one site.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// All logs that were ever read, and those that are new, in the order of their contents.
+    /// All known and new logs, ordered by content.
     pub logs: Vec<Log>,
-    /// The logs that are there, by their numbers, new ones left out.
+    /// The numbers of the known logs that exist.
     pub seen: Vec<i64>,
-    /// What cannot be opened, in sentences.
+    /// A sentence for each log that cannot be opened.
     pub missing: Vec<String>,
-    /// What is damaged before its first line ends, in sentences.
+    /// A sentence for each log that is damaged in its first line.
     pub damages: Vec<String>,
-    /// What is not read, in sentences.
+    /// A sentence for each log that is skipped.
     pub passed_over: Vec<String>,
 }
 
 /// A log.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What is known of it.
+    /// The stored state of the log.
     pub input: RecordedInput,
-    /// What is to be read of it.
+    /// The part to read.
     pub file: Option<Present>,
 }
 
 /// A log that may hold more than was read.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// Where it is.
+    /// Its source.
     pub source: Source,
-    /// By what it is known when it did not change; taken before it was looked at.
+    /// The fingerprint, taken before the log was read.
     pub fingerprint: Option<[u8; 24]>,
 }
 
-/// A source, and what it is.
+/// A source and its identity.
 struct IdentifiedSource {
     source: Source,
     fingerprint: Option<[u8; 24]>,
@@ -60,7 +60,7 @@ impl Plan {
     /// Of `sources`, as far as `state` does not know them.
     ///
     /// # Errors
-    /// Where the state cannot be read.
+    /// If the state cannot be read.
     pub fn new(state: &State, site: &str, sources: Vec<Source>) -> Result<Plan> {
         let inputs = state.inputs(site)?;
         let mut plan = Plan::default();
@@ -95,7 +95,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Takes out of `found` what is all known, in whatever file.
+    /// Removes logs without new lines from `found`.
     fn without_known(
         &mut self,
         found: Vec<IdentifiedSource>,
@@ -160,7 +160,7 @@ impl Plan {
             };
             match known {
                 Some(log) if log.file.is_none() => log.file = file,
-                // Two that both went on from the same lines: the other is a log of its own.
+                // Two files that continue the same lines: the second is a new log.
                 _ => {
                     let marks = match identity {
                         LogIdentity::New(marks) => marks,
@@ -188,7 +188,7 @@ impl Plan {
         self.logs.iter().map(source).collect()
     }
 
-    /// What is to be read, in parts that are counted one after the other.
+    /// The lines to read, in batches.
     pub fn batches(&self) -> Vec<Vec<ReadRange>> {
         let mut batches: Vec<Vec<ReadRange>> = Vec::new();
         let mut bytes = BATCH_BYTES;

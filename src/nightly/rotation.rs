@@ -1,14 +1,14 @@
 //! Whether logs were rotated while they were read.
 //!
-//! A name is looked up twice: when the logs are listed and when they are opened. In between it may
-//! come to lead to another file, and then the lines of the first are in no report. A log may
-//! grow meanwhile, for what is added is of a later day.
+//! A name is resolved twice: when the logs are listed and when they are opened. If it points to
+//! another file in between, the lines of the first file are missing from the report. A log may grow
+//! in between, because the new lines belong to a later day.
 
 use std::fs::{self, Metadata};
 
 use crate::input::source::{Location, Source};
 
-/// What the names of some sources led to, when this was asked.
+/// The files behind the names of some sources at one time.
 #[derive(Clone, Debug)]
 pub struct LogFiles(Vec<Option<Metadata>>);
 
@@ -22,8 +22,8 @@ impl LogFiles {
         LogFiles(sources.iter().map(metadata).collect())
     }
 
-    /// Whether since then, for `now` is of the same sources, a name came to lead elsewhere or
-    /// nowhere, or a file was cut.
+    /// Whether a name points to another file or to none since then, or a file was truncated. `now`
+    /// has the same sources.
     pub fn is_rotated(&self, now: &LogFiles) -> bool {
         self.0.iter().zip(&now.0).any(|(before, now)| match (before, now) {
             (Some(before), Some(now)) => {

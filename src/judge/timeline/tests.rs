@@ -1,4 +1,4 @@
-//! Histories in short hand, and what is in force and held at their times.
+//! Tests of histories in shorthand: the rulings in force and the copies at each time.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn time(text: &str) -> UtcTime {
     UtcTime::from_unix_seconds(seconds(text)).unwrap()
 }
 
-/// `0 200A; 1h 503; 2h 200B max 60`: snapshots and what they gave.
+/// `0 200A; 1h 503; 2h 200B max 60`: snapshots with their outcomes.
 fn sightings(text: &str) -> Vec<Sighting> {
     let sighting = |text: &str| {
         let (text, max_age) = match text.split_once(" max ") {
@@ -46,8 +46,8 @@ fn word(ruling: Ruling) -> String {
     }
 }
 
-/// `expected` is the ruling in force, the index of the snapshot that says so, and what else
-/// may be held.
+/// `expected` is the ruling in force, the index of its snapshot, and the other rulings that
+/// crawlers may have.
 #[track_caller]
 fn check(history: &str, at: &str, expected: &str) {
     let sightings = sightings(history);

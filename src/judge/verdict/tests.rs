@@ -18,7 +18,7 @@ const DECODED: &str = "User-agent: *\nDisallow: /%7Eu\n";
 const NAMED: &str = "User-agent: AdsBot-Google\nDisallow: /ads\nUser-agent: *\nDisallow: /\n";
 
 impl RuleRef {
-    /// Of whichever version.
+    /// Any version.
     pub fn on_line(line: u32) -> RuleRef {
         RuleRef { robots: RobotsId(0), line }
     }
@@ -48,7 +48,7 @@ fn origin() -> Origin {
     Origin::parse(b"https://a.example").unwrap()
 }
 
-/// Who is judged, and as what.
+/// The crawlers and their obligations.
 const BOUND: &str = "GPTBot";
 const IGNORES_STAR: &str = "AdsBot-Google";
 const UNBOUND: [(&str, Obligation); 2] =
@@ -72,8 +72,8 @@ fn words(verdict: Verdict) -> String {
     }
 }
 
-/// The verdict on `target` (`*`: none) at hour `hours` by `snapshots`; none at all: nothing is
-/// known of the origin.
+/// The verdict on `target` (`*`: none) at hour `hours` by `snapshots`; without snapshots, the
+/// origin is unknown.
 fn found(make: Make, dialect: Dialect, snapshots: Snapshots<'_>, ask: (&str, &str, i64)) -> String {
     let (crawler, target, hours) = ask;
     let at = JudgedAt::Time(time(hours), BeforeFirst::Unknown);
@@ -97,10 +97,10 @@ const OK: Outcome = Outcome::Status(200);
 const GONE: Outcome = Outcome::Status(404);
 const TIMEOUT: Outcome = Outcome::Failure(Failure::Timeout);
 
-/// History, target and hour; then what is said to a bound crawler, to one that ignores `*`, to
-/// one that is not bound, and to all of them when everyone is held to the rules.
+/// History, target and hour; then the verdicts for a bound crawler, for one that ignores `*`, for
+/// one that is not bound, and for all of them if the rules bind everyone.
 const ROWS: &[(Snapshots<'_>, &str, i64, [&str; 4])] = &[
-    // What no robots.txt decides.
+    // Verdicts without a robots.txt.
     (&[], "*", 0, ["no path"; 4]),
     (&[(0, OK, CLOSED)], "*", 1, ["no path"; 4]),
     (&[], "/robots.txt", 0, ["robots.txt"; 4]),
@@ -113,7 +113,7 @@ const ROWS: &[(Snapshots<'_>, &str, i64, [&str; 4])] = &[
         1,
         ["violation 3", "ignoring star 3", "not bound 3", "violation 3"],
     ),
-    // Nothing is known of the origin, or not of that time.
+    // The origin, or the time, is unknown.
     (&[], "/x", 0, ["unknown", "unknown", "not bound", "unknown"]),
     (&[(0, OK, CLOSED)], "/x", -1, ["unknown", "unknown", "not bound", "unknown"]),
     // No rules are in force.
@@ -135,7 +135,7 @@ const ROWS: &[(Snapshots<'_>, &str, i64, [&str; 4])] = &[
     ),
     (&[(0, OK, CLOSED)], "/open", 1, ["allowed 2", "allowed", "not bound", "allowed 2"]),
     (&[(0, OK, NAMED)], "/x", 1, ["violation 4", "allowed", "not bound 4", "allowed"]),
-    // What was in force before may still be held; then nobody is spared anything by ignoring `*`.
+    // An earlier ruling may still be in use; then ignoring `*` makes no difference.
     (&[(0, OK, OPEN), (9, OK, CLOSED)], "/x", 10, ["grace 3", "allowed", "not bound", "grace 3"]),
     (&[(0, GONE, ""), (9, OK, CLOSED)], "/x", 33, ["grace 3", "allowed", "not bound", "grace 3"]),
     (
@@ -171,7 +171,7 @@ fn each_row_for_each_binding_in_each_dialect() {
         };
         check(Judge::new, BOUND, bound);
         check(Judge::new, IGNORES_STAR, ignores);
-        // Whatever only looks automated is bound by `*`, and nothing else is known of it.
+        // Clients that only look automated are bound by `*`.
         check(Judge::new, "Generic bot", bound);
         check(Judge::of_rules_alone, IGNORES_STAR, ignores);
         for (crawler, _) in UNBOUND {
@@ -183,7 +183,7 @@ fn each_row_for_each_binding_in_each_dialect() {
     }
 }
 
-/// Not even the silent half of a verdict may be held against who is not bound.
+/// The rule in a verdict must not count as a violation for a crawler that is not bound.
 #[test]
 fn each_verdict_of_each_binding() {
     let rule = RuleRef::on_line(7);
@@ -261,9 +261,9 @@ fn each_verdict_has_its_time() {
     check("/x", 524, "grace 3", Some(500));
     check("/x", 525, "violation 3", Some(500));
     check("/open", 525, "allowed 2", Some(500));
-    // By the newest, and nobody holds an older one.
+    // By the newest snapshot, without older copies.
     assert_eq!(words(dated("/x", JudgedAt::Newest).verdict), "violation 3");
-    // Before the first, by the first.
+    // A time before the first snapshot is judged by the first.
     let first = dated("/closed", JudgedAt::Time(time(-1), BeforeFirst::AsFirst));
     assert_eq!(words(first.verdict), "violation 2");
     assert!(first.is_before_first && first.snapshot == Some(time(0)));

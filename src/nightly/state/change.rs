@@ -1,4 +1,4 @@
-//! What one batch of logs changes: all of it at once, or nothing.
+//! The changes of one batch of logs, in one transaction.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ pub struct StateChange<'a> {
 }
 
 impl State {
-    /// Begins a change of what is known of `site`.
+    /// Begins a change of the state of `site`.
     ///
     /// # Errors
-    /// Where somebody else is at it.
+    /// If another process writes to the state.
     pub fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
         let path = self.path.clone();
         let behavior = TransactionBehavior::Immediate;
@@ -38,7 +38,7 @@ impl StateChange<'_> {
     /// Remembers `input`, and gives its number.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn put_input(&self, input: &RecordedInput, today: Day) -> Result<i64> {
         let id = (input.id != 0).then_some(input.id);
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
@@ -78,7 +78,7 @@ impl StateChange<'_> {
     /// Remembers that a file with this fingerprint is `input`, and holds nothing more to read.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn put_file(&self, fingerprint: &[u8], input: i64) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO files (site, fingerprint, input) VALUES (?, ?, ?)";
         self.execute(insert, params![self.site, fingerprint, input])
@@ -87,16 +87,16 @@ impl StateChange<'_> {
     /// Remembers that `input` was there on `today`.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn saw_input(&self, input: i64, today: Day) -> Result<()> {
         let update = "UPDATE inputs SET seen = ? WHERE id = ?";
         self.execute(update, params![today.to_string(), input])
     }
 
-    /// Remembers the tally of `day`, of which a report is to be written.
+    /// Stores the tally of `day`, and marks its report as due.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn put_day(&self, day: Day, tally: &Tally) -> Result<()> {
         let (site, day_text) = (self.site, day.to_string());
         let insert = "INSERT OR REPLACE INTO days (site, day, due, tally) VALUES (?, ?, 1, ?)";
@@ -120,10 +120,10 @@ impl StateChange<'_> {
         Ok(())
     }
 
-    /// Says that the report of `day` is to be written again, where anything is known of it.
+    /// Marks the report of `day` as due, if it has a tally.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn make_due(&self, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 1 WHERE site = ? AND day = ?";
         self.execute(update, params![self.site, day.to_string()])
@@ -132,7 +132,7 @@ impl StateChange<'_> {
     /// Makes the change.
     ///
     /// # Errors
-    /// Where that is refused; then nothing has changed.
+    /// If the state cannot be written; then nothing has changed.
     pub fn commit(self) -> Result<()> {
         self.transaction.commit().map_err(|err| refused(&err))
     }

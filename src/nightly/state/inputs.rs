@@ -10,15 +10,15 @@ use crate::time::Day;
 
 use super::State;
 
-/// Bytes of a hash.
+/// The size of a hash in bytes.
 const HASH_BYTES: usize = 16;
 
-/// What is remembered of a log.
+/// The stored state of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedInput {
-    /// The number by which sums name it; 0 of one that is new.
+    /// Its number in tallies; 0 for a new log.
     pub id: i64,
-    /// Its name without what rotation adds.
+    /// Its name without the suffixes of rotation.
     pub name: String,
     /// How far it was read.
     pub reached: Checkpoint,
@@ -32,7 +32,7 @@ pub struct RecordedInput {
     pub damage: Option<String>,
     /// Its lines that are records.
     pub parsed: u64,
-    /// Those that are none.
+    /// The rejected lines.
     pub rejected: u64,
 }
 
@@ -40,19 +40,19 @@ pub(super) const COLUMNS: &str = "id, name, bytes, lines, hash, marks, last_day,
      latest_day";
 
 impl State {
-    /// The logs of `site` that were read, in the order in which examples are told: that of their
-    /// contents, which no new name and no growth changes.
+    /// The known logs of `site`, ordered by content. This order, which decides between examples,
+    /// does not change with names or growth.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn inputs(&self, site: &str) -> Result<Vec<RecordedInput>> {
         self.select(&format!("SELECT {COLUMNS} FROM inputs WHERE site = ?"), [site], input)
     }
 
-    /// The log that a file with this fingerprint is, which then holds nothing more to read.
+    /// The log with this fingerprint, which then has no new lines.
     ///
     /// # Errors
-    /// Where that cannot be read.
+    /// If that cannot be read.
     pub fn input_of_file(&self, site: &str, fingerprint: &[u8]) -> Result<Option<i64>> {
         let query = "SELECT input FROM files WHERE site = ? AND fingerprint = ?";
         Ok(self.select(query, params![site, fingerprint], |row| row.get(0))?.pop())

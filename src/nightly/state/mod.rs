@@ -1,8 +1,8 @@
-//! What is remembered from night to night: one SQLite file.
+//! The state of the nightly job: one SQLite file.
 //!
-//! Of each log how far it was read, of each day of each site its sums. What one batch of logs
-//! changes is one transaction, so a run that is killed has counted a log to some point and
-//! remembers exactly that point. A day whose sums changed says so until its report is written.
+//! It stores how far each log was read, and the sums of each day of each site. Each batch of logs
+//! is one transaction, so after a killed run the stored position and the sums agree. A day with
+//! changed sums is marked until its report is written.
 
 pub mod change;
 pub mod inputs;
@@ -17,22 +17,22 @@ use crate::audit::tally::Tally;
 use crate::error::{Error, Result};
 use crate::time::Day;
 
-/// `botn`: what SQLite keeps in the header of a state to tell it from other files.
+/// `botn`: the application id in the SQLite header of a state.
 const APPLICATION_ID: i32 = 0x626f_746e;
 
-/// Days are written as `2026-11-20`. Of an input that was not read to a line with a time there is no
-/// `last_day`; `latest_day` is that of any of its lines; `seen` is the last day on which it was
-/// there. `due` says that a report is to be written. In `ruled` stands what was in force on a day;
-/// `at` is 0 and `digest` empty where there was none.
+/// Days have the form `2026-11-20`. An input without a line with a time has no `last_day`.
+/// `latest_day` is the latest day of its lines, and `seen` the last day on which it existed. `due`
+/// marks a day whose report must be written. `ruled` has the robots.txt in force on a day; `at` is
+/// 0 and `digest` empty if there was none.
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// Of [`SCHEMA`], and of the tallies in it.
+/// The version of [`SCHEMA`] and of the tallies in it.
 const VERSION: i32 = 2;
 
-/// How long to wait for whoever looks into the state meanwhile.
+/// How long to wait for other processes that read the state.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// What is remembered.
+/// The state.
 #[derive(Debug)]
 pub struct State {
     connection: Connection,
@@ -43,7 +43,7 @@ impl State {
     /// Opens the state at `path`, or makes one.
     ///
     /// # Errors
-    /// Where it cannot be written, or is something else than a state of this version.
+    /// If it cannot be written, or is not a state of this version.
     pub fn open(path: &Path) -> Result<State> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             let made = std::fs::create_dir_all(parent);
@@ -82,7 +82,7 @@ impl State {
     /// A state that knows nothing, and is forgotten.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// If memory is exhausted.
     pub fn in_memory() -> Result<State> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|err| failed(&path, &err))?;
@@ -98,20 +98,20 @@ impl State {
         Ok(self)
     }
 
-    /// The tally of `day` of `site`; `None` where there is none.
+    /// The tally of `day` of `site`; `None` if there is none.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn day(&self, site: &str, day: Day) -> Result<Option<Tally>> {
         let query = "SELECT tally FROM days WHERE site = ? AND day = ?";
         let bytes = self.select(query, params![site, day.to_string()], |row| row.get(0))?.pop();
         bytes.map(|bytes: Vec<u8>| Tally::from_bytes(&bytes, &self.path)).transpose()
     }
 
-    /// The days of `site` whose reports are to be written, in order.
+    /// The days of `site` whose reports are due, in order.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn due(&self, site: &str) -> Result<Vec<Day>> {
         let query = "SELECT day FROM days WHERE site = ? AND due = 1 ORDER BY day";
         let days = self.select(query, [site], |row| row.get::<_, String>(0))?;
@@ -121,17 +121,17 @@ impl State {
     /// Takes note that the report of `day` is written.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn reported(&self, site: &str, day: Day) -> Result<()> {
         let update = "UPDATE days SET due = 0 WHERE site = ? AND day = ?";
         let done = self.connection.execute(update, params![site, day.to_string()]);
         done.map(drop).map_err(|err| self.failed(&err))
     }
 
-    /// The names of all crawlers that any sums name.
+    /// The names of all crawlers in the tallies.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn crawlers(&self) -> Result<Vec<String>> {
         self.select("SELECT DISTINCT crawler FROM actors", [], |row| row.get(0))
     }
@@ -140,7 +140,7 @@ impl State {
     /// gone.
     ///
     /// # Errors
-    /// Where that is refused.
+    /// If the state cannot be written.
     pub fn tidy(&mut self, site: &str, first_kept: Day) -> Result<()> {
         let first = first_kept.to_string();
         let tidied = self.connection.transaction().and_then(|transaction| {

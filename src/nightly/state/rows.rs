@@ -1,4 +1,4 @@
-//! The days of all sites in short: what `trend.csv` and `events.csv` are made of.
+//! Summaries of the days of all sites, for `trend.csv` and `events.csv`.
 
 use crate::audit::{sums::Sums, tally::Tally};
 use crate::digest::Digest;
@@ -7,7 +7,7 @@ use crate::time::Day;
 
 use super::State;
 
-/// What one crawler did in one day at one origin.
+/// The sums of one crawler on one day at one origin.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ActorDay {
     /// The site of the configuration.
@@ -20,13 +20,13 @@ pub struct ActorDay {
     pub crawler: String,
     /// The word for its identity.
     pub identity: String,
-    /// By outcome.
+    /// Requests by outcome.
     pub sums: Sums,
-    /// Successful fetches of robots.txt: a GET that was answered 200 or 304.
+    /// Successful fetches of robots.txt: GET requests with the answer 200 or 304.
     pub successful_fetches: u64,
 }
 
-/// What was in force on one day.
+/// The robots.txt in force on one day.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RuledDay {
     /// The site of the configuration.
@@ -35,15 +35,15 @@ pub struct RuledDay {
     pub source: String,
     /// The day.
     pub day: Day,
-    /// When it was fetched, in seconds since the epoch; 0 of a file.
+    /// When it was fetched, in seconds since the epoch; 0 for a file.
     pub at: i64,
-    /// What came of fetching or reading it.
+    /// The outcome of fetching or reading it.
     pub outcome: String,
-    /// The digest of its text; empty where there was none.
+    /// The digest of its text; empty if there was none.
     pub digest: String,
 }
 
-/// What each crawler did at each origin, as the tally of `day` has it.
+/// The sums of each crawler at each origin in the tally of `day`.
 pub(super) fn actors(site: &str, day: Day, tally: &Tally) -> impl Iterator<Item = ActorDay> {
     tally.counts.origins.iter().flat_map(move |origin| {
         origin.rows.iter().map(move |((crawler, identity), row)| ActorDay {
@@ -84,10 +84,10 @@ pub(super) fn ruled(site: &str, day: Day, tally: &Tally) -> Vec<RuledDay> {
 }
 
 impl State {
-    /// What each crawler did, in the order of sites, days, origins, crawlers and identities.
+    /// The sums of each crawler, ordered by site, day, origin, crawler and identity.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn actor_days(&self) -> Result<Vec<ActorDay>> {
         let query = "SELECT site, day, origin, crawler, identity, sums FROM actors \
                      ORDER BY site, day, origin, crawler, identity";
@@ -111,10 +111,10 @@ impl State {
         Ok(rows?.into_iter().flatten().collect())
     }
 
-    /// What was in force, in the order of sites, sources and days.
+    /// The robots.txt files in force, ordered by site, source and day.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn ruled_days(&self) -> Result<Vec<RuledDay>> {
         let query = "SELECT site, source, day, at, outcome, digest FROM ruled \
                      ORDER BY site, source, day, at, outcome, digest";
@@ -134,7 +134,7 @@ impl State {
     }
 }
 
-/// The sums as they stand in the state: numbers in the order in which [`read`] takes them.
+/// The sums as stored: numbers in the order of [`read`].
 pub(super) fn written(actor: &ActorDay) -> String {
     let numbers = actor.sums.counts().into_iter().chain([actor.successful_fetches]);
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(" ")

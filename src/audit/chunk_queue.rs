@@ -1,4 +1,4 @@
-//! The way of a log through the pipeline: one thread reads it, whoever is free audits its chunks.
+//! The way of a log through the pipeline: one thread reads it, and free threads audit its chunks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,14 +18,14 @@ use super::worker::{Worker, WorkerCounts};
 /// enough that memory stays small.
 const CHUNKS_WAITING_PER_WORKER: usize = 2;
 
-/// How many chunks are under way. Buffers need no limit of their own: each thread has two at most.
+/// The limits of chunks in progress. Buffers need no limit: each thread has two at most.
 pub fn limits(threads: usize, ranges: usize) -> QueueLimits {
     let workers = threads.saturating_sub(ranges);
     let waiting_max = workers * CHUNKS_WAITING_PER_WORKER;
     QueueLimits { threads, waiting_max, buffers_max: usize::MAX }
 }
 
-/// A chunk, and the format as it stands at its first line.
+/// A chunk, with the state of the format at its first line.
 pub struct FormattedChunk {
     chunk: Chunk,
     format: Format,
@@ -34,7 +34,7 @@ pub struct FormattedChunk {
 /// Audits chunks.
 pub struct ChunkWorker<'a> {
     pub worker: Worker<'a>,
-    /// Lines of all workers.
+    /// The lines of all workers.
     pub lines: &'a AtomicU64,
     pub evidence: Option<&'a EvidenceSink<'a>>,
 }
@@ -53,7 +53,7 @@ impl QueueWorker for ChunkWorker<'_> {
         if let Some((evidence, requests)) = self.evidence.zip(requests) {
             evidence(Evidence::Chunk { input: file, sequence, requests })?;
         }
-        // As it is: a buffer that keeps its length need not be filled again.
+        // Unchanged: a buffer that keeps its length is not filled again.
         Ok(Some(bytes))
     }
 
@@ -73,7 +73,7 @@ impl LogReader<'_> {
     /// Queues the chunks of a log, if it could be `opened`.
     ///
     /// # Errors
-    /// Where evidence cannot be written.
+    /// If evidence cannot be written.
     pub fn read(
         &self,
         range: &ReadRange,

@@ -1,4 +1,4 @@
-//! Who made a request, where proxies stand before the server.
+//! The client of a request behind proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,9 +6,9 @@ use ipnet::IpNet;
 
 use crate::logs::record::Record;
 
-/// The address, or name, of who made the request of `record`. Where that is one of the `trusted`
-/// proxies, the last address of X-Forwarded-For that is not; where all of them are, the first.
-/// What stands before something that is no address is anybody's claim: then it is that something.
+/// The address or name of the client of `record`. If that is one of the `trusted` proxies, it is
+/// the last address of X-Forwarded-For that is not, or the first if all are. A value that is not an
+/// address ends the search, because everything before it is unverified.
 pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
     let mut client = record.client;
     let Some(forwarded_for) = record.forwarded_for else { return client };
@@ -23,15 +23,15 @@ pub fn client<'r>(record: &Record<'r>, trusted: &[IpNet]) -> &'r [u8] {
     client
 }
 
-/// The address of who made the request of `record`. `None` where the log has a name in its place, or
-/// nothing, and where it is a `trusted` proxy itself, which tells nothing of who asked.
+/// The address of the client of `record`. `None` if the log has a name or nothing in its place, or
+/// if it is a `trusted` proxy.
 pub fn client_address(record: &Record<'_>, trusted: &[IpNet]) -> Option<IpAddr> {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     address(client(record, trusted)).filter(|address| !is_trusted(address))
 }
 
-/// The address in `text`, which may have a port or brackets; an IPv4 address in the dress of IPv6
-/// is an IPv4 address. `None` for a name.
+/// The address in `text`, which may have a port or brackets; an IPv4-mapped IPv6 address is an IPv4
+/// address. `None` for a name.
 pub fn address(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);

@@ -1,8 +1,8 @@
-//! What clients are distinguished by where their addresses may not be kept: a keyed hash.
+//! Keyed hashes of clients, for counts without addresses.
 //!
-//! Several machines can tell the same clients apart only if they have the same key, which the user
-//! gives them as a text. What is written to a file are hashes, and a fingerprint that shows
-//! whether two keys are the same, but not what they are.
+//! Several machines can recognise the same clients only with the same key, which the user gives as
+//! a text. Files contain hashes, and a fingerprint that shows whether two keys are equal, but not
+//! the keys.
 
 use std::{fmt, net::IpAddr};
 
@@ -12,24 +12,24 @@ use serde::{Deserialize, Serialize};
 
 use super::client_address::address;
 
-/// Characters that the text of a key must have: shorter ones can be found by trying all of them.
+/// The least characters of a key; shorter ones can be guessed.
 pub const KEY_CHARACTERS_MIN: usize = 16;
 
-/// Bytes of a hash by which a key is recognised.
+/// The size of a fingerprint in bytes.
 const FINGERPRINT_BYTES: usize = 16;
 
-/// What makes a key of a text; no other hash of the same text is that key.
+/// A prefix for the hash of a text, so that no other hash of the text is the key.
 const KEY_CONTEXT: &[u8] = b"botaudit client key 1\0";
 
-/// What a key of 32 bytes is followed by, so that a fingerprint is never the hash of a client.
+/// The suffix of a key in a fingerprint, so that a fingerprint is never the hash of a client.
 const CLIENT_CONTEXT: u8 = 1;
 const FINGERPRINT_CONTEXT: u8 = 2;
 
-/// A secret that makes hashes of clients. It does not show itself.
+/// A secret key for hashes of clients. Its debug form hides it.
 #[derive(Clone, Eq, PartialEq)]
 pub struct ClientKey([u8; 32]);
 
-/// By what equal keys are recognised; nobody can make hashes by it.
+/// The fingerprint of a key. It cannot be used to make hashes.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct KeyFingerprint(String);
@@ -38,7 +38,7 @@ impl ClientKey {
     /// A key that no other run has.
     ///
     /// # Errors
-    /// Where the system has no random numbers.
+    /// If the system has no random numbers.
     pub fn random() -> Result<ClientKey> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|err| {
@@ -53,7 +53,7 @@ impl ClientKey {
     /// The key of `text`.
     ///
     /// # Errors
-    /// Where it has fewer than [`KEY_CHARACTERS_MIN`] characters.
+    /// If it has fewer than [`KEY_CHARACTERS_MIN`] characters.
     pub fn of_text(text: &str) -> std::result::Result<ClientKey, String> {
         let characters = text.chars().count();
         if characters < KEY_CHARACTERS_MIN {
@@ -65,7 +65,7 @@ impl ClientKey {
         Ok(ClientKey(sha256(&[KEY_CONTEXT, text.as_bytes()])))
     }
 
-    /// What is kept of the client that a log calls `name`: equal for all ways to write an address.
+    /// The hash of the client `name`. All forms of one address have the same hash.
     pub fn hash(&self, name: &[u8]) -> u64 {
         let digest_of =
             |form: u8, client: &[u8]| sha256(&[&self.0, &[CLIENT_CONTEXT, form], client]);
@@ -77,7 +77,7 @@ impl ClientKey {
         u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
     }
 
-    /// By what it is recognised.
+    /// The fingerprint.
     pub fn fingerprint(&self) -> KeyFingerprint {
         let digest = sha256(&[&self.0, &[FINGERPRINT_CONTEXT]]);
         KeyFingerprint(

@@ -1,8 +1,8 @@
-//! What the first pass found, as a file: collected from the logs of one machine, merged with those
-//! of others, and used by the audits of all of them.
+//! The result of a first pass as a file: collected on one machine, merged with those of others, and
+//! used by all their audits.
 //!
-//! Addresses to be looked up stand in it as they are; of clients that asked for robots.txt it holds
-//! keyed hashes.
+//! It contains addresses to look up as they are, and keyed hashes of clients that fetched
+//! robots.txt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -27,10 +27,10 @@ use super::{client_key::KeyFingerprint, packed};
 /// Grows by one when such a file changes its meaning.
 const SCHEMA_VERSION: u32 = 1;
 
-/// What such a file begins with; the number is that of the form of the file.
+/// The first bytes of such a file, with the version of its form.
 const MAGIC: &[u8] = b"botaudit collected 1 ";
 
-/// What every version begins with.
+/// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
 
 /// Options that do not change what is collected.
@@ -45,42 +45,42 @@ const NEUTRAL: [&str; 8] = [
     "unknown_before_first_snapshot",
 ];
 
-/// Options that say what is collected: a file may hold more than an audit needs.
+/// Options that select what is collected; a file may contain more than an audit needs.
 const WANTED: [&str; 3] = ["verify_dns", "infer_outages", "fetch"];
 
 const DAMAGED: &str = "is damaged; create it again with audit --collect";
 
-/// What such a file says besides what was found.
+/// The header of such a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct CollectedHeader {
     /// `botaudit`.
     pub program: String,
-    /// The version of the program that collected.
+    /// The version of the program.
     pub version: String,
-    /// Of this form.
+    /// The version of the form.
     pub schema_version: u32,
-    /// What the user asked for.
+    /// The options of the user.
     pub options: ReportedOptions,
-    /// Who was a crawler.
+    /// The registry of crawlers.
     pub registry: RegistrySummary,
-    /// Their names, by their numbers.
+    /// The names of crawlers, by number.
     pub crawlers: Vec<String>,
     /// Names of the logs.
     pub inputs: BTreeSet<String>,
-    /// By which key clients were distinguished; `None` where none were.
+    /// The fingerprint of the client key; `None` if no clients were hashed.
     pub client_key: Option<KeyFingerprint>,
 }
 
-/// A file of what the first pass found.
+/// A file with the result of a first pass.
 #[derive(Clone, Debug)]
 pub struct CollectedFile {
-    /// What it says of itself.
+    /// The header.
     pub header: CollectedHeader,
-    /// What was found.
+    /// The result.
     pub collected: Collected,
 }
 
-/// What was found, as it is written.
+/// The result, as written.
 #[derive(Debug, Deserialize, Serialize)]
 struct Body {
     addresses: Option<Addresses>,
@@ -91,7 +91,7 @@ struct Body {
 #[derive(Debug, Deserialize, Serialize)]
 struct Addresses {
     kept: Vec<AddressEntry>,
-    /// Requests of addresses that were not kept.
+    /// Requests from addresses that were not kept.
     requests_of_others: Option<u64>,
 }
 
@@ -116,7 +116,7 @@ struct Asked {
 }
 
 impl CollectedHeader {
-    /// Of what this program collected of `inputs` with `options` and `registry`.
+    /// A header for `inputs`, `options` and `registry`.
     pub fn new(
         options: ReportedOptions,
         registry: &Registry,
@@ -140,10 +140,10 @@ impl CollectedHeader {
         MadeBy { name, version, registry, options }
     }
 
-    /// That an audit by `audit` may use what was collected as this says, in the file `name`.
+    /// Checks that an audit with the header `audit` may use the file `name` with this header.
     ///
     /// # Errors
-    /// Where another version, another registry or other options made it, or it lacks an input.
+    /// If the version, the registry or the options differ, or an input is missing.
     pub fn check_fits(&self, name: &str, audit: &CollectedHeader) -> Result<()> {
         let exempt = [&NEUTRAL[..], &WANTED].concat();
         let advice = "collect again with the options of the audit, or audit with the options of \
@@ -168,10 +168,10 @@ impl CollectedFile {
         packed::file_bytes(MAGIC, &self.header, &Body::of(self.collected.clone()))
     }
 
-    /// Reads what [`CollectedFile::to_bytes`] wrote; `path` is where it stands.
+    /// Reads what [`CollectedFile::to_bytes`] wrote; `path` is for errors.
     ///
     /// # Errors
-    /// Where it is no such file, is damaged, or is of another version.
+    /// If it is not such a file, is damaged, or is of another version.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<CollectedFile> {
         let Some(frames) = bytes.strip_prefix(MAGIC) else {
             let why = match is_collected(bytes) {
@@ -209,17 +209,16 @@ impl CollectedFile {
     }
 }
 
-/// Whether a file that begins so holds what a first pass found, in any version.
+/// Whether a file with this beginning has the result of a first pass, in any version.
 pub fn is_collected(head: &[u8]) -> bool {
     head.starts_with(MAGIC_OF_ANY_VERSION)
 }
 
-/// What the first pass over all logs of the files at `paths` would have found. A file that is named
-/// twice, or of which there are two copies that are equal in every byte, counts once.
+/// The result of a first pass over all logs of the files at `paths`. Equal files count once.
 ///
 /// # Errors
-/// Where one cannot be read, two of them have an input of the same name, or they do not fit
-/// together: another version, registry, key or option.
+/// If one cannot be read, two of them have an input of the same name, or they do not fit together:
+/// another version, registry, key or option.
 pub fn merge_collected(paths: &[PathBuf]) -> Result<CollectedFile> {
     let mut known = BTreeSet::new();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
@@ -299,7 +298,7 @@ impl Body {
         }
     }
 
-    /// `None` where [`Body::of`] cannot have made it, of so many crawlers.
+    /// `None` if it is not valid for this number of crawlers.
     fn into_collected(self, crawlers: usize) -> Option<Collected> {
         let Body { addresses, answers, origins } = self;
         let mut collected = Collected::default();

@@ -8,47 +8,47 @@ use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets};
 use crate::merge::Merge;
 
-/// What one crawler did at one place.
+/// The counts of one crawler at one origin.
 #[derive(Debug)]
 pub struct ActorRow {
     /// The `origin` column.
     pub origin: String,
-    /// Who.
+    /// The crawler and its identity.
     pub actor: Actor,
-    /// All its requests; what is distinguished below is taken out of it.
+    /// All its requests, without the counts below.
     pub tally: CrawlerTally,
     /// The rules that it broke, by version of robots.txt and line.
     pub broken: Vec<Broken>,
-    /// Who had read robots.txt before any of these violations.
+    /// Earlier fetches of robots.txt before these violations.
     pub prior_fetches: PriorFetchCounts,
-    /// The delays that it was asked to keep, by version of robots.txt.
+    /// Its Crawl-delays, by version of robots.txt.
     pub delayed: Vec<Delayed>,
 }
 
-/// A delay that a crawler was asked to keep, and how fast it asked.
+/// A Crawl-delay of a crawler, and the pace of its requests.
 #[derive(Debug)]
 pub struct Delayed {
-    /// What it was asked for.
+    /// The Crawl-delay.
     pub asked: AskedDelay,
-    /// Its requests, but for those of robots.txt and those without a path.
+    /// Its requests, without those for robots.txt and those without a path.
     pub requests: u64,
-    /// How they compare; `None` where their times were given up.
+    /// The comparison; `None` if times were not kept.
     pub pace: Option<DelayKept>,
 }
 
-/// A rule, and who broke it how often.
+/// A broken rule, and its requests.
 #[derive(Debug)]
 pub struct Broken {
     /// The rule.
     pub rule: DecidingRule,
     /// The requests.
     pub tally: ViolationTally,
-    /// Who had read robots.txt before them.
+    /// Earlier fetches of robots.txt before them.
     pub prior_fetches: PriorFetchCounts,
 }
 
 impl ActorRow {
-    /// Puts in order what `actor` did at `origin`.
+    /// The row of `actor` at `origin`.
     pub(super) fn new(
         origin: String,
         actor: Actor,
@@ -60,7 +60,7 @@ impl ActorRow {
         let mut prior_fetches = PriorFetchCounts::default();
         let broken = violations.into_iter().map(|(key, mut tally)| {
             let before = known_fetches.before(&tally.minutes, tally.requests);
-            // Packed again as ages, and not needed any more.
+            // Stored as ages from here on.
             tally.minutes = TimeBuckets::default();
             prior_fetches.absorb(before.clone());
             Ok(Broken { rule: quotes.rule(key, actor.0)?, tally, prior_fetches: before })
@@ -80,7 +80,7 @@ impl ActorRow {
         Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed })
     }
 
-    /// Whether what was added up apart agrees.
+    /// Checks that separate sums agree.
     pub(super) fn check(&self) -> Result<()> {
         let total = self.tally.total();
         let broken: u64 = self.broken.iter().map(|broken| broken.tally.requests).sum();

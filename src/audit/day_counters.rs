@@ -1,8 +1,8 @@
-//! Which counter counts a line: one counts all, or where days are distinguished, each day has its own.
+//! The counter of each line: one for all lines, or one for each day.
 //!
-//! A line belongs to the day of its time. A line without one, which is no record, belongs to the day
-//! of the line before it; the first lines of a log belong to that of the first line that has one. So
-//! it does not show where chunks were cut, or how much of a log was read at once.
+//! A line belongs to the day of its time. A rejected line without a time belongs to the day of the
+//! line before it, and the first lines of a log to the day of the first line with a time. So the
+//! result does not depend on chunks, or on how much of a log is read at once.
 
 use std::collections::BTreeMap;
 
@@ -16,61 +16,61 @@ use super::tally::counter::Counter;
 /// The lines that one counter counts.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DayKey {
-    /// All of them: days are not told apart.
+    /// All lines, without days.
     AllDays,
-    /// Those of one day.
+    /// The lines of one day.
     Day(Day),
-    /// Those of days that are not asked for.
+    /// The lines of days outside of the window.
     Outside,
-    /// Those of a chunk before the first that has a time.
+    /// The lines of a chunk before the first one with a time.
     Leading(ChunkPosition),
 }
 
-/// A file, and the place of a chunk in it.
+/// A file, and the index of a chunk in it.
 pub type ChunkPosition = (FileId, u64);
 
-/// Counters by the lines that they count.
+/// The counters, by the lines that they count.
 #[derive(Clone, Debug, Default)]
 pub struct DayCounters {
     counters: BTreeMap<DayKey, Counter>,
-    /// Of each chunk, where days are distinguished.
+    /// The days of each chunk, if days are counted separately.
     chunks: BTreeMap<ChunkPosition, ChunkDays>,
 }
 
-/// What is known of a chunk's days.
+/// The days of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkDays {
     position: ChunkPosition,
-    /// The day of its first line that has a time.
+    /// The day of its first line with a time.
     first: Option<Day>,
-    /// The day of its last such line so far.
+    /// The day of its last line with a time so far.
     last: Option<Day>,
 }
 
-/// What became of the lines of one file.
+/// The counts of the lines of one file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct FileDays {
-    /// The day of its last line that has a time; `None` where none has.
+    /// The day of its last line with a time; `None` if there is none.
     pub last: Option<Day>,
-    /// The latest day of any of its lines, which may come in any order.
+    /// The latest day of its lines, which may have any order.
     pub latest: Option<Day>,
     /// Lines that were looked at.
     pub lines: u64,
-    /// Those of days that are not asked for.
+    /// The lines of days outside of the window.
     pub outside: u64,
     /// Those that are records, as far as they were read.
     pub parsed: u64,
-    /// Those that are none.
+    /// The rejected lines.
     pub rejected: u64,
 }
 
 impl ChunkDays {
-    /// Of the chunk at `position`, no line of which was looked at yet.
+    /// The days of the chunk at `position`, before its first line.
     pub fn new(position: ChunkPosition) -> ChunkDays {
         ChunkDays { position, first: None, last: None }
     }
 
-    /// What counts the next line.
+    /// The counter of the next line.
     pub fn key_of(&mut self, line: &LineContent<'_>, zone: &Zone, window: Window) -> DayKey {
         let time = match line {
             LineContent::Fields(fields) => fields.time(),
@@ -101,13 +101,13 @@ impl DayCounters {
         }
     }
 
-    /// Adds what is known of a chunk that was counted.
+    /// Adds the days of a finished chunk.
     pub fn add_chunk(&mut self, days: ChunkDays) {
         self.chunks.insert(days.position, days);
     }
 
-    /// The counters by day, and what became of each file; `last_days` has the days that the lines
-    /// before these had. No counter has the lines of a file in which no day is known.
+    /// The counters by day, and the counts of each file. `last_days` has the last day of each file
+    /// before these lines. Lines of a file without any known day are not counted.
     pub fn into_days(
         self,
         last_days: &BTreeMap<FileId, Day>,
@@ -170,8 +170,8 @@ mod tests {
     use crate::audit::input_tally::InputTally;
     use crate::audit::tally::counter::TallyLimits;
 
-    /// The lines of one file by day, of chunks with the day of the first and of the last line that
-    /// has a time, and with the number of lines before the first of these.
+    /// The lines of one file by day. Each chunk has the days of its first and last line with a
+    /// time, and the number of lines before the first.
     #[track_caller]
     fn check(
         chunks: &[(Option<(&str, &str)>, u64)],

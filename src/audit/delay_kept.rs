@@ -1,9 +1,8 @@
-//! How fast a crawler asked, compared with the Crawl-delay that it was asked to keep.
+//! The pace of a crawler's requests, compared with its Crawl-delay.
 //!
-//! Requests are counted by the hour, so that the order of lines cannot matter.
-//! What is said is the least that is certain: a crawler that waits `d` seconds
-//! between requests can make `3600 / d` of them in an hour, rounded up, however
-//! they fall; what goes beyond cannot have kept the delay.
+//! Requests are counted by the hour, so that the order of lines cannot matter. The result is a
+//! lower bound: a crawler that waits `d` seconds between requests can make at most `3600 / d` in an
+//! hour, rounded up. Requests beyond that certainly broke the delay.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +14,12 @@ use crate::merge::merge_fields;
 const HOUR_SECONDS: i64 = 3600;
 const DAY_HOURS: i64 = 24;
 
-/// Requests of one crawler that one version of a robots.txt asks for a delay.
+/// The requests of one crawler under a version of a robots.txt with a Crawl-delay for it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct DelayTally {
-    /// How many, but for those of robots.txt and those without a path.
+    /// The number, without requests for robots.txt and those without a path.
     pub requests: u64,
-    /// By hour since the epoch.
+    /// The requests by hour since the epoch.
     pub hours: TimeBuckets,
 }
 
@@ -37,11 +36,11 @@ merge_fields!(DelayTally { requests, hours });
 /// How requests compare with a delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DelayKept {
-    /// By hour; `None` where the delay sets no limit.
+    /// The comparison by hour; `None` if the delay sets no limit.
     pub hourly: Option<Excess>,
-    /// By day of UTC.
+    /// The comparison by day, in UTC.
     pub daily: Option<Excess>,
-    /// The hour with most requests, the earliest of equal ones; `None` where there were none.
+    /// The hour with the most requests, the earliest of equal ones; `None` without requests.
     pub busiest: Option<Busiest>,
 }
 
@@ -59,14 +58,14 @@ pub struct Excess {
 /// The hour with most requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Busiest {
-    /// When it began; `None` where that is before what a calendar can write.
+    /// Its start; `None` if a calendar cannot express it.
     pub start: Option<UtcTime>,
     /// How many requests it had.
     pub requests: u64,
 }
 
 impl DelayKept {
-    /// Compares requests by `hours` with a delay, `None` or 0 where it sets no limit.
+    /// Compares requests by `hours` with a delay, `None` or 0 if it sets no limit.
     pub fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
         let hours: Vec<(i64, u64)> = hours.buckets().collect();
         let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);
@@ -137,7 +136,7 @@ mod tests {
         let steady: Vec<i64> = (0..360).map(|at| 7_200 + at * 10).collect();
         check(&steady, Some(10_000), excess(360, 0, 0), excess(8_640, 0, 0), Some((7_200, 360)));
         check(&steady, Some(20_000), excess(180, 180, 1), excess(4_320, 0, 0), Some((7_200, 360)));
-        // 3600 / 7 is 514.3: the first request of an hour may come at once.
+        // 3600 / 7 is 514.3: the first request of an hour may come immediately.
         check(&steady, Some(7_000), excess(515, 0, 0), excess(12_343, 0, 0), Some((7_200, 360)));
         check(&steady, Some(500), excess(7_200, 0, 0), excess(172_800, 0, 0), Some((7_200, 360)));
     }

@@ -1,4 +1,4 @@
-//! Addresses whose names are to be looked up, with who they say they are.
+//! Addresses to look up in DNS, with the crawlers that they claim to be.
 
 use crate::crawlers::crawler::CrawlerId;
 
@@ -6,13 +6,13 @@ use crate::bounded::{Bounded, StableHash};
 
 use std::net::IpAddr;
 
-/// Candidates that are distinguished while logs are read; those of smallest hash stay.
+/// The most candidates that are kept while logs are read: those with the smallest hashes.
 pub const CANDIDATES_MAX: usize = 50_000;
 
-/// A crawler's name, and the address of whoever used it.
+/// A crawler's name, and the address of a client that used it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct DnsCandidate {
-    /// Who it says it is.
+    /// The crawler that it claims to be.
     pub crawler: CrawlerId,
     /// Its address in canonical form.
     pub address: IpAddr,
@@ -28,10 +28,10 @@ impl StableHash for DnsCandidate {
     }
 }
 
-/// Candidates by what they asked for in all, the busiest first; equal in any order of lines.
+/// The candidates by number of requests, the busiest first; independent of the order of lines.
 #[derive(Debug, Default)]
 pub struct DnsCandidates {
-    /// As many as are distinguished.
+    /// Up to the limit.
     pub listed: Vec<DnsCandidate>,
     /// Whether there were more.
     pub has_others: bool,

@@ -15,21 +15,21 @@ use super::{origin_key::OriginKey, tally::crawler_tally::Actor};
 pub struct ViolatingRequest {
     /// Its line, 1-based.
     pub line: u64,
-    /// Where it was addressed.
+    /// The requested origin.
     pub origin_key: Arc<OriginKey>,
-    /// Who made it.
+    /// The crawler.
     pub actor: Actor,
     /// The version of robots.txt that decided.
     pub robots: Arc<Robots>,
-    /// Line of the rule that decided, 1-based.
+    /// The line of the deciding rule, 1-based.
     pub rule_line: u32,
-    /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.
+    /// The fetch time of the deciding snapshot; `None` if robots.txt is a single file.
     pub snapshot: Option<UtcTime>,
     /// When it was made.
     pub time: UtcTime,
     /// HTTP method.
     pub method: Box<[u8]>,
-    /// What it asked for, as logged.
+    /// The target as logged.
     pub target: Box<[u8]>,
     /// How it was answered.
     pub status: u16,
@@ -37,12 +37,12 @@ pub struct ViolatingRequest {
     pub bytes: u64,
     /// The header.
     pub user_agent: Box<[u8]>,
-    /// Address or name of who made it.
+    /// The address or name of the client.
     pub client: Box<[u8]>,
 }
 
 impl ViolatingRequest {
-    /// Copies what outlives the chunk.
+    /// Copies the parts that outlive the chunk.
     pub fn new(
         origin_key: Arc<OriginKey>,
         actor: Actor,
@@ -69,19 +69,19 @@ impl ViolatingRequest {
     }
 }
 
-/// News for whoever writes the evidence, from any thread.
+/// Messages to the writer of the evidence, from any thread.
 #[derive(Debug)]
 pub enum Evidence {
     /// The violating requests of one chunk, in the order of its lines; often none.
     Chunk {
         /// The input.
         input: FileId,
-        /// Place of the chunk in the input, from 0.
+        /// The index of the chunk in the input, from 0.
         sequence: u64,
         /// The requests.
         requests: Vec<ViolatingRequest>,
     },
-    /// An input has no more than so many chunks. May come before the last of them.
+    /// The number of chunks of an input. May come before the last of them.
     End {
         /// The input.
         input: FileId,

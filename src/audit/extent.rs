@@ -1,4 +1,4 @@
-//! How much of a log is read, and how far it was read.
+//! Which part of a log is read, and how far it was read.
 
 use memchr::memrchr;
 
@@ -15,20 +15,20 @@ use super::input_end::InputEnd;
 pub struct ReadRange {
     /// Its place among all sources.
     pub file: FileId,
-    /// How much of it.
+    /// The part to read.
     pub extent: Extent,
 }
 
-/// How much of a log is read.
+/// The part of a log to read.
 #[derive(Clone, Debug)]
 pub enum Extent {
     /// All.
     Whole,
-    /// Whole lines, from where it was read so far; all of them if it was not.
+    /// Whole lines after those that were read before; all of them if there are none.
     Rest {
         /// How far it was read.
         reached: Option<Checkpoint>,
-        /// The day of the last line with a time before that.
+        /// The day of the last line with a time before that position.
         last_day: Option<Day>,
     },
 }
@@ -36,29 +36,29 @@ pub enum Extent {
 /// How a log ended, as its reader saw it.
 #[derive(Clone, Debug)]
 pub struct ReadRangeEnd {
-    /// Which log.
+    /// The log.
     pub file: FileId,
-    /// What is to be told of it.
+    /// Its end, for reports.
     pub input: InputEnd,
-    /// How far it is read by now; `None` where it is not what it was when that was asked last.
+    /// How far it was read; `None` if its content changed.
     pub reached: Option<Checkpoint>,
 }
 
 impl ReadRangeEnd {
-    /// Of a log that could not be opened.
+    /// The end of a log that could not be opened.
     pub fn unopened(file: FileId, err: &Error) -> ReadRangeEnd {
         ReadRangeEnd { file, input: InputEnd::unopened(err), reached: None }
     }
 }
 
-/// What is known of a log while its rest is read.
+/// The state of a log while its new lines are read.
 pub(super) struct Following {
     from: Option<Checkpoint>,
     prefix: Prefix,
     is_changed: bool,
 }
 
-/// What is left of a chunk.
+/// The rest of a chunk.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Narrowed {
     /// Lines to be read.
@@ -70,13 +70,13 @@ pub(super) enum Narrowed {
 }
 
 impl Following {
-    /// `None` where a log is read whole.
+    /// `None` if the whole log is read.
     pub fn new(extent: &Extent) -> Option<Following> {
         let Extent::Rest { reached, .. } = extent else { return None };
         Some(Following { from: reached.clone(), prefix: Prefix::new(), is_changed: false })
     }
 
-    /// Takes from `chunk`, the next one, what was read before and a line that has no end yet.
+    /// Removes the lines that were read before, and an unfinished last line, from the next `chunk`.
     pub fn narrow(&mut self, chunk: &mut Chunk, format: &mut Format) -> Narrowed {
         chunk.bytes.truncate(memrchr(b'\n', &chunk.bytes).map_or(0, |lf| lf + 1));
         if let Some(from) = self.from.as_ref().filter(|from| self.prefix.bytes() < from.bytes) {
@@ -98,7 +98,7 @@ impl Following {
         Narrowed::Read
     }
 
-    /// How far it was read; `None` where it is not what was read before.
+    /// How far it was read; `None` if it is not the log that was read before.
     pub fn reached(self) -> Option<Checkpoint> {
         let reached = self.prefix.reached();
         let is_short = self.from.is_some_and(|from| reached.bytes < from.bytes);

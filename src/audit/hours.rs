@@ -1,8 +1,7 @@
-//! Requests by hour of the clock: of the last hours, however long the logs are.
+//! Requests by hour, of the last hours of the logs.
 //!
-//! Which hours stay depends on the set of hours alone, so that two such sums
-//! merge exactly: an hour that one of them had to give up has enough later ones
-//! after it.
+//! The set of hours alone decides which ones stay, so that two sums merge exactly: an hour that one
+//! of them dropped has enough later ones after it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,7 @@ use super::tally::crawler_tally::Actor;
 use super::tally::short_map::ShortMap;
 use crate::merge::{Merge, merge_fields};
 
-/// Hours that are distinguished, 62 days of them: at most so many times 40 bytes for each crawler.
+/// The most hours that are kept, 62 days: each takes 40 bytes per crawler.
 pub const HOURS_MAX: usize = 62 * 24;
 
 /// Requests of one hour.
@@ -63,7 +62,7 @@ impl Default for Hours {
 }
 
 impl Hours {
-    /// Tells the last `hours_max` hours apart in which there is anything.
+    /// Keeps the last `hours_max` hours with requests.
     pub fn new(hours_max: usize) -> Hours {
         Hours { hours_max, kept: ShortMap::default(), earlier: HourSums::default() }
     }
@@ -73,17 +72,17 @@ impl Hours {
         self.sums(hour, actor).count(verdict, bytes);
     }
 
-    /// Adds what is known of an hour.
+    /// Adds the counts of an hour.
     pub fn add(&mut self, hour: Hour, actor: Actor, sums: HourSums) {
         self.sums(hour, actor).absorb(sums);
     }
 
-    /// Each hour that is distinguished, in order, and what each crawler did in it.
+    /// Each hour, in order, with the counts of each crawler.
     pub fn kept(&self) -> impl Iterator<Item = (Hour, &ShortMap<Actor, HourSums>)> {
         self.kept.iter().map(|(hour, actors)| (*hour, actors))
     }
 
-    /// The same, with what `new` gives in place of each crawler and identity.
+    /// The same, with the result of `new` in place of each crawler and identity.
     ///
     /// # Errors
     /// As `new` has them.

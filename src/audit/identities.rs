@@ -1,7 +1,7 @@
 //! Whether a request came from the crawler that its user agent names.
 //!
-//! Everything that has to be asked of others is asked before the audit: what is left is a function
-//! of crawler and address, the same for every worker.
+//! All lookups are made before the audit. What is left is a function of crawler and address, the
+//! same for every worker.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::time::UtcTime;
 use super::dns_candidates::{DnsCandidate, DnsCandidates};
 use super::tally::identity_sources::NameSources;
 
-/// By what identities are told.
+/// The sources of identities.
 #[derive(Debug, Default)]
 pub struct Identities {
     /// The lists of `--ip-ranges`.
@@ -25,24 +25,24 @@ pub struct Identities {
     pub names: Option<Names>,
 }
 
-/// What DNS said of those that were looked up.
+/// The results of DNS lookups.
 #[derive(Debug)]
 pub struct Names {
     confirmations: HashMap<DnsCandidate, Confirmation>,
-    /// What is told of that.
+    /// The summary for reports.
     pub sources: NameSources,
 }
 
 impl Identities {
-    /// Whether everybody is unverified.
+    /// Whether all crawlers are unverified.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_none() && self.names.is_none()
     }
 
     /// Whether `address` is one of `crawler`'s, as far as that is known.
     ///
-    /// A list that contains the address decides before DNS. What DNS answered decides before a
-    /// list that does not: lists are downloaded now and then, and operators move.
+    /// A list that contains the address takes precedence over DNS. A DNS answer takes precedence
+    /// over a list without the address, because lists may be outdated.
     pub fn of(&self, crawler: CrawlerId, address: Option<IpAddr>) -> Identity {
         let Some(address) = address.filter(|&address| is_public(address)) else {
             return Identity::Unverified;
@@ -57,7 +57,7 @@ impl Identities {
             .and_then(|names| names.confirmations.get(&DnsCandidate { crawler, address }));
         match named {
             Some(Confirmation::Confirmed) => Identity::Verified,
-            // A zeroed address has no name, whoever it was.
+            // A zeroed address has no name in DNS.
             Some(Confirmation::Contradicted) if Network::possibly_masked(address).is_single() => {
                 Identity::Spoofed
             }
@@ -67,8 +67,7 @@ impl Identities {
         }
     }
 
-    /// Whether a name server has to be asked of whoever says from `address` that it is `crawler`,
-    /// which has a DNS rule.
+    /// Whether `address`, which claims to be `crawler`, needs a DNS lookup.
     pub fn is_candidate(&self, crawler: CrawlerId, address: IpAddr) -> bool {
         is_public(address) && self.range_answer(crawler, address) != RangeAnswer::Contains
     }
@@ -79,8 +78,8 @@ impl Identities {
 }
 
 impl Names {
-    /// Looks up the first `lookups_max` addresses of `candidates`; `now` is when. Answers that are in `cache`
-    /// are not asked again, but count: which are looked up does not depend on earlier runs.
+    /// Looks up the first `lookups_max` addresses of `candidates` at the time `now`. Answers in
+    /// `cache` are used, but count, so that the choice does not depend on earlier runs.
     pub fn look_up(
         candidates: &DnsCandidates,
         registry: &Registry,
@@ -126,7 +125,8 @@ mod tests {
 
     use std::fs;
 
-    /// `gptbot.json` and `bingbot.json` in a directory, and what DNS says of each crawler and address.
+    /// `gptbot.json` and `bingbot.json` in a directory, and DNS answers for each crawler and
+    /// address.
     #[track_caller]
     fn check(
         lists: &[(&str, &str)],
@@ -176,7 +176,7 @@ mod tests {
             &[
                 ("GPTBot", "192.0.2.1", Verified),
                 ("GPTBot", "198.51.100.1", Spoofed),
-                // Nobody's address, or none at all.
+                // An unrelated address, or none.
                 ("GPTBot", "10.0.0.1", Unverified),
                 ("GPTBot", "127.0.0.1", Unverified),
                 ("GPTBot", "::1", Unverified),

@@ -1,4 +1,4 @@
-//! What a user should know of the lists and names by which identities were told.
+//! Warnings about the lists and DNS names that identities are based on.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::tally::identity_sources::{
 use super::{model::ReportModel, sums::Span};
 use crate::merge::Merge;
 
-/// Between a list, or a name that was looked up, and a log that are worth comparing: operators change
-/// their ranges every few weeks, and give up few of them in a quarter.
+/// The most days between a list, or a DNS lookup, and a log. Operators change their ranges every
+/// few weeks, and remove few of them in a quarter.
 const AGE_DAYS_MAX: i64 = 90;
 
 /// Lists, crawlers or files that are named in one warning.
 const NAMED_MAX: usize = 3;
 
-/// Crawlers that must all be spoofed, and nobody verified, before a proxy is suspected.
+/// The least spoofed crawlers, with none verified, for the warning about a proxy.
 const SPOOFED_CRAWLERS_MIN: usize = 3;
 
 /// The warnings about `identities`, as far as they matter to the crawlers of `audit`.
@@ -39,7 +39,7 @@ pub fn identity_warnings(audit: &ReportModel, identities: &IdentitySources) -> V
     warnings
 }
 
-/// What a reader of the summary should know, where nobody was verified.
+/// A note for the summary if identities were not verified.
 pub fn identity_note(identities: &IdentitySources) -> Option<String> {
     let note = "identities were not verified: any client can claim to be a crawler; use \
                 --ip-ranges or --verify-dns";
@@ -50,7 +50,7 @@ pub fn identity_note(identities: &IdentitySources) -> Option<String> {
 struct ObservedCrawlers {
     /// Requests by identity: verified, spoofed, unverified.
     requests: BTreeMap<CrawlerId, [u64; 3]>,
-    /// Of all their requests.
+    /// All their requests.
     span: Option<Span>,
 }
 
@@ -65,7 +65,7 @@ impl ObservedCrawlers {
         observed
     }
 
-    /// A log that names a proxy in place of clients makes everybody look spoofed.
+    /// A log with the address of a proxy in place of clients makes all crawlers look spoofed.
     fn behind_a_proxy(&self) -> Option<String> {
         let of = |identity: Identity| {
             self.requests.values().filter(move |requests| requests[identity as usize] > 0).count()
@@ -81,12 +81,12 @@ impl ObservedCrawlers {
     }
 }
 
-/// A list, and the crawlers of this log that it is about.
+/// A list, and its crawlers in this log.
 struct ObservedList<'a> {
     url: &'a str,
     list: &'a RangeListSummary,
     crawlers: Vec<&'a str>,
-    /// Whether it left anybody unverified.
+    /// Whether it left a crawler unverified.
     is_missed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Logs that grow: what was read before is passed over, and the rest is added up by day.
+//! Logs that grow: skips the lines that were read before, and counts the others by day.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use super::{
     day_counters::FileDays, identities::Identities, tally::counter::Counter, worker::Pass,
 };
 
-/// What was added to some logs.
+/// The new lines of some logs.
 #[derive(Debug)]
 pub struct IncrementalTally {
-    /// Its sums by day. They hold no line of a log in which no day is known yet.
+    /// The sums by day, without logs that have no known day yet.
     pub days: BTreeMap<Day, Counter>,
     /// In the order of the ranges.
     pub ends: Vec<(ReadRangeEnd, FileDays)>,
 }
 
-/// Adds up by day what `ranges` of `sources` ask for. All sources are named, also those that are
-/// not read: examples are told in their order.
+/// Counts the lines in `ranges` of `sources` by day. `sources` has all sources, also those that are
+/// not read, because their order decides between examples.
 ///
 /// # Errors
-/// Where sums that must hold do not.
+/// If sums that must hold do not.
 pub fn follow(
     sources: &[Source],
     ranges: &[ReadRange],

@@ -9,7 +9,7 @@ use super::tally::header::{FormatUsed, InputSummary};
 /// How one input ended.
 #[derive(Clone, Debug)]
 pub struct InputEnd {
-    /// The log format; `None` where there was no line to detect it by.
+    /// The log format; `None` if there was no line to detect it by.
     pub format: Option<FormatUsed>,
     /// Why its rest could not be read.
     pub failure: Option<String>,
@@ -19,7 +19,7 @@ pub struct InputEnd {
 }
 
 impl InputEnd {
-    /// Of an input that was read.
+    /// The end of an input that was read.
     pub fn new(detected: &Detection, chunks: &Chunks) -> InputEnd {
         let lines_tried = detected.lines_tried;
         let format = detected.format.as_ref().map(|format| FormatUsed {
@@ -31,13 +31,13 @@ impl InputEnd {
         InputEnd { format, lines_tried, failure, ending }
     }
 
-    /// Of an input that could not be opened.
+    /// The end of an input that could not be opened.
     pub fn unopened(err: &Error) -> InputEnd {
         let failure = Some(err.to_string());
         InputEnd { format: None, lines_tried: 0, failure, ending: Ending::default() }
     }
 
-    /// What a tally keeps of it.
+    /// The summary for a tally.
     pub fn summary(self, name: String) -> InputSummary {
         InputSummary {
             name,

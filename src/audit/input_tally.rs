@@ -1,4 +1,4 @@
-//! What became of the lines of one input.
+//! The counts of the lines of one input.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ pub const SAMPLE_BYTES_MAX: usize = 512;
 pub struct InputTally {
     /// Requests of crawlers.
     pub crawler: u64,
-    /// Lines of user agents that are no known crawler's.
+    /// Requests of other user agents.
     pub other: u64,
-    /// Lines that are no record, by reason.
+    /// Rejected lines, by reason.
     pub rejected: [RejectTally; Reject::ALL.len()],
-    /// Bytes of its lines, with one for the end of each; counted where days are distinguished.
+    /// The bytes of its lines with line ends; counted if days are counted separately.
     pub bytes: u64,
-    /// Lines that are not meant to be records, by reason.
+    /// Skipped lines, by reason.
     pub skipped: [u64; Skip::ALL.len()],
 }
 
-/// What became of one input.
+/// One input with its counts.
 #[derive(Debug)]
 pub struct Input {
     /// As its reader saw it.
@@ -38,18 +38,18 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reasons for which lines were no records, and how many.
+    /// The reasons of rejected lines, with counts.
     pub fn rejects(&self) -> impl Iterator<Item = (Reject, &RejectTally)> {
         Reject::ALL.iter().copied().zip(&self.tally.rejected).filter(|(_, reject)| reject.lines > 0)
     }
 
-    /// Reasons for which lines were passed over, and how many.
+    /// The reasons of skipped lines, with counts.
     pub fn skips(&self) -> impl Iterator<Item = (Skip, u64)> {
         Skip::ALL.iter().copied().zip(self.tally.skipped).filter(|&(_, lines)| lines > 0)
     }
 }
 
-/// Lines that are no record, for one reason.
+/// Rejected lines of one reason.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct RejectTally {
     /// How many.
@@ -58,7 +58,7 @@ pub struct RejectTally {
     pub sample: Option<(u64, serde_bytes::ByteBuf)>,
 }
 
-/// As it is kept: reasons by their names.
+/// The stored form: reasons by name.
 #[derive(Deserialize, Serialize)]
 struct FileRecord {
     crawler: u64,
@@ -83,8 +83,7 @@ impl From<InputTally> for FileRecord {
     }
 }
 
-/// Reasons that this version does not know are left out; the sums of an input then do not agree,
-/// which is checked where it is used.
+/// Unknown reasons are left out. The sums of the input then do not agree, which is checked later.
 impl From<FileRecord> for InputTally {
     fn from(record: FileRecord) -> InputTally {
         let FileRecord { crawler, other, bytes, mut rejected, mut skipped } = record;
@@ -99,7 +98,7 @@ impl From<FileRecord> for InputTally {
 }
 
 impl InputTally {
-    /// Counts a line that is no record.
+    /// Counts a rejected line.
     pub fn reject(&mut self, reason: Reject, line_number: u64, line: &[u8]) {
         let tally = &mut self.rejected[reason as usize];
         tally.lines += 1;
@@ -109,27 +108,27 @@ impl InputTally {
         }
     }
 
-    /// Counts a line that is not meant to be a record.
+    /// Counts a skipped line.
     pub fn skip(&mut self, reason: Skip) {
         self.skipped[reason as usize] += 1;
     }
 
-    /// Lines that are no record, for any reason.
+    /// All rejected lines.
     pub fn rejected_lines(&self) -> u64 {
         self.rejected.iter().map(|tally| tally.lines).sum()
     }
 
-    /// Lines that are not meant to be records, for any reason.
+    /// All skipped lines.
     pub fn skipped_lines(&self) -> u64 {
         self.skipped.iter().sum()
     }
 
-    /// Lines that are records, as far as they were read.
+    /// Parsed lines.
     pub fn parsed_lines(&self) -> u64 {
         self.crawler + self.other
     }
 
-    /// All lines that were looked at.
+    /// All lines.
     pub fn lines(&self) -> u64 {
         self.crawler + self.other + self.rejected_lines() + self.skipped_lines()
     }

@@ -1,8 +1,7 @@
-//! Outages inferred from a log: hours in which nobody who asked for robots.txt got it.
+//! Outages inferred from a log: hours in which all fetches of robots.txt failed.
 //!
-//! Lines come in any order and are spread over workers, so that answers are kept by the hour and
-//! looked at when all of them are known. Of those who asked no more is kept than tells whether they
-//! were three.
+//! Lines come in any order and are spread over workers, so answers are kept by the hour and
+//! evaluated at the end. Only enough hashes of clients are kept to know whether there were three.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,22 +17,22 @@ use super::origin_key::{OriginKey, OriginRank};
 use super::sites::{Site, Sites};
 use super::{origin_options::OriginOptions, tally::header::OutageSummary};
 
-/// So many clients must have asked within an hour, all in vain.
+/// The least clients with failed fetches in an hour.
 pub const CLIENTS_MIN: usize = 3;
 
-/// Days of origins of which answers are kept; hours of others show nothing.
+/// The most days of origins whose answers are kept.
 pub const DAYS_MAX: usize = 1 << 18;
 
 const HOURS_OF_DAY: i64 = 24;
 
 const DAY_SECONDS: i64 = HOURS_OF_DAY * HOUR_SECONDS;
 
-/// Whose answers to requests for robots.txt are collected.
+/// The origins whose answers are collected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OutageHosts {
-    /// Those of hosts that the user named or of which a robots.txt is known.
+    /// Origins that the user named, or that have a robots.txt.
     Ours,
-    /// Those of all hosts that logs name: which are ours is decided by a later judge.
+    /// All origins in the logs; a later judge decides which ones count.
     All,
 }
 
@@ -43,25 +42,25 @@ pub struct LogOutages {
     days: Bounded<OriginDay, Answers>,
 }
 
-/// What a finished [`LogOutages`] shows.
+/// The result of a finished [`LogOutages`].
 #[derive(Clone, Debug, Default)]
 pub struct FoundOutages {
-    /// Hours in which nobody got the robots.txt of an origin.
+    /// Hours in which all fetches of an origin's robots.txt failed.
     pub hours: OutageHours,
     /// Whether there were more than [`DAYS_MAX`] days of origins.
     pub is_cut: bool,
 }
 
-/// What was counted of what the logs themselves show.
+/// The outages that were used, with their requests.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OutageEvidence {
-    /// What was inferred.
+    /// The inferred outages.
     pub outages: OutageSummary,
-    /// Requests that are unreachable by it.
+    /// Requests that are unreachable because of them.
     pub requests: u64,
 }
 
-/// A day of UTC at a place.
+/// A day in UTC at an origin.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct OriginDay {
     origin_key: OriginKey,
@@ -70,7 +69,7 @@ struct OriginDay {
     is_named: bool,
 }
 
-/// The answers of one day at a place, as they are written to a file.
+/// The answers of one day at an origin, as written to a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct AnswersOfDay {
     /// Who was asked for its robots.txt.
@@ -79,23 +78,23 @@ pub struct AnswersOfDay {
     pub is_named: bool,
     /// Since 1970, in UTC.
     pub day: i64,
-    /// A bit for each hour in which somebody got another answer than 429 or 5xx.
+    /// A bit for each hour with an answer other than 429 and 5xx.
     pub answered_hours: u32,
-    /// Of the other hours: hashes of who asked, the smallest.
+    /// For the other hours, the smallest hashes of clients.
     pub in_vain: BTreeMap<u8, BTreeSet<u64>>,
 }
 
 /// The answers of one day.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Answers {
-    /// Hours in which somebody got another answer than 429 or 5xx; a bit each.
+    /// A bit for each hour with an answer other than 429 and 5xx.
     answered: u32,
-    /// Of the other hours: who asked, by a keyed hash; never more than [`CLIENTS_MIN`].
+    /// For the other hours, keyed hashes of clients, at most [`CLIENTS_MIN`].
     in_vain: BTreeMap<u8, BTreeSet<u64>>,
 }
 
 impl OutageEvidence {
-    /// What the reader of a report should know of it.
+    /// The note for reports.
     pub(super) fn note(self) -> String {
         let OutageEvidence { outages, requests } = self;
         let OutageSummary { hours, origins, hours_near_a_snapshot } = outages;
@@ -122,7 +121,7 @@ impl Default for LogOutages {
 }
 
 impl LogOutages {
-    /// Counts that `client` asked for the robots.txt of `site`, and was answered `status`.
+    /// Counts a fetch of the robots.txt of `site` by `client` with the answer `status`.
     pub(super) fn count(
         &mut self,
         site: &Site,
@@ -143,8 +142,7 @@ impl LogOutages {
         self.days.entry(key.stable_hash(), &key).count(hour_of_day, status, client);
     }
 
-    /// What all answers together show of the origins that are the user's, as `judge` and `naming`
-    /// have it.
+    /// The outages of the user's origins, by `judge` and `naming`.
     pub fn into_silent(self, judge: &Judge, naming: &OriginOptions) -> FoundOutages {
         let sites = Sites::new(judge, naming);
         let (days, others) = self.days.into_parts();
@@ -170,20 +168,19 @@ impl LogOutages {
         FoundOutages { hours, is_cut: others.is_some() }
     }
 
-    /// What was collected, in the order of places and days, and whether some days had to be left
-    /// out.
+    /// The collected answers, ordered by origin and day, and whether some days were left out.
     pub(super) fn into_days(self) -> (Vec<AnswersOfDay>, bool) {
         let (days, others) = self.days.into_parts();
         let of_day = |(OriginDay { origin_key, day, is_named }, answers)| {
             let Answers { answered: answered_hours, in_vain } = answers;
             AnswersOfDay { origin_key, is_named, day, answered_hours, in_vain }
         };
-        // In the order of their keys, not in that of the hashes of these.
+        // Ordered by key, not by hash.
         let days: BTreeMap<OriginDay, Answers> = days.collect();
         (days.into_iter().map(of_day).collect(), others.is_some())
     }
 
-    /// Of what [`LogOutages::into_days`] gave; `None` where it cannot have.
+    /// From the result of [`LogOutages::into_days`]; `None` if it is not valid.
     pub(super) fn of_days(days: Vec<AnswersOfDay>, is_cut: bool) -> Option<LogOutages> {
         let mut log_outages = LogOutages::default();
         if days.len() > DAYS_MAX {
@@ -211,7 +208,7 @@ impl LogOutages {
     }
 }
 
-/// Whether what a host answers counts.
+/// Whether the answers of a host count.
 fn is_ours(site: &Site) -> bool {
     site.origin_rank == OriginRank::Named || site.known.is_some()
 }
@@ -219,7 +216,7 @@ fn is_ours(site: &Site) -> bool {
 merge_fields!(LogOutages { days });
 
 impl StableHash for OriginDay {
-    /// Hosts that the user named are never pushed out by those that anybody can make up.
+    /// Hosts that the user named take precedence over hosts that clients can invent.
     fn stable_hash(&self) -> u64 {
         let hash = format!("{} {}", self.day, self.origin_key).as_bytes().stable_hash();
         hash >> 1 | u64::from(!self.is_named) << 63
@@ -241,7 +238,7 @@ impl Answers {
         self.answered >> hour & 1 == 1
     }
 
-    /// Hours of the day in which enough clients asked, all in vain; in order.
+    /// The hours of the day with enough clients, all with failed fetches; in order.
     fn silent(&self) -> impl Iterator<Item = i64> + '_ {
         let silent = self.in_vain.iter().filter(|(_, clients)| clients.len() >= CLIENTS_MIN);
         silent.map(|(&hour, _)| i64::from(hour))
@@ -260,7 +257,7 @@ impl Merge for Answers {
     }
 }
 
-/// The smallest stay, so that neither the order of lines nor of machines shows.
+/// The smallest hashes stay, so that the result does not depend on the order of lines or machines.
 fn insert(clients: &mut BTreeSet<u64>, client: u64) {
     clients.insert(client);
     if clients.len() > CLIENTS_MIN {
@@ -341,7 +338,7 @@ mod tests {
                 let time = UtcTime::from_unix_seconds(0).unwrap();
                 log_outages.count(&stranger, hosts, time, 503, client);
             }
-            // It may become known before it is asked what they show.
+            // It may become known before the outages are computed.
             assert_eq!(
                 log_outages.clone().into_days().0.len(),
                 usize::from(hosts == OutageHosts::All)
@@ -371,7 +368,7 @@ mod tests {
         }
     }
 
-    /// One machine may know of a host what the other does not.
+    /// One machine may know a host that another does not.
     #[test]
     fn a_host_that_is_named_here_and_not_there_is_one_host() {
         let count = |origin_rank, status| {

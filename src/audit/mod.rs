@@ -1,9 +1,8 @@
 //! The audit of logs: files in, one checked tally out.
 //!
-//! Some threads open files, inflate them and cut them into chunks of whole
-//! lines; whoever is free turns a chunk into sums; the sums merge. Nothing but finished
-//! sums leaves a worker, so neither the number of threads nor the size of chunks
-//! can show in a report.
+//! Some threads open files, decompress them and split them into chunks of whole lines. Free threads
+//! count the chunks, and the sums are merged. Only finished sums leave a worker, so reports do not
+//! depend on the number of threads or the size of chunks.
 
 mod chunk_queue;
 pub mod client_address;
@@ -72,7 +71,7 @@ use tally::{Tally, counter::TallyLimits, header};
 use what_if::Draft;
 use worker::{Context, Pass, Worker, WorkerCounts};
 
-/// Bytes of lines that a worker takes at once, where nothing else is asked for.
+/// The default size of a chunk in bytes.
 pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// How to audit.
@@ -80,28 +79,28 @@ pub const CHUNK_BYTES: usize = 1 << 20;
 pub struct Options {
     /// Threads that read, parse and judge.
     pub threads: usize,
-    /// Bytes of lines that a worker takes at once.
+    /// The size of a chunk in bytes.
     pub chunk_bytes: usize,
-    /// What is said of the formats of all files.
+    /// The settings for the formats of all files.
     pub hints: Hints,
-    /// What is said of origins.
+    /// The settings for origins.
     pub naming: OriginOptions,
-    /// Proxies that are believed when they say for whom they ask.
+    /// Proxies whose X-Forwarded-For is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Where days begin.
+    /// The time zone of days.
     pub zone: Zone,
-    /// Lines of other times are passed over.
+    /// Lines of other times are skipped.
     pub window: Window,
-    /// What is made of requests from before the first snapshot of a robots.txt.
+    /// How requests before the first snapshot of a robots.txt are judged.
     pub before_first: BeforeFirst,
-    /// A draft of a robots.txt by which requests are judged besides.
+    /// A draft of a robots.txt that requests are also judged by.
     pub draft: Option<Arc<Draft>>,
-    /// How much is distinguished.
+    /// The limits of a tally.
     pub limits: TallyLimits,
 }
 
 impl Options {
-    /// Every line of every format, with nothing else said of them.
+    /// The defaults: all lines, in all formats.
     pub fn new(threads: usize) -> Options {
         Options {
             threads,
@@ -118,7 +117,7 @@ impl Options {
     }
 }
 
-/// What can be watched while an audit runs.
+/// The progress of an audit.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Bytes read, as they lie on disk.
@@ -127,11 +126,11 @@ pub struct Progress {
     pub lines: AtomicU64,
 }
 
-/// Audits `sources`. Damage to a source ends that source alone. `record` is what the user asked for,
-/// as the tally keeps it.
+/// Audits `sources`. Damage to a source ends only that source. `record` has the options for the
+/// tally.
 ///
 /// # Errors
-/// Where the evidence cannot be written, or sums that must hold do not.
+/// If the evidence cannot be written, or sums that must hold do not.
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; all are needed")]
 pub fn run(
     sources: &[Source],
@@ -155,11 +154,11 @@ pub fn run(
     build::tally(counter, sources, ends, run)
 }
 
-/// What must be known of `sources` before [`run`], as far as `first` wants it and `ranges` ask for
-/// it, and how each of them ended. Reads all of them, once.
+/// Collects what `first` needs from the `ranges` of `sources` before [`run`], and returns how each
+/// of them ended. Reads each once.
 ///
 /// # Errors
-/// Where threads cannot be started.
+/// If threads cannot be started.
 pub fn collect(
     sources: &[Source],
     ranges: &[ReadRange],
@@ -202,7 +201,7 @@ fn context<'a>(
     }
 }
 
-/// All of each source.
+/// The whole of each source.
 pub fn whole(sources: &[Source]) -> Vec<ReadRange> {
     let files = (0..sources.len()).map(FileId::from_index);
     files.map(|file| ReadRange { file, extent: Extent::Whole }).collect()

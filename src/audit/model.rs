@@ -19,13 +19,13 @@ use super::{snapshots::Snapshots, sums::Sums, unknown::UnknownCrawler, what_if_r
 /// Everything that a report says.
 #[derive(Debug)]
 pub struct ReportModel {
-    /// In the order of their names.
+    /// Ordered by name.
     pub inputs: Vec<Input>,
-    /// The robots.txt files that the log made us look at, by name.
+    /// The robots.txt files that were used, by name.
     pub robots: Vec<(String, UsedRobots)>,
-    /// Where robots.txt files have a history: what was in force.
+    /// The snapshots that were in force, if robots.txt files have a history.
     pub snapshots: Snapshots,
-    /// What was made of requests from before the first snapshot of a robots.txt.
+    /// How requests before the first snapshot of a robots.txt were judged.
     pub before_first: BeforeFirst,
     /// Requests of crawlers by hour.
     pub hours: Hours,
@@ -33,22 +33,22 @@ pub struct ReportModel {
     pub unknown_crawlers: Vec<UnknownCrawler>,
     /// What did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
-    /// What was heeded of what the logs themselves show, where that was asked for.
+    /// The outages from logs that were used, if requested.
     pub log_evidence: Option<OutageEvidence>,
-    /// What the user should know before acting on the report; no line of a log makes one each.
+    /// Warnings to read before acting on the report. Their number does not grow with the lines of a
+    /// log.
     pub warnings: Vec<String>,
-    /// What the user should know to read the report rightly, though nothing is wrong.
+    /// Notes that help to read the report correctly.
     pub notes: Vec<String>,
-    /// Why nothing could be judged, though there should have been something to judge; the last of
-    /// the warnings, too.
+    /// Why nothing could be judged; also the last warning.
     pub nothing_judged: Option<String>,
-    /// What a draft would change, where one is given.
+    /// The changes by a draft, if one is given.
     pub simulation: Option<WhatIf>,
-    /// What the user asked for.
+    /// The options of the user.
     pub options: ReportedOptions,
-    /// The crawlers that have rows, by the numbers that these have here.
+    /// The crawlers with rows, by their numbers here.
     pub registry: Registry,
-    /// Crawlers in the registry by which user agents were identified.
+    /// The number of crawlers in the registry that was used.
     pub crawlers_known: usize,
     rows: Vec<ActorRow>,
     /// robots.txt files that could not be read.
@@ -56,24 +56,24 @@ pub struct ReportModel {
 }
 
 impl ReportModel {
-    /// Each origin, crawler and identity, by the names of these.
+    /// Each origin, crawler and identity, ordered by name.
     pub fn actors(&self) -> impl Iterator<Item = (&str, Actor, &CrawlerTally)> {
         self.rows.iter().map(|row| (row.origin.as_str(), row.actor, &row.tally))
     }
 
-    /// Each origin, crawler and identity with all that is known, by the names of these.
+    /// Each origin, crawler and identity with all data, ordered by name.
     pub fn rows(&self) -> &[ActorRow] {
         &self.rows
     }
 
-    /// Each delay that a crawler was asked to keep, with its requests.
+    /// Each Crawl-delay of a crawler, with its requests.
     pub fn delays(&self) -> impl Iterator<Item = (&str, Actor, &Delayed)> {
         self.rows.iter().flat_map(|row| {
             row.delayed.iter().map(|delayed| (row.origin.as_str(), row.actor, delayed))
         })
     }
 
-    /// Each rule that was broken, by whom.
+    /// Each broken rule of each crawler.
     pub fn broken_rules(&self) -> impl Iterator<Item = (&str, Actor, &Broken)> {
         self.rows.iter().flat_map(|row| {
             row.broken.iter().map(|broken| (row.origin.as_str(), row.actor, broken))
@@ -104,7 +104,7 @@ impl ReportModel {
         sum(of_it.map(|row| row.tally.total()))
     }
 
-    /// Sums over all crawlers that are not spoofed: what a named crawler can be held to.
+    /// Sums over all crawlers that are not spoofed.
     pub fn total_not_spoofed(&self) -> Sums {
         let own = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
         sum(own.map(|row| row.tally.total()))
@@ -115,7 +115,7 @@ impl ReportModel {
         self.total_not_spoofed().violations > 0
     }
 
-    /// Requests from before the first snapshot of the robots.txt that they were to be judged by.
+    /// Requests before the first snapshot of their robots.txt.
     pub fn requests_before_first(&self) -> u64 {
         self.rows.iter().map(|row| row.tally.before_first).sum()
     }
@@ -125,7 +125,7 @@ impl ReportModel {
         &self.inputs[file.index()].summary.name
     }
 
-    /// Whether all that was named could be read to its end.
+    /// Whether all inputs could be read to their ends.
     pub fn is_complete(&self) -> bool {
         self.robots_failures == 0 && self.inputs.iter().all(|input| input.summary.damage.is_none())
     }

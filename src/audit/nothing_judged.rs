@@ -1,7 +1,7 @@
 //! Why an audit judged nothing, and what to do next.
 //!
-//! "0 violations" is a statement about requests that were judged. A log that was read well and holds
-//! no request of a known crawler is one about the log, and no failure; all else here is.
+//! "0 violations" is a statement about judged requests. A log without requests of known crawlers is
+//! not a failure; the other cases here are.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 /// Hosts and files that are named.
 const NAMED_MAX: usize = 3;
 
-/// Why nothing of `audit` could be judged; `None` where something was, or there was nothing to
-/// judge. A day of a nightly job may have no lines at all.
+/// Why nothing of `audit` could be judged; `None` if something was, or there was nothing to judge.
+/// A day of a nightly job may have no lines.
 pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
     let (rulings, is_of_day) = (&header.rulings, !header.days.is_empty());
     let why = no_robots_txt(audit, rulings)
@@ -27,8 +27,8 @@ pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
     Some(format!("no request could be judged: {why}"))
 }
 
-/// All files that were judged by are something else. What servers gave stays what they gave: by an
-/// archive, a page in place of a robots.txt allows everything.
+/// All robots.txt files are something else. This is not checked for an archive: a page that a
+/// server sends as robots.txt allows everything.
 pub(super) fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     if rulings.is_archive || audit.robots.is_empty() {
         return None;
@@ -54,7 +54,7 @@ pub(super) fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<St
     ))
 }
 
-/// No line says anything.
+/// No line was parsed.
 fn no_lines(audit: &ReportModel) -> Option<String> {
     let sum = |of: fn(&Input) -> u64| audit.inputs.iter().map(of).sum::<u64>();
     if sum(|input| input.tally.parsed_lines()) > 0 {
@@ -80,7 +80,7 @@ fn no_lines(audit: &ReportModel) -> Option<String> {
     })
 }
 
-/// No crawler can be told from a browser.
+/// The logs have no user agents.
 pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     let has_lines = |input: &&Input| input.tally.parsed_lines() > 0;
     let lacks_user_agent = |input: &Input| {
@@ -96,7 +96,7 @@ pub(super) fn no_user_agents(audit: &ReportModel) -> Option<String> {
     })
 }
 
-/// Crawlers came, and of no origin that they asked a robots.txt is known.
+/// There are crawlers, but no robots.txt of their origins.
 fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     let total = audit.total();
     let not_ruled = total.robots_txt_requests + total.unknown + total.no_path;
@@ -117,7 +117,7 @@ fn nothing_known(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
     Some(without_robots_txt(origins, rulings))
 }
 
-/// Requests to origins of which no robots.txt is known.
+/// Requests to origins without a known robots.txt.
 pub(super) fn unknown_origins(audit: &ReportModel) -> BTreeMap<&str, u64> {
     let mut origins: BTreeMap<&str, u64> = BTreeMap::new();
     for (origin, _, tally) in audit.actors() {

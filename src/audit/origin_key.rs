@@ -1,4 +1,4 @@
-//! Where a request was addressed, as far as its log says.
+//! The origin of a request, as far as its log has it.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub enum OriginKey {
     Unnamed,
     /// A host that cannot exist: written `(invalid)`.
     Invalid,
-    /// All places past the cap: written `(others)`.
+    /// All origins beyond the limit: written `(others)`.
     Others,
     /// A proper origin.
     Origin(Origin),
 }
 
 impl OriginKey {
-    /// The host in canonical form; `None` where none is known.
+    /// The host in canonical form; `None` if none is known.
     pub fn host(&self) -> Option<&str> {
         match self {
             OriginKey::Origin(origin) => Some(origin.host()),
@@ -69,7 +69,7 @@ impl StableHash for OriginKey {
     }
 }
 
-/// Whether a place may be folded into `(others)`.
+/// Whether an origin may be folded into `(others)`.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum OriginRank {
     /// The user named it.
@@ -79,7 +79,7 @@ pub enum OriginRank {
 }
 
 impl OriginRank {
-    /// Of `origin_key`, which may be folded if it `is_stranger`.
+    /// The rank of `origin_key`, which may be folded if it `is_stranger`.
     pub fn new(origin_key: &OriginKey, is_stranger: bool) -> OriginRank {
         match is_stranger {
             true => OriginRank::Stranger(origin_key.stable_hash()),

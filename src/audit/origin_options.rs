@@ -1,29 +1,29 @@
-//! What the user says of origins: that of records without a host, that in the
-//! name of a file, and the other names of a host.
+//! The settings for origins: the origin of records without a host, origins in file names, and
+//! aliases of hosts.
 
 use regex_automata::meta::Regex;
 
 use crate::url::origin::{Origin, canonical_host};
 
-/// What the user says of origins.
+/// The settings for origins.
 #[derive(Clone, Debug, Default)]
 pub struct OriginOptions {
-    /// Of records that name no host.
+    /// The origin of records without a host.
     pub origin: Option<Origin>,
-    /// Where there is no such: what the names of files say.
+    /// If there is none: the pattern for origins in file names.
     pub from_path: Option<FromPath>,
-    /// Other names.
+    /// Aliases.
     pub aliases: Aliases,
 }
 
-/// A pattern that takes an origin out of the name of a file.
+/// A pattern for an origin in the name of a file.
 #[derive(Clone, Debug)]
 pub struct FromPath(Regex);
 
-/// What a file's name says of the origin of its records.
+/// The origin in the name of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Captured {
-    /// As it stands there.
+    /// The host as written.
     pub host: String,
     /// `http` or `https`.
     pub scheme: Option<String>,
@@ -35,7 +35,7 @@ impl FromPath {
     /// Reads a regular expression with a group `host`, and maybe groups `scheme` and `port`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the mistake.
     pub fn parse(pattern: &str) -> Result<FromPath, String> {
         let regex = Regex::new(pattern).map_err(|err| match err.syntax_error() {
             Some(syntax) => syntax.to_string(),
@@ -53,7 +53,7 @@ impl FromPath {
         }
     }
 
-    /// What `name` says; `None` where the pattern does not occur in it, or with an impossible port.
+    /// The origin in `name`; `None` if the pattern does not match, or the port is not valid.
     pub fn captured(&self, name: &str) -> Option<Captured> {
         let mut captures = self.0.create_captures();
         self.0.captures(name, &mut captures);
@@ -67,13 +67,13 @@ impl FromPath {
     }
 }
 
-/// Other names of hosts and origins, each with the proper one.
+/// Aliases of hosts and origins, each with the canonical one.
 #[derive(Clone, Debug, Default)]
 pub struct Aliases(Vec<(Named, Named)>);
 
 #[derive(Clone, Debug)]
 enum Named {
-    /// Whatever its scheme and port.
+    /// A host under any scheme and port.
     Host(String),
     Origin(Origin),
 }
@@ -82,7 +82,7 @@ impl Aliases {
     /// Adds `alias=name`, each a host or an origin.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of the mistake.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let (alias, name) = text.split_once('=').ok_or("'=' is missing")?;
         let name = named(name)?;
@@ -90,8 +90,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// The proper name of `origin`, if it is an alias; what is given for an origin wins over what
-    /// is given for its host. Not followed further.
+    /// The canonical origin of `origin`, if it is an alias. An alias of an origin takes precedence
+    /// over one of its host. Aliases of aliases are not followed.
     pub fn resolve(&self, origin: &Origin) -> Option<Origin> {
         let aliases = || self.0.iter().filter(|(alias, _)| alias.covers(origin));
         let of_origin = aliases().find(|(alias, _)| matches!(alias, Named::Origin(_)));
@@ -104,7 +104,7 @@ impl Aliases {
         }
     }
 
-    /// Whether the user named `origin` as what something else is an alias of.
+    /// Whether `origin` is the target of an alias.
     pub fn is_name(&self, origin: &Origin) -> bool {
         self.0.iter().any(|(_, name)| name.covers(origin))
     }

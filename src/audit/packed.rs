@@ -12,7 +12,7 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use crate::error::{Error, Result};
 
-/// The quickest level that still finds repeated field names: such files are written at each run.
+/// The fastest level that still compresses repeated field names.
 const LEVEL: i32 = 1;
 
 /// Bytes of most headers and bodies, before they are compressed.
@@ -34,15 +34,15 @@ fn first_line_end(frames: &[u8]) -> String {
     format!("{:032x}\n", xxh3_128(frames))
 }
 
-/// All of the file at `path`; `what` it should be.
+/// The whole file at `path`; `what` is its kind, for errors.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn read_file(what: &str, path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|err| Error::io(&format!("cannot read {what}"), path, err))
 }
 
-/// The header and the body in what comes after `magic`; `None` where that is damaged.
+/// The header and the body after `magic`; `None` if they are damaged.
 pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
     let first_line_bytes = memchr(b'\n', after_magic)? + 1;
     let (first_line, frames) = after_magic.split_at(first_line_bytes);
@@ -60,7 +60,7 @@ fn packed<T: Serialize>(value: &T) -> Vec<u8> {
     packer.compress(&bytes).expect("the frame has room for the worst case")
 }
 
-/// What is packed in `frame`; `None` where that is damaged.
+/// The value in `frame`; `None` if it is damaged.
 pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
     let size = get_frame_content_size(frame).ok()??;
     if size > PART_BYTES_MAX {

@@ -1,21 +1,21 @@
-//! Whether a log was understood: the share of its lines that are records.
+//! Whether a log was understood: the share of parsed lines.
 //!
-//! Lines that are skipped count on neither side. A report on a log that was not
-//! understood would say that nothing happened, so there is none.
+//! Skipped lines do not count. There is no report on a log that was not understood, because it
+//! would show no requests.
 
 use crate::logs::{json::proposal::proposal, reject::Reject};
 
 use super::input_tally::{Input, RejectTally};
 use super::tally::Tally;
 
-/// Fewer rejected lines never fail a file: of a log with three lines one may be odd.
+/// Fewer rejected lines never fail a file: a short log may have an odd line.
 const REJECTS_MIN: u64 = 5;
 
 /// Files that one message describes.
 const DESCRIBED_MAX: usize = 3;
 
-/// Why the lines of `tally` were not understood, if so: a file of which fewer than `percent_min`
-/// percent could be read, or no line of any file.
+/// Why the logs of `tally` were not understood, if so: less than `percent_min` percent of the lines
+/// of a file, or no line of any file, was parsed.
 pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     let inputs = tally.inputs();
     let is_low = |input: &&Input| is_low(input, percent_min);
@@ -48,7 +48,7 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
     Some(text)
 }
 
-/// Whether a file of which so many lines are records, and so many none, was not understood.
+/// Whether a file with these numbers of parsed and rejected lines was not understood.
 pub fn falls_short(parsed: u64, rejected: u64, percent_min: f64) -> bool {
     rejected >= REJECTS_MIN && percent_of(parsed, rejected) < percent_min
 }
@@ -84,7 +84,7 @@ fn described(input: &Input) -> String {
     text
 }
 
-/// What to say of the keys of a JSON log that was not understood.
+/// A proposal for the keys of a JSON log that was not understood.
 fn json_proposal(input: &Input) -> Option<String> {
     let samples = input.rejects().filter_map(|(_, rejects)| rejects.sample.as_ref());
     samples.min().and_then(|(_, line)| proposal(line))

@@ -1,4 +1,4 @@
-//! What must be known of the logs before anything is judged: one common first pass.
+//! The first pass over the logs, before requests are judged.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ use super::{client_key::ClientKey, identities::Identities};
 pub struct Wanted {
     /// Addresses to be looked up (`--verify-dns`).
     pub addresses: bool,
-    /// How requests for robots.txt were answered (`--infer-outages`), and by which hosts.
+    /// Answers to requests for robots.txt (`--infer-outages`).
     pub outages: Option<OutageHosts>,
-    /// Origins that crawlers asked (`--fetch`).
+    /// Origins that crawlers requested (`--fetch`).
     pub origins: bool,
 }
 
@@ -31,34 +31,34 @@ impl Wanted {
     }
 }
 
-/// By what the first pass goes.
+/// The settings of a first pass.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstPass<'a> {
-    /// Which origins are the user's.
+    /// The judge, which knows the user's origins.
     pub judge: &'a Judge,
-    /// Who is a crawler.
+    /// The registry of crawlers.
     pub registry: &'a Registry,
-    /// Whose addresses need not be looked up.
+    /// Identities that need no lookup.
     pub identities: &'a Identities,
-    /// What is collected.
+    /// The data to collect.
     pub wanted: Wanted,
-    /// By what clients are distinguished.
+    /// The key for hashes of clients.
     pub client_key: &'a ClientKey,
 }
 
-/// What the first pass collected; `None` where it was not wanted.
+/// The result of a first pass; `None` for data that was not needed.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// Addresses to be looked up, with their requests.
     pub addresses: Option<Bounded<DnsCandidate, u64>>,
     /// How requests for robots.txt were answered.
     pub answers: Option<LogOutages>,
-    /// Origins that crawlers asked.
+    /// Origins that crawlers requested.
     pub origins: Option<AskedOrigins>,
 }
 
-/// Origins that crawlers asked. Those that the user named are all kept; of strangers those of
-/// smallest hash, as many as a tally tells apart.
+/// Origins that crawlers requested. All origins that the user named are kept, and of the others
+/// those with the smallest hashes, up to the limit of a tally.
 #[derive(Clone, Debug)]
 pub struct AskedOrigins {
     pub(super) named: BTreeSet<Origin>,
@@ -66,7 +66,8 @@ pub struct AskedOrigins {
 }
 
 impl Collected {
-    /// Nothing yet of what is `wanted`; at most `strangers_max` origins that the user did not name.
+    /// An empty collection of the `wanted` data, with at most `strangers_max` origins that the user
+    /// did not name.
     pub fn new(wanted: Wanted, strangers_max: usize) -> Collected {
         Collected {
             addresses: wanted.addresses.then(|| Bounded::new(CANDIDATES_MAX)),
@@ -96,7 +97,7 @@ impl AskedOrigins {
         }
     }
 
-    /// All of them.
+    /// All origins.
     pub fn into_set(self) -> BTreeSet<Origin> {
         let (strangers, _) = self.strangers.into_parts();
         strangers.map(|(origin, ())| origin).chain(self.named).collect()

@@ -1,11 +1,9 @@
-//! Who had read robots.txt before a violation, and how long before.
+//! Fetches of robots.txt before a violation, and their ages.
 //!
-//! For each violation the question is asked of the crawler itself first, then
-//! of the other crawlers of its operator, who may share copies. Only successful fetches of
-//! the same origin and of the same identity class count: a spoofed crawler knows
-//! nothing of what its namesake has read, and nobody shares with it. All is
-//! resolved by the minute, after everything is merged; within one minute the
-//! successful fetch counts as earlier.
+//! For each violation, fetches of the crawler itself are checked first, then those of the other
+//! crawlers of its operator, which may share copies. Only successful fetches of the same origin by
+//! the same identity class count. Times are compared by the minute, after everything is merged;
+//! within one minute the fetch counts as earlier.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
@@ -14,22 +12,22 @@ use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
 use super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use crate::merge::merge_fields;
 
-/// Violations by who had read robots.txt before: each is one of the first four.
+/// Violations by earlier fetches of robots.txt: each is one of the first four.
 #[derive(Clone, Debug, Default)]
 pub struct PriorFetchCounts {
     /// The crawler itself had.
     pub prior_fetch_own: u64,
-    /// It had not, but another crawler of its operator had.
+    /// It had not, but another crawler of its operator had fetched it.
     pub prior_fetch_operator: u64,
     /// Neither had, as far as these logs show.
     pub prior_fetch_none: u64,
-    /// The times of requests were given up, so that nobody can say.
+    /// Unknown, because the times of requests were not kept.
     pub prior_fetch_unknown: u64,
-    /// Of `prior_fetch_none`: the crawler had asked for robots.txt, but that was no successful fetch.
+    /// Part of `prior_fetch_none`: the crawler had requested robots.txt without success.
     pub prior_fetch_failed: u64,
-    /// Of those that were read: the last successful fetch before was answered 200.
+    /// Part of the violations after a fetch: the last successful fetch had the answer 200.
     pub last_fetch_200: u64,
-    /// Of those that were read: the last successful fetch before was answered 304.
+    /// Part of the violations after a fetch: the last successful fetch had the answer 304.
     pub last_fetch_304: u64,
     /// Violations by the age of that successful fetch in minutes.
     ages: TimeBuckets,
@@ -38,11 +36,11 @@ pub struct PriorFetchCounts {
 /// How old the last successful fetch before a violation was, in minutes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ages {
-    /// Of the violation soonest after a successful fetch.
+    /// The shortest time from a successful fetch to a violation.
     pub min: u64,
-    /// No more than this for at least half of the violations.
+    /// The median.
     pub median: u64,
-    /// Of the violation longest after a successful fetch.
+    /// The longest time from a successful fetch to a violation.
     pub max: u64,
 }
 
@@ -63,7 +61,7 @@ impl PriorFetchCounts {
             && self.prior_fetch_failed <= self.prior_fetch_none
     }
 
-    /// The ages of successful fetches; `None` where nothing had been read.
+    /// The ages of successful fetches; `None` if there were none.
     pub fn ages(&self) -> Option<Ages> {
         let ages: Vec<(i64, u64)> = self.ages.buckets().collect();
         let minutes = |&(age, _): &(i64, u64)| age.unsigned_abs();
@@ -99,7 +97,7 @@ merge_fields!(PriorFetchCounts {
     ages,
 });
 
-/// Who fetched the robots.txt of one origin, and when.
+/// The fetches of the robots.txt of one origin, by crawler.
 #[derive(Debug)]
 pub struct OriginFetches<'a> {
     crawlers: &'a [Crawler],
@@ -111,7 +109,7 @@ struct ActorFetches {
     actor: Actor,
     /// When it read, ascending.
     fetches: Vec<SuccessfulFetch>,
-    /// When it first asked for robots.txt, whatever the answer.
+    /// The first request for robots.txt, with any answer.
     first_asked: Option<i64>,
     times: Times,
 }
@@ -133,14 +131,14 @@ enum Answer {
 #[derive(Debug)]
 pub struct KnownFetches<'a> {
     own: &'a ActorFetches,
-    /// Of the other crawlers of its operator, ascending.
+    /// Fetches of the other crawlers of its operator, ascending.
     operator: Vec<SuccessfulFetch>,
     /// Whether all of those crawlers' successful fetches are known.
     operator_times: Times,
 }
 
 impl<'a> OriginFetches<'a> {
-    /// Who read the robots.txt of an origin, of which these are the rows.
+    /// The fetches of the robots.txt of an origin with these rows.
     pub fn new(rows: &[(Actor, CrawlerTally)], crawlers: &'a [Crawler]) -> OriginFetches<'a> {
         let actor_fetches = |(actor, tally): &(Actor, CrawlerTally)| ActorFetches {
             actor: *actor,
@@ -151,7 +149,7 @@ impl<'a> OriginFetches<'a> {
         OriginFetches { crawlers, actors: rows.iter().map(actor_fetches).collect() }
     }
 
-    /// What `actor`, who is one of them, could know.
+    /// The fetches that `actor` could know.
     pub fn known_fetches(&self, actor: Actor) -> KnownFetches<'_> {
         let own = self.actors.iter().find(|actor_fetches| actor_fetches.actor == actor);
         let own = own.expect("only those who were given are asked for");
@@ -178,7 +176,7 @@ impl<'a> OriginFetches<'a> {
 }
 
 impl KnownFetches<'_> {
-    /// Who had read before the violations of `minutes`, of which there are `requests`.
+    /// The earlier fetches for `requests` violations in `minutes`.
     pub fn before(&self, minutes: &TimeBuckets, requests: u64) -> PriorFetchCounts {
         let mut prior_fetches = PriorFetchCounts::default();
         if self.own.times == Times::GivenUp {

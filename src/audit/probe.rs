@@ -1,4 +1,4 @@
-//! A look at the beginning of a log: what format it has, and which lines are none of it.
+//! Examines the beginning of a log: its format, and its rejected lines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,35 +11,35 @@ use crate::logs::detect::{Detection, Hints, detect};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LineContent, format::Format, record::Scratch};
 
-/// Lines that are shown of those that are no records.
+/// The most rejected lines that are shown.
 const SHOWN_MAX: usize = 3;
 
-/// Bytes that are shown of each.
+/// The most bytes that are shown of each.
 const SHOWN_BYTES_MAX: usize = 512;
 
-/// What the beginning of a log says.
+/// The result of examining the beginning of a log.
 #[derive(Debug)]
 pub struct Probe {
-    /// What was chosen, and why.
+    /// The detected format, with the reason.
     pub detection: Detection,
-    /// Lines that were looked at: those in the first `HEAD_BYTES_MAX` bytes.
+    /// The lines in the first `HEAD_BYTES_MAX` bytes.
     pub lines: u64,
-    /// Of these, lines that are records; each was read in full, as a crawler's line is.
+    /// Parsed lines; each was parsed in full, as a crawler's line is.
     pub records: u64,
-    /// Lines that are not meant to be records, by reason.
+    /// Skipped lines, by reason.
     pub skipped: BTreeMap<Skip, u64>,
-    /// Lines that are none, by reason.
+    /// Rejected lines, by reason.
     pub rejected: BTreeMap<Reject, u64>,
-    /// The first of those: number, reason, beginning.
+    /// The first rejected lines: number, reason, beginning.
     pub shown: Vec<(u64, Reject, Box<[u8]>)>,
-    /// Why no more could be read, if so.
+    /// The damage that ended the read, if any.
     pub damage: Option<String>,
 }
 
-/// Looks at the beginning of `source`.
+/// Examines the beginning of `source`.
 ///
 /// # Errors
-/// Where it cannot be opened.
+/// If it cannot be opened.
 pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
     let opened = open(source, &Arc::default())?;
     let mut chunks = Chunks::new(FileId::from_index(0), opened, HEAD_BYTES_MAX);
@@ -76,7 +76,7 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
 }
 
 impl Probe {
-    /// Lines that are no records, for any reason.
+    /// All rejected lines.
     pub fn rejected_lines(&self) -> u64 {
         self.rejected.values().sum()
     }

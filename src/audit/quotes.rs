@@ -14,17 +14,17 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 use super::tally::header::{Header, RobotsVersion};
 use super::tally::rulings::Rulings;
 
-/// A version of a robots.txt that was looked at, and what is kept of its text.
+/// A version of a robots.txt that was used, and the kept part of its text.
 #[derive(Clone, Debug)]
 pub struct UsedRobots {
     /// Its number in the tally.
     pub id: RobotsId,
-    /// Its digest and sizes, and what it says, where rows name lines of it.
+    /// Its digest and sizes, and its text if rows quote it.
     pub version: RobotsVersion,
 }
 
 impl UsedRobots {
-    /// What it says, where rows name lines of it.
+    /// Its text, if rows quote it.
     pub fn text(&self) -> Option<&ParsedRobotsTxt> {
         self.version.body.as_ref().map(|body| &**body.text())
     }
@@ -41,18 +41,18 @@ impl UsedRobots {
 /// By version and crawler: the product token that bound it.
 type Groups = HashMap<(RobotsId, CrawlerId), Box<[u8]>>;
 
-/// Reads the lines that are named of the versions in a header.
+/// Looks up quoted lines in the versions of a header.
 #[derive(Debug)]
 pub struct Quotes<'a> {
     header: &'a Header,
-    /// By crawler.
+    /// The profiles, by crawler.
     profiles: Vec<CrawlerProfile>,
     /// The product token that bound a crawler, or `*`.
     groups: RefCell<Groups>,
 }
 
 impl<'a> Quotes<'a> {
-    /// Of the versions in `header`.
+    /// Quotes of the versions in `header`.
     pub fn new(header: &'a Header) -> Quotes<'a> {
         let profile = |crawler: &Crawler| match header.rulings.includes_unbound {
             true => CrawlerProfile::new(crawler).unbound(),
@@ -70,7 +70,7 @@ impl<'a> Quotes<'a> {
     /// The rule that `rule` names, as it bound `crawler`.
     ///
     /// # Errors
-    /// Where there is no such rule: the tally is damaged.
+    /// If there is no such rule: the tally is damaged.
     pub fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
         let text = self.text(rule.robots)?;
         let digest = self.header.robots[rule.robots.index()].digest;
@@ -86,20 +86,20 @@ impl<'a> Quotes<'a> {
         })
     }
 
-    /// The Crawl-delay that version `robots` asks `crawler` for.
+    /// The Crawl-delay for `crawler` in version `robots`.
     ///
     /// # Errors
-    /// Where there is no such version: the tally is damaged.
+    /// If there is no such version: the tally is damaged.
     pub fn crawl_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Result<Option<AskedDelay>> {
         let text = self.text(robots)?;
         let digest = self.header.robots[robots.index()].digest;
         Ok(AskedDelay::new(text, digest, &self.profiles[crawler.index()]))
     }
 
-    /// The version of `digest`, with its text where that was kept.
+    /// The version with `digest`, with its text if it was kept.
     ///
     /// # Errors
-    /// Where there is no such version: the tally is damaged.
+    /// If there is no such version: the tally is damaged.
     pub fn used(&self, digest: Digest) -> Result<UsedRobots> {
         let versions = &self.header.robots;
         let at = versions.binary_search_by_key(&digest, |known| known.digest);
@@ -109,10 +109,10 @@ impl<'a> Quotes<'a> {
         Ok(UsedRobots { id: RobotsId::from_index(at), version: versions[at].clone() })
     }
 
-    /// What version `robots` says.
+    /// The text of version `robots`.
     ///
     /// # Errors
-    /// Where its bytes were not kept: the tally is damaged.
+    /// If its bytes were not kept: the tally is damaged.
     fn text(&self, robots: RobotsId) -> Result<&'a ParsedRobotsTxt> {
         let version = self.header.robots.get(robots.index());
         let body = version.and_then(|version| version.body.as_ref()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Whether a crawler had read robots.txt before it asked for anything else.
+//! Whether a crawler fetched robots.txt before other requests.
 //!
 //! Lines come in any order, so requests are kept by the minute and resolved at
 //! the end; within one minute the successful fetch counts as the earlier.
@@ -11,7 +11,7 @@ use super::sums::{Span, Statuses, is_default};
 use super::time_buckets::TimeBuckets;
 use crate::merge::{Merge, merge_fields};
 
-/// When a crawler asked for robots.txt and got it, and what it asked for before.
+/// The robots.txt fetches of a crawler, and its earlier requests.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct FetchTally {
@@ -27,14 +27,14 @@ pub struct FetchTally {
     /// When it read robots.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Span>,
-    /// Successful fetches that were answered 200, by minute.
+    /// Fetches with the answer 200, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub read_200: TimeBuckets,
-    /// Successful fetches that were answered 304, by minute.
+    /// Fetches with the answer 304, by minute.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub read_304: TimeBuckets,
-    /// Other requests by minute, for minutes before the first successful fetch that is known so far: at
-    /// most 1,440 for each day.
+    /// Other requests by minute, before the first successful fetch known so far: at most 1,440
+    /// minutes per day.
     #[serde(skip_serializing_if = "TimeBuckets::is_empty")]
     pub waiting: TimeBuckets,
 }
@@ -58,15 +58,14 @@ impl FetchTally {
         }
     }
 
-    /// Counts a request for anything else.
+    /// Counts another request.
     pub fn count_other(&mut self, time: UtcTime) {
         if self.is_before_first_fetch(time.unix_minute()) {
             self.waiting.add(time.unix_minute(), 1);
         }
     }
 
-    /// Requests for anything else in minutes before that of the first successful fetch;
-    /// all of them, if robots.txt was never read.
+    /// Other requests in minutes before the first successful fetch; all of them if there was none.
     pub fn requests_before_first_fetch(&self) -> u64 {
         self.waiting.total()
     }
@@ -96,7 +95,8 @@ mod tests {
         UtcTime::from_unix_seconds(minute * 60 + second).unwrap()
     }
 
-    /// `r` reads and `x` asks for something else, each in its minute; a cut splits it between workers.
+    /// `r` is a fetch and `x` another request, each in its minute; a cut splits them between
+    /// workers.
     #[track_caller]
     fn check(events: &[(char, i64)], expected_before: u64) {
         for cut in 0..=events.len() {

@@ -1,5 +1,5 @@
-//! From the host that a record names to its place in the report and the
-//! robots.txt that governs it. Asked once for each distinct host, then remembered.
+//! Maps the host of a record to its origin and its robots.txt. Each distinct host is looked up once
+//! and then cached.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -17,43 +17,43 @@ use super::origin_options::{Captured, OriginOptions};
 /// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.
 const REMEMBERED_MAX: usize = 1 << 14;
 
-/// Host names longer than this are asked for anew each time.
+/// The longest host name that is cached, in bytes.
 const REMEMBERED_BYTES_MAX: usize = 256;
 
-/// Where a request was addressed.
+/// An origin of requests.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// What the report calls it.
+    /// Its name in reports.
     pub origin_key: Arc<OriginKey>,
     /// Whether it may be folded into `(others)`.
     pub origin_rank: OriginRank,
-    /// What governs it, and when; `None` where nothing is known.
+    /// The history of its robots.txt; `None` if nothing is known.
     pub known: Option<Arc<OriginHistory>>,
-    /// Who says that the request was addressed there.
+    /// The source of the origin.
     pub host_source: HostSource,
 }
 
-/// A site in one worker's memory. Good until that forgets, which [`Sites::generation`] tells.
+/// The id of a site in one worker's cache, valid until [`Sites::generation`] changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SiteId(u32);
 
 impl SiteId {
-    /// Of records that name no host.
+    /// The origin of records without a host.
     const DEFAULT: SiteId = SiteId(0);
 
-    /// Into the list of sites.
+    /// The index in the list of sites.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Hosts that are remembered as records name them, a power of two.
+/// The most cached hosts, a power of two.
 const RECENT: usize = 256;
 
 /// The host of one record.
 #[derive(Clone, Debug)]
 struct RecentHost {
-    /// Empty where there is none.
+    /// Empty without a host.
     host: Vec<u8>,
     port: Option<u16>,
     scheme: Option<Scheme>,
@@ -65,27 +65,27 @@ impl RecentHost {
         RecentHost { host: Vec::new(), port: None, scheme: None, site: SiteId::DEFAULT };
 }
 
-/// One worker's memory of hosts.
+/// One worker's cache of hosts.
 #[derive(Debug)]
 pub struct Sites<'a> {
     judge: &'a Judge,
-    /// What the user says.
+    /// The settings of the user.
     naming: &'a OriginOptions,
-    /// What the name of the file says from which lines come now.
+    /// The origin in the name of the current file.
     from_path: Option<Captured>,
     /// By [`SiteId`].
     sites: Vec<Site>,
     own: HashMap<Box<[u8]>, SiteId, RandomState>,
     foreign: HashMap<Box<[u8]>, SiteId, RandomState>,
     key: Vec<u8>,
-    /// Hosts of records, with port and scheme, each where its hash says.
+    /// A hash table of hosts, with port and scheme.
     recent: Vec<RecentHost>,
     /// How often all was forgotten.
     pub generation: u64,
 }
 
 impl<'a> Sites<'a> {
-    /// Of a judge's origins, under the names that the user gives them.
+    /// The sites of a judge's origins, with the user's aliases.
     pub fn new(judge: &'a Judge, naming: &'a OriginOptions) -> Sites<'a> {
         let mut sites = Sites {
             judge,
@@ -111,17 +111,17 @@ impl<'a> Sites<'a> {
         sites
     }
 
-    /// The site of an id that was given out since the last time all was forgotten.
+    /// The site of an id of this generation.
     pub fn get(&self, id: SiteId) -> &Site {
         &self.sites[id.index()]
     }
 
-    /// Goes on to lines of a file whose name says so much. What `--origin` says wins over it.
+    /// Switches to a file with this origin in its name. `--origin` takes precedence.
     pub fn turn_to(&mut self, from_path: Option<&Captured>) {
         if self.from_path.as_ref() != from_path {
             self.from_path = from_path.cloned();
         }
-        // The one place where forgetting is safe: nobody holds an id between two chunks.
+        // The cache can be cleared here, because no ids are in use between two chunks.
         if self.sites.len() > REMEMBERED_MAX {
             self.sites.truncate(1);
             self.own.clear();
@@ -131,8 +131,8 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Where a record was addressed, by its own fields; where these name no host, by what the
-    /// user says.
+    /// The site of a record by its own fields, or by the settings of the user if these have no
+    /// host.
     pub fn own(
         &mut self,
         host: Option<&[u8]>,
@@ -170,7 +170,7 @@ impl<'a> Sites<'a> {
         let origin = match scheme {
             "" => self.origin_of_any_scheme(host, port),
             scheme => {
-                // The other scheme's own port is that of a server behind whoever encrypts.
+                // The default port of the other scheme belongs to a server behind a TLS proxy.
                 let port = port.filter(|&port| port != if scheme == "https" { 80 } else { 443 });
                 Origin::new(scheme.as_bytes(), host, port)
             }
@@ -180,7 +180,7 @@ impl<'a> Sites<'a> {
         site
     }
 
-    /// Where a record was addressed whose target names its own origin; `own` is what else it says.
+    /// The site of a record whose target has its own origin; `own` is the site by its fields.
     pub fn absolute(&mut self, scheme: &[u8], authority: &[u8], own: SiteId) -> SiteId {
         let own_origin_key = Arc::clone(&self.get(own).origin_key);
         let own_host = own_origin_key.host();
@@ -205,7 +205,7 @@ impl<'a> Sites<'a> {
         SiteId(id)
     }
 
-    /// What is known of a place of ours.
+    /// The site of an own host.
     pub fn of_origin_key(&self, origin_key: &OriginKey) -> Site {
         match origin_key {
             OriginKey::Unnamed => {
@@ -236,8 +236,8 @@ impl<'a> Sites<'a> {
         Site { origin_key: Arc::new(origin_key), origin_rank, known, host_source }
     }
 
-    /// A host and a port do not tell the scheme. Port 443 is https and port 80 http; else
-    /// it is whichever the user names for that host and port, and http where that says nothing.
+    /// A host and a port do not determine the scheme. Port 443 is https and port 80 http. For other
+    /// ports it is the scheme that the user names for this host and port, or http.
     fn origin_of_any_scheme(&self, host: &[u8], port: Option<u16>) -> Option<Origin> {
         let http = Origin::new(b"http", host, port)?;
         let https = Origin::new(b"https", host, port)?;

@@ -6,38 +6,39 @@ use super::quotes::{Quotes, UsedRobots};
 use super::tally::counts::OriginRows;
 use crate::judge::snapshot_history::SnapshotInForce;
 
-/// Origins whose snapshots are told; of the others it is told how many there are.
+/// The most origins whose snapshots are listed; the others are only counted.
 pub const ORIGINS_LISTED_MAX: usize = 1000;
 
-/// Snapshots that are told of one origin, the earliest; of the others it is told how many there are.
+/// The most snapshots that are listed for one origin, the earliest ones; the others are only
+/// counted.
 pub const SNAPSHOTS_LISTED_MAX: usize = 100;
 
 /// The snapshots that were judged by.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshots {
-    /// In the order of their names.
+    /// Ordered by name.
     pub origins: Vec<OriginSnapshots>,
-    /// All that were judged by a history.
+    /// The number of origins with a history.
     pub origins_total: usize,
 }
 
-/// Those of one origin.
+/// The snapshots of one origin.
 #[derive(Clone, Debug)]
 pub struct OriginSnapshots {
     /// The origin.
     pub origin: String,
-    /// In the order of their times.
+    /// Ordered by time.
     pub snapshots: Vec<SnapshotInForce>,
-    /// All that decided.
+    /// The number of snapshots that decided.
     pub snapshots_total: usize,
 }
 
 impl Snapshots {
-    /// Adds what was in force between the first and the last request of an origin, and puts each
-    /// version of robots.txt among that into `robots`, by name.
+    /// Adds the snapshots in force between the first and the last request of an origin, and adds
+    /// their versions of robots.txt to `robots`, by name.
     ///
     /// # Errors
-    /// Where the tally is damaged.
+    /// If the tally is damaged.
     pub(super) fn add(
         &mut self,
         of: &OriginRows,

@@ -1,4 +1,4 @@
-//! Counts of requests: by verdict, by status, and over what time.
+//! Counts of requests by verdict and status, and their time span.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ macro_rules! counts {
             /// How many there are.
             pub const COUNTS: usize = [$(stringify!($count)),*].len();
 
-            /// Those that `counts` gave.
+            /// From the result of `counts`.
             pub fn of_counts(counts: [u64; $name::COUNTS]) -> $name {
                 let [$($count),*] = counts;
                 $name { $($count),* }

@@ -17,7 +17,7 @@ pub struct UnknownCrawler {
     pub user_agent: Vec<u8>,
     /// Its requests.
     pub tally: UserAgentTally,
-    /// The name that it gives itself; empty where none was found.
+    /// The name that it gives itself; empty if none was found.
     pub token: Vec<u8>,
     /// The robots.txt files that name this token.
     pub robots_naming: u64,

@@ -42,9 +42,9 @@ pub enum Compared {
 pub struct ChangeKey {
     /// Which way.
     pub change: WhatIfChange,
-    /// Line of the draft that would decide; `None` where no rule of it does.
+    /// Line of the draft that would decide; `None` if no rule of it does.
     pub draft_line: Option<u32>,
-    /// The rule that decided; `None` where none did.
+    /// The rule that decided; `None` if none did.
     pub present: Option<RuleRef>,
 }
 
@@ -86,7 +86,7 @@ impl Draft {
     /// The draft that was given to `judge` by hand, as one file.
     ///
     /// # Errors
-    /// Where it was given something else.
+    /// If it was given something else.
     pub fn new(judge: Judge, scope: DraftScope) -> Result<Draft> {
         let source = judge.source(None).unwrap_or_default();
         let robots = judge
@@ -96,8 +96,8 @@ impl Draft {
         Ok(Draft { judge, robots, summary })
     }
 
-    /// What the draft would do to a request to `origin_key` for `path`, on which there was this verdict;
-    /// `None` where it is not to be compared.
+    /// What the draft would do to a request to `origin_key` for `path`, on which there was this
+    /// verdict; `None` if it is not to be compared.
     pub fn compare(
         &self,
         origin_key: &OriginKey,

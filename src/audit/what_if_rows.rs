@@ -33,7 +33,7 @@ pub struct WhatIf {
 pub struct WhatIfRow {
     /// The `origin` column.
     pub origin: String,
-    /// Who.
+    /// The crawler and its identity.
     pub actor: Actor,
     /// Requests that were compared.
     pub judged: u64,
@@ -48,9 +48,9 @@ pub struct WhatIfRow {
 pub struct ChangedVerdict {
     /// Which way.
     pub change: WhatIfChange,
-    /// The rule of the draft; `None` where none of it would decide.
+    /// The rule of the draft; `None` if none of it would decide.
     pub draft: Option<DecidingRule>,
-    /// The rule that decided; `None` where none did.
+    /// The rule that decided; `None` if none did.
     pub present: Option<DecidingRule>,
     /// The requests.
     pub tally: ChangeTally,
@@ -59,7 +59,7 @@ pub struct ChangedVerdict {
 /// Compared requests by what a draft would do to them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct WhatIfSums {
-    /// All of them.
+    /// All origins.
     pub judged: u64,
     /// Allowed so far.
     pub newly_disallowed: u64,
@@ -73,7 +73,7 @@ impl WhatIf {
     /// Takes what was counted out of `audited`.
     ///
     /// # Errors
-    /// Where it must be said which origin the draft is for, or sums that must hold do not.
+    /// If it must be said which origin the draft is for, or sums that must hold do not.
     pub(super) fn new(
         audited: &mut [ActorRow],
         draft: &DraftSummary,

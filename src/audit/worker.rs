@@ -55,31 +55,31 @@ pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
 /// What all workers share.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// Who is a crawler.
+    /// The registry of crawlers.
     pub registry: &'a Registry,
     /// What is forbidden.
     pub judge: &'a Judge,
-    /// What is made of requests from before the first snapshot of a robots.txt.
+    /// How requests before the first snapshot of a robots.txt are judged.
     pub before_first: BeforeFirst,
-    /// Where days begin.
+    /// The time zone of days.
     pub zone: &'a Zone,
-    /// Lines of other times are passed over.
+    /// Lines of other times are skipped.
     pub window: Window,
     /// What the names of the files say of their origins.
     pub from_paths: Box<[Option<Captured>]>,
-    /// Proxies that are believed when they say for whom they ask.
+    /// Proxies whose X-Forwarded-For is trusted.
     pub trusted_proxies: &'a [IpNet],
     /// Who is who they say they are.
     pub identities: &'a Identities,
-    /// A draft of a robots.txt by which requests are judged besides.
+    /// A draft of a robots.txt that requests are also judged by.
     pub draft: Option<&'a Draft>,
     /// What to do with the requests of crawlers.
     pub pass: Pass,
-    /// Makes of clients what is kept of them; `None` where nothing of the kind is collected.
+    /// Makes of clients what is kept of them; `None` if nothing of the kind is collected.
     pub client_key: Option<&'a ClientKey>,
     /// Whether the lines of each day are counted apart.
     pub is_by_day: bool,
-    /// How much is distinguished.
+    /// The limits of a tally.
     pub limits: TallyLimits,
     /// By crawler: the rank of its name.
     pub ranks: Arc<[u16]>,

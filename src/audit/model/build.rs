@@ -1,4 +1,5 @@
-//! From a tally to all that a report says: checked, in order, and with what a reader should know.
+//! Builds the model of a report from a tally: checks the sums, orders the rows, and adds warnings
+//! and notes.
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ impl ReportModel {
     /// Checks the sums of `tally` and puts everything in the order of reports.
     ///
     /// # Errors
-    /// Where sums that must hold do not, or the tally is damaged.
+    /// If sums that must hold do not, or the tally is damaged.
     pub fn new(tally: Tally) -> Result<ReportModel> {
         let inputs = tally.inputs();
         let Tally { header, counts } = tally;
@@ -78,7 +79,7 @@ impl ReportModel {
         Ok(audit)
     }
 
-    /// At `(others)` times are never kept, which its name says; anywhere else it must be told.
+    /// For `(others)`, times are never kept. For other origins, a warning is needed.
     fn times_given_up(&self) -> Option<String> {
         let is_given_up = |row: &&ActorRow| {
             row.tally.times == Times::GivenUp && row.origin != OriginKey::Others.to_string()

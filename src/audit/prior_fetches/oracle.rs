@@ -116,7 +116,7 @@ mod tests {
             tallies.bound_times(1);
         }
 
-        /// What the code under test says, by place, actor and line.
+        /// The result of the code under test, by origin, actor and line.
         fn actual(&self, tallies: Rows) -> BTreeMap<(String, Actor, u32), ColumnCounts> {
             let mut actual = BTreeMap::new();
             let crawlers: Vec<Crawler> =
@@ -224,7 +224,7 @@ mod tests {
                 && pair(left) < 2
         }
 
-        /// Origins that are distinguished, in the order in which times are kept.
+        /// The kept origins, in the order in which times are kept.
         fn kept_origins(&self, requests: &[Request]) -> Vec<usize> {
             let mut seen: Vec<usize> =
                 requests.iter().map(|request| request.origin_index).collect();

@@ -27,13 +27,13 @@ use super::{Tally, counter::Counter, counts::Renumbering, rulings::Rulings};
 pub struct Run<'a> {
     /// What the user asked for, as `run.json` has it.
     pub options: &'a ReportedOptions,
-    /// Who is a crawler.
+    /// The registry of crawlers.
     pub registry: &'a Registry,
     /// What is forbidden.
     pub judge: &'a Judge,
     /// The day whose lines alone were counted, if each day has a tally of its own.
     pub day: Option<Day>,
-    /// What was made of requests from before the first snapshot of a robots.txt.
+    /// How requests before the first snapshot of a robots.txt were judged.
     pub before_first: BeforeFirst,
     /// How identities were verified.
     pub identities: &'a Identities,
@@ -45,7 +45,7 @@ pub struct Run<'a> {
 /// sources.
 ///
 /// # Errors
-/// Where sums that must hold do not.
+/// If sums that must hold do not.
 pub fn tally(
     mut counter: Counter,
     sources: &[Source],

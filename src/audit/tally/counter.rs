@@ -18,7 +18,7 @@ use super::user_agents::UserAgents;
 /// User agents of unknown crawlers that are distinguished; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
 
-/// How much is distinguished.
+/// The limits of a tally.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TallyLimits {
     /// Origins, minutes and hours of rows.
@@ -66,7 +66,7 @@ impl Counter {
     /// Adds `counts`, whose numbers are `numbers` here.
     ///
     /// # Errors
-    /// Where the counts name what their tally does not have.
+    /// If the counts name what their tally does not have.
     pub fn add(&mut self, counts: Counts, numbers: &Renumbering) -> Result<()> {
         for (tally, input) in counts.inputs.into_iter().zip(0..) {
             let input = numbers.input(FileId::from_index(input))?;
@@ -99,7 +99,7 @@ impl Counter {
     /// Everything in order, by the numbers that `numbers` gives. `inputs` is how many there are.
     ///
     /// # Errors
-    /// Where `numbers` lacks one: a mistake in this program.
+    /// If `numbers` lacks one: a mistake in this program.
     pub fn finish(mut self, inputs: usize, numbers: &Renumbering) -> Result<Counts> {
         let mut files = vec![InputTally::default(); inputs];
         for (file, tally) in std::mem::take(&mut self.files) {

@@ -43,13 +43,13 @@ pub struct OriginRows {
 }
 
 impl OriginRows {
-    /// From the first request to the last; `None` where there was none.
+    /// From the first request to the last; `None` if there was none.
     fn span(&self) -> Option<Span> {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 
     /// The history of its robots.txt in `rulings`, and the snapshots that were in force between the
-    /// first and the last request; `None` where it has no history or no request.
+    /// first and the last request; `None` if it has no history or no request.
     pub fn in_force<'a>(
         &self,
         rulings: &'a Rulings,
@@ -73,7 +73,7 @@ pub struct TimesEnd {
     pub identity: Identity,
 }
 
-/// What the numbers of one tally are in another: by number, `None` where it has no such thing.
+/// What the numbers of one tally are in another: by number, `None` if it has no such thing.
 #[derive(Clone, Debug, Default)]
 pub struct Renumbering {
     /// Of inputs.
@@ -88,7 +88,7 @@ impl Renumbering {
     /// The new number of `crawler`.
     ///
     /// # Errors
-    /// Where it has none: the tally is damaged.
+    /// If it has none: the tally is damaged.
     pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
         find(&self.crawlers, crawler.index(), "crawler")
     }

@@ -38,7 +38,7 @@ pub struct CrawlerTally {
     /// Whether minutes and hours are known.
     #[serde(skip_serializing_if = "Times::are_kept")]
     pub times: Times,
-    /// What a draft would change, where one is given.
+    /// The changes by a draft, if one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Box<WhatIfTally>>,
 }

@@ -27,7 +27,7 @@ pub struct Example {
     pub file: FileId,
     /// Line in that file, 1-based.
     pub line: u64,
-    /// What it asked for, as logged, cut to a sensible length.
+    /// The target as logged, cut to a sensible length.
     #[serde(with = "serde_bytes")]
     pub target: Box<[u8]>,
     /// When the snapshot was fetched that decided; `None` where robots.txt is a single file.

@@ -16,13 +16,13 @@ pub const TALLY: &str = "report.tally";
 /// What a tally begins with; the number is that of the form of the file.
 const MAGIC: &[u8] = b"botaudit tally 1 ";
 
-/// What every version begins with.
+/// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
 
 /// The bytes of a tally, not yet unpacked but for its header.
 #[derive(Clone, Debug)]
 pub struct PackedTally {
-    /// What it says of itself.
+    /// The header.
     pub header: Header,
     /// The frame of its counts.
     counts: Vec<u8>,
@@ -39,7 +39,7 @@ impl Tally {
     /// Reads what [`Tally::to_bytes`] wrote; `path` is where it stands.
     ///
     /// # Errors
-    /// Where it is not a tally, is damaged, or is of another version.
+    /// If it is not a tally, is damaged, or is of another version.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Tally> {
         PackedTally::from_bytes(bytes, path)?.unpack(path)
     }
@@ -49,7 +49,7 @@ impl PackedTally {
     /// Reads the tally at `path`, a file or a report directory.
     ///
     /// # Errors
-    /// Where it cannot be read, is not a tally, is damaged, or is of another version.
+    /// If it cannot be read, is not a tally, is damaged, or is of another version.
     pub fn read(path: &Path) -> Result<PackedTally> {
         let file = match path.is_dir() {
             true => path.join(TALLY),
@@ -92,7 +92,7 @@ impl PackedTally {
     /// All of it.
     ///
     /// # Errors
-    /// Where it is damaged.
+    /// If it is damaged.
     pub fn unpack(self, path: &Path) -> Result<Tally> {
         let PackedTally { header, counts, .. } = self;
         let counts = packed::unpacked::<Counts>(&counts)

@@ -27,11 +27,11 @@ pub struct Header {
     pub program: String,
     /// The version of the program that counted.
     pub version: String,
-    /// Of this form.
+    /// The version of the form.
     pub schema_version: u32,
     /// What the user asked for, as `run.json` has it.
     pub options: ReportedOptions,
-    /// Who was a crawler.
+    /// The registry of crawlers.
     pub registry: RegistrySummary,
     /// The days of which lines were counted, where each day has a tally of its own; else none.
     pub days: BTreeSet<Day>,
@@ -73,7 +73,7 @@ pub struct InputSummary {
     pub size_bytes: u64,
     /// Bytes after decompression.
     pub decompressed_bytes: u64,
-    /// The log format; `None` where there was no line to detect it by.
+    /// The log format; `None` if there was no line to detect it by.
     pub format: Option<FormatUsed>,
     /// Lines by which the format was to be detected.
     pub lines_tried: usize,
@@ -118,7 +118,7 @@ pub struct OutageSummary {
     pub hours_near_a_snapshot: u64,
 }
 
-/// A draft of a robots.txt by which requests were judged besides.
+/// A draft of a robots.txt that requests were also judged by.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct DraftSummary {
     /// Its name.

@@ -30,7 +30,7 @@ pub struct RangeSources {
 /// One list.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct RangeListSummary {
-    /// The file in the directory; `None` where there is none.
+    /// The file in the directory; `None` if there is none.
     pub file: Option<String>,
     /// When it was made, to the day, if it says so.
     pub created: Option<UtcTime>,

@@ -14,9 +14,9 @@ pub struct MadeBy<'a> {
     pub name: &'a str,
     /// The version of the program.
     pub version: &'a str,
-    /// Who was a crawler.
+    /// The registry of crawlers.
     pub registry: &'a RegistrySummary,
-    /// What the user asked for.
+    /// The options of the user.
     pub options: &'a ReportedOptions,
 }
 
@@ -24,7 +24,7 @@ impl MadeBy<'_> {
     /// That `other` was made alike, but for the options `exempt`; `advice` is what to do otherwise.
     ///
     /// # Errors
-    /// Where it was not: both names, and what differs.
+    /// If it was not: both names, and what differs.
     pub fn check_same(&self, other: &MadeBy<'_>, exempt: &[&str], advice: &str) -> Result<()> {
         if self.version != other.version {
             let what = "the version of botaudit";

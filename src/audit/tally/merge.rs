@@ -25,8 +25,8 @@ const ADVICE: &str = "audit the logs of one of them again, with the options of t
 /// named twice, or of which there are two copies that are equal in every byte, counts once.
 ///
 /// # Errors
-/// Where one cannot be read, two of them have an input of the same name, or they do not fit
-/// together: another version of the program, another registry, options that change a verdict.
+/// If one cannot be read, two of them have an input of the same name, or they do not fit together:
+/// another version of the program, another registry, options that change a verdict.
 pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
     let mut known = BTreeSet::new();
     let mut packed: Vec<(&Path, PackedTally)> = Vec::new();
@@ -55,7 +55,7 @@ pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
 /// of the same name.
 ///
 /// # Errors
-/// Where one of them is damaged.
+/// If one of them is damaged.
 pub fn continued(earlier: Tally, later: Tally, limits: TallyLimits) -> Result<Tally> {
     let mut header = merged_header([&earlier.header, &later.header].into_iter());
     header.version.clone_from(&later.header.version);

@@ -33,7 +33,7 @@ pub struct Rulings {
 }
 
 impl Rulings {
-    /// What was made of requests from before the first snapshot of a robots.txt.
+    /// How requests before the first snapshot of a robots.txt were judged.
     pub fn before_first(&self) -> BeforeFirst {
         match self.is_unknown_before_first {
             true => BeforeFirst::Unknown,

@@ -1,27 +1,25 @@
 //! Counts by minute or by hour, packed.
 //!
-//! Logs come in any order, so whatever depends on what came first is kept by
-//! the minute and resolved when everything is merged. A bucket takes two bytes
-//! where neighbours follow each other (the distance to the bucket before, and
-//! the count, both as variable-length integers), at most twenty; what was added
-//! last waits unpacked.
+//! Logs come in any order, so counts that depend on order are kept by the minute and resolved after
+//! merging. A bucket is the distance to the bucket before and the count, both as variable-length
+//! integers: two bytes for neighbours, at most twenty. The latest additions are not packed yet.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 
 use crate::merge::Merge;
 
-/// Additions that may always wait unpacked: 256 bytes of them.
+/// The unpacked additions that are always allowed: 256 bytes.
 const WAITING_MIN: usize = 16;
 
-/// Additions that wait unpacked, as a part of the packed buckets: packing stays cheap, however
-/// the buckets are ordered.
+/// The unpacked additions, as a part of the packed buckets. So packing is cheap in any order of
+/// buckets.
 const WAITING_PART: usize = 8;
 
-/// Bytes of a packed bucket whose neighbours are near.
+/// The size of a packed bucket with near neighbours, in bytes.
 const BUCKET_BYTES_USUAL: usize = 2;
 
-/// How often something happened, by bucket of time.
+/// Counts by time bucket.
 #[derive(Clone, Debug, Default)]
 pub struct TimeBuckets {
     /// Distance to the bucket before (the first: its zigzag value), then the count; ascending.
@@ -30,7 +28,7 @@ pub struct TimeBuckets {
     packed_count: usize,
     /// The last bucket that is packed.
     packed_last: i64,
-    /// In the order in which they came; buckets may repeat, also packed ones.
+    /// In the order of arrival; buckets may repeat, also packed ones.
     waiting: Vec<(i64, u64)>,
 }
 
@@ -49,7 +47,7 @@ impl TimeBuckets {
         }
     }
 
-    /// What these come to, in any order; buckets may repeat.
+    /// The sums of these counts, in any order; buckets may repeat.
     pub fn of(buckets: Vec<(i64, u64)>) -> TimeBuckets {
         let mut series = TimeBuckets { waiting: buckets, ..TimeBuckets::default() };
         series.pack();
@@ -68,7 +66,7 @@ impl TimeBuckets {
         Buckets::Unpacked(all.into_iter())
     }
 
-    /// How many buckets hold anything. Takes no more memory than they need from here on.
+    /// The number of buckets with counts. Frees unused memory.
     pub fn len(&mut self) -> usize {
         self.pack();
         self.waiting = Vec::new();
@@ -76,7 +74,7 @@ impl TimeBuckets {
         self.packed_count
     }
 
-    /// Whether nothing was added.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.packed_count == 0 && self.waiting.is_empty()
     }
@@ -125,7 +123,7 @@ impl TimeBuckets {
             add_up(self.packed_buckets(), waiting.drain(..), &mut all);
             self.repack(&all);
         }
-        // The buffer is used again, if it is not much too large by now.
+        // The buffer is reused, unless it is much too large.
         waiting.shrink_to(WAITING_MIN.max(self.packed_count / WAITING_PART));
         self.waiting = waiting;
     }

@@ -1,5 +1,5 @@
-//! User agents that look automated and are no known crawler's, with the name that each gives
-//! itself and how many robots.txt files know that name.
+//! Unknown user agents that look automated, with their declared names and the number of robots.txt
+//! files with these names.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,13 +17,13 @@ pub struct UnknownCrawler {
     pub user_agent: Vec<u8>,
     /// Its requests.
     pub tally: UserAgentTally,
-    /// The name that it gives itself; empty if none was found.
+    /// Its declared name; empty if none was found.
     pub token: Vec<u8>,
     /// The robots.txt files that name this token.
     pub robots_naming: u64,
 }
 
-/// Unknown crawlers by user agent; `robots` are the files that were looked at, by name.
+/// Unknown crawlers by user agent; `robots` are the used files, by name.
 pub fn unknown_crawlers(
     tallies: Vec<(ByteBuf, UserAgentTally)>,
     robots: &[(String, UsedRobots)],
@@ -45,8 +45,7 @@ pub fn unknown_crawlers(
     crawlers
 }
 
-/// How many files name each token, by the token in lower case. Only tokens that are asked for are
-/// kept, however many a file names.
+/// The number of files with each token, by the token in lower case. Only tokens in use are kept.
 fn files_naming(
     crawlers: &[UnknownCrawler],
     robots: &[(String, UsedRobots)],

@@ -1,4 +1,4 @@
-//! What a user should know before acting on a report: each thing said once.
+//! Warnings for readers of a report, each once.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> Vec<String> {
     let rulings = &header.rulings;
     let mut warnings = failures;
-    // A night repeats nothing that is true of every night.
+    // A nightly job does not repeat warnings that are the same every night.
     if header.days.is_empty() {
         warnings.extend(setup_warnings(audit, rulings));
     }
@@ -67,7 +67,7 @@ fn about_inputs(
     (!names.is_empty()).then(|| format!("{}: {what}", named(&names)))
 }
 
-/// What the formats of some inputs cannot tell, with their names.
+/// The limitations of the formats of some inputs.
 fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
     let has_limitation = |input: &&Input| {
         input.summary.format.as_ref().is_some_and(|format| format.limitations.contains(&limitation))
@@ -83,7 +83,7 @@ fn about_format(audit: &ReportModel, limitation: Limitation) -> Option<String> {
     about_inputs(audit, |input| has_limitation(&input), &what)
 }
 
-/// Nobody knows what was in force then.
+/// It is not known what was in force then.
 fn before_first(audit: &ReportModel) -> Option<String> {
     let requests = audit.requests_before_first();
     let why = match audit.before_first {

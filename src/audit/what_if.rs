@@ -1,8 +1,8 @@
-//! What if: past requests judged by a draft of a robots.txt, beside the rules that were in force.
+//! What if: past requests judged by a draft of a robots.txt, compared with the rules in force.
 //!
-//! Only requests that rules in force decided are compared: of those the draft either says the same,
-//! or it newly disallows or newly allows them. What names robots.txt itself, or nobody could be held
-//! to, is the same under any rules.
+//! Only requests that rules in force decided are compared: the draft decides the same, or newly
+//! disallows or newly allows them. Requests for robots.txt itself, and those of crawlers that are
+//! not bound, are the same under any rules.
 
 use std::sync::Arc;
 
@@ -28,28 +28,28 @@ pub struct Draft {
     summary: DraftSummary,
 }
 
-/// What a draft would do to a request.
+/// The effect of a draft on a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Compared {
     /// Nothing.
     Same,
-    /// What this says.
+    /// The effect.
     Changes(ChangeKey),
 }
 
 /// A change, and the rules that make it.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct ChangeKey {
-    /// Which way.
+    /// The change.
     pub change: WhatIfChange,
-    /// Line of the draft that would decide; `None` if no rule of it does.
+    /// The deciding line of the draft; `None` if no rule of it decides.
     pub draft_line: Option<u32>,
     /// The rule that decided; `None` if none did.
     pub present: Option<RuleRef>,
 }
 
 named_enum! {
-    /// Which way a request would change.
+    /// The change of a request.
     #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum WhatIfChange {
@@ -60,14 +60,15 @@ named_enum! {
     }
 }
 
-/// What a draft would change for one crawler at one place.
+/// The changes of a draft for one crawler at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct WhatIfTally {
     /// Requests that were compared.
     pub judged: u64,
-    /// Those of which the draft says the same.
+    /// Requests with the same decision.
     pub unchanged: u64,
-    /// The others: at most one sum for each rule in force with each rule of the draft.
+    /// The other requests: at most one sum for each pair of a rule in force and a rule of the
+    /// draft.
     pub changes: ShortMap<ChangeKey, ChangeTally>,
 }
 
@@ -78,15 +79,15 @@ pub struct ChangeTally {
     pub requests: u64,
     /// When.
     pub span: Span,
-    /// The earliest of them.
+    /// The earliest request.
     pub example: Example,
 }
 
 impl Draft {
-    /// The draft that was given to `judge` by hand, as one file.
+    /// The draft that `judge` has as its single file.
     ///
     /// # Errors
-    /// If it was given something else.
+    /// If it has no single file.
     pub fn new(judge: Judge, scope: DraftScope) -> Result<Draft> {
         let source = judge.source(None).unwrap_or_default();
         let robots = judge
@@ -96,8 +97,8 @@ impl Draft {
         Ok(Draft { judge, robots, summary })
     }
 
-    /// What the draft would do to a request to `origin_key` for `path`, on which there was this
-    /// verdict; `None` if it is not to be compared.
+    /// The effect of the draft on a request to `origin_key` for `path` with this verdict; `None` if
+    /// it is not compared.
     pub fn compare(
         &self,
         origin_key: &OriginKey,
@@ -131,7 +132,7 @@ impl Draft {
         Some(Compared::Changes(ChangeKey { change, draft_line, present }))
     }
 
-    /// What a tally says of it.
+    /// The summary for a tally.
     pub fn summary(&self) -> &DraftSummary {
         &self.summary
     }

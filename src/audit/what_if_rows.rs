@@ -1,4 +1,4 @@
-//! What a draft of a robots.txt would change, in the order of reports.
+//! The changes by a draft of a robots.txt, in the order of reports.
 
 use serde::Serialize;
 
@@ -24,11 +24,11 @@ pub struct WhatIf {
     pub draft: String,
     /// Its version.
     pub robots: UsedRobots,
-    /// In the order of the rows of a report: whose requests were compared.
+    /// The compared rows, in the order of a report.
     pub rows: Vec<WhatIfRow>,
 }
 
-/// What a draft would change for one crawler of one identity at one origin.
+/// The changes of a draft for one crawler of one identity at one origin.
 #[derive(Debug)]
 pub struct WhatIfRow {
     /// The `origin` column.
@@ -37,7 +37,7 @@ pub struct WhatIfRow {
     pub actor: Actor,
     /// Requests that were compared.
     pub judged: u64,
-    /// Those of which the draft says the same.
+    /// Requests with the same decision.
     pub unchanged: u64,
     /// The others.
     pub changed: Vec<ChangedVerdict>,
@@ -46,9 +46,9 @@ pub struct WhatIfRow {
 /// A change, with the rules that make it.
 #[derive(Debug)]
 pub struct ChangedVerdict {
-    /// Which way.
+    /// The change.
     pub change: WhatIfChange,
-    /// The rule of the draft; `None` if none of it would decide.
+    /// The rule of the draft; `None` if no rule of it decides.
     pub draft: Option<DecidingRule>,
     /// The rule that decided; `None` if none did.
     pub present: Option<DecidingRule>,
@@ -56,7 +56,7 @@ pub struct ChangedVerdict {
     pub tally: ChangeTally,
 }
 
-/// Compared requests by what a draft would do to them.
+/// Compared requests by the effect of the draft.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct WhatIfSums {
     /// All origins.
@@ -70,10 +70,10 @@ pub struct WhatIfSums {
 }
 
 impl WhatIf {
-    /// Takes what was counted out of `audited`.
+    /// Takes the counts out of `audited`.
     ///
     /// # Errors
-    /// If it must be said which origin the draft is for, or sums that must hold do not.
+    /// If the origin of the draft is ambiguous, or sums that must hold do not.
     pub(super) fn new(
         audited: &mut [ActorRow],
         draft: &DraftSummary,
@@ -111,7 +111,7 @@ impl WhatIf {
         })
     }
 
-    /// The origins whose requests were compared; rows stand in their order.
+    /// The origins of compared requests; rows have the same order.
     fn origins(&self) -> Vec<&str> {
         let mut origins: Vec<&str> = self.rows.iter().map(|row| row.origin.as_str()).collect();
         origins.dedup();
@@ -136,7 +136,7 @@ impl WhatIf {
         )))
     }
 
-    /// A draft with which nothing could be compared says nothing.
+    /// A warning if nothing could be compared.
     pub(super) fn warnings(&self, scope: &DraftScope) -> Vec<String> {
         let nothing = "the rules in force decided no request of a known crawler";
         match scope {
@@ -196,12 +196,12 @@ impl WhatIfRow {
         }
     }
 
-    /// Nothing may be lost between what the rules in force decided and what was compared.
+    /// Checks that all requests that rules in force decided were compared.
     fn check(&self, row: &ActorRow) -> Result<()> {
         let (sums, total) = (row.tally.total(), self.total());
         let disallowed = sums.violations + sums.grace;
         let judged = sums.allowed + disallowed;
-        // Only some of the origins that are one row there may have been compared.
+        // A row of several origins may have been compared in part.
         let is_whole = total.judged == judged
             || (row.origin == OriginKey::Others.to_string() && total.judged < judged);
         let compared = total.newly_disallowed + total.newly_allowed + total.unchanged;

@@ -1,7 +1,7 @@
 //! One chunk to sums: the hot loop.
 //!
-//! The cheapest question comes first. Most lines are browsers' and end after
-//! the user agent; only what a crawler asked for is read to its end and judged.
+//! The cheapest checks come first. Most lines are from browsers and end after the user agent; only
+//! requests of crawlers are parsed in full and judged.
 
 mod collect;
 mod judged;
@@ -49,7 +49,7 @@ use crate::merge::{Merge, merge_fields};
 
 use judged::{add_violation, example};
 
-/// Bytes of an unknown crawler's user agent by which it is told from others.
+/// The most bytes of an unknown crawler's user agent that are kept.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
 
 /// What all workers share.
@@ -57,7 +57,7 @@ pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
 pub struct Context<'a> {
     /// The registry of crawlers.
     pub registry: &'a Registry,
-    /// What is forbidden.
+    /// The judge.
     pub judge: &'a Judge,
     /// How requests before the first snapshot of a robots.txt are judged.
     pub before_first: BeforeFirst,
@@ -65,32 +65,32 @@ pub struct Context<'a> {
     pub zone: &'a Zone,
     /// Lines of other times are skipped.
     pub window: Window,
-    /// What the names of the files say of their origins.
+    /// The origins in the names of files.
     pub from_paths: Box<[Option<Captured>]>,
     /// Proxies whose X-Forwarded-For is trusted.
     pub trusted_proxies: &'a [IpNet],
-    /// Who is who they say they are.
+    /// The identities of crawlers.
     pub identities: &'a Identities,
     /// A draft of a robots.txt that requests are also judged by.
     pub draft: Option<&'a Draft>,
-    /// What to do with the requests of crawlers.
+    /// The task: judge requests, or collect data.
     pub pass: Pass,
-    /// Makes of clients what is kept of them; `None` if nothing of the kind is collected.
+    /// The key for hashes of clients; `None` if none are collected.
     pub client_key: Option<&'a ClientKey>,
-    /// Whether the lines of each day are counted apart.
+    /// Whether each day has its own counter.
     pub is_by_day: bool,
     /// The limits of a tally.
     pub limits: TallyLimits,
-    /// By crawler: the rank of its name.
+    /// The rank of each crawler's name.
     pub ranks: Arc<[u16]>,
 }
 
-/// What one thread, or all, counted.
+/// The counts of one thread, or of all.
 #[derive(Clone, Debug)]
 pub struct WorkerCounts {
     /// Requests of crawlers, and lines.
     pub counters: DayCounters,
-    /// What the first pass collects.
+    /// The data that the first pass collects.
     pub collected: Collected,
 }
 
@@ -109,7 +109,7 @@ impl Context<'_> {
         Counter::new(self.limits, Arc::clone(&self.ranks))
     }
 
-    /// What has collected nothing.
+    /// Empty data.
     fn collected(&self) -> Collected {
         match self.pass {
             Pass::Judge => Collected::default(),
@@ -118,33 +118,33 @@ impl Context<'_> {
     }
 }
 
-/// What is done with lines.
+/// The task of a worker.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pass {
-    /// The requests of crawlers are judged.
+    /// Judges the requests of crawlers.
     Judge,
-    /// This is collected of them, before anything is judged.
+    /// Collects data before requests are judged.
     Collect(Wanted),
 }
 
-/// One thread's share of an audit.
+/// The work of one thread in an audit.
 pub struct Worker<'a> {
     context: &'a Context<'a>,
     sites: Sites<'a>,
-    /// What the counter calls each site.
+    /// The id of each site in the counter.
     origins: OriginIds,
     user_agents: UserAgentCache,
     scratch: Scratch,
     path_scratch: Vec<u8>,
-    /// Looks for what a request for robots.txt is written with in any format.
+    /// Searches for `robots.txt`, which any format writes like this.
     robots_txt: Finder<'static>,
-    /// What counts the lines of `day_key`, to which the next line belongs.
+    /// The counter of `day_key`, the day of the next line.
     counter: Counter,
     day_key: DayKey,
     /// The other counters.
     counters: DayCounters,
     collected: Collected,
-    /// Where the crawler asked whose line was collected last.
+    /// The site of the last collected line.
     last_asked: Option<Arc<OriginKey>>,
 }
 
@@ -181,7 +181,7 @@ impl<'a> Worker<'a> {
         let position = (chunk.file, chunk.sequence);
         let mut days = self.context.is_by_day.then(|| ChunkDays::new(position));
         let mut position = Position { file: chunk.file, line: chunk.first_line };
-        // Out of here once a chunk: it is large, and lines are many.
+        // Moved out once per chunk, because it is large.
         let mut scratch = std::mem::take(&mut self.scratch);
         for line in lines(&chunk.bytes) {
             let read = reader.line(line);
@@ -200,7 +200,7 @@ impl<'a> Worker<'a> {
         position.line - chunk.first_line
     }
 
-    /// What was counted.
+    /// The counts.
     pub fn into_counted(self) -> WorkerCounts {
         let Worker { counter, day_key, mut counters, collected, .. } = self;
         counters.put(day_key, counter);
@@ -280,7 +280,7 @@ impl<'a> Worker<'a> {
         match fields.record(scratch) {
             Ok(record) => {
                 let (target, site) = self.address(&record);
-                // Its robots.txt was looked at, which the tally says.
+                // Its robots.txt was used, so the tally lists it.
                 self.origins.of(site, &self.sites, &mut self.counter.rows);
                 let (generic, scratch) = (self.context.registry.generic(), &mut self.path_scratch);
                 let site = self.sites.get(site);
@@ -369,7 +369,7 @@ impl<'a> Worker<'a> {
         identities.of(crawler, client_address(record, self.context.trusted_proxies))
     }
 
-    /// What was asked for, and of whom.
+    /// The target and its site.
     fn address<'r>(&mut self, record: &Record<'r>) -> (Target<'r>, SiteId) {
         let target = Target::of(record.method, record.target.unwrap_or_default());
         let own = self.sites.own(record.host, record.port, record.scheme);
@@ -382,7 +382,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// What a counter calls sites: looked up once for each site and counter.
+/// The ids of sites in a counter, each looked up once.
 #[derive(Debug, Default)]
 struct OriginIds {
     ids: Vec<Option<OriginId>>,
@@ -390,7 +390,7 @@ struct OriginIds {
 }
 
 impl OriginIds {
-    /// What `rows` calls `site`.
+    /// The id of `site` in `rows`.
     #[inline]
     fn of(&mut self, site: SiteId, sites: &Sites<'_>, rows: &mut Rows) -> OriginId {
         if self.generation != sites.generation {
@@ -413,7 +413,7 @@ impl OriginIds {
     }
 }
 
-/// The verdict on a request, and what a `draft` would do to it.
+/// The verdict on a request, and the effect of a `draft`.
 fn judged<'s>(
     context: &Context<'_>,
     crawler: CrawlerId,
@@ -433,8 +433,8 @@ fn judged<'s>(
     (dated, compared)
 }
 
-/// Asked of every line that has fields, whoever sent it, so that what is skipped does not depend on
-/// that. A line whose time cannot be read is not outside: it goes the way of all such lines.
+/// Checked for every parsed line, of any client. A line with an invalid time is not outside of the
+/// window: it is rejected later.
 fn is_outside(fields: &Fields<'_>, window: Window) -> bool {
     window != Window::ALWAYS && fields.time().is_some_and(|time| !window.contains(time))
 }

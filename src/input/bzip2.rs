@@ -1,24 +1,24 @@
-//! The body of a bzip2 stream. A block is checked by its own CRC after it is put out.
+//! The body of a bzip2 stream. A block is checked by its CRC after it is delivered.
 
 use bzip2::{Decompress, Status};
 
 use crate::input::step::{Next, Step, slice_len};
 use crate::input::{compression::Compression, read_error::ReadErrorCause};
 
-/// The decoder takes a few bytes in advance, so that where it finds damage depends on where its
-/// input was cut: always at multiples of this, so that the same file gives the same answer.
+/// The decoder reads a few bytes ahead, so the position of damage depends on how its input is
+/// split. It is always split at multiples of this, so that a file always gives the same result.
 const PIECE_BYTES: usize = 1 << 14;
 
 /// Takes under 4 MiB, however large the blocks.
 pub struct Bzip2(Decompress);
 
 impl Bzip2 {
-    /// Stands before the first stream.
+    /// A decoder before the first stream.
     pub fn new() -> Bzip2 {
         Bzip2(Decompress::new(false))
     }
 
-    /// Stands before a stream.
+    /// A decoder before a stream.
     pub fn begin(&mut self) {
         if self.0.total_in() > 0 {
             *self = Bzip2::new();
@@ -30,7 +30,7 @@ impl Bzip2 {
         PIECE_BYTES - slice_len(self.0.total_in() % PIECE_BYTES as u64)
     }
 
-    /// Inflates some of it.
+    /// Decompresses a part of it.
     pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let input = &input[..input.len().min(self.wanted())];
         let (in_before, out_before) = (self.0.total_in(), self.0.total_out());

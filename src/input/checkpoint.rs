@@ -1,9 +1,9 @@
-//! What is known of the beginning of a log, by which it is known again.
+//! Hashes of the beginning of a log, to recognise it again.
 //!
-//! Names and inodes tell nothing of logs that rotate: what was `access.log` yesterday is
-//! `access.log.1` today and `access.log.2.gz` tomorrow. Its content stays. So a log that was read as
-//! far as some line is known by the hash of all lines so far; and, as other logs may begin alike, or
-//! less of it may be there, by hashes of some shorter beginnings, the [`Checkpoint::marks`].
+//! Names and inodes do not identify a log that rotates: `access.log` becomes `access.log.1` and
+//! then `access.log.2.gz`. Its content stays. So a log is recognised by the hash of all lines read
+//! so far, and by hashes of shorter beginnings, the [`Checkpoint::marks`], because other logs may
+//! have the same beginning, or a part of it may be missing.
 
 use memchr::memchr_iter;
 use xxhash_rust::xxh3::Xxh3;
@@ -11,13 +11,14 @@ use xxhash_rust::xxh3::Xxh3;
 /// How far a log was read, in whole lines, and how it is known again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Checkpoint {
-    /// Bytes of the lines, after decompression. Of a line over the limit those count that are kept.
+    /// The bytes of the lines after decompression. Of a line over the limit, only the kept bytes
+    /// count.
     pub bytes: u64,
     /// Lines.
     pub lines: u64,
-    /// Of all these bytes.
+    /// The hash of all these bytes.
     pub hash: u128,
-    /// Hashes of the beginnings after which marks stand.
+    /// Hashes of shorter beginnings.
     pub marks: Vec<u128>,
 }
 
@@ -31,14 +32,14 @@ pub struct Prefix {
     next_mark: u64,
 }
 
-/// The line, from 1, after which the next mark stands: one after each of the first eight lines, then
-/// one whenever an eighth more lines were read. Ten million lines have 120.
+/// The line, from 1, of the next mark: there is one after each of the first eight lines, then one
+/// after each further eighth of the lines. Ten million lines have 120.
 fn next_mark_line(line: u64) -> u64 {
     line + 1.max(line / 8)
 }
 
 impl Prefix {
-    /// Of no line at all.
+    /// An empty beginning.
     pub fn new() -> Prefix {
         Prefix { next_mark: 1, ..Prefix::default() }
     }
@@ -81,7 +82,7 @@ impl Prefix {
         &self.marks
     }
 
-    /// How far that is; of meaning after a whole line.
+    /// The position so far; valid after a whole line.
     pub fn reached(&self) -> Checkpoint {
         let marks = self.marks.clone();
         Checkpoint { bytes: self.bytes, lines: self.lines, hash: self.hash(), marks }

@@ -1,29 +1,27 @@
-//! Decompressed bytes to chunks of whole lines, in bounded memory.
+//! Splits decompressed bytes into chunks of whole lines, in bounded memory.
 //!
-//! A chunk is what a worker owns. Where the bytes are cut never shows: any
-//! chunk size gives the same lines.
+//! A worker owns a chunk. Any chunk size gives the same lines.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::input::{lines::LINE_BYTES_MAX, open::Opened, read_error::ReadError, source::FileId};
 
-/// What [`Chunks::head`] looks at.
+/// The most bytes that [`Chunks::head`] returns.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;
 
-/// So much of a line is kept that its being too long shows with or without the
-/// CR at its end.
+/// The kept bytes of a line: enough to see that it is too long, with or without a CR at its end.
 const LINE_BYTES_KEPT: usize = LINE_BYTES_MAX + 2;
 
-/// The least that is asked for at once when a line is longer than a chunk.
+/// The smallest read if a line is longer than a chunk.
 const STEP_BYTES: usize = 64 << 10;
 
 /// Whole lines of one file.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Lines with their LF; only the last line of a file may lack it. What is
-    /// kept of a line over the limit is always the last line of its chunk.
+    /// Lines with their LF; only the last line of a file may lack it. A line over the limit is
+    /// always the last line of its chunk.
     pub bytes: Vec<u8>,
-    /// Whose lines they are.
+    /// The file of the lines.
     pub file: FileId,
     /// The number of the first line, from 1.
     pub first_line: u64,
@@ -40,7 +38,7 @@ pub struct Ending {
     pub bytes: u64,
     /// Bytes that were read, as they lie on disk.
     pub size_bytes: u64,
-    /// What kept the rest from being read; `None` where the file is whole.
+    /// The damage that ended the read; `None` if the file is whole.
     pub damage: Option<ReadError>,
     /// Whether damage cut a line in two. Its first half is in no chunk and not
     /// in `lines`.
@@ -52,7 +50,7 @@ pub struct Chunks {
     file: FileId,
     ahead: Ahead,
     chunk_bytes: usize,
-    /// The start of a line whose end was not read yet.
+    /// The start of an unfinished line.
     carry: Vec<u8>,
     next_line: u64,
     sequence: u64,
@@ -73,8 +71,8 @@ impl Chunks {
         }
     }
 
-    /// The whole lines among the first bytes of the file, for telling its
-    /// format. To be called before the first chunk is drawn; takes nothing away.
+    /// The whole lines in the first bytes of the file, to detect its format. Call it before the
+    /// first chunk; it consumes nothing.
     pub fn head(&mut self) -> &[u8] {
         let ended = self.ahead.extend_to(HEAD_BYTES_MAX);
         let bytes = self.ahead.unread();
@@ -84,8 +82,8 @@ impl Chunks {
         }
     }
 
-    /// The next chunk, in `buffer`: an empty one, or that of a chunk that is no
-    /// longer needed. `None` at the end, see [`Chunks::ending`].
+    /// The next chunk, in `buffer`, which may be that of an earlier chunk. `None` at the end, see
+    /// [`Chunks::ending`].
     pub fn next_chunk(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
         let carried = std::mem::take(&mut self.carry);
         let mut filled = carried.len();
@@ -112,7 +110,7 @@ impl Chunks {
         }
     }
 
-    /// How it ended; of meaning once there is no further chunk.
+    /// How the file ended; valid after the last chunk.
     pub fn ending(&self) -> Ending {
         Ending {
             lines: self.next_line - 1,
@@ -138,7 +136,7 @@ impl Chunks {
         if buffer.is_empty() { None } else { Some(self.chunk(buffer)) }
     }
 
-    /// `buffer` holds the start of a line over the limit and nothing else.
+    /// `buffer` contains only the start of a line over the limit.
     fn cut_line(&mut self, mut buffer: Vec<u8>) -> Option<Chunk> {
         buffer.truncate(LINE_BYTES_KEPT);
         self.ahead.skip_to_lf();
@@ -179,8 +177,7 @@ impl Ahead {
         &self.bytes[self.start..]
     }
 
-    /// Reads until `filled` bytes of `buffer` are all of it; gives how the source
-    /// ended, if it did before that.
+    /// Reads until `buffer` is full; returns how the source ended, if it ended before.
     fn fill(&mut self, buffer: &mut [u8], filled: &mut usize) -> Option<Result<(), ReadError>> {
         let count = self.unread().len().min(buffer.len() - *filled);
         buffer[*filled..*filled + count].copy_from_slice(&self.unread()[..count]);
@@ -258,7 +255,7 @@ mod tests {
 
     const SIZES: [usize; 6] = [1, 2, 7, 64, 1 << 20, 16 << 20];
 
-    /// All that can be seen of a file, but for where its chunks were cut.
+    /// All data of a file except the boundaries of its chunks.
     #[derive(Debug, Eq, PartialEq)]
     struct ReadContent {
         lines: Vec<(u64, Vec<u8>)>,
@@ -270,7 +267,7 @@ mod tests {
         Chunks::new(FileId::from_index(0), opened, chunk_bytes)
     }
 
-    /// Also checks that the numbers of the chunks fit each other.
+    /// Also checks that the numbers of the chunks are consistent.
     fn read_content(mut chunks: Chunks) -> ReadContent {
         let mut seen = Vec::new();
         let (mut buffer, mut sequence) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The compressions, told by their first bytes.
+//! The compressions, detected from the first bytes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ named_enum! {
     pub enum Compression {
         /// RFC 1952.
         Gzip = "gzip",
-        /// RFC 8878, also in the dress of seekable and parallel tools.
+        /// RFC 8878, also as written by seekable and parallel tools.
         Zstd = "zstd",
         /// As bzip2 1.0 writes it.
         Bzip2 = "bzip2",
@@ -19,19 +19,19 @@ named_enum! {
     }
 }
 
-/// So many bytes tell any compression.
+/// The bytes that identify any compression.
 pub const MAGIC_BYTES_MAX: usize = 6;
 
-/// What a decoder may keep of what it has put out. `zstd --ultra -22` and `zstd --long` ask for
-/// just as much, `xz -9` for half of it; more has to be asked for by hand.
+/// The window limit of a decoder. `zstd --ultra -22` and `zstd --long` need exactly this much, `xz
+/// -9` half of it; larger windows need special options.
 pub const MEMORY_BYTES_MAX: usize = 128 << 20;
 
 impl Compression {
-    /// Of a file, or of one more member of a file, that begins with `start`.
+    /// The compression of a file, or of another member of it, that begins with `start`.
     pub fn of(start: &[u8]) -> Option<Compression> {
         match start {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-            // A frame, or one to be skipped: tools put tables of contents into these.
+            // A frame, or a skippable one, which tools use for tables of contents.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
                 Some(Compression::Zstd)
             }
@@ -52,7 +52,7 @@ impl Compression {
         }
     }
 
-    /// How names of such files usually end.
+    /// The usual suffixes of such files.
     pub fn suffix(self) -> &'static str {
         match self {
             Compression::Gzip => ".gz",

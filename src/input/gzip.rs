@@ -1,8 +1,7 @@
 //! Gzip (RFC 1952) around a raw inflater.
 //!
-//! Header and trailer are read here, so that damage has an exact offset, and so
-//! that the CRC is taken over whole buffers: inside the inflater it costs about
-//! a third of the time.
+//! Header and trailer are read here, so that damage has an exact offset, and so that the CRC is
+//! computed over whole buffers; inside the decoder it takes about a third of the time.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use memchr::memchr;
@@ -28,7 +27,7 @@ pub struct Gzip {
 }
 
 impl Gzip {
-    /// Stands before the first member.
+    /// A decoder before the first member.
     pub fn new() -> Gzip {
         Gzip { inflate: Decompress::new(false), crc: Crc::new() }
     }
@@ -41,7 +40,7 @@ impl Gzip {
         Ok(())
     }
 
-    /// Inflates some of the body.
+    /// Decompresses a part of the body.
     pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let (in_before, out_before) = (self.inflate.total_in(), self.inflate.total_out());
         let result = self.inflate.decompress(input, out, FlushDecompress::None);

@@ -1,7 +1,7 @@
-//! Members of any compression, one after another, as one stream.
+//! Reads consecutive members of any compression as one stream.
 //!
-//! A decoder knows one member's body. What is between members, what is said of
-//! damage and that every byte before it is given first is the same for all.
+//! A decoder handles the body of one member. The gaps between members, and the handling of damage,
+//! are the same for all.
 
 use crate::input::compression::{Compression, MAGIC_BYTES_MAX};
 use crate::input::read_error::{ReadError, ReadErrorCause};
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Inflate {
-    /// Stands before the first member, which begins as `compression` does.
+    /// A decoder before the first member, in `compression`.
     pub fn new(compression: Compression) -> Inflate {
         let decoder = match compression {
             Compression::Gzip => Decoder::Gzip(Gzip::new()),
@@ -47,7 +47,7 @@ impl Inflate {
         Inflate { compression, decoder, state: State::Start }
     }
 
-    /// Inflates into `out`, which is not empty; 0 only at the end.
+    /// Decompresses into `out`, which is not empty; returns 0 only at the end.
     pub fn read(&mut self, raw: &mut RawReader, out: &mut [u8]) -> Result<usize, ReadError> {
         loop {
             match self.state {
@@ -93,7 +93,7 @@ impl Inflate {
             Decoder::Bzip2(bzip2) => bzip2.wanted(),
             Decoder::Gzip(_) | Decoder::Xz(_) => 1,
         };
-        // What was read before a read failed may inflate to more than fitted so far.
+        // The bytes before a failed read may decompress to more than `out` can take.
         let failed = raw.peek_at_least(wanted).err();
         let input = raw.buffered();
         let input_is_over = input.is_empty();
@@ -132,7 +132,7 @@ impl Inflate {
         }
     }
 
-    /// What was `produced` is delivered before damage is told.
+    /// The `produced` bytes are delivered before the damage is reported.
     fn stop(&mut self, damage: ReadError, produced: usize) -> Result<(), ReadError> {
         if produced == 0 {
             return Err(damage);

@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-/// The longest line that is looked at. Real request lines are limited to some
-/// kilobytes by every server; what is longer is no record.
+/// The longest line that is parsed. Servers limit request lines to some kilobytes; longer lines are
+/// rejected.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// The lines of `bytes`, without LF and without one CR before it. A line over

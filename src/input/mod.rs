@@ -1,9 +1,8 @@
-//! Paths, globs and `-` to chunks of whole lines.
+//! Reads paths, patterns and `-` as chunks of whole lines.
 //!
-//! This module knows bytes and newlines; what a line means is `logs`' affair. A
-//! file that cannot be opened is an error. A file that turns out to be damaged
-//! is not: everything before the damage is delivered, and the damage is told
-//! at the end.
+//! This module handles bytes and lines; `logs` parses them. A file that cannot be opened is an
+//! error. A damaged file is not: everything before the damage is delivered, and the damage is
+//! reported at the end.
 
 pub mod source;
 

@@ -1,5 +1,5 @@
-//! A source to decompressed bytes. Compression is told by the magic number,
-//! never by the name.
+//! Opens a source and decompresses it. The compression is detected from the magic number, never
+//! from the name.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,12 +16,12 @@ use crate::input::{inflate::Inflate, raw_reader::RawReader};
 pub struct Opened {
     raw: RawReader,
     decoding: Decoding,
-    /// `None` where the source is not a file on a disk.
+    /// `None` if the source is not a file on a disk.
     watched: Option<Watched>,
 }
 
-/// A file whose length is compared at its end with what it was. Logs that are rotated by
-/// `copytruncate` are cut while others read them, which to a reader looks like their end.
+/// A file whose length is compared at its end with the earlier length. `copytruncate` truncates
+/// logs while they are read, which looks like their end.
 struct Watched {
     file: File,
     size_at_open: u64,
@@ -51,8 +51,8 @@ pub fn open(source: &Source, bytes_read: &Arc<AtomicU64>) -> Result<Opened> {
 }
 
 impl Opened {
-    /// Any reader as a source, `claimed` by its name to be compressed. Reads its first bytes to
-    /// tell the compression.
+    /// Any reader as a source, whose name has the suffix of the compression `claimed`. Reads the
+    /// first bytes to detect the compression.
     pub fn new(
         reader: Box<dyn Read + Send>,
         claimed: Option<Compression>,
@@ -72,7 +72,7 @@ impl Opened {
         Opened { raw, decoding, watched: None }
     }
 
-    /// Whether what is read is not what lies on disk.
+    /// Whether the source is compressed.
     pub fn is_compressed(&self) -> bool {
         !matches!(self.decoding, Decoding::Plain)
     }
@@ -82,8 +82,8 @@ impl Opened {
         self.raw.size_bytes()
     }
 
-    /// Fills the start of `out`, which is not empty, and gives how many bytes; 0
-    /// only at the end. After damage every further call gives the same damage.
+    /// Fills the start of `out`, which is not empty, and returns the number of bytes; 0 only at the
+    /// end. After damage every further call returns the same damage.
     pub fn read(&mut self, out: &mut [u8]) -> std::result::Result<usize, ReadError> {
         let read = match &mut self.decoding {
             Decoding::Plain => self.raw.read(out),
@@ -104,7 +104,7 @@ impl Opened {
         read
     }
 
-    /// Fills `out` as far as there are bytes, and gives how many; what was read before damage stays.
+    /// Fills `out` as far as possible, and returns the number of bytes; those before damage stay.
     pub fn fill(&mut self, out: &mut [u8]) -> usize {
         let mut filled = 0;
         while filled < out.len()
@@ -117,7 +117,7 @@ impl Opened {
 }
 
 impl Watched {
-    /// `None` for what has no length of its own: a pipe, a device.
+    /// `None` for a pipe or a device.
     fn new(file: &File) -> io::Result<Option<Watched>> {
         let metadata = file.metadata()?;
         match metadata.is_file() {
@@ -126,8 +126,8 @@ impl Watched {
         }
     }
 
-    /// Whether the file is shorter than it was when it was opened, or than the `read_bytes` that
-    /// were read from it. Of a file that cannot be asked nothing is claimed.
+    /// Whether the file is shorter than when it was opened, or than the `read_bytes` that were
+    /// read. False if its length is unknown.
     fn is_cut(&self, read_bytes: u64) -> bool {
         let size_bytes = self.file.metadata().map(|metadata| metadata.len());
         size_bytes.is_ok_and(|size_bytes| size_bytes < self.size_at_open.max(read_bytes))

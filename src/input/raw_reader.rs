@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::input::read_error::{ReadError, ReadErrorCause};
 use crate::input::zstd::BLOCK_BYTES_MAX;
 
-/// One read, and room for the longest look-ahead. At a ratio of 8 it inflates to
-/// about one chunk, so that the inflater's window is saved about once a chunk.
+/// The size of one read, with room for the longest look-ahead. At a ratio of 8 it decompresses to
+/// about one chunk.
 const RAW_BUFFER_BYTES: usize = 144 << 10;
 
 const _: () = assert!(RAW_BUFFER_BYTES >= BLOCK_BYTES_MAX, "a block of zstd is looked at whole");
@@ -21,14 +21,14 @@ pub struct RawReader {
     end: usize,
     /// Of `buffer[start]`.
     offset_bytes: u64,
-    /// Set once a read has failed: there is none after it.
+    /// Set after a failed read; nothing is read after that.
     failed: Option<ErrorKind>,
     /// Shared with other files.
     bytes_read: Arc<AtomicU64>,
 }
 
 impl RawReader {
-    /// `bytes_read` grows with each read, for whoever shows progress.
+    /// `bytes_read` grows with each read, for progress.
     pub fn new(reader: Box<dyn Read + Send>, bytes_read: Arc<AtomicU64>) -> RawReader {
         let buffer = vec![0; RAW_BUFFER_BYTES].into_boxed_slice();
         RawReader { reader, buffer, start: 0, end: 0, offset_bytes: 0, failed: None, bytes_read }
@@ -53,7 +53,7 @@ impl RawReader {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// The next `count` bytes, or fewer where the file ends before.
+    /// The next `count` bytes, or fewer at the end of the file.
     pub fn peek_at_least(&mut self, count: usize) -> Result<&[u8], ReadError> {
         assert!(count <= self.buffer.len(), "look-ahead is limited to the buffer");
         if self.start == self.end {
@@ -67,12 +67,12 @@ impl RawReader {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// What was read and not used yet, which may be nothing.
+    /// The bytes that were read and not used yet; may be empty.
     pub fn buffered(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Marks `count` bytes of what `peek` gave as used.
+    /// Marks `count` bytes of `peek` as used.
     pub fn consume(&mut self, count: usize) {
         assert!(count <= self.end - self.start, "only what was seen can be used");
         self.start += count;
@@ -102,14 +102,14 @@ impl RawReader {
         Ok(count)
     }
 
-    /// The failed read stands behind what is buffered.
+    /// The failed read comes after the buffered bytes.
     fn unreadable(&mut self, kind: ErrorKind) -> ReadError {
         self.failed = Some(kind);
         ReadError { offset_bytes: self.size_bytes(), cause: ReadErrorCause::Unreadable(kind) }
     }
 }
 
-/// A signal is no reason to stop; a read that `failed` before is.
+/// Repeats a read that a signal interrupted; stops after a read that `failed` before.
 fn read_some(
     reader: &mut dyn Read,
     failed: Option<ErrorKind>,

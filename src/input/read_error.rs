@@ -1,41 +1,41 @@
-//! What ended a file before its end, and where.
+//! Damage that ends a file early, and its position.
 
 use std::{fmt, io};
 
 use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 
-/// Why the rest of a file could not be read. All before it was delivered.
+/// Why the rest of a file could not be read. Everything before it was delivered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ReadError {
-    /// Bytes from the start of the file as it lies on disk (compressed, if it is). Of a damaged
-    /// block of zstd: where the block begins.
+    /// The position in the file on disk (compressed, if it is). For zstd, the start of the damaged
+    /// block.
     pub offset_bytes: u64,
-    /// What was found there.
+    /// The kind of damage.
     pub cause: ReadErrorCause,
 }
 
-/// The ways in which a file can be damaged.
+/// The kinds of damage.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReadErrorCause {
     /// The name claims a compression, the content starts like none.
     NotAsNamed(Compression),
-    /// A gzip header asks for what RFC 1952 does not define.
+    /// A gzip header has flags that RFC 1952 does not define.
     BadHeader,
     /// The CRC of a gzip header is wrong.
     WrongHeaderChecksum,
-    /// The stream makes no sense from here on, or its own checksum says so.
+    /// The stream is not valid from here on, or its checksum does not match.
     BadStream(Compression),
-    /// More memory would be needed than any known tool's default settings ask for.
+    /// It needs more memory than the default settings of any known tool.
     TooLarge(Compression),
     /// The file ends inside a member.
     Truncated(Compression),
-    /// The CRC-32 of a gzip member is wrong: some of its bytes are.
+    /// The CRC-32 of a gzip member is wrong.
     WrongChecksum,
-    /// The length that a gzip member states is not what it inflated to.
+    /// The length of a gzip member is wrong.
     WrongLength,
     /// After a member comes something that is neither another nor padding.
     TrailingGarbage(Compression),
-    /// The file became shorter while it was read, as `copytruncate` of logrotate makes it.
+    /// The file was truncated while it was read, as by `copytruncate` of logrotate.
     Shrunk,
     /// The operating system failed to read on.
     Unreadable(io::ErrorKind),

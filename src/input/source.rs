@@ -1,4 +1,4 @@
-//! What the user named (files, directories, patterns, `-`) to a list of sources.
+//! Expands the arguments of the user (files, directories, patterns, `-`) to a list of sources.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ pub struct Source {
     /// The path as the user would write it, `-` for standard input. Bytes that
     /// are not UTF-8 are replaced: it is for people, not for opening.
     pub name: String,
-    /// Where its bytes are.
+    /// Its location.
     pub location: Location,
 }
 
-/// Where the bytes of a source are.
+/// The location of a source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Location {
     /// Standard input.
     Stdin,
-    /// A file, or anything else that can be opened by a path.
+    /// A file, or anything else with a path.
     File(PathBuf),
     /// There is nothing to open, for this reason.
     Nowhere(String),
 }
 
 impl Source {
-    /// Bytes as they lie on disk; `None` where that cannot be known beforehand.
+    /// The size on disk in bytes; `None` if it is not known before reading.
     pub fn size_bytes(&self) -> Option<u64> {
         match &self.location {
             Location::Stdin => None,
@@ -43,17 +43,17 @@ impl Source {
     }
 }
 
-/// The place of a source in the list that [`expand`] gave.
+/// The index of a source in the list of [`expand`].
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// Of the source at `index`.
+    /// The id of the source at `index`.
     pub fn from_index(index: usize) -> FileId {
         FileId(u32::try_from(index).expect("nobody has four thousand million files"))
     }
 
-    /// Into the list of sources.
+    /// The index in the list of sources.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -66,18 +66,16 @@ const LIKE_A_SHELL: MatchOptions = MatchOptions {
     require_literal_leading_dot: true,
 };
 
-/// All sources that `arguments` name, sorted by name. A directory stands for the
-/// files directly in it, but for hidden ones; a pattern that the shell left
-/// alone for what it matches. A file that is reached in several ways comes once,
-/// under the first of its names. What does not exist comes too, and fails when it
-/// is opened: it must not keep the others from being read.
+/// All sources of `arguments`, sorted by name. A directory means the files directly in it, without
+/// hidden ones; a pattern means its matches. A file with several names comes once, under the first
+/// name. A missing file is included and fails when it is opened, so that the others are still read.
 pub fn expand(arguments: &[OsString]) -> Vec<Source> {
     let mut found = SourceList::default();
     arguments.iter().for_each(|argument| found.add(argument));
     found.paths.sort_unstable();
     let mut names: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for path in found.paths {
-        // A pipe of the shell (`<(...)`) has a path that leads nowhere.
+        // The path of a pipe of the shell (`<(...)`) cannot be resolved.
         let canonical = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         names.entry(canonical).or_insert(path);
     }
@@ -92,11 +90,11 @@ fn file(path: PathBuf) -> Source {
     Source { name: path.to_string_lossy().into_owned(), location: Location::File(path) }
 }
 
-/// What the arguments led to so far.
+/// The sources so far.
 #[derive(Default)]
 struct SourceList {
     paths: Vec<PathBuf>,
-    /// Standard input, and what leads nowhere.
+    /// Standard input, and missing files.
     others: Vec<Source>,
 }
 
@@ -115,7 +113,7 @@ impl SourceList {
         }
     }
 
-    /// Adds what `pattern` matches; a directory among that stands for its files.
+    /// Adds the matches of `pattern`; a directory means its files.
     fn add_pattern(&mut self, pattern: &str) {
         let matches = match glob::glob_with(pattern, LIKE_A_SHELL) {
             Ok(matches) => matches,

@@ -1,10 +1,10 @@
-//! What decoders of all compressions have in common.
+//! The interface of the decoders of all compressions.
 
 use crate::input::read_error::ReadErrorCause;
 
-/// What one call to a decoder did.
+/// The result of one call to a decoder.
 pub struct Step {
-    /// Bytes of the input that are used up.
+    /// The bytes of the input that were used.
     pub consumed: usize,
     /// Bytes that were put out.
     pub produced: usize,
@@ -16,13 +16,13 @@ pub struct Step {
 pub enum Next {
     /// With more input, or more room.
     More,
-    /// The member's body ends here, and all of it was put out.
+    /// The body of the member ends here, and all of it was delivered.
     End,
     /// Not at all.
     Damaged(ReadErrorCause),
 }
 
-/// Decoders count in `u64` what is limited by the slices they are given.
+/// Decoders count in `u64`, but slices limit the numbers.
 pub fn slice_len(count: u64) -> usize {
     usize::try_from(count).expect("no more than the slices that were given")
 }

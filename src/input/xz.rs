@@ -6,21 +6,21 @@ use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 use crate::input::read_error::ReadErrorCause;
 use crate::input::step::{Next, Step, slice_len};
 
-/// Takes what the stream's dictionary asks for, up to a limit.
+/// Uses as much memory as the dictionary of the stream needs, up to a limit.
 pub struct Xz(Option<Stream>);
 
 impl Xz {
-    /// Stands before the first stream.
+    /// A decoder before the first stream.
     pub fn new() -> Xz {
         Xz(None)
     }
 
-    /// Stands before a stream.
+    /// A decoder before a stream.
     pub fn begin(&mut self) {
         self.0 = Stream::new_stream_decoder(MEMORY_BYTES_MAX as u64, 0).ok();
     }
 
-    /// Inflates some of it.
+    /// Decompresses a part of it.
     pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         let Some(stream) = &mut self.0 else {
             let next = Next::Damaged(ReadErrorCause::TooLarge(Compression::Xz));

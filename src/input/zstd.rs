@@ -1,9 +1,8 @@
 //! The body of a zstd frame.
 //!
-//! Where it fails the decoder does not say how much the same call put out and
-//! used. So each call gets one whole block, and none before all of the last is
-//! put out: then nothing is lost but the block that is damaged, and the damage is
-//! where that begins. It is also how the decoder copies least.
+//! If it fails, the decoder does not return how much it delivered and used. So each call gets one
+//! whole block, after all output of the last one. Then only the damaged block is lost, and its
+//! start is the position of the damage. The decoder also copies least this way.
 
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
@@ -11,27 +10,27 @@ use crate::input::compression::{Compression, MEMORY_BYTES_MAX};
 use crate::input::read_error::ReadErrorCause;
 use crate::input::step::{Next, Step};
 
-/// What the decoder wants to see before it knows what it wants.
+/// The bytes that the decoder needs first.
 const START_BYTES: usize = 5;
 
 /// A block, and the header of the next.
 pub const BLOCK_BYTES_MAX: usize = (128 << 10) + 3;
 
-/// The code of an error is its number, taken from zero.
+/// The code of an error is its negated number.
 const WINDOW_TOO_LARGE: usize = 0_usize.wrapping_sub(16);
 const NO_MEMORY: usize = 0_usize.wrapping_sub(64);
 
-/// Takes what the frame's window asks for, up to a limit.
+/// Uses as much memory as the window of the frame needs, up to a limit.
 pub struct Zstd {
     context: DCtx<'static>,
-    /// To the end of the block, or of the header of the next.
+    /// The bytes to the end of the block, or of the next header.
     wanted: usize,
-    /// Whether there may be more of the last block to put out.
+    /// Whether more of the last block may be delivered.
     is_full: bool,
 }
 
 impl Zstd {
-    /// Stands before the first frame.
+    /// A decoder before the first frame.
     pub fn new() -> Zstd {
         let mut context = DCtx::create();
         let limit = DParameter::WindowLogMax(MEMORY_BYTES_MAX.ilog2());
@@ -39,7 +38,7 @@ impl Zstd {
         Zstd { context, wanted: START_BYTES, is_full: false }
     }
 
-    /// Stands before a frame.
+    /// A decoder before a frame.
     pub fn begin(&mut self) {
         self.wanted = START_BYTES;
         self.is_full = false;
@@ -50,7 +49,7 @@ impl Zstd {
         self.wanted
     }
 
-    /// Inflates some of it.
+    /// Decompresses a part of it.
     pub fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
         if self.is_full {
             let step = self.step_once(&[], out);

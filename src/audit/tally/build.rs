@@ -1,4 +1,4 @@
-//! From what was counted to a tally: everything by names, in order.
+//! Builds a tally from a counter: ordered, by names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,27 +22,26 @@ use super::header::{
 use super::identity_sources::{IdentitySources, RangeListSummary, RangeSources};
 use super::{Tally, counter::Counter, counts::Renumbering, rulings::Rulings};
 
-/// By what requests were judged, and who they were of.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What the user asked for, as `run.json` has it.
+    /// The options of the user, as in `run.json`.
     pub options: &'a ReportedOptions,
     /// The registry of crawlers.
     pub registry: &'a Registry,
-    /// What is forbidden.
+    /// The judge.
     pub judge: &'a Judge,
-    /// The day whose lines alone were counted, if each day has a tally of its own.
+    /// The day of the tally, if each day has its own.
     pub day: Option<Day>,
     /// How requests before the first snapshot of a robots.txt were judged.
     pub before_first: BeforeFirst,
     /// How identities were verified.
     pub identities: &'a Identities,
-    /// A draft by which requests were judged besides, and its robots.txt.
+    /// The draft that requests were also judged by, and its robots.txt.
     pub draft: Option<(&'a DraftSummary, &'a Robots)>,
 }
 
-/// Puts `counter` in order. `sources` are in the order of their names, and `ends` in that of the
-/// sources.
+/// The tally of `counter`. `sources` are ordered by name, and `ends` has the same order.
 ///
 /// # Errors
 /// If sums that must hold do not.
@@ -72,8 +71,8 @@ pub fn tally(
     in_order(counter, inputs, numbers, run)
 }
 
-/// Puts `counter` in order. `inputs` are in the order of their names, and `input_numbers` has the
-/// place among them of each file that was counted.
+/// The tally of `counter`. `inputs` are ordered by name, and `input_numbers` has the index of each
+/// counted file in them.
 ///
 /// # Errors
 /// As [`tally`].
@@ -115,7 +114,7 @@ pub fn in_order(
     Ok(Tally { header, counts })
 }
 
-/// The crawlers that have rows, by name, and the number of each.
+/// The crawlers with rows, by name, and the number of each.
 fn crawlers(
     counter: &Counter,
     registry: &Registry,
@@ -129,8 +128,7 @@ fn crawlers(
     (present.into_iter().map(|id| registry.crawler(id).clone()).collect(), numbers)
 }
 
-/// The versions that were `used`, by digest, and the number of each. Of those that are `quoted` the
-/// bytes are kept.
+/// The `used` versions, by digest, and the number of each. The bytes of `quoted` versions are kept.
 fn robots(
     used: &BTreeSet<RobotsId>,
     quoted: &BTreeSet<RobotsId>,
@@ -141,7 +139,7 @@ fn robots(
         let robots = run.judge.version(id);
         all.insert(robots.digest, (Some(id), version(&robots, quoted.contains(&id))));
     }
-    // The draft has a judge, and so numbers, of its own.
+    // The draft has its own judge, with its own numbers.
     if let Some((_, draft)) = run.draft {
         let known = all.entry(draft.digest).or_insert_with(|| (None, version(draft, true)));
         known.1 = version(draft, true);
@@ -175,7 +173,7 @@ fn version(robots: &Robots, is_quoted: bool) -> RobotsVersion {
     }
 }
 
-/// Which robots.txt governed `origin_keys`, and the versions that are named by that.
+/// The robots.txt files of `origin_keys`, and their versions.
 fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<RobotsId>) {
     let Run { judge, before_first, .. } = run;
     let mut used = BTreeSet::new();
@@ -193,7 +191,7 @@ fn rulings(origin_keys: &[OriginKey], run: Run<'_>) -> (Rulings, BTreeSet<Robots
         OriginKey::Unnamed => Some(None),
         OriginKey::Invalid | OriginKey::Others => None,
     });
-    // The file that was given for the whole log counts also where nobody asked for anything.
+    // A single file counts even without requests.
     for origin in origins.chain(judge.has_single_file().then_some(None)) {
         let Some(source) = judge.source(origin) else {
             if let Some((origin, other)) = origin.and_then(|of| Some((of, of.other_scheme()?)))

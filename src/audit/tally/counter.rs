@@ -1,4 +1,4 @@
-//! What is counted while lines are read, or while tallies are added up.
+//! The counts while lines are read, or while tallies are merged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::counts::{Counts, OriginRows, Renumbering, TimesEnd};
 use super::rows::{FinishedRows, RowLimits, Rows};
 use super::user_agents::UserAgents;
 
-/// User agents of unknown crawlers that are distinguished; the rest is `(others)`.
+/// The most user agents of unknown crawlers; the rest is `(others)`.
 pub const UNKNOWN_CRAWLERS_MAX: usize = 10_000;
 
 /// The limits of a tally.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TallyLimits {
-    /// Origins, minutes and hours of rows.
+    /// Limits of origins, and of minutes and hours of rows.
     pub rows: RowLimits,
-    /// Hours of the clock: the last ones.
+    /// The most hours, counted from the last one.
     pub hours_max: usize,
     /// User agents of unknown crawlers.
     pub unknown_crawlers_max: usize,
@@ -42,18 +42,18 @@ impl Default for TallyLimits {
 /// Counts that grow.
 #[derive(Clone, Debug)]
 pub struct Counter {
-    /// By input.
+    /// Lines by input.
     pub files: BTreeMap<FileId, InputTally>,
-    /// Requests of crawlers, by where they were addressed.
+    /// Requests of crawlers, by origin.
     pub rows: Rows,
-    /// The same, by hour.
+    /// Requests of crawlers, by hour.
     pub hours: Hours,
-    /// Requests of user agents that look automated and are no known crawler's.
+    /// Requests of unknown user agents that look automated.
     pub unknown_crawlers: UserAgents,
 }
 
 impl Counter {
-    /// Nothing was counted yet. `ranks` has the rank of each crawler's name.
+    /// An empty counter. `ranks` has the rank of each crawler's name.
     pub fn new(limits: TallyLimits, ranks: Arc<[u16]>) -> Counter {
         Counter {
             files: BTreeMap::new(),
@@ -63,10 +63,10 @@ impl Counter {
         }
     }
 
-    /// Adds `counts`, whose numbers are `numbers` here.
+    /// Adds `counts`; `numbers` maps their numbers to those here.
     ///
     /// # Errors
-    /// If the counts name what their tally does not have.
+    /// If the counts have a number that their tally lacks.
     pub fn add(&mut self, counts: Counts, numbers: &Renumbering) -> Result<()> {
         for (tally, input) in counts.inputs.into_iter().zip(0..) {
             let input = numbers.input(FileId::from_index(input))?;
@@ -96,7 +96,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Everything in order, by the numbers that `numbers` gives. `inputs` is how many there are.
+    /// The ordered counts, with the numbers in `numbers`. `inputs` is the number of inputs.
     ///
     /// # Errors
     /// If `numbers` lacks one: a mistake in this program.

@@ -1,4 +1,4 @@
-//! The counts of a tally in order, by numbers that its header explains.
+//! The ordered counts of a tally, by numbers of its header.
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -17,7 +17,7 @@ use crate::merge::sum;
 /// The counts of a tally.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Counts {
-    /// By input.
+    /// Lines by input.
     pub inputs: Vec<InputTally>,
     /// Requests of crawlers by origin, ascending; the rows of each by crawler and identity.
     pub origins: Vec<OriginRows>,
@@ -25,9 +25,9 @@ pub struct Counts {
     pub times_end: Option<TimesEnd>,
     /// Requests of crawlers by hour.
     pub hours: Hours,
-    /// Ascending: user agents that look automated and are no known crawler's.
+    /// Unknown user agents that look automated, ascending.
     pub unknown_crawlers: Vec<(ByteBuf, UserAgentTally)>,
-    /// What did not fit in `unknown_crawlers`.
+    /// The sum of those that did not fit in `unknown_crawlers`.
     pub other_unknown_crawlers: Option<UserAgentTally>,
 }
 
@@ -43,13 +43,13 @@ pub struct OriginRows {
 }
 
 impl OriginRows {
-    /// From the first request to the last; `None` if there was none.
+    /// The time from the first request to the last; `None` without requests.
     fn span(&self) -> Option<Span> {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 
-    /// The history of its robots.txt in `rulings`, and the snapshots that were in force between the
-    /// first and the last request; `None` if it has no history or no request.
+    /// The history of its robots.txt in `rulings`, and the snapshots in force between the first and
+    /// the last request; `None` without a history or requests.
     pub fn in_force<'a>(
         &self,
         rulings: &'a Rulings,
@@ -60,7 +60,7 @@ impl OriginRows {
     }
 }
 
-/// The first row whose times are not kept, in the order in which they are given up.
+/// The first row whose times are not kept, in the order of [`TimesKey`].
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct TimesEnd {
     /// Whether its origin may be folded.
@@ -73,14 +73,14 @@ pub struct TimesEnd {
     pub identity: Identity,
 }
 
-/// What the numbers of one tally are in another: by number, `None` if it has no such thing.
+/// A map of the numbers of one tally to those of another; `None` if it lacks the entry.
 #[derive(Clone, Debug, Default)]
 pub struct Renumbering {
-    /// Of inputs.
+    /// The numbers of inputs.
     pub inputs: Vec<Option<FileId>>,
-    /// Of crawlers.
+    /// The numbers of crawlers.
     pub crawlers: Vec<Option<CrawlerId>>,
-    /// Of versions of robots.txt.
+    /// The numbers of versions of robots.txt.
     pub robots: Vec<Option<RobotsId>>,
 }
 
@@ -88,12 +88,12 @@ impl Renumbering {
     /// The new number of `crawler`.
     ///
     /// # Errors
-    /// If it has none: the tally is damaged.
+    /// If it has no such number: the tally is damaged.
     pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
         find(&self.crawlers, crawler.index(), "crawler")
     }
 
-    /// `actor` by the new number of its crawler.
+    /// `actor` with the new number of its crawler.
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].
@@ -117,7 +117,7 @@ impl Renumbering {
         find(&self.robots, robots.index(), "robots.txt")
     }
 
-    /// `tally` by the new numbers.
+    /// `tally` with the new numbers.
     ///
     /// # Errors
     /// As [`Renumbering::crawler`].

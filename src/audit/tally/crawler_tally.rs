@@ -1,4 +1,4 @@
-//! What one crawler of one identity did at one origin: a row of a tally.
+//! A row of a tally: the counts of one crawler of one identity at one origin.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,21 +12,21 @@ use super::super::what_if::WhatIfTally;
 use super::super::{delay_kept::DelayTally, robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use super::{example::Example, short_map::ShortMap};
 
-/// Requests of one crawler at one place, of one identity.
+/// The requests of one crawler of one identity at one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct CrawlerTally {
-    /// By day.
+    /// Counts by day.
     pub days: ShortMap<Day, Sums>,
-    /// Of all requests.
+    /// Counts of all requests.
     pub span: Option<Span>,
-    /// By deciding rule.
+    /// Violations by deciding rule.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub violations: ShortMap<RuleRef, ViolationTally>,
     /// Of robots.txt.
     #[serde(skip_serializing_if = "is_default")]
     pub robots_fetches: FetchTally,
-    /// By the version of a robots.txt that asks this crawler for a Crawl-delay.
+    /// By the version of a robots.txt with a Crawl-delay for this crawler.
     #[serde(skip_serializing_if = "ShortMap::is_empty")]
     pub paces: ShortMap<RobotsId, DelayTally>,
     /// Requests from before the first snapshot of robots.txt.
@@ -49,7 +49,7 @@ pub enum Times {
     /// They are.
     #[default]
     Kept,
-    /// They took too much memory, or those of several origins would be mixed.
+    /// They were dropped: they took too much memory, or belong to several origins.
     GivenUp,
 }
 
@@ -60,15 +60,15 @@ impl Times {
 }
 
 impl CrawlerTally {
-    /// Buckets of time that are kept. Adding to the tally never makes them fewer; but those of
-    /// requests before the first successful fetch, which it does, are not among them.
+    /// The number of time buckets. It never decreases when counts are added; requests before the
+    /// first successful fetch, which may decrease, are not included.
     pub fn time_buckets(&mut self) -> usize {
         let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
         let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
         violations + paces + self.robots_fetches.read_200.len() + self.robots_fetches.read_304.len()
     }
 
-    /// Gives up what `time_buckets` counts; everything else stays.
+    /// Drops the buckets that `time_buckets` counts; everything else stays.
     pub fn give_up_times(&mut self) {
         self.times = Times::GivenUp;
         self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
@@ -121,9 +121,9 @@ pub struct ViolationTally {
     pub bytes: u64,
     /// When.
     pub span: Span,
-    /// By minute.
+    /// Requests by minute.
     pub minutes: TimeBuckets,
-    /// The earliest of them.
+    /// The earliest request.
     pub example: Example,
 }
 

@@ -1,4 +1,4 @@
-//! One request of many, to be looked up in the log.
+//! An example request, which can be found in the log.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use crate::input::source::FileId;
 use crate::merge::Merge;
 use crate::time::UtcTime;
 
-/// Bytes of a target that are kept as an example.
+/// The most bytes of a target in an example.
 pub const EXAMPLE_BYTES_MAX: usize = 2048;
 
-/// Where a line stands.
+/// The position of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The input that holds it.
@@ -18,7 +18,7 @@ pub struct Position {
     pub line: u64,
 }
 
-/// One request, to be looked up: the earliest by time, then file, then line.
+/// An example request: the earliest by time, then file, then line.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Example {
     /// When it was made.

@@ -1,6 +1,6 @@
-//! A tally as a file: `report.tally`, the unit of state of a nightly job, what is merged.
+//! A tally as a file: `report.tally`, used for reports, merging and the state of a nightly job.
 //!
-//! Its header says who counted what, its body holds the counts.
+//! The header describes the run, and the body has the counts.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use super::super::packed;
 use super::header::{Header, SCHEMA_VERSION};
 use super::{Tally, counts::Counts};
 
-/// The file of a report that holds its tally.
+/// The name of the tally in a report directory.
 pub const TALLY: &str = "report.tally";
 
-/// What a tally begins with; the number is that of the form of the file.
+/// The first bytes of a tally, with the version of its form.
 const MAGIC: &[u8] = b"botaudit tally 1 ";
 
 /// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
 
-/// The bytes of a tally, not yet unpacked but for its header.
+/// A tally with its header unpacked.
 #[derive(Clone, Debug)]
 pub struct PackedTally {
     /// The header.
     pub header: Header,
-    /// The frame of its counts.
+    /// The packed counts.
     counts: Vec<u8>,
-    /// Of all its bytes: equal tallies have equal hashes.
+    /// The hash of all its bytes: equal tallies have equal hashes.
     pub hash: u128,
 }
 
@@ -36,7 +36,7 @@ impl Tally {
         packed::file_bytes(MAGIC, &self.header, &self.counts)
     }
 
-    /// Reads what [`Tally::to_bytes`] wrote; `path` is where it stands.
+    /// Reads the result of [`Tally::to_bytes`]; `path` is for errors.
     ///
     /// # Errors
     /// If it is not a tally, is damaged, or is of another version.
@@ -65,7 +65,7 @@ impl PackedTally {
         PackedTally::from_bytes(&packed::read_file("the tally", &file)?, &file)
     }
 
-    /// Of the bytes of a file.
+    /// Unpacks the bytes of a file.
     ///
     /// # Errors
     /// As [`PackedTally::read`].
@@ -89,7 +89,7 @@ impl PackedTally {
         Ok(PackedTally { header, counts: counts.to_vec(), hash })
     }
 
-    /// All of it.
+    /// The whole tally.
     ///
     /// # Errors
     /// If it is damaged.
@@ -102,7 +102,7 @@ impl PackedTally {
     }
 }
 
-/// Whether a file that begins so is a tally of any version.
+/// Whether a file with this beginning is a tally of any version.
 pub fn is_tally(head: &[u8]) -> bool {
     head.starts_with(MAGIC_OF_ANY_VERSION)
 }

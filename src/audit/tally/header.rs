@@ -1,5 +1,5 @@
-//! What a tally says besides counts: which program made it, by which options and rules, of which
-//! inputs; and what the numbers in its counts stand for.
+//! The header of a tally: the program, options, rules and inputs that it was made with, and the
+//! meaning of the numbers in its counts.
 
 use std::collections::BTreeSet;
 
@@ -20,42 +20,42 @@ use super::{identity_sources::IdentitySources, rulings::Rulings};
 /// Grows by one when a tally changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What a tally says besides counts.
+/// The header of a tally.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Header {
     /// `botaudit`.
     pub program: String,
-    /// The version of the program that counted.
+    /// The version of the program.
     pub version: String,
     /// The version of the form.
     pub schema_version: u32,
-    /// What the user asked for, as `run.json` has it.
+    /// The options of the user, as in `run.json`.
     pub options: ReportedOptions,
     /// The registry of crawlers.
     pub registry: RegistrySummary,
-    /// The days of which lines were counted, where each day has a tally of its own; else none.
+    /// The days of the counted lines, if each day has its own tally; else none.
     pub days: BTreeSet<Day>,
-    /// By the number of an input in the counts; ascending by name.
+    /// The inputs by number, ascending by name.
     pub inputs: Vec<InputSummary>,
-    /// By the number of a crawler in the counts; ascending by name.
+    /// The crawlers by number, ascending by name.
     pub crawlers: Vec<Crawler>,
-    /// By the number of a robots.txt in the counts; ascending by digest.
+    /// The robots.txt versions by number, ascending by digest.
     pub robots: Vec<RobotsVersion>,
     /// Which robots.txt governed which origin.
     pub rulings: Rulings,
     /// How identities were verified.
     pub identities: IdentitySources,
-    /// Outages that were inferred from logs, where that was asked for.
+    /// Outages that were inferred from logs, if requested.
     pub outages: Option<OutageSummary>,
-    /// The draft that requests were judged by besides.
+    /// The draft that requests were also judged by.
     pub draft: Option<DraftSummary>,
 }
 
-/// Options by name, in the order in which `run.json` writes them.
+/// Options by name, in the order of `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ReportedOptions(pub Map<String, Value>);
 
-/// A registry of crawlers, in short.
+/// A summary of a registry of crawlers.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct RegistrySummary {
     /// Equal registries have equal digests.
@@ -73,9 +73,9 @@ pub struct InputSummary {
     pub size_bytes: u64,
     /// Bytes after decompression.
     pub decompressed_bytes: u64,
-    /// The log format; `None` if there was no line to detect it by.
+    /// The log format; `None` if it was not detected.
     pub format: Option<FormatUsed>,
-    /// Lines by which the format was to be detected.
+    /// The lines that the format detection tried.
     pub lines_tried: usize,
     /// Why its rest could not be read.
     pub damage: Option<String>,
@@ -86,24 +86,24 @@ pub struct InputSummary {
 pub struct FormatUsed {
     /// Its name, or how it was given.
     pub name: String,
-    /// What it cannot tell.
+    /// Its limitations.
     pub limitations: Vec<Limitation>,
 }
 
-/// A version of a robots.txt: equal bytes are one version, wherever they came from.
+/// A version of a robots.txt: equal bytes are one version.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct RobotsVersion {
-    /// Of all its bytes.
+    /// The digest of all its bytes.
     pub digest: Digest,
-    /// All its bytes.
+    /// The size in bytes.
     pub size_bytes: u64,
-    /// Those of them that count.
+    /// The bytes that count.
     pub parsed_bytes: u64,
     /// What it is, if it is not a robots.txt.
     pub foreign: Option<Foreign>,
-    /// The bytes that count, where rows name lines of it.
+    /// The bytes that count, if rows quote lines of it.
     pub body: Option<RobotsBody>,
-    /// Where they are not kept: the values of its User-agent lines, ascending, each once.
+    /// If the bytes are not kept: the values of its User-agent lines, ascending, each once.
     pub product_tokens: Vec<ByteBuf>,
 }
 
@@ -114,7 +114,7 @@ pub struct OutageSummary {
     pub hours: u64,
     /// Those origins.
     pub origins: u64,
-    /// Hours that were left to the archive, which has a snapshot near them.
+    /// Hours that were left out because the archive has a snapshot near them.
     pub hours_near_a_snapshot: u64,
 }
 
@@ -123,21 +123,21 @@ pub struct OutageSummary {
 pub struct DraftSummary {
     /// Its name.
     pub source: String,
-    /// One of the header's robots.txt versions.
+    /// The digest of a robots.txt version of the header.
     pub digest: Digest,
-    /// Which origins it is for.
+    /// The origins that it is for.
     pub scope: DraftScope,
 }
 
-/// Which requests a draft is for.
+/// The requests that a draft is for.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DraftScope {
-    /// Those that one file in force governs, whatever their origin.
+    /// All requests, because one robots.txt is in force for all origins.
     Everything,
     /// Those addressed to these origins.
     Origins(Vec<OriginKey>),
-    /// Those of the only origin of the logs of which a robots.txt is known.
+    /// Those of the only origin in the logs with a known robots.txt.
     OnlyOrigin,
 }
 
@@ -146,7 +146,7 @@ impl RegistrySummary {
     pub fn of(registry: &Registry) -> RegistrySummary {
         RegistrySummary {
             digest: registry.digest(),
-            // The last row is not a crawler but the test of what looks automated.
+            // The last row is not a crawler but the test for automated clients.
             crawlers: registry.iter().count() - 1,
         }
     }
@@ -160,7 +160,7 @@ impl InputSummary {
 }
 
 impl Merge for RobotsVersion {
-    /// What is known of it from either of two tallies.
+    /// The data from either of two tallies.
     fn absorb(&mut self, other: RobotsVersion) {
         if self.body.is_none() && other.body.is_some() {
             *self = other;

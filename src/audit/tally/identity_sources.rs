@@ -1,4 +1,4 @@
-//! What a report must know of the lists and names by which identities were verified.
+//! The lists and DNS names that identities were verified with, for reports.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use crate::time::UtcTime;
 /// How identities were verified.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct IdentitySources {
-    /// Published address ranges, where they were given.
+    /// Published address ranges, if given.
     pub ranges: Option<RangeSources>,
-    /// DNS, where it was asked.
+    /// DNS, if used.
     pub names: Option<NameSources>,
 }
 
 /// Lists of address ranges.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct RangeSources {
-    /// By URL: the lists of crawlers that have rows.
+    /// The lists of crawlers with rows, by URL.
     pub lists: BTreeMap<String, RangeListSummary>,
-    /// By the crawler's name: the URLs of its lists.
+    /// The URLs of lists, by the name of the crawler.
     pub of_crawlers: BTreeMap<String, Vec<String>>,
-    /// Files that are no list of any crawler, in order.
+    /// Files that are not lists of a crawler, in order.
     pub unused: Vec<String>,
 }
 
@@ -32,26 +32,26 @@ pub struct RangeSources {
 pub struct RangeListSummary {
     /// The file in the directory; `None` if there is none.
     pub file: Option<String>,
-    /// When it was made, to the day, if it says so.
+    /// The day of its creation, if it has one.
     pub created: Option<UtcTime>,
     /// When it was downloaded.
     pub fetched_at: Option<UtcTime>,
-    /// What could not be read, if anything.
+    /// The part that could not be read, if any.
     pub fault: Option<String>,
 }
 
-/// What DNS was asked, and answered.
+/// The DNS lookups and their results.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct NameSources {
-    /// When it was asked.
+    /// The time of the lookups.
     pub asked_at: UtcTime,
     /// Addresses that were looked up.
     pub looked_up: usize,
     /// Those that were not, because they were too many; at least.
     pub passed_over: usize,
-    /// Those for which something was not answered.
+    /// Addresses whose lookups failed.
     pub unanswered: usize,
-    /// Why, for one of them.
+    /// The reason, for one of them.
     pub failure: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Merge for RangeSources {
 
 impl Merge for NameSources {
     fn absorb(&mut self, other: NameSources) {
-        // Of several answers to the same questions; it is when, how many and why that may differ.
+        // Merges several runs of the same lookups; their times, numbers and failures may differ.
         if other < *self {
             *self = other;
         }

@@ -1,13 +1,13 @@
-//! Whether two files were made alike: by the same program, registry of crawlers and options.
+//! Whether two files were made with the same program, registry of crawlers and options.
 
 use crate::error::{Error, Result};
 
 use super::header::{RegistrySummary, ReportedOptions};
 
-/// Options that say where something lies; they may differ.
+/// Options with paths; they may differ.
 const PLACES: [&str; 3] = ["robots", "crawlers", "ip_ranges"];
 
-/// By what a file was made.
+/// The program, registry and options that a file was made with.
 #[derive(Clone, Copy, Debug)]
 pub struct MadeBy<'a> {
     /// The file, as the user knows it.
@@ -21,10 +21,11 @@ pub struct MadeBy<'a> {
 }
 
 impl MadeBy<'_> {
-    /// That `other` was made alike, but for the options `exempt`; `advice` is what to do otherwise.
+    /// Checks that `other` was made with the same settings, except for the options `exempt`;
+    /// `advice` is the next step for errors.
     ///
     /// # Errors
-    /// If it was not: both names, and what differs.
+    /// If it was not. The error has both names and the difference.
     pub fn check_same(&self, other: &MadeBy<'_>, exempt: &[&str], advice: &str) -> Result<()> {
         if self.version != other.version {
             let what = "the version of botaudit";
@@ -55,7 +56,7 @@ impl MadeBy<'_> {
         Ok(())
     }
 
-    /// The error that `what` is `ours` here and `theirs` in `other`.
+    /// The error for a difference: `what` is `ours` here and `theirs` in `other`.
     pub fn differs(&self, other: &MadeBy<'_>, what: &str, of: [&str; 2], advice: &str) -> Error {
         let [ours, theirs] = of;
         Error::usage(format!(
@@ -66,7 +67,8 @@ impl MadeBy<'_> {
     }
 }
 
-/// Of paths the first in order, of the window what covers both; all else is equal.
+/// Of paths, the first in order; of the windows, the one that covers both. All other options are
+/// equal.
 pub fn merge_options(ours: &mut ReportedOptions, theirs: &ReportedOptions) {
     for (name, value) in &mut ours.0 {
         let Some(other) = theirs.0.get(name) else { continue };

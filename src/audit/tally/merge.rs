@@ -1,4 +1,4 @@
-//! Several tallies as one: what one audit of all their logs would have counted.
+//! Merges several tallies into the one that a single audit of all their logs would make.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::header::{Header, InputSummary, RobotsVersion};
 use super::made_by::{MadeBy, merge_options};
 use super::{Tally, counts::Renumbering, file::PackedTally};
 
-/// Options that say which part of the time was read; they may differ.
+/// Options of the time window; they may differ.
 const TIMES: [&str; 2] = ["since", "until"];
 
-/// What to do with tallies that do not fit together.
+/// The next step for tallies that cannot be merged.
 const ADVICE: &str = "audit the logs of one of them again, with the options of the other";
 
-/// The tally of all logs of the tallies at `paths`, files or report directories. A tally that is
-/// named twice, or of which there are two copies that are equal in every byte, counts once.
+/// The tally of all logs of the tallies at `paths`, files or report directories. Equal files count
+/// once.
 ///
 /// # Errors
 /// If one cannot be read, two of them have an input of the same name, or they do not fit together:
@@ -51,8 +51,8 @@ pub fn merge_files(paths: &[PathBuf], limits: TallyLimits) -> Result<Tally> {
     finish(counter, header)
 }
 
-/// `earlier` and `later`, tallies of the same job: lines that were read later are added to inputs
-/// of the same name.
+/// Merges `earlier` and `later`, tallies of the same job: later lines are added to inputs of the
+/// same name.
 ///
 /// # Errors
 /// If one of them is damaged.
@@ -74,7 +74,7 @@ fn finish(counter: Counter, header: Header) -> Result<Tally> {
     Ok(Tally { header, counts })
 }
 
-/// Names are in order, so that the place of a crawler is the rank of its name.
+/// Names are ordered, so the index of a crawler is the rank of its name.
 fn ranks(header: &Header) -> std::sync::Arc<[u16]> {
     (0..header.crawlers.len()).map(|at| u16::try_from(at).unwrap_or(u16::MAX)).collect()
 }
@@ -138,7 +138,7 @@ fn made_by<'a>(name: &'a str, header: &'a Header) -> MadeBy<'a> {
     MadeBy { name, version, registry, options }
 }
 
-/// What the headers of several tallies of one run say together.
+/// The merged header of several tallies of one run.
 fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
     let mut inputs: BTreeMap<String, InputSummary> = BTreeMap::new();
     let mut crawlers: BTreeMap<String, Crawler> = BTreeMap::new();
@@ -157,7 +157,7 @@ fn merged_header<'a>(headers: impl Iterator<Item = &'a Header>) -> Header {
         match &mut merged {
             None => merged = Some(header.clone()),
             Some(merged) => {
-                // Days are only told where all tallies are of days.
+                // Days are only kept if all tallies are of days.
                 match merged.days.is_empty() || header.days.is_empty() {
                     true => merged.days.clear(),
                     false => merged.days.extend(&header.days),
@@ -185,7 +185,7 @@ impl Merge for InputSummary {
     }
 }
 
-/// What the numbers of `from` are in `to`, which has all that `from` has.
+/// A map of the numbers of `from` to those of `to`, which has all entries of `from`.
 fn renumbering(from: &Header, to: &Header) -> Renumbering {
     let input = |input: &InputSummary| {
         let at = to.inputs.binary_search_by(|known| known.name.cmp(&input.name));

@@ -1,13 +1,13 @@
-//! The rows of a tally while they are counted: what each crawler did at each origin.
+//! The rows of a tally while lines are counted: one for each crawler at each origin.
 //!
 //! Origins, crawlers and identities are small numbers, and a row is found by one hash, or by none
-//! where it was asked for lately. Nothing is in order; that is made once, at the end.
+//! if it was used recently. Rows are unordered until the end.
 //!
-//! Origins that the user named (`--origin`, files of a robots.txt directory) are always kept.
-//! Strangers come from Host headers, which anybody may write: of those the ones of smallest stable
-//! hash are kept, and the rest is added up as `(others)`. Which ones stay depends on their names
-//! alone, so two tables merge exactly: an origin that one of them had to fold has enough smaller
-//! ones before it.
+//! Origins that the user named (`--origin`, files of a robots.txt directory) are always kept. Other
+//! origins come from Host headers, which any client can invent. Of these, the ones with the
+//! smallest stable hashes are kept, and the rest is counted as `(others)`. The names alone decide
+//! which ones stay, so two tables merge exactly: an origin that one of them folded has enough
+//! smaller ones before it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,15 +24,15 @@ use crate::crawlers::identity::Identity;
 use crate::judge::robots::RobotsId;
 use crate::merge::{Merge, least};
 
-/// Origins that the user did not name and that are distinguished; the rest is `(others)`.
+/// The most origins that the user did not name; the rest is `(others)`.
 pub const STRANGERS_MAX: usize = 10_000;
 
-/// Minutes and hours that are kept: 34 million, at two to four bytes each (and up to 256 bytes for
-/// each rule that a crawler broke). That is a year in which 60 crawlers each break a rule in every
-/// single minute.
+/// The most minutes and hours: 34 million, at two to four bytes each (and up to 256 bytes for each
+/// rule that a crawler broke). That is a year in which 60 crawlers each break a rule in every
+/// minute.
 pub const TIME_BUCKETS_MAX: usize = 1 << 25;
 
-/// Buckets of time that one request can add.
+/// The most time buckets that one request can add.
 const TIME_BUCKETS_PER_REQUEST: usize = 2;
 
 /// An origin of one table.
@@ -44,11 +44,11 @@ impl OriginId {
     pub const OTHERS: OriginId = OriginId(0);
 }
 
-/// The place of a row in the order in which minutes and hours are given up: named origins first,
-/// strangers in the order in which they are folded; then crawlers by the rank of their names.
+/// The order in which rows keep minutes and hours: named origins first, others in the order in
+/// which they are folded; then crawlers by the rank of their names.
 pub type TimesKey = (OriginRank, OriginKey, u16, Identity);
 
-/// What may be kept.
+/// The limits of rows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RowLimits {
     /// Origins that the user did not name.
@@ -66,24 +66,23 @@ impl Default for RowLimits {
 /// Rows by origin, crawler and identity.
 ///
 /// Minutes and hours are kept for as many rows, in the order of [`TimesKey`], as fit in
-/// `time_buckets_max` together; the others go without. More requests can only make more buckets,
-/// so a row that goes without here also goes without where all requests are known: that merges
-/// exactly.
+/// `time_buckets_max`. More requests only make more buckets, so a row without times here also has
+/// none after merging: that merges exactly.
 #[derive(Clone, Debug)]
 pub struct Rows {
     limits: RowLimits,
-    /// By crawler: the rank of its name.
+    /// The rank of each crawler's name.
     ranks: Arc<[u16]>,
     /// By [`OriginId`].
     origins: Vec<OriginEntry>,
     ids: HashMap<OriginKey, OriginId, RandomState>,
-    /// Strangers that are distinguished.
+    /// The number of other origins that are kept.
     strangers: usize,
-    /// The last stranger that is distinguished, once others had to be folded.
+    /// The last other origin that is kept, once some were folded.
     last_stranger: Option<(u64, OriginKey)>,
     rows: Vec<Row>,
     index: HashMap<RowKey, u32, RandomState>,
-    /// Rows that were asked for, each where its key says: a few crawlers make most requests.
+    /// A cache of recently used rows, by key: a few crawlers make most requests.
     recent: Box<[(RowKey, u32); RECENT]>,
     /// No fewer than there are.
     time_buckets_at_most: usize,
@@ -101,10 +100,10 @@ struct OriginEntry {
 
 type RowKey = (OriginId, CrawlerId, Identity);
 
-/// Rows that are remembered, a power of two.
+/// The size of the cache of rows, a power of two.
 const RECENT: usize = 64;
 
-/// The place of a row among those that are remembered.
+/// The slot of a row in the cache.
 #[inline]
 fn recent_slot((origin, crawler, identity): RowKey) -> usize {
     (origin.0 as usize * 7 + crawler.index() * 4 + identity as usize) % RECENT
@@ -120,7 +119,7 @@ struct Row {
     tally: CrawlerTally,
 }
 
-/// What a table comes to.
+/// The result of a table.
 #[derive(Clone, Debug, Default)]
 pub struct FinishedRows {
     /// Ascending; `(others)` among them, if there had to be any. Their rows are in no order.
@@ -152,8 +151,7 @@ impl Rows {
         }
     }
 
-    /// The id of `origin_key`; it is remembered, also where it never gets a row. Stays good for as long
-    /// as the table does.
+    /// The id of `origin_key`, also without rows. It is valid as long as the table.
     pub fn origin(&mut self, origin_key: &OriginKey, origin_rank: OriginRank) -> OriginId {
         if let Some(&id) = self.ids.get(origin_key) {
             return id;
@@ -194,7 +192,7 @@ impl Rows {
         &mut self.rows[at as usize].tally
     }
 
-    /// Where the row of `key` is; it is made if there is none.
+    /// The index of the row of `key`, which is created if it does not exist.
     fn find_row(&mut self, key: RowKey) -> u32 {
         let next = self.rows.len();
         let new = || u32::try_from(next).expect("origins and crawlers are bounded");
@@ -206,7 +204,7 @@ impl Rows {
         at
     }
 
-    /// The origins that are distinguished, in no order.
+    /// The origins of the table, unordered.
     pub fn origin_keys(&self) -> impl Iterator<Item = &OriginKey> {
         let distinct = self.origins.iter().enumerate().skip(1);
         distinct
@@ -219,7 +217,7 @@ impl Rows {
         self.rows.iter().map(|row| row.key.1).collect()
     }
 
-    /// The versions of robots.txt of which rows name lines.
+    /// The versions of robots.txt that rows quote.
     pub fn quoted_robots(&self) -> BTreeSet<RobotsId> {
         let of_row = |row: &Row| {
             let violations = row.tally.violations.iter().map(|(rule, _)| rule.robots);
@@ -243,7 +241,7 @@ impl Rows {
         }
     }
 
-    /// Takes over at which row another table had to give up times.
+    /// Takes over the limit at which another table dropped times.
     pub fn end_times_at_row(&mut self, end: TimesEnd) {
         let TimesEnd { is_stranger, origin_key, crawler, identity } = end;
         let origin_rank = OriginRank::new(&origin_key, is_stranger);
@@ -279,7 +277,7 @@ impl Rows {
         FinishedRows { origins, times_end }
     }
 
-    /// Folds the strangers of largest hash into `(others)`, if there are too many.
+    /// Folds the origins with the largest hashes into `(others)`, if there are too many.
     fn fold_strangers(&mut self) {
         if self.strangers <= self.limits.strangers_max {
             return;
@@ -310,7 +308,7 @@ impl Rows {
         self.fold_rows();
     }
 
-    /// Adds the rows of folded origins up.
+    /// Merges the rows of folded origins.
     fn fold_rows(&mut self) {
         let rows = std::mem::take(&mut self.rows);
         self.index.clear();
@@ -320,7 +318,7 @@ impl Rows {
         }
     }
 
-    /// Gives up the times of the rows that must go without; never any are kept of `(others)`.
+    /// Drops the times of rows beyond the limit, and those of `(others)`.
     fn give_up_times(&mut self) {
         let Rows { limits, ranks, origins, rows, times_end, .. } = self;
         let max = limits.time_buckets_max;
@@ -359,7 +357,7 @@ impl Rows {
 impl Merge for Rows {
     fn absorb(&mut self, other: Rows) {
         let Rows { origins, rows, time_buckets_at_most, times_end, last_stranger, .. } = other;
-        // The other keeps as many as may be kept, all of which are no larger than its last.
+        // The other table has as many as the limit allows, all up to its last one.
         self.last_stranger = least(self.last_stranger.take(), last_stranger);
         let ids: Vec<OriginId> = origins
             .iter()

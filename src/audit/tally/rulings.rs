@@ -1,4 +1,4 @@
-//! Which robots.txt governed which origin, and when: what a report says of it without the archive.
+//! Which robots.txt governed which origin, and when, for reports without the archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,18 +17,18 @@ pub struct Rulings {
     pub is_archive: bool,
     /// Whether requests from before the first snapshot count as unknown.
     pub is_unknown_before_first: bool,
-    /// Whether the rules counted for all crawlers, also for those that they do not bind.
+    /// Whether all crawlers were treated as bound.
     pub includes_unbound: bool,
     /// Files by name, with their digests.
     pub files: BTreeSet<(String, Digest)>,
     /// Files that could not be read, by name, and why.
     pub failures: BTreeMap<String, String>,
-    /// Entries of a directory whose names are no host names.
+    /// Entries of a directory whose names are not host names.
     pub ignored_names: BTreeSet<String>,
-    /// By origin without a robots.txt: what governs the same host under the other scheme.
+    /// For origins without a robots.txt: the file of the same host under the other scheme.
     #[serde(default)]
     pub other_schemes: BTreeMap<String, String>,
-    /// Of an archive, by origin.
+    /// The histories of an archive, by origin.
     pub histories: BTreeMap<String, SnapshotHistory>,
 }
 
@@ -52,7 +52,7 @@ impl Merge for Rulings {
         self.ignored_names.extend(other.ignored_names);
         self.other_schemes.extend(other.other_schemes);
         for (source, why) in other.failures {
-            // Of several failures of one file one is reported, and always the same.
+            // Of several failures of one file, always the same one is reported.
             let ours = self.failures.entry(source).or_insert_with(|| why.clone());
             if why < *ours {
                 *ours = why;

@@ -1,7 +1,7 @@
 //! A sorted array of few entries: days, rules, hours of one row.
 //!
-//! Logs are mostly in order of time, so the entry of the request before is nearly always the one
-//! that is asked for next; it is found without a search.
+//! Logs are mostly ordered by time, so the last used entry is usually the next one, too, and needs
+//! no search.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -12,7 +12,7 @@ use crate::merge::Merge;
 pub struct ShortMap<K, V> {
     /// Ascending, each key once.
     entries: Vec<(K, V)>,
-    /// The entry that was asked for last.
+    /// The entry that was used last.
     last: usize,
 }
 
@@ -29,7 +29,7 @@ impl<K: PartialEq, V: PartialEq> PartialEq for ShortMap<K, V> {
 }
 
 impl<K: Copy + Ord, V> ShortMap<K, V> {
-    /// The value of `key`; what `make` gives, where there is none yet.
+    /// The value of `key`, created by `make` if there is none.
     #[inline]
     pub fn entry_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let is_last = self.entries.get(self.last).is_some_and(|(last, _)| *last == key);
@@ -45,7 +45,7 @@ impl<K: Copy + Ord, V> ShortMap<K, V> {
         &mut self.entries[self.last].1
     }
 
-    /// The value of `key`; the default, where there is none yet.
+    /// The value of `key`, by default if there is none.
     #[inline]
     pub fn entry(&mut self, key: K) -> &mut V
     where
@@ -71,7 +71,7 @@ impl<K, V> ShortMap<K, V> {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -81,17 +81,17 @@ impl<K, V> ShortMap<K, V> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
-    /// The values, in the order of their keys.
+    /// The values, ordered by key.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
-    /// The values, in the order of their keys.
+    /// The values, ordered by key.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// The entry of the smallest key, taken out.
+    /// Removes and returns the entry with the smallest key.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
         self.last = 0;
         (!self.entries.is_empty()).then(|| self.entries.remove(0))
@@ -159,7 +159,7 @@ impl<K: Serialize, V: Serialize> Serialize for ShortMap<K, V> {
     }
 }
 
-/// Pairs in any order: a file may have been written by anybody.
+/// Accepts pairs in any order, because the file may come from elsewhere.
 impl<'de, K, V> Deserialize<'de> for ShortMap<K, V>
 where
     K: Copy + Ord + Deserialize<'de>,

@@ -1,7 +1,7 @@
-//! Requests by user agent that looks automated and is not a known crawler's.
+//! Requests of unknown user agents that look automated.
 //!
-//! Which user agents are distinguished depends on a cryptographic hash of each. It is made once for
-//! those that were seen lately, not for each request.
+//! A cryptographic hash decides which user agents are kept. For recent ones it is computed once,
+//! not for each request.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -15,10 +15,10 @@ use super::super::sums::{Span, Sums};
 /// User agents that are counted before they are hashed.
 const RECENT_MAX: usize = 1024;
 
-/// Requests of one user agent that is no known crawler's.
+/// Requests of one unknown user agent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct UserAgentTally {
-    /// By what the `*` groups would have said.
+    /// Counts by the decision of the `*` groups.
     pub sums: Sums,
     /// `None` while no request had a time that could be read.
     pub span: Option<Span>,
@@ -34,7 +34,7 @@ pub struct UserAgents {
 }
 
 impl UserAgents {
-    /// Tells at most `user_agents_max` apart.
+    /// Keeps at most `user_agents_max` user agents.
     pub fn new(user_agents_max: usize) -> UserAgents {
         UserAgents { recent: HashMap::default(), bounded: Bounded::new(user_agents_max) }
     }
@@ -47,12 +47,12 @@ impl UserAgents {
         self.recent.entry_ref(user_agent).or_default()
     }
 
-    /// Adds to the sums of all that are not told apart.
+    /// Adds to the sums of the others.
     pub fn add_to_others(&mut self, tally: UserAgentTally) {
         self.bounded.add_to_others(tally);
     }
 
-    /// Those that are distinguished in the order of their names, and the sum of the others.
+    /// The kept user agents, ordered by name, and the sum of the others.
     pub fn into_parts(mut self) -> (Vec<(Vec<u8>, UserAgentTally)>, Option<UserAgentTally>) {
         self.settle();
         let (kept, others) = self.bounded.into_parts();

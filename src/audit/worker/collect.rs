@@ -1,4 +1,4 @@
-//! What is collected of lines before anything is judged.
+//! Collects data from lines before requests are judged.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::super::{dns_candidates::DnsCandidate, prepass::Wanted, sites::Site};
 use super::Worker;
 
 impl Worker<'_> {
-    /// Of a line, what is `wanted`. A line that is no record shows nothing.
+    /// Collects the `wanted` data of a line. A rejected line has none.
     pub(super) fn collect(
         &mut self,
         wanted: Wanted,
@@ -20,7 +20,7 @@ impl Worker<'_> {
         fields: &Fields<'_>,
         scratch: &mut Scratch,
     ) {
-        // Cheaper than to read the rest of a line, and most lines are about something else.
+        // Cheaper than parsing the rest of the line, and most lines have no match.
         let may_be_fetch = wanted.outages.is_some() && self.robots_txt.find(line).is_some();
         let crawler = match wanted.addresses || wanted.origins {
             true => self.crawler(fields, scratch),
@@ -54,7 +54,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whose name is to be looked up.
+    /// The address to look up.
     fn collect_candidate(&mut self, crawler: CrawlerId, record: &Record<'_>) {
         let Some(addresses) = &mut self.collected.addresses else { return };
         let has_rule = !self.context.registry.crawler(crawler).rdns_suffixes.is_empty();
@@ -74,7 +74,7 @@ impl Worker<'_> {
         }
     }
 
-    /// How the request for robots.txt was answered, if it is one and of our own.
+    /// The answer to a request for robots.txt of an own host.
     fn collect_answer(
         &mut self,
         wanted: Wanted,

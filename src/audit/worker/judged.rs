@@ -1,4 +1,4 @@
-//! What is kept of a request that broke a rule.
+//! Counts a request that broke a rule.
 
 use crate::judge::verdict::RuleRef;
 use crate::logs::record::Record;

@@ -1,10 +1,10 @@
-//! What the tests of this folder compress with, and tests of names and magic numbers.
+//! Helpers for the tests of this folder, and tests of names and magic numbers.
 
 use std::io::Write;
 
 use super::*;
 
-/// Every compression, each of which is put to the same tests.
+/// All compressions, for the same tests.
 pub const ALL: [Compression; 4] =
     [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 

@@ -16,7 +16,7 @@ impl Read for Slow {
     }
 }
 
-/// What comes out through a buffer of `step` bytes, and how it ended.
+/// The output through a buffer of `step` bytes, and the end.
 fn read(bytes: &[u8], claimed: Option<Compression>, step: usize) -> (Vec<u8>, Option<ReadError>) {
     read_all(Cursor::new(bytes.to_vec()), claimed, step)
 }
@@ -147,7 +147,7 @@ fn blocks_of_bgzip_are_members_in_turn() {
     let garbage = [&bytes[..], b"garbage"].concat();
     check(&garbage, Gzip, &text, Some((ReadErrorCause::TrailingGarbage(Gzip), bytes.len())));
 
-    // Damage in the block of one line: all before it is given, nothing after it.
+    // Damage in the block of one line: all lines before it are delivered, and none after it.
     let start = blocks[..120].concat().len();
     let end = start + blocks[120].len();
     let (before, line) = (lines[..120].concat(), lines[..=120].concat());
@@ -166,7 +166,7 @@ fn blocks_of_bgzip_are_members_in_turn() {
     check(&with(start + 1), Gzip, before.as_bytes(), Some((other, start)));
 }
 
-/// Ends by a failed read.
+/// Ends with a failed read.
 struct Failing(Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -214,7 +214,7 @@ fn trailers_are_checked_after_the_text_is_given() {
     }
 }
 
-/// Three members, the second longer than the window of some.
+/// Three members; the second is longer than some windows.
 fn sample(kind: Compression) -> (Vec<u8>, Vec<u8>) {
     let long: Vec<u8> =
         (0..2000).flat_map(|n| format!("line {}\n", n * n % 7919).into_bytes()).collect();
@@ -261,7 +261,7 @@ fn damage_anywhere_is_reported_or_harmless() {
     }
 }
 
-/// Blocks that many a buffer holds, the last of them broken: none before it is lost.
+/// Small blocks, the last one damaged: no block before it is lost.
 #[test]
 fn all_blocks_before_a_broken_one_are_given() {
     let mut state = 1_u64;
@@ -359,7 +359,7 @@ fn a_file_that_shrinks_while_it_is_read_is_damaged() {
         assert_eq!(damage, Some(ReadError { offset_bytes, cause: ReadErrorCause::Shrunk }));
         assert!(out.len() < text.len() && text.starts_with(&out), "{size_bytes}");
     }
-    // What was cut has new lines already, though fewer than were read.
+    // The truncated file has new lines, but fewer than were read.
     let (_, damage) = read_while(&text, |file| {
         file.set_len(0).unwrap();
         file.write_all(b"new\n").unwrap();

@@ -194,14 +194,14 @@ fn about_names(names: &NameSources, span: Option<Span>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let (true, Some(failure)) = (names.unanswered > 0, &names.failure) {
         warnings.push(format!(
-            "--verify-dns: {} of {} addresses could not be looked up and remain unverified: \
+            "--verify-dns: lookups without an answer: {} of {}; these addresses stay unverified: \
              {failure}",
             names.unanswered, names.looked_up
         ));
     }
     if names.passed_over > 0 {
         warnings.push(format!(
-            "--verify-dns: the {} busiest addresses were looked up, and at least {} were not; \
+            "--verify-dns: looked up the busiest addresses only ({}); not looked up: at least {}; \
              increase --dns-max",
             names.looked_up, names.passed_over
         ));

@@ -4,6 +4,7 @@
 //! would show no requests.
 
 use crate::logs::{json::proposal::proposal, reject::Reject};
+use crate::numbers::counted;
 
 use super::input_tally::{Input, RejectTally};
 use super::tally::Tally;
@@ -32,7 +33,10 @@ pub fn not_understood(tally: &Tally, percent_min: f64) -> Option<String> {
         text.push_str("; ");
     }
     if low.len() > DESCRIBED_MAX {
-        text.push_str(&format!("and {} more files; ", low.len() - DESCRIBED_MAX));
+        text.push_str(&format!(
+            "and {}; ",
+            counted((low.len() - DESCRIBED_MAX) as u64, "more file")
+        ));
     }
     let own_names = tally.header.options.get("json_fields");
     if let Some(proposal) = json_proposal(first).filter(|_| own_names.is_null()) {

@@ -20,6 +20,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::{Judge, failure_messages, profile::CrawlerProfile};
+use crate::numbers::counted;
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::summary_csv, output::OutputFile};
@@ -254,7 +255,7 @@ impl ClassifyArgs {
             let counts = counts.iter().filter(|(count, _)| *count > 0);
             let counts: Vec<String> =
                 counts.map(|(count, word)| format!("{count} {}", word.as_str())).collect();
-            say(&format!("{} URLs; {}", classified.rows, counts.join(", ")));
+            say(&format!("{}; {}", counted(classified.rows, "URL"), counts.join(", ")));
         }
         if !damages.is_empty() {
             return Ok(ExitStatus::Incomplete);

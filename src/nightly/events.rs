@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::sums::Sums;
 use crate::merge::{Merge, merge_fields, sum};
+use crate::numbers::counted;
 use crate::report::nights::{EventRow, TrendRow};
 use crate::time::Day;
 
@@ -148,8 +149,10 @@ fn stopped_fetching(
         }
         is_reported = true;
         let message = format!(
-            "{} ({}) has not fetched robots.txt since {last}, and made {requests} requests",
-            site_actor.1, site_actor.2
+            "{} ({}) has not fetched robots.txt since {last}, and made {}",
+            site_actor.1,
+            site_actor.2,
+            counted(requests, "request")
         );
         let state = (last.to_string(), requests.to_string());
         Some(about(site_actor, day, "stopped-fetching", state, message))

@@ -231,7 +231,8 @@ fn hours_are_those_of_the_zone_and_only_so_many_are_kept() {
     assert_eq!((table.rows.len(), table.sum("requests")), (1_488, 1_488));
     assert_eq!(table.cells("day hour")[0], "2026-01-01 | 12");
     let notes = long.json("report/run.json")["notes"].to_string();
-    let expected = "hourly.csv has only the last 1488 hours with requests; 12 earlier requests";
+    let expected = "hourly.csv has only the last 1488 hours with requests; counted by day only: 12 \
+                    earlier requests";
     assert!(notes.contains(expected), "{notes}");
 }
 

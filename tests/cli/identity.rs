@@ -327,7 +327,7 @@ fn names_that_lead_back_verify() {
         let ran = audit(&sandbox, &flags).exits(0);
         assert_eq!(identities(&sandbox), NAMED);
         ran.complains(
-            "--verify-dns: 2 of 8 addresses could not be looked up and remain unverified: ",
+            "--verify-dns: lookups without an answer: 2 of 8; these addresses stay unverified: ",
         );
         for threads in [1, 3] {
             audit(&sandbox, &format!("{flags} --threads {threads}")).exits(0);
@@ -374,7 +374,7 @@ fn no_more_than_so_many_are_looked_up() {
     let flags = format!("--verify-dns --dns-server {} --dns-max 1", server.address);
     let ran = audit(&sandbox, &flags).exits(0);
     ran.complains(
-        "the 1 busiest addresses were looked up, and at least 7 were not; increase --dns-max",
+        "looked up the busiest addresses only (1); not looked up: at least 7; increase --dns-max",
     );
     let googlebot: Vec<String> =
         identities(&sandbox).into_iter().filter(|row| row.starts_with("Googlebot")).collect();

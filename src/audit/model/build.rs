@@ -4,6 +4,7 @@
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::failure_messages;
+use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};
 use super::super::quotes::{Quotes, UsedRobots};
@@ -87,9 +88,10 @@ impl ReportModel {
         let crawlers = self.rows.iter().filter(is_given_up).count();
         (crawlers > 0).then(|| {
             format!(
-                "too many request times to keep (limit {TIME_BUCKETS_MAX}); for {crawlers} \
-                 crawlers at some origins, earlier robots.txt fetches are unknown; audit fewer \
-                 days or origins at once"
+                "too many request times to keep (limit {TIME_BUCKETS_MAX}); for {} at \
+                 some origins, earlier robots.txt fetches are unknown; audit fewer days or origins \
+                 at once",
+                counted(crawlers as u64, "crawler")
             )
         })
     }
@@ -98,8 +100,8 @@ impl ReportModel {
         let earlier = self.hours.earlier().requests;
         (earlier > 0).then(|| {
             format!(
-                "hourly.csv has only the last {HOURS_MAX} hours with requests; {earlier} earlier \
-                 requests are counted by day only"
+                "hourly.csv has only the last {HOURS_MAX} hours with requests; counted by day only: {}",
+                counted(earlier, "earlier request")
             )
         })
     }

@@ -1,6 +1,7 @@
 //! Whether two files were made with the same program, registry of crawlers and options.
 
 use crate::error::{Error, Result};
+use crate::numbers::counted;
 
 use super::header::{RegistrySummary, ReportedOptions};
 
@@ -34,7 +35,7 @@ impl MadeBy<'_> {
         if self.registry != other.registry {
             let short = |registry: &RegistrySummary| {
                 let digest = registry.digest.get(..12).unwrap_or(&registry.digest);
-                format!("{} ({} crawlers)", digest, registry.crawlers)
+                format!("{digest} ({})", counted(registry.crawlers as u64, "crawler"))
             };
             let (ours, theirs) = (short(self.registry), short(other.registry));
             return Err(self.differs(

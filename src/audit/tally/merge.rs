@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::input::source::FileId;
 use crate::judge::robots::RobotsId;
 use crate::merge::Merge;
+use crate::numbers::counted;
 
 use super::counter::{Counter, TallyLimits};
 use super::header::{Header, InputSummary, RobotsVersion};
@@ -125,7 +126,8 @@ fn check_same_run(
     if left.outages != right.outages {
         let hours = |header: &Header| {
             let outages = header.outages.unwrap_or_default();
-            format!("{} hours at {} origins", outages.hours, outages.origins)
+            let origins = counted(outages.origins, "origin");
+            format!("{} at {origins}", counted(outages.hours, "hour"))
         };
         let what = "the inferred outages (see audit --collect)";
         return differ(what, &hours(left), &hours(right));

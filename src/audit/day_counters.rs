@@ -54,11 +54,11 @@ pub struct FileDays {
     pub last: Option<Day>,
     /// The latest day of its lines, which may have any order.
     pub latest: Option<Day>,
-    /// Lines that were looked at.
+    /// All lines.
     pub lines: u64,
     /// The lines of days outside of the window.
     pub outside: u64,
-    /// Those that are records, as far as they were read.
+    /// Parsed lines.
     pub parsed: u64,
     /// The rejected lines.
     pub rejected: u64,

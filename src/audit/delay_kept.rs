@@ -65,7 +65,7 @@ pub struct Busiest {
 }
 
 impl DelayKept {
-    /// Compares requests by `hours` with a delay, `None` or 0 if it sets no limit.
+    /// Compares requests by `hours` with a delay. `None` and 0 set no limit.
     pub fn new(hours: &TimeBuckets, delay_milliseconds: Option<u64>) -> DelayKept {
         let hours: Vec<(i64, u64)> = hours.buckets().collect();
         let busiest = hours.iter().copied().rev().max_by_key(|&(_, requests)| requests);

@@ -33,7 +33,7 @@ pub struct ViolatingRequest {
     pub target: Box<[u8]>,
     /// How it was answered.
     pub status: u16,
-    /// Bytes that were answered.
+    /// The bytes of the answers.
     pub bytes: u64,
     /// The header.
     pub user_agent: Box<[u8]>,
@@ -85,7 +85,7 @@ pub enum Evidence {
     End {
         /// The input.
         input: FileId,
-        /// How many.
+        /// The number of chunks.
         chunks: u64,
     },
 }

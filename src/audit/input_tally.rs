@@ -31,7 +31,7 @@ pub struct InputTally {
 /// One input with its counts.
 #[derive(Debug)]
 pub struct Input {
-    /// As its reader saw it.
+    /// The summary by its reader.
     pub summary: InputSummary,
     /// Its lines.
     pub tally: InputTally,
@@ -52,7 +52,7 @@ impl Input {
 /// Rejected lines of one reason.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct RejectTally {
-    /// How many.
+    /// The number of lines.
     pub lines: u64,
     /// The first of them: its number, and its first `SAMPLE_BYTES_MAX` bytes.
     pub sample: Option<(u64, serde_bytes::ByteBuf)>,

@@ -120,7 +120,7 @@ impl Options {
 /// The progress of an audit.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes read, as they lie on disk.
+    /// The bytes read from disk.
     pub bytes_read: Arc<AtomicU64>,
     /// Lines looked at.
     pub lines: AtomicU64,

@@ -15,11 +15,11 @@ use crate::merge::merge_fields;
 /// Violations by earlier fetches of robots.txt: each is one of the first four.
 #[derive(Clone, Debug, Default)]
 pub struct PriorFetchCounts {
-    /// The crawler itself had.
+    /// The crawler itself had fetched it.
     pub prior_fetch_own: u64,
-    /// It had not, but another crawler of its operator had fetched it.
+    /// Another crawler of its operator had fetched it.
     pub prior_fetch_operator: u64,
-    /// Neither had, as far as these logs show.
+    /// No such fetch is in these logs.
     pub prior_fetch_none: u64,
     /// Unknown, because the times of requests were not kept.
     pub prior_fetch_unknown: u64,
@@ -107,7 +107,7 @@ pub struct OriginFetches<'a> {
 #[derive(Debug)]
 struct ActorFetches {
     actor: Actor,
-    /// When it read, ascending.
+    /// The times of successful fetches, ascending.
     fetches: Vec<SuccessfulFetch>,
     /// The first request for robots.txt, with any answer.
     first_asked: Option<i64>,
@@ -127,7 +127,7 @@ enum Answer {
     Ok,
 }
 
-/// All that one crawler could know.
+/// The fetches that one crawler could know.
 #[derive(Debug)]
 pub struct KnownFetches<'a> {
     own: &'a ActorFetches,

@@ -75,7 +75,7 @@ pub struct WhatIfTally {
 /// Requests that change by the same rules.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ChangeTally {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
     /// When.
     pub span: Span,

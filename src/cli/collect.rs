@@ -58,7 +58,7 @@ pub struct CollectedInput {
 }
 
 impl CollectArgs {
-    /// By what clients are told apart.
+    /// The key for hashes of clients.
     pub fn key(&self) -> Result<ClientKey> {
         self.client_key.clone().map_or_else(ClientKey::random, Ok)
     }

@@ -1,10 +1,9 @@
 //! Sets of address ranges, and whether an address lies in one.
 //!
-//! Overlapping and neighbouring ranges are joined, so that those left stand in one order by their
-//! first and by their last address: one binary search answers. Of 300 networks it takes 16 ns in
-//! IPv4, where the tries of prefix-trie and ip_network_table take 40 and 75 (November 2026).
-//! Addresses that carry an IPv4 address in IPv6 (`::ffff:192.0.2.1`) count as that IPv4 address, in
-//! ranges and in lookups.
+//! Overlapping and adjacent ranges are joined, so one binary search is enough. Among 300 IPv4
+//! networks it takes 16 ns; the tries of prefix-trie and ip_network_table take 40 and 75 (November
+//! 2026). Addresses that carry an IPv4 address in IPv6 (`::ffff:192.0.2.1`) count as that IPv4
+//! address, in ranges and in lookups.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

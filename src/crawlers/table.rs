@@ -8,7 +8,7 @@
 //! | `name` | unique, in any ASCII case | refused |
 //! | `operator`, `purpose` | any text | `unknown`, `other` |
 //! | `user_agent_regex` | regex, case-insensitive, no look-around | refused |
-//! | `user_agent_exclude` | regex: who matches it too is someone else | nobody is excluded |
+//! | `user_agent_exclude` | regex: a match means another client | no exclusion |
 //! | `product_tokens` | `;` between, most specific first | empty: none; no such column: the name |
 //! | `honours_star` | `yes`, `no`, `unknown` | `unknown`: it does |
 //! | `rep_applies` | `yes`, `no`, `partial`, `unknown` | `unknown`: it is bound |

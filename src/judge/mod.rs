@@ -380,7 +380,7 @@ impl Judge {
         if let Some(known) = lock(&self.loaded).by_digest.get(&digest) {
             return Arc::clone(known);
         }
-        // Parsed without the lock, so that others need not wait.
+        // Computed without the lock, so that others do not have to wait.
         let text = Arc::new(parse_body(body));
         let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.by_digest.get(&digest) {

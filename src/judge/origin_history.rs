@@ -18,7 +18,7 @@ pub struct OriginHistory {
     snapshots: Box<[Sighting]>,
     /// The ruling since the newest snapshot.
     newest: Option<RulingInForce>,
-    /// Whether that is so at all times: a single file, and nothing besides.
+    /// Whether it is in force at all times: a single file without outages.
     is_constant: bool,
     /// Outages from logs.
     outages: Option<Arc<Outages>>,

@@ -43,7 +43,7 @@ pub struct Robots {
     pub parsed_bytes: usize,
     /// What it is, if it is not a robots.txt.
     pub foreign: Option<Foreign>,
-    /// The bytes that count, where they are kept.
+    /// The bytes that count, if they are kept.
     pub body: Option<RobotsBody>,
     /// The parsed form.
     pub text: Arc<ParsedRobotsTxt>,
@@ -115,7 +115,7 @@ impl Robots {
         BindingRule { line, directive, pattern: rule.written(), group }
     }
 
-    /// The same, to be kept for longer than the file is.
+    /// A copy that outlives the file.
     pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
         let BindingRule { line, directive, pattern, group } = self.binding_rule(line, crawler);
         let (pattern, group) = (pattern.into(), group.into());
@@ -134,7 +134,7 @@ impl Robots {
         if let Some(known) = lock(&self.shared).get(&key) {
             return Arc::clone(known);
         }
-        // Parsed without the lock, so that others need not wait.
+        // Computed without the lock, so that others do not have to wait.
         let rules = Arc::new(make());
         Arc::clone(lock(&self.shared).entry(key).or_insert(rules))
     }

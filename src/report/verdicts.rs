@@ -96,7 +96,7 @@ enum SegmentContent {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Writes so, for `crawlers`.
+    /// A writer of verdicts on `crawlers`.
     pub fn new(
         layout: Layout,
         width: Width,
@@ -171,7 +171,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// What must be known of rows to write them.
+    /// The details of rows that the columns need.
     pub fn detail(&self) -> Detail {
         let of_column = |name: &str| match name {
             "url" | "crawler" | "verdict" | "reason" => Detail::Verdicts,

@@ -97,7 +97,7 @@ const UNUSED: [&[u8]; 12] = [
     b"visit-time",
 ];
 
-/// Reads one line. A comment starts at the first `#`, wherever it stands.
+/// Reads one line. A comment starts at the first `#`.
 pub fn read<'a>(line: &RobotsTxtLine<'a>) -> Content<'a> {
     let comment = memchr::memchr(b'#', line.text);
     let text = strip(&line.text[..comment.unwrap_or(line.text.len())]);

@@ -16,9 +16,9 @@ pub struct Finding {
 /// The kinds of oddities. One line may have several.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FindingKind {
-    /// The text starts with so many bytes of a byte-order mark; 3 is a whole one.
+    /// The text starts with this many bytes of a byte-order mark; 3 is a whole one.
     ByteOrderMark(usize),
-    /// The line has so many bytes; those past the limit were dropped.
+    /// The line has this many bytes; those past the limit were dropped.
     LineTooLong(usize),
     /// A NUL hides the rest of the line.
     Nul,

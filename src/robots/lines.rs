@@ -19,7 +19,7 @@ pub struct RobotsTxtLine<'a> {
     pub number: u32,
     /// The part that parsers read: at most [`LINE_BYTES_MAX`] bytes, up to the first NUL.
     pub text: &'a [u8],
-    /// Bytes of the line as it stands in the file, without its ending.
+    /// The bytes of the line in the file, without its ending.
     pub length_bytes: usize,
     /// Whether a NUL cut it short.
     pub has_nul: bool,

@@ -35,7 +35,7 @@ impl ParsedRobotsTxt {
     }
 }
 
-/// User-agent lines that stand together, and the rules after them.
+/// Consecutive User-agent lines, and the rules after them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Group {
     /// The values of its User-agent lines; at least one.
@@ -129,7 +129,7 @@ impl Rule {
         Rule { pattern, unescaped, ..self }
     }
 
-    /// The pattern as it stands in the file, without the whitespace around it.
+    /// The pattern as written, without the whitespace around it.
     pub fn written(&self) -> &[u8] {
         self.unescaped.as_deref().unwrap_or(&self.pattern)
     }

@@ -113,11 +113,11 @@ pub type Actor = (CrawlerId, Identity);
 /// Requests that one rule disallowed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ViolationTally {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// How they were answered.
+    /// The statuses of the answers.
     pub statuses: Statuses,
-    /// Bytes that were answered.
+    /// The bytes of the answers.
     pub bytes: u64,
     /// When.
     pub span: Span,

@@ -64,12 +64,12 @@ pub struct RegistrySummary {
     pub crawlers: usize,
 }
 
-/// An input, as its reader saw it.
+/// The summary of an input by its reader.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct InputSummary {
-    /// As the user would write it.
+    /// Its name, as the user would write it.
     pub name: String,
-    /// Bytes read, as they lie on disk.
+    /// The bytes read from disk.
     pub size_bytes: u64,
     /// Bytes after decompression.
     pub decompressed_bytes: u64,
@@ -175,7 +175,7 @@ impl ReportedOptions {
         serde_json::from_str(&text).expect("options have names")
     }
 
-    /// The value of option `name`; `null` where there is none.
+    /// The value of option `name`; `null` if there is none.
     pub fn get(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or(&Value::Null)
     }

@@ -109,7 +109,7 @@ fn recent_slot((origin, crawler, identity): RowKey) -> usize {
     (origin.0 as usize * 7 + crawler.index() * 4 + identity as usize) % RECENT
 }
 
-/// No registry has so many crawlers.
+/// Registries are smaller.
 const NO_ROW: (RowKey, u32) =
     ((OriginId::OTHERS, CrawlerId(u16::MAX), Identity::Unverified), u32::MAX);
 
@@ -122,7 +122,7 @@ struct Row {
 /// The result of a table.
 #[derive(Clone, Debug, Default)]
 pub struct FinishedRows {
-    /// Ascending; `(others)` among them, if there had to be any. Their rows are in no order.
+    /// Ascending; `(others)` among them, if there had to be any. Their rows are unordered.
     pub origins: Vec<OriginRows>,
     /// The first row that goes without times.
     pub times_end: Option<TimesEnd>,

@@ -20,7 +20,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::judge::{Judge, failure_messages, profile::CrawlerProfile};
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::summary_csv, output::OutputFile};
@@ -253,8 +253,9 @@ impl ClassifyArgs {
         if !self.quiet {
             let counts = VerdictWord::ALL.map(|word| (classified.counts.of(word), word));
             let counts = counts.iter().filter(|(count, _)| *count > 0);
-            let counts: Vec<String> =
-                counts.map(|(count, word)| format!("{count} {}", word.as_str())).collect();
+            let counts: Vec<String> = counts
+                .map(|(count, word)| format!("{} {}", grouped(*count), word.as_str()))
+                .collect();
             say(&format!("{}; {}", counted(classified.rows, "URL"), counts.join(", ")));
         }
         if !damages.is_empty() {

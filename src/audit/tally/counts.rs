@@ -60,7 +60,7 @@ impl OriginRows {
     }
 }
 
-/// The first row whose times are not kept, in the order of [`TimesKey`].
+/// The first row without times, in the order in which rows keep them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct TimesEnd {
     /// Whether its origin may be folded.

@@ -1,6 +1,7 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
 pub mod files;
+pub mod notes;
 pub mod run;
 
 use std::{ffi::OsString, path::PathBuf};

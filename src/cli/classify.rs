@@ -26,7 +26,7 @@ use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::url::dialect::Dialect;
 
 use super::progress::{Show, follow};
-use super::shared::{ForceArg, cannot_print, registry, say, warn};
+use super::shared::{ForceArg, cannot_print, registry, say, unknown_crawler, warn};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
 
@@ -277,12 +277,7 @@ impl ClassifyArgs {
         let mut names = Vec::new();
         let mut crawlers = Vec::new();
         for name in &self.crawler {
-            let crawler = registry.find(name).ok_or_else(|| {
-                Error::usage(format!(
-                    "unknown crawler '{name}'; for any product token, use \
-                                      --token {name}"
-                ))
-            })?;
+            let crawler = registry.find(name).ok_or_else(|| unknown_crawler(name, registry))?;
             names.push(registry.crawler(crawler).name.clone());
             crawlers.push(CrawlerProfile::new(registry.crawler(crawler)));
         }

@@ -30,15 +30,17 @@ mod setup;
 mod shared;
 mod signals;
 mod size;
+mod terminal;
 mod value_names;
 mod written;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit_status::exit_code;
 use help::short_of_program;
+use terminal::{TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
 
@@ -49,6 +51,9 @@ const HELP: &str = include_str!("help/start.txt");
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    terminal: TerminalArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,7 +75,11 @@ enum Command {
 
 /// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let program = Cli::command().color(color_of(std::env::args_os()));
+    let parsed = Cli::from_arg_matches(&program.get_matches());
+    let Cli { command, terminal } = parsed.unwrap_or_else(|err| err.exit());
+    terminal.begin();
+    let result = match command {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),
         Command::Merge(args) => args.run(),

@@ -17,7 +17,8 @@ use crate::report::{
 };
 use crate::time::Day;
 
-use super::shared::{ForceArg, day, name_tallies, print, warn};
+use super::audit::notes::note_formats;
+use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
 use super::{exit_status::ExitStatus, help::short, written::write_report};
 
 const HELP: &str = include_str!("help/report.txt");
@@ -86,7 +87,9 @@ impl ReportArgs {
         }
         let asked = self.asked()?;
         let (paths, note) = self.days()?;
-        let tally = merge_files(&paths, TallyLimits::default())?;
+        let read = || merge_files(&paths, TallyLimits::default());
+        let tally = timed("tallies read", read)?;
+        note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
         match self.format {
             Format::Html => self.write(tally, &paths)?,
@@ -123,7 +126,8 @@ impl ReportArgs {
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
-        let (audit, summary) = write_report(&staging, output, tally, kept.as_deref())?;
+        let write = || write_report(&staging, output, tally, kept.as_deref());
+        let (audit, summary) = timed("report written", write)?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| warn(warning));
         let path = visible(output.display().to_string().as_bytes());

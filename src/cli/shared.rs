@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 
@@ -13,6 +14,8 @@ use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::Day;
 use crate::url::origin::Origin;
+
+use super::terminal::{OutputStream, is_verbose};
 
 /// Whether files of others may be overwritten.
 #[derive(Args, Debug)]
@@ -45,11 +48,15 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
 
 /// What to say where no crawler is named `name`.
 pub fn unknown_crawler(name: &str, registry: &Registry) -> Error {
+    let what = unknown_crawler_name(name, registry);
+    Error::usage(format!("{what}; for any product token, use --token '{name}'"))
+}
+
+/// The same where product tokens cannot be used instead.
+pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     let near = near_names(name, registry);
     let near = if near.is_empty() { near } else { format!("; did you mean {near}?") };
-    Error::usage(format!(
-        "unknown crawler '{name}'{near}; for any product token, use --token '{name}'"
-    ))
+    format!("unknown crawler '{name}'{near}")
 }
 
 /// At most five names that contain `name`, are contained in it, answer to it, or are spelt almost like
@@ -106,8 +113,17 @@ pub fn refusal(faults: &[Fault]) -> Error {
 
 /// Prints `text` to standard output; a full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(cannot_print)
+    print_to(OutputStream::Stdout, text)
+}
+
+/// Prints `text` to `stream`.
+pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
+    let write = |out: &mut dyn Write| out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match stream {
+        OutputStream::Stdout => write(&mut io::stdout().lock()).map_err(cannot_print),
+        OutputStream::Stderr => write(&mut io::stderr().lock())
+            .map_err(|err| Error::io("cannot write to", Path::new("standard error"), err)),
+    }
 }
 
 /// That standard output does not take what is written to it.
@@ -117,21 +133,39 @@ pub fn cannot_print(err: io::Error) -> Error {
 
 /// An error, to standard error.
 pub fn error(what: &str) {
-    say(&format!("error: {what}"));
+    labelled(&OutputStream::Stderr.palette().red("error:"), what);
 }
 
 /// Something that limits the result, to standard error.
 pub fn warn(what: &str) {
-    say(&format!("warning: {what}"));
+    labelled(&OutputStream::Stderr.palette().yellow("warning:"), what);
 }
 
 /// Something good to know, to standard error.
 pub fn note(what: &str) {
-    say(&format!("note: {what}"));
+    labelled(&OutputStream::Stderr.palette().cyan("note:"), what);
+}
+
+fn labelled(label: &str, what: &str) {
+    say_all(&format!("{label} {}", visible(what.as_bytes())));
 }
 
 /// One line to standard error. Names of files and hosts are strangers' text.
 pub fn say(what: &str) {
+    say_all(&visible(what.as_bytes()));
+}
+
+fn say_all(line: &str) {
     // There is nowhere left to say it if this fails.
-    let _ = writeln!(io::stderr().lock(), "{}", visible(what.as_bytes()));
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Runs `job`; with `--verbose`, a note says how long the `stage` took.
+pub fn timed<T>(stage: &str, job: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = job();
+    if is_verbose() {
+        note(&format!("{stage}: {:.3} s", begun.elapsed().as_secs_f64()));
+    }
+    done
 }

@@ -28,6 +28,7 @@ pub mod nights;
 pub mod output;
 pub mod outputs;
 pub mod page_model;
+pub mod palette;
 mod plain_text;
 pub mod privacy;
 pub mod requests;

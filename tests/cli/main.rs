@@ -33,6 +33,7 @@
 //! - `sample`: the sample data and its expected reports.
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
 //! - `regression`: one test a bug.
+//! - `terminal`: what a run says besides its result: notes, colors, lines that fit.
 //! - `threshold`: conditions on which a run fails.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
@@ -71,5 +72,6 @@ mod regression;
 mod report;
 mod robots;
 mod sample;
+mod terminal;
 mod threshold;
 mod what_if;

@@ -23,9 +23,11 @@ use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::shared::warn;
+use super::super::shared::{note, timed, warn};
+use super::super::terminal::is_verbose;
 use super::super::written::{discard_when_stopped, write_report};
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
+use super::notes::{note_formats, note_rules};
 
 /// An audit, ready to run.
 #[derive(Debug)]
@@ -59,7 +61,10 @@ type Judged = (Judge, Identities);
 impl AuditRun {
     /// Runs it.
     pub fn run(mut self) -> Result<ExitStatus> {
-        let (judge, collected) = self.prepare()?;
+        if is_verbose() {
+            note(&format!("threads: {}", self.setup.options.threads));
+        }
+        let (judge, collected) = timed("rules and settings read", || self.prepare())?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
@@ -109,7 +114,8 @@ impl AuditRun {
                 let (judge, identities) = (&before, &verification.ranges);
                 let client_key = &self.client_key;
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
-                first_pass(sources, options, &first, *show)?.0
+                let read = || first_pass(sources, options, &first, *show);
+                timed("logs read the first time", read)?.0
             }
         };
         let Collected { addresses, answers, origins } = collected;
@@ -118,7 +124,8 @@ impl AuditRun {
             Some(writer) => {
                 drop(before);
                 let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
-                fetch_logged(writer, config, &options.naming, logged, *show)?;
+                let fetch = || fetch_logged(writer, config, &options.naming, logged, *show);
+                timed("robots.txt files fetched", fetch)?;
                 self.setup.judge()?
             }
         };
@@ -126,8 +133,8 @@ impl AuditRun {
             add_log_outages(answers, &mut judge, &options.naming);
         }
         let candidates = addresses.map(DnsCandidates::new).unwrap_or_default();
-        let identities = verification.identities(config, registry, |_| Ok(candidates))?;
-        Ok((judge, identities))
+        let verify = || verification.identities(config, registry, |_| Ok(candidates));
+        Ok((judge, timed("crawlers verified", verify)?))
     }
 
     fn write_report(
@@ -180,7 +187,9 @@ impl AuditRun {
 
     /// The tally of the logs, without what may not leave.
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let mut tally = self.audit(judged, requests)?;
+        let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
+        note_formats(&tally.header);
+        note_rules(&tally, &judged.0);
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
@@ -204,7 +213,8 @@ impl AuditRun {
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
         let tally = self.tally(judged, requests.as_ref())?;
-        let written = write_report(staging, output, tally, evidence.as_deref())?;
+        let write = || write_report(staging, output, tally, evidence.as_deref());
+        let written = timed("report written", write)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;
         Ok(written)

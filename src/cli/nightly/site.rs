@@ -22,9 +22,9 @@ use crate::report::{directory::Staging, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};
-use super::super::audit::run::conclude;
+use super::super::audit::{notes::note_formats, run::conclude};
 use super::super::setup::{Setup, unusable};
-use super::super::shared::{error, note, warn};
+use super::super::shared::{error, note, timed, warn};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
 use super::super::{progress::Show, written::write_report};
 
@@ -124,7 +124,7 @@ impl<'a> Job<'a> {
         self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
-        let problems = self.ingest_logs(state, &setup)?;
+        let problems = timed("logs read and judged", || self.ingest_logs(state, &setup))?;
         problems.damages.iter().for_each(|what| self.warn(warn, what));
         problems.not_understood.iter().for_each(|what| self.warn(error, what));
         night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
@@ -271,7 +271,9 @@ impl<'a> Job<'a> {
         let mut outcome = ExitStatus::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
-            let (audit, summary) = report_day(ingest.day(state, day)?, &directory)?;
+            let tally = ingest.day(state, day)?;
+            note_formats(&tally.header);
+            let (audit, summary) = timed("report written", || report_day(tally, &directory))?;
             if day == self.day {
                 let (concluded, met) = conclude(&audit, &summary, &directory, setup)?;
                 outcome = concluded;

@@ -11,6 +11,7 @@ use clap::Args;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
+use crate::staged::is_stdout;
 
 use super::collect::{CollectArgs, CollectedInput};
 use super::config_flags::{
@@ -63,6 +64,8 @@ pub struct AuditArgs {
     output: PathBuf,
 
     /// Write all violations to FILE (CSV; also .gz or .zst).
+    ///
+    /// - is standard output; the summary then goes to standard error.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -88,7 +91,7 @@ pub struct AuditArgs {
     #[command(flatten)]
     configured: ConfiguredArgs,
 
-    /// Write the tally of these logs to FILE instead of a report.
+    /// Write the tally of these logs to FILE (- is standard output) instead of a report.
     ///
     /// `botaudit merge` adds tallies up, and `botaudit report` writes their report. It is the same
     /// report as that of one audit of all the logs.
@@ -142,7 +145,9 @@ impl AuditArgs {
         let collected = self.collect.collected.as_deref();
         let defaults = config.clone().with_defaults();
         check_outputs(&defaults, &sources, collected, &destination, self.force.overwrite())?;
-        let setup = Setup::new(config, &[], Show::unless(self.quiet));
+        let has_data = destination.is_stdout() || config.evidence.as_deref().is_some_and(is_stdout);
+        let show = Show::unless(self.quiet).beside_data(has_data);
+        let setup = Setup::new(config, &[], show);
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),

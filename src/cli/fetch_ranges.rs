@@ -10,7 +10,7 @@ use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
 use crate::crawlers::{range_list::RangeList, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
-use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 use crate::staged::replace;
 
 use super::shared::{ForceArg, warn};
@@ -48,6 +48,7 @@ impl FetchRangesArgs {
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
+        check_directory_name("DIR", directory)?;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
         let mut entries = known(directory)?;
         let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);

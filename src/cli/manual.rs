@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
-use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 
 use super::exit_status::ExitStatus;
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
@@ -61,6 +61,7 @@ impl ManArgs {
             print(&page(&program)?)?;
             return Ok(ExitStatus::Done);
         };
+        check_directory_name("DIR", &directory)?;
         let pages = pages(&program);
         let mut outputs = Outputs::new(self.force.overwrite());
         for command in &pages {

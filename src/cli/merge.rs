@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{replace, replace_private};
 
-use super::shared::{ForceArg, name_tallies};
+use super::shared::{ForceArg, name_tallies, write_output};
 use super::{exit_status::ExitStatus, help::short};
 
 /// Bytes of a file by which its kind is recognised.
@@ -30,7 +30,7 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "TALLY")]
     tallies: Vec<PathBuf>,
 
-    /// File to write.
+    /// File to write; - is standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
 
@@ -45,11 +45,12 @@ impl MergeArgs {
         name_tallies(&self.tallies, &mut outputs);
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
-            replace_private(&self.output, &merge_collected(&self.tallies)?.to_bytes())?;
+            let merged = merge_collected(&self.tallies)?;
+            write_output(&self.output, &merged.to_bytes(), replace_private)?;
         } else {
             outputs.file("-o", &self.output, OutputContent::Tally)?;
             let tally = merge_files(&self.tallies, TallyLimits::default())?;
-            replace(&self.output, &tally.to_bytes())?;
+            write_output(&self.output, &tally.to_bytes(), replace)?;
         }
         Ok(ExitStatus::Done)
     }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Result;
 
-use super::shared::print;
+use super::{shared::print_to, terminal::OutputStream};
 
 /// Between two looks at the counters.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -18,6 +18,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub enum Show {
     /// On standard error, if that is a terminal.
     OnTerminal,
+    /// The same, and text, too: standard output is for data.
+    BesideData,
     /// Never (`-q`).
     Nothing,
 }
@@ -28,9 +30,23 @@ impl Show {
         if is_quiet { Show::Nothing } else { Show::OnTerminal }
     }
 
-    /// Prints `text` to standard output, unless nothing is to be shown.
+    /// The same where standard output is for data, if `has_data`.
+    pub fn beside_data(self, has_data: bool) -> Show {
+        if has_data && self == Show::OnTerminal { Show::BesideData } else { self }
+    }
+
+    /// Where text goes, unless nothing is to be shown.
+    pub fn stream(self) -> Option<OutputStream> {
+        match self {
+            Show::OnTerminal => Some(OutputStream::Stdout),
+            Show::BesideData => Some(OutputStream::Stderr),
+            Show::Nothing => None,
+        }
+    }
+
+    /// Prints `text`, unless nothing is to be shown.
     pub fn print(self, text: &str) -> Result<()> {
-        if self == Show::OnTerminal { print(text) } else { Ok(()) }
+        self.stream().map_or(Ok(()), |stream| print_to(stream, text))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all commands say to the terminal, and what they ask of the command line.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::lint::distance::distance;
 use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::staged::is_stdout;
 use crate::time::Day;
 use crate::url::origin::Origin;
 
@@ -126,9 +128,34 @@ pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
     }
 }
 
+/// Writes `bytes` to `path` as `replace` does, or to standard output if `path` is `-`.
+pub fn write_output(
+    path: &Path,
+    bytes: &[u8],
+    replace: fn(&Path, &[u8]) -> Result<()>,
+) -> Result<()> {
+    if !is_stdout(path) {
+        return replace(path, bytes);
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)
+}
+
+/// What messages call standard output.
+pub const STDOUT_NAME: &str = "standard output";
+
+/// Standard output, to be written to as a file is.
+pub fn stdout_file() -> Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    owned.map(File::from).map_err(cannot_print)
+}
+
 /// That standard output does not take what is written to it.
 pub fn cannot_print(err: io::Error) -> Error {
-    Error::io("cannot write to", Path::new("standard output"), err)
+    Error::io("cannot write to", Path::new(STDOUT_NAME), err)
 }
 
 /// An error, to standard error.

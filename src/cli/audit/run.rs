@@ -16,14 +16,14 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
-use crate::staged::replace;
+use crate::staged::{is_stdout, replace};
 
 use super::super::collect::{CollectedInput, write_collected};
 use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::shared::{note, timed, warn};
+use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
 use super::super::terminal::is_verbose;
 use super::super::written::{discard_when_stopped, write_report};
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
@@ -53,6 +53,16 @@ pub enum Destination {
     Tally(PathBuf),
     /// What the first pass collects, to this file.
     Collected(PathBuf),
+}
+
+impl Destination {
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        match self {
+            Destination::Report(_) => false,
+            Destination::Tally(path) | Destination::Collected(path) => is_stdout(path),
+        }
+    }
 }
 
 /// By what requests are judged.
@@ -170,7 +180,7 @@ impl AuditRun {
         let evidence = self.setup.config.evidence.clone();
         let requests = self.evidence_file(evidence)?;
         let tally = self.tally(&judged, requests.as_ref())?;
-        replace(path, &tally.to_bytes())?;
+        write_output(path, &tally.to_bytes(), replace)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
@@ -180,7 +190,11 @@ impl AuditRun {
 
     fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
         let privacy = &self.setup.privacy;
-        let requests = path.map(|path| RequestsFile::open(&path, privacy.clone())).transpose()?;
+        let open = |path: PathBuf| match is_stdout(&path) {
+            true => RequestsFile::stream(Path::new(STDOUT_NAME), stdout_file()?, privacy.clone()),
+            false => RequestsFile::open(&path, privacy.clone()),
+        };
+        let requests = path.map(open).transpose()?;
         signals::remove_when_stopped(requests.as_ref().and_then(RequestsFile::hidden));
         Ok(requests)
     }
@@ -259,7 +273,8 @@ pub fn conclude(
 
 /// The name of the evidence, where it is to stand in the report itself.
 fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<String>> {
-    let Some(name) = config.evidence.as_ref().and_then(|path| staging.name_within(path)) else {
+    let path = config.evidence.as_ref().filter(|path| !is_stdout(path));
+    let Some(name) = path.and_then(|path| staging.name_within(path)) else {
         return Ok(None);
     };
     let is_used = TABLES

@@ -9,7 +9,7 @@ use crate::error::Result;
 
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::ArchiveArg;
-use crate::report::format::counted;
+use crate::report::{format::counted, outputs::check_directory_name};
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 
@@ -31,6 +31,7 @@ pub struct ExportArgs {
 impl ExportArgs {
     /// The manifest is written under its name when all is there.
     pub fn run(self) -> Result<ExitStatus> {
+        check_directory_name("DIRECTORY", &self.directory)?;
         let snapshots = export(&self.archive.open()?, &self.directory)?;
         let text =
             format!("{} written to {}\n", counted(snapshots, "snapshot"), self.directory.display());

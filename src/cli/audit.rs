@@ -20,6 +20,7 @@ use super::config_flags::{
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
 use super::shared::{ForceArg, refusal};
+use super::written::ResultFormat;
 use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
 use files::check_outputs;
 use run::{AuditRun, Destination};
@@ -51,17 +52,23 @@ pub struct AuditArgs {
     #[command(flatten)]
     window: WindowFlags,
 
-    /// Directory of the report.
+    /// Directory of the report [default: botaudit-report]
     ///
-    /// An older report there is replaced at the end, in one step.
+    /// An older report there is replaced at the end, in one step. With --format json or jsonl, no
+    /// report is written unless -o is given.
+    #[arg(help_heading = "Output", short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Format of what is printed; with json and jsonl, the summary goes to standard error.
     #[arg(
         help_heading = "Output",
-        short,
-        long,
-        value_name = "DIR",
-        default_value = "botaudit-report"
+        long = "format",
+        value_enum,
+        default_value_t = ResultFormat::Text,
+        hide_short_help = true,
+        conflicts_with_all = ["partial", "collect"]
     )]
-    output: PathBuf,
+    result_format: ResultFormat,
 
     /// Write all violations to FILE (CSV; also .gz or .zst).
     ///
@@ -139,13 +146,20 @@ impl AuditArgs {
         let destination = match (self.partial, self.collect.collect) {
             (Some(path), _) => Destination::Tally(path),
             (None, Some(path)) => Destination::Collected(path),
-            (None, None) => Destination::Report(self.output),
+            (None, None) => match (self.output, self.result_format) {
+                (Some(output), _) => Destination::Report(output),
+                (None, ResultFormat::Text) => Destination::Report("botaudit-report".into()),
+                (None, _) => Destination::Printed,
+            },
         };
         let sources = named(expand(&logs), self.name)?;
         let collected = self.collect.collected.as_deref();
         let defaults = config.clone().with_defaults();
-        check_outputs(&defaults, &sources, collected, &destination, self.force.overwrite())?;
-        let has_data = destination.is_stdout() || config.evidence.as_deref().is_some_and(is_stdout);
+        let (format, overwrite) = (self.result_format, self.force.overwrite());
+        check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
+        let has_data = format.is_data()
+            || destination.is_stdout()
+            || config.evidence.as_deref().is_some_and(is_stdout);
         let show = Show::unless(self.quiet).beside_data(has_data);
         let setup = Setup::new(config, &[], show);
         let setup = setup.map_err(|faults| match &site {
@@ -153,7 +167,7 @@ impl AuditArgs {
             None => refusal(&faults),
         })?;
         let collected = collected.map(CollectedInput::read).transpose()?;
-        AuditRun { setup, sources, destination, collected, client_key }.run()
+        AuditRun { setup, sources, destination, collected, client_key, format }.run()
     }
 
     /// The configuration that the flags are.

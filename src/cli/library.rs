@@ -11,8 +11,9 @@ use crate::input::source::expand;
 use crate::report::{directory::Staging, page_model::PageModel, summary::summary_text};
 
 use super::audit::run::{AuditRun, Destination};
+use super::progress::Show;
 use super::setup::{Setup, unusable};
-use super::{progress::Show, written::write_report};
+use super::written::{ResultFormat, write_report};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///
@@ -98,6 +99,7 @@ impl Audit {
             destination: Destination::Report(PathBuf::new()),
             collected: None,
             client_key: ClientKey::random()?,
+            format: ResultFormat::Text,
         };
         let tally = run.tally_alone()?;
         let model = ReportModel::new(tally.clone())?;

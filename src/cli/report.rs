@@ -12,14 +12,13 @@ use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
-use crate::report::{
-    outputs::Outputs, page_model::PageModel, summary::summary_text, tables::TABLES,
-};
+use crate::report::{outputs::Outputs, tables::TABLES};
 use crate::time::Day;
 
 use super::audit::notes::note_formats;
 use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
-use super::{exit_status::ExitStatus, help::short, written::write_report};
+use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/report.txt");
 
@@ -71,6 +70,8 @@ enum Format {
     Html,
     /// Print the summary
     Text,
+    /// Print one object: the content of run.json, and all tables as arrays of objects
+    Json,
     /// Print the tables: one object per line and row, with the name of its table
     Jsonl,
 }
@@ -93,8 +94,10 @@ impl ReportArgs {
         note.iter().for_each(|note| warn(note));
         match self.format {
             Format::Html => self.write(tally, &paths)?,
-            Format::Text => {
-                print(&summary_text(&PageModel::of(&ReportModel::new(tally)?, None)))?;
+            Format::Text => print(&unwritten_report(tally)?.summary)?,
+            Format::Json => {
+                let WrittenReport { audit, run_json, .. } = unwritten_report(tally)?;
+                ResultFormat::Json.print(&audit, &run_json)?;
             }
             Format::Jsonl => {
                 let mut out = BufWriter::new(io::stdout().lock());
@@ -127,7 +130,7 @@ impl ReportArgs {
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
         let write = || write_report(&staging, output, tally, kept.as_deref());
-        let (audit, summary) = timed("report written", write)?;
+        let WrittenReport { audit, summary, .. } = timed("report written", write)?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| warn(warning));
         let path = visible(output.display().to_string().as_bytes());

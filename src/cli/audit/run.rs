@@ -8,7 +8,7 @@ use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
-use crate::audit::{identities::Identities, input_tally::Input, model::ReportModel};
+use crate::audit::{identities::Identities, input_tally::Input};
 use crate::audit::{origin_options::OriginOptions, parse_rate::not_understood};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
@@ -25,7 +25,9 @@ use super::super::first_pass::{
 };
 use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
 use super::super::terminal::is_verbose;
-use super::super::written::{discard_when_stopped, write_report};
+use super::super::written::{
+    ResultFormat, WrittenReport, discard_when_stopped, unwritten_report, write_report,
+};
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
 use super::notes::{note_formats, note_rules};
 
@@ -42,6 +44,8 @@ pub struct AuditRun {
     pub collected: Option<CollectedInput>,
     /// By what a first pass tells clients apart.
     pub client_key: ClientKey,
+    /// How the result is printed.
+    pub format: ResultFormat,
 }
 
 /// Where the result of an audit goes.
@@ -49,6 +53,8 @@ pub struct AuditRun {
 pub enum Destination {
     /// A report, to this directory.
     Report(PathBuf),
+    /// No file: the result is printed.
+    Printed,
     /// The tally alone, to this file.
     Tally(PathBuf),
     /// What the first pass collects, to this file.
@@ -60,6 +66,7 @@ impl Destination {
     pub fn is_stdout(&self) -> bool {
         match self {
             Destination::Report(_) => false,
+            Destination::Printed => true,
             Destination::Tally(path) | Destination::Collected(path) => is_stdout(path),
         }
     }
@@ -77,6 +84,7 @@ impl AuditRun {
         let (judge, collected) = timed("rules and settings read", || self.prepare())?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
+            Destination::Printed => self.print_report(judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
             Destination::Collected(path) => {
                 signals::begin();
@@ -163,10 +171,29 @@ impl AuditRun {
             audit
         });
         // Whoever waits for signals holds it too, so that it is not dropped here.
-        let (audit, summary) = audit.inspect_err(|_| {
+        let written = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        Ok(conclude(&audit, &summary, output, &self.setup)?.0)
+        self.conclude(&written, Some(output))
+    }
+
+    fn print_report(
+        &self,
+        judge: Option<Judge>,
+        collected: Option<Collected>,
+    ) -> Result<ExitStatus> {
+        signals::begin();
+        let judged = self.judged(judge, collected)?;
+        let requests = self.evidence_file(self.setup.config.evidence.clone())?;
+        let written = unwritten_report(self.tally(&judged, requests.as_ref())?)?;
+        std::mem::forget(judged);
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        self.conclude(&written, None)
+    }
+
+    fn conclude(&self, written: &WrittenReport, output: Option<&Path>) -> Result<ExitStatus> {
+        self.format.print(&written.audit, &written.run_json)?;
+        Ok(conclude(written, output, &self.setup)?.0)
     }
 
     fn write_tally(
@@ -177,8 +204,7 @@ impl AuditRun {
     ) -> Result<ExitStatus> {
         signals::begin();
         let judged = self.judged(judge, collected)?;
-        let evidence = self.setup.config.evidence.clone();
-        let requests = self.evidence_file(evidence)?;
+        let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let tally = self.tally(&judged, requests.as_ref())?;
         write_output(path, &tally.to_bytes(), replace)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
@@ -218,7 +244,7 @@ impl AuditRun {
         staging: &Arc<Staging>,
         output: &Path,
         judged: &Judged,
-    ) -> Result<(ReportModel, String)> {
+    ) -> Result<WrittenReport> {
         let config = &self.setup.config;
         let evidence = evidence_within(config, staging)?;
         let evidence_path = evidence
@@ -248,16 +274,17 @@ impl AuditRun {
 
 /// Prints what came out, and gives how the run ends and the thresholds that were met, in lines.
 pub fn conclude(
-    audit: &ReportModel,
-    summary: &str,
-    output: &Path,
+    written: &WrittenReport,
+    output: Option<&Path>,
     setup: &Setup,
 ) -> Result<(ExitStatus, Vec<String>)> {
+    let WrittenReport { audit, summary, .. } = written;
     let Setup { config, thresholds, show, .. } = setup;
     warn_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| warn(warning));
-    let path = visible(output.display().to_string().as_bytes());
-    show.print(&format!("{summary}\nreport: {path}\n"))?;
+    let place = output.map(|path| visible(path.display().to_string().as_bytes()));
+    let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
+    show.print(&format!("{summary}{place}"))?;
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
     met.iter().for_each(|line| warn(line));
     let is_met =

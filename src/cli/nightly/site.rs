@@ -23,10 +23,11 @@ use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::{notes::note_formats, run::conclude};
+use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};
 use super::super::shared::{error, note, timed, warn};
+use super::super::written::{WrittenReport, write_report};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
-use super::super::{progress::Show, written::write_report};
 
 /// How often logs are read that are rotated each time meanwhile.
 const ATTEMPTS_MAX: usize = 3;
@@ -273,15 +274,16 @@ impl<'a> Job<'a> {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
             note_formats(&tally.header);
-            let (audit, summary) = timed("report written", || report_day(tally, &directory))?;
+            let written = timed("report written", || report_day(tally, &directory))?;
+            let audit = &written.audit;
             if day == self.day {
-                let (concluded, met) = conclude(&audit, &summary, &directory, setup)?;
+                let (concluded, met) = conclude(&written, Some(&directory), setup)?;
                 outcome = concluded;
                 site_night.notices.extend(met);
                 site_night.notices.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
-                site_night.violators = violators(&audit);
+                site_night.violators = violators(audit);
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.warn(note, &format!("see {}", directory.display()));
                 }
@@ -323,7 +325,7 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
 }
 
 /// Writes the report on `tally` to `output`.
-fn report_day(tally: Tally, output: &Path) -> Result<(ReportModel, String)> {
+fn report_day(tally: Tally, output: &Path) -> Result<WrittenReport> {
     let staging = Staging::open(output)?;
     let written = write_report(&staging, output, tally, None)?;
     staging.commit()?;

@@ -20,8 +20,8 @@ use super::config_flags::{
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
 use super::shared::{ForceArg, refusal};
-use super::written::ResultFormat;
 use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
+use super::{summary_flags::SummaryFlags, written::ResultFormat};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
@@ -75,6 +75,9 @@ pub struct AuditArgs {
     /// - is standard output; the summary then goes to standard error.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
+
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     #[command(flatten)]
     thresholds: ThresholdFlags,
@@ -166,8 +169,9 @@ impl AuditArgs {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),
         })?;
+        let view = self.summary.view(&[&setup.registry], show.stream())?;
         let collected = collected.map(CollectedInput::read).transpose()?;
-        AuditRun { setup, sources, destination, collected, client_key, format }.run()
+        AuditRun { setup, sources, destination, collected, client_key, format, view }.run()
     }
 
     /// The configuration that the flags are.

@@ -30,6 +30,7 @@ mod setup;
 mod shared;
 mod signals;
 mod size;
+mod summary_flags;
 mod terminal;
 mod value_names;
 mod written;

@@ -12,13 +12,14 @@ use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
-use crate::report::{outputs::Outputs, tables::TABLES};
+use crate::report::{outputs::Outputs, summary_view::SummaryView, tables::TABLES};
 use crate::time::Day;
 
 use super::audit::notes::note_formats;
 use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use super::{exit_status::ExitStatus, help::short};
+use super::{summary_flags::SummaryFlags, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
 
@@ -57,6 +58,9 @@ pub struct ReportArgs {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    summary: SummaryFlags,
+
+    #[command(flatten)]
     force: ForceArg,
 
     /// Only this table, such as violations, for --format jsonl; repeatable.
@@ -92,11 +96,12 @@ impl ReportArgs {
         let tally = timed("tallies read", read)?;
         note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
+        let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;
         match self.format {
-            Format::Html => self.write(tally, &paths)?,
-            Format::Text => print(&unwritten_report(tally)?.summary)?,
+            Format::Html => self.write(tally, &paths, &view)?,
+            Format::Text => print(&unwritten_report(tally, &view)?.summary)?,
             Format::Json => {
-                let WrittenReport { audit, run_json, .. } = unwritten_report(tally)?;
+                let WrittenReport { audit, run_json, .. } = unwritten_report(tally, &view)?;
                 ResultFormat::Json.print(&audit, &run_json)?;
             }
             Format::Jsonl => {
@@ -108,7 +113,7 @@ impl ReportArgs {
     }
 
     /// Writes the report: in its own place, where one directory is given and no other.
-    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<()> {
+    fn write(&self, tally: Tally, paths: &[PathBuf], view: &SummaryView) -> Result<()> {
         let output = match (&self.output, paths) {
             (Some(output), _) => output,
             (None, [directory]) if directory.is_dir() => directory,
@@ -129,7 +134,7 @@ impl ReportArgs {
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
-        let write = || write_report(&staging, output, tally, kept.as_deref());
+        let write = || write_report(&staging, output, tally, kept.as_deref(), view);
         let WrittenReport { audit, summary, .. } = timed("report written", write)?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| warn(warning));

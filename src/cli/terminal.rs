@@ -5,8 +5,12 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::sync::OnceLock;
 
 use clap::{Args, ColorChoice, ValueEnum};
+use terminal_size::{Width, terminal_size_of};
 
 use crate::report::palette::Palette;
+
+/// Columns of what is not a terminal.
+const COLUMNS: usize = 100;
 
 /// The flags that every command has.
 #[derive(Args, Debug)]
@@ -69,6 +73,17 @@ impl OutputStream {
             Some(ColorChoice::Auto) => self.is_terminal() && has_colors(),
         };
         if is_colored { Palette::Ansi } else { Palette::Plain }
+    }
+
+    /// Columns of a line here.
+    pub fn columns(self) -> usize {
+        let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let measured = || match self {
+            OutputStream::Stdout => terminal_size_of(stdout()),
+            OutputStream::Stderr => terminal_size_of(stderr()),
+        };
+        let columns = named.or_else(|| measured().map(|(Width(columns), _)| columns.into()));
+        columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
     }
 
     fn is_terminal(self) -> bool {

@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::report::csv::CrawlerCells;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
-use crate::report::summary::summary_text;
 use crate::report::tables::{TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
+use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::shared::{cannot_print, note};
 use super::signals;
@@ -63,12 +63,13 @@ impl ResultFormat {
 }
 
 /// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
-/// is there already.
+/// is there already. Its summary is as `view` asks.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
     tally: Tally,
     evidence: Option<&str>,
+    view: &SummaryView,
 ) -> Result<WrittenReport> {
     let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
     let bytes = tally.to_bytes();
@@ -84,15 +85,15 @@ pub fn write_report(
     let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
-    let summary = summary_text(&model);
+    let summary = summary_text(&model, view);
     Ok(WrittenReport { audit, summary, run_json })
 }
 
 /// The result that `tally` comes to, of which no file is written.
-pub fn unwritten_report(tally: Tally) -> Result<WrittenReport> {
+pub fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenReport> {
     let audit = ReportModel::new(tally)?;
     let run_json = run_json_now(&audit, None);
-    let summary = summary_text(&PageModel::of(&audit, None));
+    let summary = summary_text(&PageModel::of(&audit, None), view);
     Ok(WrittenReport { audit, summary, run_json })
 }
 

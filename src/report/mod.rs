@@ -35,6 +35,8 @@ pub mod requests;
 pub mod robots_rules;
 pub mod run;
 pub mod summary;
+mod summary_table;
+pub mod summary_view;
 pub mod tables;
 pub mod threshold;
 pub mod unified_diff;

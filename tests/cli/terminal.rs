@@ -1,7 +1,7 @@
 //! What a run says besides its result: notes, colors, lines that fit the terminal.
 
 use crate::nightly::GPTBOT;
-use crate::program::{Sandbox, line};
+use crate::program::{Sandbox, line, repository};
 
 /// Two origins in one log, a robots.txt of one of them.
 fn sandbox() -> Sandbox {
@@ -52,4 +52,119 @@ fn labels_have_colors_only_where_that_is_asked_for() {
         assert!(said[0].contains("\x1b[") && !said[1].contains('\x1b'), "{said:?}");
     }
     sandbox.run("lint --color pink robots.txt").exits(2).complains("auto, always, never");
+}
+
+/// A report of the sample data in `report/`.
+fn sample() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let (robots, logs) = ("sample-data/robots", "sample-data/logs");
+    let report = sandbox.path("report");
+    let mut command =
+        sandbox.command(&format!("audit --robots {robots} {logs} -o {}", report.display()));
+    assert!(command.current_dir(repository()).output().unwrap().status.success());
+    sandbox
+}
+
+/// The summary of the report of the sample data.
+fn summary(sandbox: &Sandbox, flags: &str) -> String {
+    sandbox.run(&format!("report report --format text {flags}")).exits(0).stdout
+}
+
+#[test]
+fn a_summary_fits_the_terminal() {
+    let sandbox = sample();
+    for (columns, expected) in [("60", 60), ("80", 80), ("200", 200), ("", 100)] {
+        for flags in ["", "--by origin", "--by rule", "--only GPTBot --only Googlebot"] {
+            let mut command = sandbox.command(&format!("report report --format text {flags}"));
+            command.env("COLUMNS", columns);
+            let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= expected, "{columns} {flags}: {widest}\n{text}");
+            assert!(text.contains("\nviolations  "), "{text}");
+            let has_operator = text.contains("  operator  ");
+            assert!(!has_operator || columns != "60", "{text}");
+            assert!(has_operator || columns != "200" || flags.contains("--by"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_shows_what_is_asked_for_and_says_what_it_leaves_out() {
+    let sandbox = sample();
+    let head = summary(&sandbox, "").split("\n\n").next().unwrap().to_owned();
+    let check = |flags: &str, expected: &[&str], not: &[&str]| {
+        let text = summary(&sandbox, flags);
+        assert!(text.starts_with(&head), "what is counted stays the same:\n{text}");
+        let table = &text[head.len()..];
+        expected.iter().for_each(|part| assert!(table.contains(part), "{flags}: {part}{table}"));
+        not.iter().for_each(|part| assert!(!table.contains(part), "{flags}: {part}{table}"));
+    };
+    check("", &["Bytespider (unverified)", "3 origins", "GPTBot"], &["more", "left out"]);
+    check("--top 3", &["\n7 more crawlers; --top 10 shows all\n", "bingbot"], &["MJ12bot"]);
+    check("--only gptbot", &["GPTBot", "\n9 crawlers left out by --only"], &["Bytespider"]);
+    check("--exclude GPTBot", &["Bytespider", "\n1 crawler left out"], &["GPTBot", "more"]);
+    check("--only Applebot", &["        0  "], &["no requests"]);
+    check("--by origin", &["Bytespider 45, GPTBot 33, MJ12bot 12 and 5 more"], &["operator"]);
+    check("--by rule --top 1", &["disallow: /  https://www", "; --top 23 shows all"], &["stated"]);
+    check("--by rule --only CCBot", &["disallow: /", "  CCBot 6"], &["GPTBot"]);
+    let unknown = "unknown crawler 'GTPBot'; did you mean GPTBot?";
+    sandbox.run("report report --only GTPBot").exits(2).complains(unknown);
+    sandbox.run("merge report -o a.tally --exclude GTPBot").exits(2).complains(unknown);
+    sandbox.run("report report --top 0").exits(2).complains("--top");
+    let audit = sandbox.run("audit --robots gone --only GTPBot access.log").exits(2);
+    audit.complains(unknown);
+}
+
+#[test]
+fn merge_prints_a_summary() {
+    let sandbox = sample();
+    let text = summary(&sandbox, "--top 2");
+    assert_eq!(sandbox.run("merge report -o a.tally --top 2").exits(0).stdout, text);
+    assert_eq!(sandbox.run("merge report -o a.tally -q").exits(0).stdout, "");
+    let to_stdout = sandbox.command("merge report -o - --top 2").output().unwrap();
+    assert_eq!(String::from_utf8(to_stdout.stderr).unwrap(), text);
+}
+
+#[test]
+fn the_headline_is_red_or_green_only_where_that_is_asked_for() {
+    let sandbox = sandbox();
+    let audit = "audit --robots robots access.log";
+    let red = sandbox.run(&format!("{audit} --color always")).exits(0).stdout;
+    assert!(red.contains("\x1b[1;31m3 violations (100.0 % of those judged)\x1b[0m"), "{red}");
+    sandbox.write("access.log", format!("a.example:443 {}", line(1, "/open", 200, GPTBOT)));
+    let green = sandbox.run(&format!("{audit} --color always")).exits(0).stdout;
+    assert!(green.contains("\x1b[32m0 violations (0.0 % of those judged)\x1b[0m"), "{green}");
+    for flags in ["", "--color auto", "--color never"] {
+        let plain = sandbox.run(&format!("{audit} {flags}")).exits(0).stdout;
+        assert!(!plain.contains('\x1b'), "{plain:?}");
+    }
+    for name in sandbox.names("botaudit-report").iter().filter(|name| name.contains('.')) {
+        let bytes = std::fs::read(sandbox.path(&format!("botaudit-report/{name}"))).unwrap();
+        assert!(name.ends_with(".tally") || !bytes.contains(&0x1b), "{name}");
+    }
+}
+
+/// In a terminal, which `script` pretends to be; skipped where it is not installed.
+#[test]
+fn a_terminal_gets_colors_unless_the_environment_says_no() {
+    let sandbox = sandbox();
+    let is_colored = |variable: Option<(&str, &str)>| -> Option<bool> {
+        let program = env!("CARGO_BIN_EXE_botaudit");
+        let mut script = std::process::Command::new("script");
+        let audit = format!("{program} audit --robots robots access.log");
+        script.args(["-qec", &audit, "/dev/null"]).current_dir(sandbox.path("."));
+        script.env("TERM", "xterm").env_remove("NO_COLOR").envs(variable);
+        let output = script.stdin(std::process::Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("3 violations"), "{text}");
+        Some(text.contains("\x1b[1;31m3 violations"))
+    };
+    let Some(by_default) = is_colored(None) else {
+        eprintln!("skipped: no script here");
+        return;
+    };
+    assert!(by_default);
+    assert_eq!(is_colored(Some(("NO_COLOR", "1"))), Some(false));
+    assert_eq!(is_colored(Some(("NO_COLOR", ""))), Some(true));
+    assert_eq!(is_colored(Some(("TERM", "dumb"))), Some(false));
 }

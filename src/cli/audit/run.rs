@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::report::files::{PAGE, RUN_JSON};
+use crate::report::summary_view::SummaryView;
 use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
 use crate::staged::{is_stdout, replace};
 
@@ -46,6 +47,8 @@ pub struct AuditRun {
     pub client_key: ClientKey,
     /// How the result is printed.
     pub format: ResultFormat,
+    /// What its summary shows.
+    pub view: SummaryView,
 }
 
 /// Where the result of an audit goes.
@@ -185,7 +188,7 @@ impl AuditRun {
         signals::begin();
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
-        let written = unwritten_report(self.tally(&judged, requests.as_ref())?)?;
+        let written = unwritten_report(self.tally(&judged, requests.as_ref())?, &self.view)?;
         std::mem::forget(judged);
         requests.map_or(Ok(()), RequestsFile::commit)?;
         self.conclude(&written, None)
@@ -253,7 +256,7 @@ impl AuditRun {
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
         let tally = self.tally(judged, requests.as_ref())?;
-        let write = || write_report(staging, output, tally, evidence.as_deref());
+        let write = || write_report(staging, output, tally, evidence.as_deref(), &self.view);
         let written = timed("report written", write)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         staging.commit()?;

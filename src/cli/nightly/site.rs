@@ -23,11 +23,11 @@ use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};
 use super::super::audit::{notes::note_formats, run::conclude};
-use super::super::progress::Show;
 use super::super::setup::{Setup, unusable};
 use super::super::shared::{error, note, timed, warn};
 use super::super::written::{WrittenReport, write_report};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
+use super::super::{progress::Show, summary_flags::view_of};
 
 /// How often logs are read that are rotated each time meanwhile.
 const ATTEMPTS_MAX: usize = 3;
@@ -274,7 +274,7 @@ impl<'a> Job<'a> {
             let directory = day_directory(&self.site.reports, day);
             let tally = ingest.day(state, day)?;
             note_formats(&tally.header);
-            let written = timed("report written", || report_day(tally, &directory))?;
+            let written = timed("report written", || self.report_day(tally, &directory))?;
             let audit = &written.audit;
             if day == self.day {
                 let (concluded, met) = conclude(&written, Some(&directory), setup)?;
@@ -294,6 +294,14 @@ impl<'a> Job<'a> {
             state.reported(&self.site.name, day)?;
         }
         Ok(outcome)
+    }
+
+    /// Writes the report on `tally` to `output`.
+    fn report_day(&self, tally: Tally, output: &Path) -> Result<WrittenReport> {
+        let staging = Staging::open(output)?;
+        let written = write_report(&staging, output, tally, None, &view_of(self.show.stream()))?;
+        staging.commit()?;
+        Ok(written)
     }
 
     fn tidy(&self, config: &ConfigFile, state: &mut State) -> Result<()> {
@@ -322,14 +330,6 @@ impl<'a> Job<'a> {
 /// What the tally of `day` says of how it was made.
 fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
-}
-
-/// Writes the report on `tally` to `output`.
-fn report_day(tally: Tally, output: &Path) -> Result<WrittenReport> {
-    let staging = Staging::open(output)?;
-    let written = write_report(&staging, output, tally, None)?;
-    staging.commit()?;
-    Ok(written)
 }
 
 /// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.

@@ -6,6 +6,7 @@ mod audit;
 mod check;
 mod classify;
 mod collect;
+mod completions;
 mod config_flags;
 mod configured;
 mod crawlers;
@@ -70,7 +71,7 @@ enum Command {
     Nightly(nightly::NightlyArgs),
     Init(init::InitArgs),
     Robots(robots::RobotsArgs),
-    Completions(manual::CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     Man(manual::ManArgs),
 }
 

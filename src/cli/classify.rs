@@ -27,7 +27,9 @@ use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
 use super::progress::{Show, follow};
-use super::shared::{ForceArg, STDOUT_NAME, registry, say, stdout_file, unknown_crawler, warn};
+use super::shared::{
+    ForceArg, STDOUT_NAME, registry, say, stdout_file, timed, unknown_crawler, warn,
+};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
 
@@ -192,7 +194,8 @@ impl ClassifyArgs {
         let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
         let context = BatchContext { judge: &judge, crawlers: &crawlers, default_scheme, detail };
         let mut output = open_output(self.output.as_deref())?;
-        let classified = self.classify(&sources, &context, &verdicts, &mut output)?;
+        let classify = || self.classify(&sources, &context, &verdicts, &mut output);
+        let classified = timed("lists read and classified", classify)?;
         self.finish(classified, &crawlers, sources.len(), output, &judge)
     }
 

@@ -42,6 +42,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit_status::exit_code;
 use help::short_of_program;
+use summary_flags::SummaryFlags;
 use terminal::{TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
@@ -78,6 +79,8 @@ enum Command {
 /// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
 pub fn main() -> ExitCode {
     let program = Cli::command().color(color_of(std::env::args_os()));
+    let program = program.mut_subcommand("report", SummaryFlags::shown);
+    let program = program.mut_subcommand("merge", SummaryFlags::shown);
     let parsed = Cli::from_arg_matches(&program.get_matches());
     let Cli { command, terminal } = parsed.unwrap_or_else(|err| err.exit());
     terminal.begin();

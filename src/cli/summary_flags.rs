@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::Args;
+use clap::{Arg, Args, Command};
 
 use crate::audit::tally::Tally;
 use crate::crawlers::registry::Registry;
@@ -13,9 +13,11 @@ use super::shared::unknown_crawler_name;
 use super::terminal::OutputStream;
 use super::value_names::{SUMMARY_ROWS, one_of};
 
+const HEADING: &str = "Summary";
+
 /// The flags.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Summary")]
+#[command(next_help_heading = HEADING)]
 pub struct SummaryFlags {
     /// Show only this crawler in the summary; repeatable.
     ///
@@ -27,17 +29,23 @@ pub struct SummaryFlags {
     #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
     exclude: Vec<String>,
 
-    /// Rows of the summary.
+    /// Show at most N rows in the summary.
     #[arg(long, value_name = "N", default_value = "10", hide_short_help = true)]
     top: NonZeroUsize,
 
-    /// Rows of the summary: crawler, origin or rule.
+    /// What a row of the summary is.
     #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler",
         hide_short_help = true)]
     by: SummaryBy,
 }
 
 impl SummaryFlags {
+    /// `command` with these flags in its short help, where there is room for them.
+    pub fn shown(command: Command) -> Command {
+        let is_ours = |arg: &Arg| arg.get_help_heading() == Some(HEADING);
+        command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
+    }
+
     /// What a summary shows on `stream`; crawlers may be of any of `registries`.
     ///
     /// # Errors

@@ -17,8 +17,9 @@ const COLUMNS: usize = 100;
 pub struct TerminalArgs {
     /// Print more notes: log formats, rules, threads, times.
     ///
-    /// They go to standard error, and name the format of each log, the robots.txt of each origin, the
-    /// number of threads, and the time that each stage took.
+    /// They go to standard error. Commands that read logs or tallies name the format of each log;
+    /// audits also name the robots.txt of each origin, the number of threads, and how long each stage
+    /// took.
     #[arg(short, long, global = true)]
     verbose: bool,
 

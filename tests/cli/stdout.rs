@@ -32,6 +32,20 @@ fn evidence_goes_to_standard_output_and_the_summary_to_standard_error() {
     assert!(!quiet.stderr.contains("3 violations"), "{}", quiet.stderr);
 }
 
+/// More rows than a pipe holds, of which a reader takes the first.
+#[cfg(unix)]
+#[test]
+fn the_report_is_written_though_nobody_reads_all_evidence() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", line(1, "/private/x", 200, GPTBOT).repeat(3000));
+    let program = env!("CARGO_BIN_EXE_botaudit");
+    let audit = "audit --robots robots.txt --origin https://a.example access.log --evidence -";
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("{program} {audit} | head -n 1")).current_dir(sandbox.path("."));
+    assert!(String::from_utf8(shell.output().unwrap().stdout).unwrap().starts_with("file,line"));
+    assert_eq!(sandbox.table("botaudit-report/violations.csv").cells("requests"), ["3000"]);
+}
+
 #[test]
 fn tallies_and_collected_files_go_to_standard_output() {
     let sandbox = sandbox();

@@ -1,4 +1,4 @@
-//! The terminal: its colours and width, and how much is printed.
+//! The terminal: its colors and width, and how much is printed.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdout};

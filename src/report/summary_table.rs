@@ -68,23 +68,20 @@ pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
         let more = counted(total - shown, &format!("more {what}"));
         text += &format!("{more}; --top {total} shows all\n");
     }
-    text + &filter_text(model, view)
-}
-
-/// What `--only` and `--exclude` leave out.
-fn filter_text(model: &PageModel<'_>, view: &SummaryView) -> String {
-    let own = model.crawlers.keys().filter(|(_, identity)| is_itself(*identity));
-    let are_there = own.clone().any(|(crawler, _)| view.shows(&model.crawler(*crawler).name));
-    let left_out = model.own_offenders();
-    let left_out = left_out.iter().filter(|((id, _), _)| !view.shows(&model.crawler(*id).name));
-    let mut text = String::new();
-    if !view.only.is_empty() && !are_there {
-        text += &format!("no requests of {}\n", view.only.join(", "));
+    if shown == 0 && !view.only.is_empty() {
+        let missing = if view.by == SummaryBy::Crawler { "requests" } else { "violations" };
+        text += &format!("no {missing} of {}, unless spoofed\n", view.only.join(", "));
     }
-    match left_out.count() as u64 {
+    match left_out(model, view) {
         0 => text,
         count => text + &format!("{} left out by --only or --exclude\n", counted(count, "crawler")),
     }
+}
+
+/// Crawlers with violations that `--only` and `--exclude` leave out.
+fn left_out(model: &PageModel<'_>, view: &SummaryView) -> u64 {
+    let own = model.own_offenders();
+    own.iter().filter(|((id, _), _)| !view.shows(&model.crawler(*id).name)).count() as u64
 }
 
 /// Rows of each crawler and identity, over all origins.

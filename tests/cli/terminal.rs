@@ -32,6 +32,9 @@ fn verbose_names_formats_rules_threads_and_times() {
     }
     let ran = sandbox.run("report --verbose").exits(0);
     ran.complains("note: access.log: format").complains("note: tallies read: 0.");
+    sandbox.write("urls.txt", "https://a.example/private\n");
+    let classified = sandbox.run("classify -v --crawler GPTBot --robots robots urls.txt").exits(0);
+    classified.complains("note: lists read and classified: 0.");
 }
 
 #[test]
@@ -104,6 +107,8 @@ fn a_summary_shows_what_is_asked_for_and_says_what_it_leaves_out() {
     check("--only gptbot", &["GPTBot", "\n9 crawlers left out by --only"], &["Bytespider"]);
     check("--exclude GPTBot", &["Bytespider", "\n1 crawler left out"], &["GPTBot", "more"]);
     check("--only Applebot", &["        0  "], &["no requests"]);
+    check("--only archive.org_bot", &["no requests of archive.org_bot, unless"], &["GPTBot"]);
+    check("--by rule --only Applebot", &["no violations of Applebot, unless"], &["GPTBot"]);
     check("--by origin", &["Bytespider 45, GPTBot 33, MJ12bot 12 and 5 more"], &["operator"]);
     check("--by rule --top 1", &["disallow: /  https://www", "; --top 23 shows all"], &["stated"]);
     check("--by rule --only CCBot", &["disallow: /", "  CCBot 6"], &["GPTBot"]);
@@ -167,4 +172,31 @@ fn a_terminal_gets_colors_unless_the_environment_says_no() {
     assert_eq!(is_colored(Some(("NO_COLOR", "1"))), Some(false));
     assert_eq!(is_colored(Some(("NO_COLOR", ""))), Some(true));
     assert_eq!(is_colored(Some(("TERM", "dumb"))), Some(false));
+}
+
+/// In terminals of three widths, which `script` pretends to be; skipped where it is not installed.
+#[test]
+fn the_progress_bar_fits_the_terminal() {
+    let sandbox = sandbox();
+    let of_b = format!("b.example:443 {}", line(1, "/open", 200, GPTBOT));
+    sandbox.write("access.log", of_b.repeat(200_000));
+    for columns in [60, 80, 200] {
+        let program = env!("CARGO_BIN_EXE_botaudit");
+        let audit =
+            format!("stty rows 24 cols {columns}; {program} audit --robots robots access.log");
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &audit, "/dev/null"]).current_dir(sandbox.path("."));
+        script.env("TERM", "xterm").env_remove("COLUMNS").stdin(std::process::Stdio::null());
+        let Ok(output) = script.output() else {
+            eprintln!("skipped: no script here");
+            return;
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let bars = text.split(['\r', '\n']).filter(|line| line.contains('░'));
+        let bars: Vec<String> = bars.map(|bar| bar.replace("\x1b[2K", "")).collect();
+        assert!(bars.iter().any(|bar| bar.contains(" left  ")), "{text:?}");
+        for bar in bars {
+            assert!(bar.trim_end().chars().count() <= columns, "{columns}: {bar:?}");
+        }
+    }
 }

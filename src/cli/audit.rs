@@ -63,6 +63,7 @@ pub struct AuditArgs {
     #[arg(
         help_heading = "Output",
         long = "format",
+        value_name = "FORMAT",
         value_enum,
         default_value_t = ResultFormat::Text,
         hide_short_help = true,
@@ -72,7 +73,7 @@ pub struct AuditArgs {
 
     /// Write all violations to FILE (CSV; also .gz or .zst).
     ///
-    /// - is standard output; the summary then goes to standard error.
+    /// FILE may be - (standard output); the summary then goes to standard error.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
 
@@ -101,7 +102,7 @@ pub struct AuditArgs {
     #[command(flatten)]
     configured: ConfiguredArgs,
 
-    /// Write the tally of these logs to FILE (- is standard output) instead of a report.
+    /// Write the tally of these logs to FILE instead of a report; - is standard output.
     ///
     /// `botaudit merge` adds tallies up, and `botaudit report` writes their report. It is the same
     /// report as that of one audit of all the logs.

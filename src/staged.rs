@@ -39,7 +39,17 @@ enum Readers {
 #[derive(Debug)]
 struct Hidden(PathBuf);
 
+/// Whether an output of this name is standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 impl StagedFile {
+    /// What is no file, to be written to as it stands.
+    pub fn stream(file: File) -> StagedFile {
+        StagedFile { file, way: None }
+    }
+
     /// Prepares to write `path`, or the file that it is a symbolic link to. The rights of a file
     /// that stands there are kept.
     ///
@@ -55,7 +65,7 @@ impl StagedFile {
         if existing.as_ref().is_some_and(|existing| !existing.is_file() || resolved.is_none()) {
             // Put in the place of /dev/null, a file would be its end; and so of /dev/stdout where
             // that leads to a file without a name.
-            return Ok(StagedFile { file: File::options().write(true).open(path)?, way: None });
+            return File::options().write(true).open(path).map(StagedFile::stream);
         }
         let target = resolved.unwrap_or_else(|| path.to_owned());
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;

@@ -1,6 +1,7 @@
 //! `botaudit audit`: logs and robots.txt to a report directory.
 
 pub mod files;
+pub mod notes;
 pub mod run;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -10,6 +11,7 @@ use clap::Args;
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
+use crate::staged::is_stdout;
 
 use super::collect::{CollectArgs, CollectedInput};
 use super::config_flags::{
@@ -17,8 +19,9 @@ use super::config_flags::{
     ThresholdFlags, WhatIfFlags, WindowFlags,
 };
 use super::configured::{ConfiguredArgs, ConfiguredSite};
-use super::shared::{ForceArg, output_directory, refusal};
+use super::shared::{ForceArg, refusal};
 use super::{exit_status::ExitStatus, help::short, progress::Show, setup::Setup};
+use super::{summary_flags::SummaryFlags, written::ResultFormat};
 use files::check_outputs;
 use run::{AuditRun, Destination};
 
@@ -49,22 +52,33 @@ pub struct AuditArgs {
     #[command(flatten)]
     window: WindowFlags,
 
-    /// Directory of the report.
+    /// Directory of the report [default: botaudit-report]
     ///
-    /// An older report there is replaced at the end, in one step.
+    /// An older report there is replaced at the end, in one step. With --format json or jsonl, no
+    /// report is written unless -o is given.
+    #[arg(help_heading = "Output", short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Format of what is printed; with json and jsonl, the summary goes to standard error.
     #[arg(
         help_heading = "Output",
-        short,
-        long,
-        value_name = "DIR",
-        value_parser = output_directory(),
-        default_value = "botaudit-report"
+        long = "format",
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = ResultFormat::Text,
+        hide_short_help = true,
+        conflicts_with_all = ["partial", "collect"]
     )]
-    output: PathBuf,
+    result_format: ResultFormat,
 
     /// Write all violations to FILE (CSV; also .gz or .zst).
+    ///
+    /// FILE may be - (standard output); the summary then goes to standard error.
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     evidence: Option<PathBuf>,
+
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     #[command(flatten)]
     thresholds: ThresholdFlags,
@@ -88,7 +102,7 @@ pub struct AuditArgs {
     #[command(flatten)]
     configured: ConfiguredArgs,
 
-    /// Write the tally of these logs to FILE instead of a report.
+    /// Write the tally of these logs to FILE instead of a report; - is standard output.
     ///
     /// `botaudit merge` adds tallies up, and `botaudit report` writes their report. It is the same
     /// report as that of one audit of all the logs.
@@ -136,19 +150,29 @@ impl AuditArgs {
         let destination = match (self.partial, self.collect.collect) {
             (Some(path), _) => Destination::Tally(path),
             (None, Some(path)) => Destination::Collected(path),
-            (None, None) => Destination::Report(self.output),
+            (None, None) => match (self.output, self.result_format) {
+                (Some(output), _) => Destination::Report(output),
+                (None, ResultFormat::Text) => Destination::Report("botaudit-report".into()),
+                (None, _) => Destination::Printed,
+            },
         };
         let sources = named(expand(&logs), self.name)?;
         let collected = self.collect.collected.as_deref();
         let defaults = config.clone().with_defaults();
-        check_outputs(&defaults, &sources, collected, &destination, self.force.overwrite())?;
-        let setup = Setup::new(config, &[], Show::unless(self.quiet));
+        let (format, overwrite) = (self.result_format, self.force.overwrite());
+        check_outputs(&defaults, &sources, collected, &destination, format, overwrite)?;
+        let has_data = format.is_data()
+            || destination.is_stdout()
+            || config.evidence.as_deref().is_some_and(is_stdout);
+        let show = Show::unless(self.quiet).beside_data(has_data);
+        let setup = Setup::new(config, &[], show);
         let setup = setup.map_err(|faults| match &site {
             Some(site) => site.refusal(&faults, &flags),
             None => refusal(&faults),
         })?;
+        let view = self.summary.view(&[&setup.registry], show.stream())?;
         let collected = collected.map(CollectedInput::read).transpose()?;
-        AuditRun { setup, sources, destination, collected, client_key }.run()
+        AuditRun { setup, sources, destination, collected, client_key, format, view }.run()
     }
 
     /// The configuration that the flags are.

@@ -24,6 +24,10 @@ use super::{exit_status::ExitStatus, help::short};
 
 const HELP: &str = include_str!("help/check.txt");
 
+const USAGE: &str = "botaudit check [OPTIONS] --robots <PATH> --crawler <NAME> <URL>...
+       botaudit check [OPTIONS] --robots <PATH> --user-agent <HEADER> <URL>...
+       botaudit check [OPTIONS] --robots <PATH> --token <TOKEN> <URL>...";
+
 /// The longest URL that is looked at, in bytes. Apache and nginx refuse a request line past 8 KiB
 /// as they come. Every rule is tried, in both dialects, in time that grows with the URL: the worst
 /// robots.txt known, 31 rules of 16 KiB that end in `%2A`, takes a second for a URL of this length.
@@ -31,7 +35,7 @@ const URL_BYTES_MAX: usize = 1 << 16;
 
 /// Check whether a crawler may request a URL, and explain the answer.
 #[derive(Args, Debug)]
-#[command(after_help = short(HELP, "check"), after_long_help = HELP)]
+#[command(after_help = short(HELP, "check"), after_long_help = HELP, override_usage = USAGE)]
 pub struct CheckArgs {
     /// URLs, or paths with --origin; - reads a list from standard input.
     ///

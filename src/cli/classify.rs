@@ -1,6 +1,6 @@
 //! `botaudit classify`: lists of URLs to verdicts.
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{ffi::OsString, thread::available_parallelism, time::Instant};
@@ -24,10 +24,13 @@ use crate::numbers::{counted, grouped};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};
 use crate::report::{classified::summary_csv, output::OutputFile};
+use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
 use super::progress::{Show, follow};
-use super::shared::{ForceArg, cannot_print, or_token, registry, say, unknown_crawler, warn};
+use super::shared::{
+    ForceArg, STDOUT_NAME, or_token, registry, say, stdout_file, timed, unknown_crawler, warn,
+};
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
 use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
 
@@ -191,13 +194,14 @@ impl ClassifyArgs {
         let default_scheme = self.default_scheme.as_deref();
         let detail = if self.summary { Detail::Rules } else { verdicts.detail() };
         let context = BatchContext { judge: &judge, crawlers: &crawlers, default_scheme, detail };
-        let mut output = Output::open(self.output.as_deref())?;
-        let classified = self.classify(&sources, &context, &verdicts, &mut output)?;
+        let mut output = open_output(self.output.as_deref())?;
+        let classify = || self.classify(&sources, &context, &verdicts, &mut output);
+        let classified = timed("lists read and classified", classify)?;
         self.finish(classified, &crawlers, sources.len(), output, &judge)
     }
 
     fn check_output(&self, sources: &[Source]) -> Result<()> {
-        let Some(output) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+        let Some(output) = self.output.as_deref().filter(|path| !is_stdout(path)) else {
             return Ok(());
         };
         let mut outputs = Outputs::new(self.force.overwrite());
@@ -212,7 +216,7 @@ impl ClassifyArgs {
         sources: &[Source],
         context: &BatchContext<'_>,
         verdicts: &Verdicts<'_>,
-        output: &mut Output,
+        output: &mut OutputFile,
     ) -> Result<Classified> {
         let options = self.options(context.crawlers);
         let (progress, begun) = (ClassifyProgress::default(), Instant::now());
@@ -226,7 +230,7 @@ impl ClassifyArgs {
             || so_far(&progress, begun),
             || {
                 let render = Render { begin: &begin, write: &write };
-                classify::run(sources, &options, context, &progress, &render, output.writer())
+                classify::run(sources, &options, context, &progress, &render, output)
             },
         )
     }
@@ -236,7 +240,7 @@ impl ClassifyArgs {
         classified: Classified,
         crawlers: &CrawlerSource<'_>,
         sources: usize,
-        mut output: Output,
+        mut output: OutputFile,
         judge: &Judge,
     ) -> Result<ExitStatus> {
         let nothing_read = classified.rows == 0 && classified.damages.len() == sources;
@@ -245,7 +249,7 @@ impl ClassifyArgs {
             return Err(Error::usage(first.clone()));
         }
         if let Some(summary) = classified.summary {
-            let written = output.writer().write_all(summary_csv(summary, crawlers).as_bytes());
+            let written = output.write_all(summary_csv(summary, crawlers).as_bytes());
             written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
@@ -363,33 +367,12 @@ fn verdict_word(name: &str) -> Result<VerdictWord> {
     })
 }
 
-/// Where verdicts go.
-enum Output {
-    Standard(BufWriter<io::StdoutLock<'static>>),
-    File(Box<OutputFile>),
-}
-
-impl Output {
-    fn open(path: Option<&Path>) -> Result<Output> {
-        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
-        };
-        let file = OutputFile::create(path)?;
-        signals::remove_when_stopped(file.hidden());
-        Ok(Output::File(Box::new(file)))
-    }
-
-    fn writer(&mut self) -> &mut dyn Write {
-        match self {
-            Output::Standard(out) => out,
-            Output::File(file) => file,
-        }
-    }
-
-    fn commit(self) -> Result<()> {
-        match self {
-            Output::Standard(mut out) => out.flush().map_err(cannot_print),
-            Output::File(file) => file.commit(),
-        }
-    }
+/// Where verdicts go: `path`, or standard output.
+fn open_output(path: Option<&Path>) -> Result<OutputFile> {
+    let Some(path) = path.filter(|path| !is_stdout(path)) else {
+        return OutputFile::stream(Path::new(STDOUT_NAME), stdout_file()?);
+    };
+    let file = OutputFile::create(path)?;
+    signals::remove_when_stopped(file.hidden());
+    Ok(file)
 }

@@ -15,7 +15,7 @@ use crate::judge::Judge;
 use crate::staged::replace_private;
 
 use super::first_pass::{check_any_opened, first_pass, wanted};
-use super::shared::warn;
+use super::shared::{warn, write_output};
 use super::{exit_status::ExitStatus, fetching::known_store, identity::ranges, setup::Setup};
 
 /// The flags.
@@ -26,7 +26,7 @@ pub struct CollectArgs {
     ///
     /// Nothing is judged. `botaudit merge` merges such files of several machines, and --collected
     /// reads the result. With --verify-dns, FILE holds client addresses: only its owner may read it;
-    /// delete it after use. Give the same --robots as in the audit.
+    /// delete it after use. Give the same --robots as in the audit. - is standard output.
     #[arg(
         long,
         value_name = "FILE",
@@ -122,7 +122,8 @@ pub fn write_collected(
     let damages = damages(sources, ends)?;
     let fingerprint = wanted.outages.map(|_| client_key.fingerprint());
     let header = header_of(setup, sources, fingerprint);
-    replace_private(path, &CollectedFile { header, collected }.to_bytes())?;
+    let bytes = CollectedFile { header, collected }.to_bytes();
+    write_output(path, &bytes, replace_private)?;
     damages.iter().for_each(|damage| warn(damage));
     Ok(if damages.is_empty() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }

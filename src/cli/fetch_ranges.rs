@@ -10,10 +10,10 @@ use crate::crawlers::ranges::{LIST_BYTES_MAX, file_name};
 use crate::crawlers::{range_list::RangeList, registry::Registry};
 use crate::error::{Error, Result};
 use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
-use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 use crate::staged::replace;
 
-use super::shared::{ForceArg, output_directory, warn};
+use super::shared::{ForceArg, warn};
 use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
 
 const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
@@ -27,7 +27,7 @@ const HELP: &str = include_str!("help/crawlers-fetch-ranges.txt");
 #[command(after_help = short(HELP, "crawlers fetch-ranges"), after_long_help = HELP)]
 pub struct FetchRangesArgs {
     /// Directory of the lists; created if it does not exist.
-    #[arg(value_name = "DIR", value_parser = output_directory())]
+    #[arg(value_name = "DIR")]
     directory: PathBuf,
 
     #[command(flatten)]
@@ -48,6 +48,7 @@ impl FetchRangesArgs {
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
         let rate_limit = RateLimit::new(Duration::ZERO);
         let directory = &self.directory;
+        check_directory_name("DIR", directory)?;
         fs::create_dir_all(directory).map_err(|err| Error::io("cannot create", directory, err))?;
         let mut entries = known(directory)?;
         let lists = registry.iter().flat_map(|(_, crawler)| &crawler.ip_list_urls);

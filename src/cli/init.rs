@@ -9,8 +9,10 @@ use clap::Args;
 use crate::error::{Error, Result};
 use crate::nightly::init::{DetectedFiles, LOGS};
 use crate::numbers::counted;
+use crate::staged::is_stdout;
 
-use super::{exit_status::ExitStatus, help::short, shared::print};
+use super::shared::{STDOUT_NAME, print, print_to};
+use super::{exit_status::ExitStatus, help::short, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/init.txt");
 
@@ -20,7 +22,7 @@ const HELP: &str = include_str!("help/init.txt");
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "init"), after_long_help = HELP)]
 pub struct InitArgs {
-    /// File to write; an existing file is never overwritten.
+    /// File to write; an existing file is never overwritten. - is standard output.
     #[arg(value_name = "FILE", default_value = "botaudit.toml")]
     file: PathBuf,
 
@@ -45,6 +47,11 @@ impl InitArgs {
                 file.display()
             )));
         }
+        if is_stdout(file) {
+            print(&found.config())?;
+            return print_to(OutputStream::Stderr, &sites(Path::new(STDOUT_NAME), &found))
+                .map(|()| ExitStatus::Done);
+        }
         let created = OpenOptions::new().write(true).create_new(true).open(file);
         let written = created.and_then(|mut out| out.write_all(found.config().as_bytes()));
         written.map_err(|err| match err.kind() {
@@ -59,11 +66,16 @@ impl InitArgs {
 }
 
 fn summary(file: &Path, found: &DetectedFiles) -> String {
+    let name = file.display();
+    let next = "check the file, then run: botaudit nightly --check-config --config";
+    sites(file, found) + &format!("{next} {name}\n")
+}
+
+fn sites(file: &Path, found: &DetectedFiles) -> String {
     let sites = counted(found.logs.len() as u64, "site");
     let mut text = format!("{}: {sites}\n", file.display());
     for (site, log) in &found.logs {
         text += &format!("  {site}: {}\n", log.display());
     }
-    let name = file.display();
-    text + &format!("check the file, then run: botaudit nightly --check-config --config {name}\n")
+    text
 }

@@ -8,11 +8,13 @@ use crate::config::audit_config::AuditConfig;
 use crate::crawlers::crawler::Crawler;
 use crate::error::{Error, Result};
 use crate::input::source::expand;
-use crate::report::{directory::Staging, page_model::PageModel, summary::summary_text};
+use crate::report::{directory::Staging, page_model::PageModel};
+use crate::report::{summary::summary_text, summary_view::SummaryView};
 
 use super::audit::run::{AuditRun, Destination};
+use super::progress::Show;
 use super::setup::{Setup, unusable};
-use super::{progress::Show, written::write_report};
+use super::written::{ResultFormat, write_report};
 
 /// An audit of access logs: which crawler requested what robots.txt disallows.
 ///
@@ -98,6 +100,8 @@ impl Audit {
             destination: Destination::Report(PathBuf::new()),
             collected: None,
             client_key: ClientKey::random()?,
+            format: ResultFormat::Text,
+            view: SummaryView::default(),
         };
         let tally = run.tally_alone()?;
         let model = ReportModel::new(tally.clone())?;
@@ -144,7 +148,7 @@ impl AuditReport {
 
     /// The summary that `botaudit audit` prints.
     pub fn summary(&self) -> String {
-        summary_text(&PageModel::of(&self.model, None))
+        summary_text(&PageModel::of(&self.model, None), &SummaryView::default())
     }
 
     /// Writes the report directory that `botaudit audit` writes: tables, page and tally. A report
@@ -155,7 +159,7 @@ impl AuditReport {
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         let directory = directory.as_ref();
         let staging = Staging::open(directory)?;
-        write_report(&staging, directory, self.tally.clone(), None)?;
+        write_report(&staging, directory, self.tally.clone(), None, &SummaryView::default())?;
         staging.commit()
     }
 }

@@ -1,38 +1,27 @@
-//! `botaudit completions` and `botaudit man`: completions for shells, and manual pages.
+//! `botaudit man`: manual pages.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use clap::{Args, Command};
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
-use crate::report::outputs::{OutputContent, Outputs};
+use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 
 use super::exit_status::ExitStatus;
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
 use super::shared::{ForceArg, print};
 
-const COMPLETIONS: &str = include_str!("help/completions.txt");
-const MAN: &str = include_str!("help/man.txt");
+const HELP: &str = include_str!("help/man.txt");
 
 /// The day on which the texts of the pages last changed, which is in their header.
 const PAGES_DATE: &str = "2026-11-22";
 
-/// Print completions for a shell.
-#[derive(Args, Debug)]
-#[command(after_help = short(COMPLETIONS, "completions"), after_long_help = COMPLETIONS)]
-pub struct CompletionsArgs {
-    /// Shell.
-    #[arg(value_enum)]
-    shell: Shell,
-}
-
 /// Print the manual page, or write the pages of all commands.
 #[derive(Args, Debug)]
-#[command(after_help = short(MAN, "man"), after_long_help = MAN)]
+#[command(after_help = short(HELP, "man"), after_long_help = HELP)]
 pub struct ManArgs {
     /// Directory for the pages [default: print the main page]
     #[arg(value_name = "DIR")]
@@ -40,16 +29,6 @@ pub struct ManArgs {
 
     #[command(flatten)]
     force: ForceArg,
-}
-
-impl CompletionsArgs {
-    /// Prints what `shell` needs to know of `program`.
-    pub fn run(self, mut program: Command) -> Result<ExitStatus> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut program, env!("CARGO_PKG_NAME"), &mut text);
-        print(&String::from_utf8_lossy(&text))?;
-        Ok(ExitStatus::Done)
-    }
 }
 
 impl ManArgs {
@@ -61,6 +40,7 @@ impl ManArgs {
             print(&page(&program)?)?;
             return Ok(ExitStatus::Done);
         };
+        check_directory_name("DIR", &directory)?;
         let pages = pages(&program);
         let mut outputs = Outputs::new(self.force.overwrite());
         for command in &pages {

@@ -9,10 +9,12 @@ use crate::audit::collected_file::{is_collected, merge_collected};
 use crate::audit::tally::{counter::TallyLimits, merge::merge_files};
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
-use crate::staged::{replace, replace_private};
+use crate::staged::{is_stdout, replace, replace_private};
 
-use super::shared::{ForceArg, name_tallies};
+use super::audit::notes::note_formats;
+use super::shared::{ForceArg, name_tallies, timed, write_output};
 use super::{exit_status::ExitStatus, help::short};
+use super::{progress::Show, summary_flags::SummaryFlags, written::unwritten_report};
 
 /// Bytes of a file by which its kind is recognised.
 const HEAD_BYTES: u64 = 64;
@@ -30,12 +32,19 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "TALLY")]
     tallies: Vec<PathBuf>,
 
-    /// File to write.
+    /// File to write; - is standard output.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
 
     #[command(flatten)]
+    summary: SummaryFlags,
+
+    #[command(flatten)]
     force: ForceArg,
+
+    /// Print only warnings and errors.
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
 }
 
 impl MergeArgs {
@@ -45,11 +54,19 @@ impl MergeArgs {
         name_tallies(&self.tallies, &mut outputs);
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
-            replace_private(&self.output, &merge_collected(&self.tallies)?.to_bytes())?;
+            let merged = merge_collected(&self.tallies)?;
+            write_output(&self.output, &merged.to_bytes(), replace_private)?;
         } else {
             outputs.file("-o", &self.output, OutputContent::Tally)?;
-            let tally = merge_files(&self.tallies, TallyLimits::default())?;
-            replace(&self.output, &tally.to_bytes())?;
+            let read = || merge_files(&self.tallies, TallyLimits::default());
+            let tally = timed("tallies read", read)?;
+            note_formats(&tally.header);
+            let show = Show::unless(self.quiet).beside_data(is_stdout(&self.output));
+            let view = self.summary.view_of_tally(&tally, show.stream())?;
+            write_output(&self.output, &tally.to_bytes(), replace)?;
+            if !self.quiet {
+                show.print(&unwritten_report(tally, &view)?.summary)?;
+            }
         }
         Ok(ExitStatus::Done)
     }

@@ -6,6 +6,7 @@ mod audit;
 mod check;
 mod classify;
 mod collect;
+mod completions;
 mod config_flags;
 mod configured;
 mod crawlers;
@@ -30,6 +31,8 @@ mod setup;
 mod shared;
 mod signals;
 mod size;
+mod summary_flags;
+mod terminal;
 mod value_names;
 mod written;
 
@@ -37,12 +40,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Error;
 
 use exit_status::exit_code;
 use help::short_of_program;
+use summary_flags::SummaryFlags;
+use terminal::{TerminalArgs, color_of};
 
 const HELP: &str = include_str!("help/start.txt");
 
@@ -53,6 +58,9 @@ const HELP: &str = include_str!("help/start.txt");
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    terminal: TerminalArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,20 +76,26 @@ enum Command {
     Nightly(nightly::NightlyArgs),
     Init(init::InitArgs),
     Robots(robots::RobotsArgs),
-    Completions(manual::CompletionsArgs),
+    Completions(completions::CompletionsArgs),
     Man(manual::ManArgs),
 }
 
 /// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let program = Cli::command().color(color_of(std::env::args_os()));
+    let program = program.mut_subcommand("report", SummaryFlags::shown);
+    let mut program = program.mut_subcommand("merge", SummaryFlags::shown);
+    let parsed = program.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    let Cli { command, terminal } = match parsed {
         Ok(cli) => cli,
         Err(err) => match misplaced(&err) {
             Some(why) => return exit_code(Err(Error::usage(why))),
             None => err.exit(),
         },
     };
-    let result = match cli.command {
+    terminal.begin();
+    let result = match command {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),
         Command::Merge(args) => args.run(),

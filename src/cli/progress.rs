@@ -8,16 +8,21 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Result;
 
-use super::shared::print;
+use super::{shared::print_to, terminal::OutputStream};
 
 /// Between two looks at the counters.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Columns in which a long bar and its numbers fit.
+const COLUMNS_WIDE: usize = 100;
 
 /// Whether to show progress.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Show {
     /// On standard error, if that is a terminal.
     OnTerminal,
+    /// The same, and text, too: standard output is for data.
+    BesideData,
     /// Never (`-q`).
     Nothing,
 }
@@ -28,9 +33,22 @@ impl Show {
         if is_quiet { Show::Nothing } else { Show::OnTerminal }
     }
 
-    /// Prints `text` to standard output, unless nothing is to be shown.
+    /// The same where standard output is for data, if `has_data`.
+    pub fn beside_data(self, has_data: bool) -> Show {
+        if has_data && self == Show::OnTerminal { Show::BesideData } else { self }
+    }
+
+    /// Where text goes.
+    pub fn stream(self) -> OutputStream {
+        match self {
+            Show::OnTerminal | Show::Nothing => OutputStream::Stdout,
+            Show::BesideData => OutputStream::Stderr,
+        }
+    }
+
+    /// Prints `text`, unless nothing is to be shown.
     pub fn print(self, text: &str) -> Result<()> {
-        if self == Show::OnTerminal { print(text) } else { Ok(()) }
+        if self == Show::Nothing { Ok(()) } else { print_to(self.stream(), text) }
     }
 }
 
@@ -43,12 +61,21 @@ pub fn follow<T>(
     message: impl Fn() -> String + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
+    // The message has the room that is left.
     let (bar, template) = match bytes_total {
         Some(total) => (
             ProgressBar::new(total),
-            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
+            match OutputStream::Stderr.columns() {
+                COLUMNS_WIDE.. => {
+                    "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  \
+                     {eta} left  {wide_msg}"
+                }
+                _ => "{bar:10} {percent:>3}%  {bytes_per_sec}  {eta} left  {wide_msg}",
+            },
         ),
-        None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
+        None => {
+            (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {elapsed}  {wide_msg}")
+        }
     };
     let look = |bar: &ProgressBar| {
         bar.set_position(bytes_done());
@@ -64,7 +91,10 @@ pub fn follow_items<T>(
     items_done: impl Fn() -> u64 + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
-    let template = "{bar:30} {percent:>3}%  {pos} of {len}  {per_sec}  {eta} left";
+    let template = match OutputStream::Stderr.columns() {
+        COLUMNS_WIDE.. => "{bar:30} {percent:>3}%  {pos} of {len}  {per_sec}  {eta} left",
+        _ => "{bar:10} {percent:>3}%  {pos} of {len}  {eta} left",
+    };
     run(show, ProgressBar::new(items_total), template, |bar| bar.set_position(items_done()), job)
 }
 

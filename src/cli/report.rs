@@ -12,13 +12,14 @@ use crate::error::{Error, Result};
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_lines, name};
 use crate::report::{columns::column::TableSchema, directory::Staging, escape::visible};
-use crate::report::{
-    outputs::Outputs, page_model::PageModel, summary::summary_text, tables::TABLES,
-};
+use crate::report::{outputs::Outputs, summary_view::SummaryView, tables::TABLES};
 use crate::time::Day;
 
-use super::shared::{ForceArg, day, name_tallies, output_directory, print, warn};
-use super::{exit_status::ExitStatus, help::short, written::write_report};
+use super::audit::notes::note_formats;
+use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
+use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::{exit_status::ExitStatus, help::short};
+use super::{summary_flags::SummaryFlags, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
 
@@ -53,9 +54,11 @@ pub struct ReportArgs {
     format: Format,
 
     /// Directory of the report [default: DIR itself, if there is only one]
-    #[arg(short, long, value_name = "DIR", value_parser = output_directory(),
-        help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    summary: SummaryFlags,
 
     #[command(flatten)]
     force: ForceArg,
@@ -71,6 +74,8 @@ enum Format {
     Html,
     /// Print the summary
     Text,
+    /// Print one object: the content of run.json, and all tables as arrays of objects
+    Json,
     /// Print the tables: one object per line and row, with the name of its table
     Jsonl,
 }
@@ -87,12 +92,17 @@ impl ReportArgs {
         }
         let asked = self.asked()?;
         let (paths, note) = self.days()?;
-        let tally = merge_files(&paths, TallyLimits::default())?;
+        let read = || merge_files(&paths, TallyLimits::default());
+        let tally = timed("tallies read", read)?;
+        note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
+        let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;
         match self.format {
-            Format::Html => self.write(tally, &paths)?,
-            Format::Text => {
-                print(&summary_text(&PageModel::of(&ReportModel::new(tally)?, None)))?;
+            Format::Html => self.write(tally, &paths, &view)?,
+            Format::Text => print(&unwritten_report(tally, &view)?.summary)?,
+            Format::Json => {
+                let WrittenReport { audit, run_json, .. } = unwritten_report(tally, &view)?;
+                ResultFormat::Json.print(&audit, &run_json)?;
             }
             Format::Jsonl => {
                 let mut out = BufWriter::new(io::stdout().lock());
@@ -103,7 +113,7 @@ impl ReportArgs {
     }
 
     /// Writes the report: in its own place, where one directory is given and no other.
-    fn write(&self, tally: Tally, paths: &[PathBuf]) -> Result<()> {
+    fn write(&self, tally: Tally, paths: &[PathBuf], view: &SummaryView) -> Result<()> {
         let output = match (&self.output, paths) {
             (Some(output), _) => output,
             (None, [directory]) if directory.is_dir() => directory,
@@ -124,7 +134,8 @@ impl ReportArgs {
                 .or_else(|_| std::fs::copy(output.join(name), &staged).map(drop))
                 .map_err(|err| Error::io("cannot copy", &output.join(name), err))?;
         }
-        let (audit, summary) = write_report(&staging, output, tally, kept.as_deref())?;
+        let write = || write_report(&staging, output, tally, kept.as_deref(), view);
+        let WrittenReport { audit, summary, .. } = timed("report written", write)?;
         staging.commit()?;
         audit.warnings.iter().for_each(|warning| warn(warning));
         let path = visible(output.display().to_string().as_bytes());

@@ -1,12 +1,11 @@
 //! What all commands say to the terminal, and what they ask of the command line.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use clap::{
-    Args,
-    builder::{PathBufValueParser, TypedValueParser},
-};
+use clap::Args;
 
 use crate::config::fault::Fault;
 use crate::crawlers::registry::Registry;
@@ -14,8 +13,11 @@ use crate::error::{Error, Result};
 use crate::lint::distance::distance;
 use crate::report::escape::visible;
 use crate::report::outputs::{Outputs, Overwrite};
+use crate::staged::is_stdout;
 use crate::time::Day;
 use crate::url::origin::Origin;
+
+use super::terminal::{OutputStream, is_verbose};
 
 /// Whether files of others may be overwritten.
 #[derive(Args, Debug)]
@@ -48,9 +50,14 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
 
 /// The error where no crawler has the name `name`; `next` says what else to do.
 pub fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
+    Error::usage(format!("{}; {next}", unknown_crawler_name(name, registry)))
+}
+
+/// The same, without what else to do.
+pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     let near = near_names(name, registry);
     let near = if near.is_empty() { near } else { format!(" (did you mean {near}?)") };
-    Error::usage(format!("unknown crawler '{name}'{near}; {next}"))
+    format!("unknown crawler '{name}'{near}")
 }
 
 /// What else to do where a command takes any product token.
@@ -84,14 +91,6 @@ pub fn origin(url: &str) -> Result<Origin> {
     url.parse().map_err(|why| Error::usage(format!("--origin '{url}': {why}")))
 }
 
-/// The name of a directory to write, which `-` is not.
-pub fn output_directory() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path == Path::new("-") {
-        true => Err("a directory cannot go to standard output; name one, such as report"),
-        false => Ok(path),
-    })
-}
-
 /// A day of the command line.
 pub fn day(text: &str) -> std::result::Result<Day, String> {
     Day::parse(text).ok_or_else(|| "write a day such as 2026-11-20".to_owned())
@@ -118,32 +117,84 @@ pub fn refusal(faults: &[Fault]) -> Error {
 
 /// Prints `text` to standard output; a full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
+    print_to(OutputStream::Stdout, text)
+}
+
+/// Prints `text` to `stream`.
+pub fn print_to(stream: OutputStream, text: &str) -> Result<()> {
+    let write = |out: &mut dyn Write| out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match stream {
+        OutputStream::Stdout => write(&mut io::stdout().lock()).map_err(cannot_print),
+        OutputStream::Stderr => write(&mut io::stderr().lock())
+            .map_err(|err| Error::io("cannot write to", Path::new("standard error"), err)),
+    }
+}
+
+/// Writes `bytes` to `path` as `replace` does, or to standard output if `path` is `-`.
+pub fn write_output(
+    path: &Path,
+    bytes: &[u8],
+    replace: fn(&Path, &[u8]) -> Result<()>,
+) -> Result<()> {
+    if !is_stdout(path) {
+        return replace(path, bytes);
+    }
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(cannot_print)
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)
+}
+
+/// What messages call standard output.
+pub const STDOUT_NAME: &str = "standard output";
+
+/// Standard output, to be written to as a file is.
+pub fn stdout_file() -> Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    owned.map(File::from).map_err(cannot_print)
 }
 
 /// That standard output does not take what is written to it.
 pub fn cannot_print(err: io::Error) -> Error {
-    Error::io("cannot write to", Path::new("standard output"), err)
+    Error::io("cannot write to", Path::new(STDOUT_NAME), err)
 }
 
 /// An error, to standard error.
 pub fn error(what: &str) {
-    say(&format!("error: {what}"));
+    labelled(&OutputStream::Stderr.palette().red("error:"), what);
 }
 
 /// Something that limits the result, to standard error.
 pub fn warn(what: &str) {
-    say(&format!("warning: {what}"));
+    labelled(&OutputStream::Stderr.palette().yellow("warning:"), what);
 }
 
 /// Something good to know, to standard error.
 pub fn note(what: &str) {
-    say(&format!("note: {what}"));
+    labelled(&OutputStream::Stderr.palette().cyan("note:"), what);
+}
+
+fn labelled(label: &str, what: &str) {
+    say_all(&format!("{label} {}", visible(what.as_bytes())));
 }
 
 /// One line to standard error. Names of files and hosts are strangers' text.
 pub fn say(what: &str) {
+    say_all(&visible(what.as_bytes()));
+}
+
+fn say_all(line: &str) {
     // There is nowhere left to say it if this fails.
-    let _ = writeln!(io::stderr().lock(), "{}", visible(what.as_bytes()));
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Runs `job`; with `--verbose`, a note says how long the `stage` took.
+pub fn timed<T>(stage: &str, job: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let done = job();
+    if is_verbose() {
+        note(&format!("{stage}: {:.3} s", begun.elapsed().as_secs_f64()));
+    }
+    done
 }

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::classify::input_format::ListSyntax;
 use crate::config::setting::AddressForm;
-use crate::report::verdicts::Layout;
+use crate::report::{summary_view::SummaryBy, verdicts::Layout};
 use crate::url::dialect::Dialect;
 
 /// A value with its name and its meaning.
@@ -41,6 +41,13 @@ pub const LAYOUTS: [Named<Layout>; 3] = [
     ("csv", "CSV with a header", Layout::Csv),
     ("tsv", "CSV with tabs", Layout::Tsv),
     ("jsonl", "One JSON object per line", Layout::JsonLines),
+];
+
+/// Rows of the summary.
+pub const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
+    ("crawler", "Crawlers, over all origins", SummaryBy::Crawler),
+    ("origin", "Origins, over all crawlers", SummaryBy::Origin),
+    ("rule", "Broken rules, over all origins and crawlers", SummaryBy::Rule),
 ];
 
 /// Reads one of `values`.

@@ -1,14 +1,15 @@
-//! Cells of text under one another.
+//! Text that fits a terminal: cells under one another, and lines that are broken between words.
 
 /// The widest cell of each column, in characters.
-pub fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
-    std::array::from_fn(|column| {
-        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
-    })
+pub fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, |row| row.as_ref().len());
+    let width = |row: &Row, column: usize| row.as_ref()[column].chars().count();
+    let widest = |column| rows.iter().map(|row| width(row, column)).max().unwrap_or(0);
+    (0..columns).map(widest).collect()
 }
 
 /// `row` as a line of a table whose columns are so wide; the first `numbers` stand to the right.
-pub fn line<const N: usize>(row: &[String; N], widths: &[usize; N], numbers: usize) -> String {
+pub fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
     let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, &width))| {
         if column < numbers { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") }
     });
@@ -20,5 +21,49 @@ pub fn cut(text: String, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text;
     }
-    text.chars().take(chars_max - 1).chain(['…']).collect()
+    text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// `text` in lines of at most `columns`, unless a word is longer; all but the first begin with
+/// `indent` blanks. What already is a line of its own stays one.
+pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
+    let mut all = String::new();
+    for line in text.lines() {
+        let mut width = 0;
+        for (at, word) in line.split(' ').enumerate() {
+            let word_width = visible_width(word);
+            if at > 0 && width + 1 + word_width > columns && width > indent {
+                all += &format!("\n{:indent$}{word}", "");
+                width = indent + word_width;
+            } else {
+                let blank = if at > 0 { " " } else { "" };
+                all += &format!("{blank}{word}");
+                width += blank.len() + word_width;
+            }
+        }
+        all.push('\n');
+    }
+    all
+}
+
+/// Characters of `text` but for codes of colors.
+fn visible_width(text: &str) -> usize {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    let others = parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest));
+    std::iter::once(first).chain(others).map(|part| part.chars().count()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three\n", 7, 2), "one two\n  three\n");
+        assert_eq!(wrapped("one two\nthree four", 20, 2), "one two\nthree four\n");
+        assert_eq!(wrapped("  a-long-word b c", 5, 2), "  a-long-word\n  b c\n");
+        assert_eq!(wrapped("\x1b[1;31mone two\x1b[0m x", 9, 0), "\x1b[1;31mone two\x1b[0m x\n");
+        assert_eq!(wrapped("", 9, 0), "");
+    }
 }

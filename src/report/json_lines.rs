@@ -1,34 +1,77 @@
-//! The tables of a report as JSON Lines: an object a row, with the name of its table.
+//! The tables of a report as JSON: an object for each row, in lines or in one document.
 //!
 //! Numbers are numbers, an empty cell is `null`, and text is as people read
 //! it: hidden bytes as `\xHH`, without the mark that disarms formulas.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::audit::model::ReportModel;
 use crate::error::{Error, Result};
 
+use super::columns::column::{CsvColumn, TableSchema};
 use super::csv::CrawlerCells;
-use super::{columns::column::TableSchema, escape::shown, tables::tables_of};
+use super::{escape::shown, tables::WriteTable, tables::tables_of};
 
 /// Writes the rows of `tables` of `audit`.
 ///
 /// # Errors
 /// Where `out` fails.
 pub fn json_lines(audit: &ReportModel, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
-    let failed = |err| Error::io("cannot write to", Path::new("standard output"), err);
     let crawlers = CrawlerCells::new(&audit.registry);
-    for (table, write) in tables_of(audit).filter(|(table, _)| is_among(table, tables)) {
-        let mut rows = Vec::new();
-        write(audit, &crawlers, &mut rows).map_err(failed)?;
-        let mut reader = csv::Reader::from_reader(rows.as_slice());
-        for row in reader.records() {
-            let row = row.expect("tables are CSV");
-            writeln!(out, "{}", object(table, &row)).map_err(failed)?;
-        }
+    let asked = tables_of(audit).filter(|(table, _)| is_among(table, tables));
+    let written = asked.into_iter().try_for_each(|(table, write)| {
+        let named = quoted(name(table));
+        objects(audit, &crawlers, table, &write, |object| {
+            writeln!(out, "{{\"table\":{named},{object}}}")
+        })
+    });
+    written.and_then(|()| out.flush()).map_err(cannot_print)
+}
+
+/// Writes the fields of `run`, which is the text of `run.json`, and all tables of `audit` as one
+/// object.
+///
+/// # Errors
+/// Where `out` fails.
+pub fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> Result<()> {
+    write_document(audit, run, out).map_err(cannot_print)
+}
+
+fn write_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let crawlers = CrawlerCells::new(&audit.registry);
+    out.write_all(run.trim_ascii_end().strip_suffix(b"\n}").unwrap_or(run))?;
+    let mut before = ",\n  \"tables\": {\n";
+    for (table, write) in tables_of(audit) {
+        write!(out, "{before}    {}: [", quoted(name(table)))?;
+        before = ",\n";
+        let mut before_row = "\n";
+        objects(audit, &crawlers, table, &write, |object| {
+            let before = std::mem::replace(&mut before_row, ",\n");
+            write!(out, "{before}      {{{object}}}")
+        })?;
+        out.write_all(if before_row == "\n" { b"]" } else { b"\n    ]" })?;
     }
-    out.flush().map_err(failed)
+    out.write_all(b"\n  }\n}\n")?;
+    out.flush()
+}
+
+fn cannot_print(err: io::Error) -> Error {
+    Error::io("cannot write to", Path::new("standard output"), err)
+}
+
+/// Gives `take` the fields of each row of `table`.
+fn objects(
+    audit: &ReportModel,
+    crawlers: &CrawlerCells<'_>,
+    table: &TableSchema,
+    write: &WriteTable,
+    mut take: impl FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut rows = Vec::new();
+    write(audit, crawlers, &mut rows)?;
+    let mut reader = csv::Reader::from_reader(rows.as_slice());
+    reader.records().try_for_each(|row| take(&fields(table, &row.expect("tables are CSV"))))
 }
 
 fn is_among(table: &TableSchema, tables: &[&TableSchema]) -> bool {
@@ -40,12 +83,11 @@ pub fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
 
-fn object(table: &TableSchema, row: &csv::StringRecord) -> String {
-    let mut json = format!("{{\"table\":{}", quoted(name(table)));
-    for (column, cell) in table.columns.iter().zip(row) {
-        json += &format!(",{}:{}", quoted(column.name), value(table, column.name, cell));
-    }
-    json + "}"
+fn fields(table: &TableSchema, row: &csv::StringRecord) -> String {
+    let field = |(column, cell): (&CsvColumn, &str)| {
+        format!("{}:{}", quoted(column.name), value(table, column.name, cell))
+    };
+    table.columns.iter().zip(row).map(field).collect::<Vec<_>>().join(",")
 }
 
 fn value(table: &TableSchema, column: &str, cell: &str) -> String {

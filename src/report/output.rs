@@ -1,5 +1,6 @@
 //! A file that appears whole or not at all, compressed as its name asks for.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,11 +26,22 @@ impl OutputFile {
         if path.file_name().is_none() || path.is_dir() {
             return Err(Error::invalid_file(path, "is not a file name; write -o verdicts.csv"));
         }
-        let cannot_write = |err| Error::io("cannot write", path, err);
-        let file = StagedFile::create(path).map_err(cannot_write)?;
+        let file = StagedFile::create(path).map_err(|err| Error::io("cannot write", path, err))?;
+        OutputFile::to(path, file)
+    }
+
+    /// Prepares to write to `stream`, which messages call `name`.
+    ///
+    /// # Errors
+    /// Where there is no memory to compress with.
+    pub fn stream(name: &Path, stream: File) -> Result<OutputFile> {
+        OutputFile::to(name, StagedFile::stream(stream))
+    }
+
+    fn to(path: &Path, file: StagedFile) -> Result<OutputFile> {
         let hidden = file.hidden().map(Path::to_owned);
         let encoder = Encoder::new(OutputCompression::of_name(path), BufWriter::new(file))
-            .map_err(cannot_write)?;
+            .map_err(|err| Error::io("cannot write", path, err))?;
         Ok(OutputFile { path: path.to_owned(), hidden, encoder })
     }
 

@@ -15,6 +15,7 @@ use crate::classify::answer::VerdictWord;
 use crate::error::{Error, Result};
 use crate::input::open::open;
 use crate::input::source::{Location, Source};
+use crate::staged::is_stdout;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
@@ -79,6 +80,7 @@ enum Identity {
     Node(u64, u64),
     /// The path without links; of a file that does not exist yet, too.
     Path(PathBuf),
+    Stdout,
 }
 
 impl Outputs {
@@ -129,6 +131,9 @@ impl Outputs {
     /// # Errors
     /// Where it is an input or another output, or something stands there that is not ours.
     pub fn file(&mut self, flag: &'static str, path: &Path, is: OutputContent<'_>) -> Result<()> {
+        if is_stdout(path) {
+            return self.claim(flag, path, Identity::Stdout);
+        }
         self.updated(flag, path)?;
         if path.is_dir() {
             let why = format!("is a directory; use {flag} with the name of a file");
@@ -150,12 +155,20 @@ impl Outputs {
     /// # Errors
     /// Where it is an input or another output.
     pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
-        if !is_special(path)
-            && let Some(identity) = identity(path)
-        {
-            self.refuse_if_used(flag, path, &identity)?;
-            self.uses.insert(identity, Use::Output(flag));
+        if is_stdout(path) {
+            let why =
+                format!("is read, too, so it cannot be standard output; use {flag} with a file");
+            return Err(Error::invalid_file(path, why));
         }
+        match identity(path).filter(|_| !is_special(path)) {
+            Some(identity) => self.claim(flag, path, identity),
+            None => Ok(()),
+        }
+    }
+
+    fn claim(&mut self, flag: &'static str, path: &Path, identity: Identity) -> Result<()> {
+        self.refuse_if_used(flag, path, &identity)?;
+        self.uses.insert(identity, Use::Output(flag));
         Ok(())
     }
 
@@ -164,6 +177,7 @@ impl Outputs {
     /// # Errors
     /// Where it is an input or holds one, or something stands there that is no report of ours.
     pub fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        check_directory_name(flag, path)?;
         self.updated(flag, path)?;
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             if let Some(identity) = identity(&entry.path()) {
@@ -184,6 +198,19 @@ impl Outputs {
             }
         };
         Err(Error::invalid_file(path, why))
+    }
+}
+
+/// That the directory `path`, which `flag` names, is not to be standard output.
+///
+/// # Errors
+/// Where it is.
+pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
+    match is_stdout(path) {
+        true => Err(Error::usage(format!(
+            "{flag} is a directory and cannot be written to standard output (-); name a directory"
+        ))),
+        false => Ok(()),
     }
 }
 

@@ -77,13 +77,24 @@ impl RequestsFile {
         if path.file_name().is_none() {
             return Err(Error::invalid_file(path, wrong("not a file name")));
         }
-        let staged = StagedFile::create(path).map_err(cannot_write)?;
+        RequestsFile::to(path, StagedFile::create(path).map_err(cannot_write)?, privacy)
+    }
+
+    /// Prepares to write to `stream`, which messages call `name`.
+    ///
+    /// # Errors
+    /// Where no temporary file can be made.
+    pub fn stream(name: &Path, stream: File, privacy: Privacy) -> Result<RequestsFile> {
+        RequestsFile::to(name, StagedFile::stream(stream), privacy)
+    }
+
+    fn to(path: &Path, staged: StagedFile, privacy: Privacy) -> Result<RequestsFile> {
         // Without a name: however the run ends, it is gone. Beside the file there is room for as
         // much as that.
         let beside = staged.hidden().and_then(Path::parent);
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
         let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
-        let file = file.map_err(cannot_write)?;
+        let file = file.map_err(|err| cannot_write(path, err))?;
         let blocks = Blocks { file, end: 0, coding: OutputCompression::of_name(path) };
         let spool = Mutex::new(Spool { blocks, inputs: BTreeMap::new() });
         Ok(RequestsFile { path: path.to_owned(), staged, privacy, spool })

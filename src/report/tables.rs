@@ -43,7 +43,8 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
 ];
 
 /// Writes one table of an audit.
-type WriteTable = Box<dyn Fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type WriteTable =
+    Box<dyn Fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>>;
 
 /// Those of [`TABLES`] that the report of `audit` has, and what writes each.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {

@@ -34,6 +34,8 @@
 //! - `sample`: the sample data and its expected reports.
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
 //! - `regression`: one test a bug.
+//! - `stdout`: `-` in the place of an output file.
+//! - `terminal`: what a run says besides its result: notes, colors, lines that fit.
 //! - `threshold`: conditions on which a run fails.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
@@ -73,5 +75,7 @@ mod regression;
 mod report;
 mod robots;
 mod sample;
+mod stdout;
+mod terminal;
 mod threshold;
 mod what_if;

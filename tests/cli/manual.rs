@@ -109,3 +109,59 @@ fn no_color_takes_colours_out_of_a_terminal() {
         assert_eq!(coloured(arguments, Some("1")), Some(false), "{arguments}");
     }
 }
+
+/// What bash offers where the last of `words` is being typed; `None` where bash is not installed.
+fn offered(script: &std::path::Path, words: &[&str]) -> Option<Vec<String>> {
+    let program = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
+                   _botaudit botaudit \"${COMP_WORDS[COMP_CWORD]}\" \
+                   \"${COMP_WORDS[COMP_CWORD - 1]}\"; printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = std::process::Command::new("bash");
+    let output = bash.args(["-c", program, "bash"]).arg(script).args(words).output().ok()?;
+    assert!(output.stderr.is_empty(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn completions_offer_names() {
+    let sandbox = Sandbox::new();
+    for shell in ["zsh", "fish"] {
+        let text = sandbox.run(&format!("completions {shell}")).exits(0).stdout;
+        for name in ["GPTBot", "robots-fetches", "vhost_combined", "Google Favicon"] {
+            let name = if shell == "zsh" { name.replace(' ', "\\ ") } else { name.to_owned() };
+            assert!(text.contains(&name), "{shell}: {name}");
+        }
+    }
+    sandbox.write("bash", sandbox.run("completions bash").exits(0).stdout);
+    for (words, expected) in [
+        ("botaudit audit --only GPT", "GPTBot"),
+        ("botaudit report --exclude GPT", "GPTBot"),
+        ("botaudit merge --exclude GPT", "GPTBot"),
+        ("botaudit check --crawler GPT", "GPTBot"),
+        ("botaudit classify --crawler GPT", "GPTBot"),
+        ("botaudit crawlers show GPT", "GPTBot"),
+        ("botaudit report --table viol", "violations"),
+        ("botaudit audit --log-format vhost_c", "vhost_combined"),
+        ("botaudit formats detect --log-format vhost_c", "vhost_combined"),
+        ("botaudit lint --explain missing-c", "missing-colon"),
+        ("botaudit classify --only disa", "disallowed"),
+        ("botaudit audit --by ori", "origin"),
+        ("botaudit audit --color al", "always"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let Some(offered) = offered(&sandbox.path("bash"), &words) else {
+            eprintln!("skipped: no bash here");
+            return;
+        };
+        assert_eq!(offered, [expected], "{words:?}");
+    }
+}
+
+/// A file of crawlers may have more names than completions know.
+#[test]
+fn names_that_completions_do_not_know_are_taken() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    sandbox.write("crawlers.csv", "name,user_agent_regex\nOurbot,ourbot\n");
+    let check = "check --crawlers crawlers.csv --crawler Ourbot --robots robots.txt";
+    sandbox.run(&format!("{check} https://a.example/")).exits(1);
+}

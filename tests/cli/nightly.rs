@@ -38,6 +38,15 @@ fn run(sandbox: &Sandbox, arguments: &str) -> Ran {
 const DAY: &str = "--day 2026-03-01";
 const REPORT: &str = "etc/reports/shop/2026-03-01";
 
+#[test]
+fn verbose_names_formats_and_times() {
+    let config = "[sites.shop]\nlogs = [\"shop.log\"]\nrobots = \"robots.txt\"\n\
+                  origin = \"https://shop.example\"\n";
+    let sandbox = site(config);
+    let ran = run(&sandbox, &format!("{DAY} -v")).exits(0);
+    ran.complains("shop.log: format combined\n").complains("note: report written: 0.");
+}
+
 #[track_caller]
 fn check_counts(sandbox: &Sandbox) {
     let rows = sandbox.table(&format!("{REPORT}/summary.csv")).cells("origin requests violations");

@@ -26,7 +26,7 @@ fn without_robots_txt_it_says_what_to_write() {
 #[test]
 fn without_arguments_it_explains_how_to_start() {
     let ran = Sandbox::new().run("").exits(2);
-    assert!(ran.stderr.contains("Usage: botaudit <COMMAND>"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Usage: botaudit [OPTIONS] <COMMAND>"), "{}", ran.stderr);
     let help = Sandbox::new().run("audit --help").exits(0);
     assert!(help.stdout.contains("Examples:") && help.stdout.contains("Exit codes:"));
 }

@@ -109,7 +109,8 @@ pub fn run_in(directory: &Path, arguments: &[&str], input: &[u8]) -> Ran {
 
 fn command_in(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
-    command.current_dir(directory);
+    // Sentences of summaries stay on one line.
+    command.current_dir(directory).env("COLUMNS", "400");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -17,6 +17,8 @@ fn run(directory: &Path, arguments: &[&str], input: &str) -> Output {
 
 pub fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
+    // Sentences of summaries stay on one line.
+    command.env("COLUMNS", "400");
     command.current_dir(directory);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // What the environment says of proxies is not heard.

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 
+use super::super::written::ResultFormat;
 use super::run::Destination;
 
 /// That no output is an input, and that nothing is replaced but what botaudit wrote.
@@ -15,13 +16,18 @@ pub fn check_outputs(
     sources: &[Source],
     collected: Option<&Path>,
     destination: &Destination,
+    format: ResultFormat,
     overwrite: Overwrite,
 ) -> Result<()> {
     let mut outputs = Outputs::new(overwrite);
     check_files(config, sources, &mut outputs)?;
     collected.into_iter().for_each(|path| outputs.reads("--collected", path));
+    if format.is_data() {
+        outputs.file("--format", Path::new("-"), OutputContent::Foreign)?;
+    }
     match destination {
         Destination::Report(output) => outputs.directory("-o", output)?,
+        Destination::Printed => {}
         Destination::Tally(path) => outputs.file("--partial", path, OutputContent::Tally)?,
         Destination::Collected(path) => {
             outputs.file("--collect", path, OutputContent::Collected)?

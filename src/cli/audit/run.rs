@@ -8,15 +8,16 @@ use crate::audit::log_outages::{DAYS_MAX, FoundOutages, LogOutages};
 use crate::audit::prepass::{AskedOrigins, Collected, FirstPass};
 use crate::audit::tally::{Tally, file::TALLY, header};
 use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, evidence::EvidenceSink};
-use crate::audit::{identities::Identities, input_tally::Input, model::ReportModel};
+use crate::audit::{identities::Identities, input_tally::Input};
 use crate::audit::{origin_options::OriginOptions, parse_rate::not_understood};
 use crate::config::audit_config::AuditConfig;
 use crate::error::{Error, Result};
 use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::report::files::{PAGE, RUN_JSON};
+use crate::report::summary_view::SummaryView;
 use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
-use crate::staged::replace;
+use crate::staged::{is_stdout, replace};
 use crate::time::UtcTime;
 
 use super::super::collect::{CollectedInput, write_collected};
@@ -24,9 +25,13 @@ use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
-use super::super::shared::warn;
-use super::super::written::{discard_when_stopped, write_report};
+use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
+use super::super::terminal::is_verbose;
+use super::super::written::{
+    ResultFormat, WrittenReport, discard_when_stopped, unwritten_report, write_report,
+};
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
+use super::notes::{note_formats, note_rules};
 
 /// An audit, ready to run.
 #[derive(Debug)]
@@ -41,6 +46,10 @@ pub struct AuditRun {
     pub collected: Option<CollectedInput>,
     /// By what a first pass tells clients apart.
     pub client_key: ClientKey,
+    /// How the result is printed.
+    pub format: ResultFormat,
+    /// What its summary shows.
+    pub view: SummaryView,
 }
 
 /// Where the result of an audit goes.
@@ -48,10 +57,23 @@ pub struct AuditRun {
 pub enum Destination {
     /// A report, to this directory.
     Report(PathBuf),
+    /// No file: the result is printed.
+    Printed,
     /// The tally alone, to this file.
     Tally(PathBuf),
     /// What the first pass collects, to this file.
     Collected(PathBuf),
+}
+
+impl Destination {
+    /// Whether it is standard output.
+    pub fn is_stdout(&self) -> bool {
+        match self {
+            Destination::Report(_) => false,
+            Destination::Printed => true,
+            Destination::Tally(path) | Destination::Collected(path) => is_stdout(path),
+        }
+    }
 }
 
 /// By what requests are judged.
@@ -60,9 +82,13 @@ type Judged = (Judge, Identities);
 impl AuditRun {
     /// Runs it.
     pub fn run(mut self) -> Result<ExitStatus> {
-        let (judge, collected) = self.prepare()?;
+        if is_verbose() {
+            note(&format!("threads: {}", self.setup.options.threads));
+        }
+        let (judge, collected) = timed("rules and settings read", || self.prepare())?;
         match &self.destination {
             Destination::Report(output) => self.write_report(output, judge, collected),
+            Destination::Printed => self.print_report(judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
             Destination::Collected(path) => {
                 signals::begin();
@@ -115,7 +141,8 @@ impl AuditRun {
                 let (judge, identities) = (&before, &verification.ranges);
                 let client_key = &self.client_key;
                 let first = FirstPass { judge, registry, identities, wanted, client_key };
-                first_pass(sources, options, &first, *show)?.0
+                let read = || first_pass(sources, options, &first, *show);
+                timed("logs read the first time", read)?.0
             }
         };
         let Collected { addresses, answers, origins } = collected;
@@ -124,7 +151,8 @@ impl AuditRun {
             Some(writer) => {
                 drop(before);
                 let logged = origins.map(AskedOrigins::into_set).unwrap_or_default();
-                fetch_logged(writer, config, &options.naming, logged, *show)?;
+                let fetch = || fetch_logged(writer, config, &options.naming, logged, *show);
+                timed("robots.txt files fetched", fetch)?;
                 self.setup.judge()?
             }
         };
@@ -132,8 +160,8 @@ impl AuditRun {
             add_log_outages(answers, &mut judge, &options.naming);
         }
         let candidates = addresses.map(DnsCandidates::new).unwrap_or_default();
-        let identities = verification.identities(config, registry, |_| Ok(candidates))?;
-        Ok((judge, identities))
+        let verify = || verification.identities(config, registry, |_| Ok(candidates));
+        Ok((judge, timed("crawlers verified", verify)?))
     }
 
     fn write_report(
@@ -152,12 +180,31 @@ impl AuditRun {
             audit
         });
         // Whoever waits for signals holds it too, so that it is not dropped here.
-        let (audit, summary) = audit.inspect_err(|_| {
+        let written = audit.inspect_err(|_| {
             staging.discard();
         })?;
-        let (status, _) = conclude(&audit, &summary, output, &self.setup)?;
-        std::mem::forget(audit);
-        Ok(status)
+        let status = self.conclude(&written, Some(output));
+        std::mem::forget(written);
+        status
+    }
+
+    fn print_report(
+        &self,
+        judge: Option<Judge>,
+        collected: Option<Collected>,
+    ) -> Result<ExitStatus> {
+        signals::begin();
+        let judged = self.judged(judge, collected)?;
+        let requests = self.evidence_file(self.setup.config.evidence.clone())?;
+        let written = unwritten_report(self.tally(&judged, requests.as_ref())?, &self.view)?;
+        std::mem::forget(judged);
+        requests.map_or(Ok(()), RequestsFile::commit)?;
+        self.conclude(&written, None)
+    }
+
+    fn conclude(&self, written: &WrittenReport, output: Option<&Path>) -> Result<ExitStatus> {
+        self.format.print(&written.audit, &written.run_json)?;
+        Ok(conclude(written, output, &self.setup)?.0)
     }
 
     fn write_tally(
@@ -168,10 +215,9 @@ impl AuditRun {
     ) -> Result<ExitStatus> {
         signals::begin();
         let judged = self.judged(judge, collected)?;
-        let evidence = self.setup.config.evidence.clone();
-        let requests = self.evidence_file(evidence)?;
+        let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let tally = self.tally(&judged, requests.as_ref())?;
-        replace(path, &tally.to_bytes())?;
+        write_output(path, &tally.to_bytes(), replace)?;
         requests.map_or(Ok(()), RequestsFile::commit)?;
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
@@ -181,14 +227,20 @@ impl AuditRun {
 
     fn evidence_file(&self, path: Option<PathBuf>) -> Result<Option<RequestsFile>> {
         let privacy = &self.setup.privacy;
-        let requests = path.map(|path| RequestsFile::open(&path, privacy.clone())).transpose()?;
+        let open = |path: PathBuf| match is_stdout(&path) {
+            true => RequestsFile::stream(Path::new(STDOUT_NAME), stdout_file()?, privacy.clone()),
+            false => RequestsFile::open(&path, privacy.clone()),
+        };
+        let requests = path.map(open).transpose()?;
         signals::remove_when_stopped(requests.as_ref().and_then(RequestsFile::hidden));
         Ok(requests)
     }
 
     /// The tally of the logs, without what may not leave.
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
-        let mut tally = self.audit(judged, requests)?;
+        let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
+        note_formats(&tally.header);
+        note_rules(&tally, &judged.0);
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));
@@ -203,7 +255,7 @@ impl AuditRun {
         staging: &Arc<Staging>,
         output: &Path,
         judged: &Judged,
-    ) -> Result<(ReportModel, String)> {
+    ) -> Result<WrittenReport> {
         let config = &self.setup.config;
         let evidence = evidence_within(config, staging)?;
         let evidence_path = evidence
@@ -212,8 +264,13 @@ impl AuditRun {
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
         let tally = self.tally(judged, requests.as_ref())?;
-        let written = write_report(staging, output, tally, evidence.as_deref())?;
-        requests.map_or(Ok(()), RequestsFile::commit)?;
+        let write = || write_report(staging, output, tally, evidence.as_deref(), &self.view);
+        let written = timed("report written", write)?;
+        let sent = requests.map_or(Ok(()), RequestsFile::commit);
+        // Whoever reads the evidence from a pipe and has seen enough still wants the report.
+        if !sent.as_ref().is_err_and(Error::is_broken_pipe) {
+            sent?;
+        }
         staging.commit()?;
         Ok(written)
     }
@@ -232,16 +289,17 @@ impl AuditRun {
 
 /// Prints what came out, and gives how the run ends and the thresholds that were met, in lines.
 pub fn conclude(
-    audit: &ReportModel,
-    summary: &str,
-    output: &Path,
+    written: &WrittenReport,
+    output: Option<&Path>,
     setup: &Setup,
 ) -> Result<(ExitStatus, Vec<String>)> {
+    let WrittenReport { audit, summary, .. } = written;
     let Setup { config, thresholds, show, .. } = setup;
     warn_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| warn(warning));
-    let path = visible(output.display().to_string().as_bytes());
-    show.print(&format!("{summary}\nreport: {path}\n"))?;
+    let place = output.map(|path| visible(path.display().to_string().as_bytes()));
+    let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
+    show.print(&format!("{summary}{place}"))?;
     let met: Vec<String> = thresholds.iter().flat_map(|threshold| threshold.met(audit)).collect();
     met.iter().for_each(|line| warn(line));
     let is_met =
@@ -257,7 +315,8 @@ pub fn conclude(
 
 /// The name of the evidence, where it is to stand in the report itself.
 fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<String>> {
-    let Some(name) = config.evidence.as_ref().and_then(|path| staging.name_within(path)) else {
+    let path = config.evidence.as_ref().filter(|path| !is_stdout(path));
+    let Some(name) = path.and_then(|path| staging.name_within(path)) else {
         return Ok(None);
     };
     let is_used = TABLES

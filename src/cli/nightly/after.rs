@@ -14,13 +14,10 @@ use crate::nightly::state::State;
 use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
-use crate::staged::{clear_leftovers, replace};
+use crate::staged::{clear_leftovers, is_stdout, replace};
 
 use super::super::shared::print;
 use super::site::Job;
-
-/// What stands for standard output.
-const STDOUT: &str = "-";
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -29,7 +26,7 @@ pub struct NotificationArgs {
     ///
     /// With -q, standard output gets it only if there is news: an exceeded threshold, damaged input, an
     /// error, or an event.
-    #[arg(long, help_heading = "Output", value_name = "FILE", num_args = 0..=1, default_missing_value = STDOUT)]
+    #[arg(long, help_heading = "Output", value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     mail_summary: Option<PathBuf>,
 
     /// If there is news, run the shell command CMD with that summary as its standard input.
@@ -42,7 +39,7 @@ pub struct NotificationArgs {
 impl NotificationArgs {
     /// Paths of the command line, which mean what they do where it was typed.
     pub fn absolute(mut self) -> Result<NotificationArgs> {
-        if let Some(path) = self.mail_summary.as_mut().filter(|path| path.as_os_str() != STDOUT) {
+        if let Some(path) = self.mail_summary.as_mut().filter(|path| !is_stdout(path)) {
             let absolute = std::path::absolute(&*path);
             *path = absolute.map_err(|err| Error::io("cannot write --mail-summary", path, err))?;
         }
@@ -51,12 +48,12 @@ impl NotificationArgs {
 
     /// The file that the page goes to.
     pub fn file(&self) -> Option<&Path> {
-        self.mail_summary.as_deref().filter(|path| path.as_os_str() != STDOUT)
+        self.mail_summary.as_deref().filter(|path| !is_stdout(path))
     }
 
     /// Whether standard output is for the page.
     pub fn has_stdout(&self) -> bool {
-        self.mail_summary.as_ref().is_some_and(|path| path.as_os_str() == STDOUT)
+        self.mail_summary.as_deref().is_some_and(is_stdout)
     }
 
     /// Tells the night to whom it is to be told.

@@ -22,11 +22,12 @@ use crate::report::{directory::Staging, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
 
 use super::super::audit::files::{check_files, name_inputs};
-use super::super::audit::run::conclude;
+use super::super::audit::{notes::note_formats, run::conclude};
 use super::super::setup::{Setup, unusable};
-use super::super::shared::{error, note, warn};
+use super::super::shared::{error, note, timed, warn};
+use super::super::written::{WrittenReport, write_report};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
-use super::super::{progress::Show, written::write_report};
+use super::super::{progress::Show, summary_flags::view_of};
 
 /// How often logs are read that are rotated each time meanwhile.
 const ATTEMPTS_MAX: usize = 3;
@@ -124,7 +125,7 @@ impl<'a> Job<'a> {
         self.show.print(&format!("{} on {}\n", self.site.name, self.day))?;
         let setup = self.setup(&state.crawlers()?).map_err(|faults| unusable(&faults))?;
         self.check_outputs(config, &setup)?;
-        let problems = self.ingest_logs(state, &setup)?;
+        let problems = timed("logs read and judged", || self.ingest_logs(state, &setup))?;
         problems.damages.iter().for_each(|what| self.warn(warn, what));
         problems.not_understood.iter().for_each(|what| self.warn(error, what));
         night.notices.extend(problems.damages.iter().chain(&problems.not_understood).cloned());
@@ -271,15 +272,18 @@ impl<'a> Job<'a> {
         let mut outcome = ExitStatus::Done;
         for day in days {
             let directory = day_directory(&self.site.reports, day);
-            let (audit, summary) = report_day(ingest.day(state, day)?, &directory)?;
+            let tally = ingest.day(state, day)?;
+            note_formats(&tally.header);
+            let written = timed("report written", || self.report_day(tally, &directory))?;
+            let audit = &written.audit;
             if day == self.day {
-                let (concluded, met) = conclude(&audit, &summary, &directory, setup)?;
+                let (concluded, met) = conclude(&written, Some(&directory), setup)?;
                 outcome = concluded;
                 site_night.notices.extend(met);
                 site_night.notices.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
                 site_night.sums = Some(audit.total_not_spoofed());
-                site_night.violators = violators(&audit);
+                site_night.violators = violators(audit);
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.warn(note, &format!("see {}", directory.display()));
                 }
@@ -290,6 +294,14 @@ impl<'a> Job<'a> {
             state.reported(&self.site.name, day)?;
         }
         Ok(outcome)
+    }
+
+    /// Writes the report on `tally` to `output`.
+    fn report_day(&self, tally: Tally, output: &Path) -> Result<WrittenReport> {
+        let staging = Staging::open(output)?;
+        let written = write_report(&staging, output, tally, None, &view_of(self.show.stream()))?;
+        staging.commit()?;
+        Ok(written)
     }
 
     fn tidy(&self, config: &ConfigFile, state: &mut State) -> Result<()> {
@@ -318,14 +330,6 @@ impl<'a> Job<'a> {
 /// What the tally of `day` says of how it was made.
 fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
-}
-
-/// Writes the report on `tally` to `output`.
-fn report_day(tally: Tally, output: &Path) -> Result<(ReportModel, String)> {
-    let staging = Staging::open(output)?;
-    let written = write_report(&staging, output, tally, None)?;
-    staging.commit()?;
-    Ok(written)
 }
 
 /// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.

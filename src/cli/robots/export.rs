@@ -7,10 +7,10 @@ use clap::Args;
 use crate::archive::export::export;
 use crate::error::Result;
 
-use super::super::shared::output_directory;
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::ArchiveArg;
 use crate::numbers::counted;
+use crate::report::outputs::check_directory_name;
 
 const HELP: &str = include_str!("../help/robots-export.txt");
 
@@ -19,7 +19,6 @@ const HELP: &str = include_str!("../help/robots-export.txt");
 #[command(after_help = short(HELP, "robots export"), after_long_help = HELP)]
 pub struct ExportArgs {
     /// Directory to write; it must be empty or not exist.
-    #[arg(value_parser = output_directory())]
     directory: PathBuf,
 
     #[command(flatten)]
@@ -33,6 +32,7 @@ pub struct ExportArgs {
 impl ExportArgs {
     /// The manifest is written under its name when all is there.
     pub fn run(self) -> Result<ExitStatus> {
+        check_directory_name("DIRECTORY", &self.directory)?;
         let snapshots = export(&self.archive.open()?, &self.directory)?;
         let text =
             format!("{} written to {}\n", counted(snapshots, "snapshot"), self.directory.display());

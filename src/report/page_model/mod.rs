@@ -33,9 +33,6 @@ pub const ROWS_MAX: usize = 1_000;
 /// Rules that are shown among the lines of their robots.txt.
 const RULES_SHOWN: usize = 10;
 
-/// Rows of the short table of a summary.
-const OFFENDERS_SHOWN: usize = 10;
-
 /// Everything that the page and the summary show.
 #[derive(Clone, Debug)]
 pub struct PageModel<'a> {
@@ -61,8 +58,6 @@ pub struct PageModel<'a> {
     pub rules: Heaviest<RuleTotals<'a>>,
     /// Lines near broken rules.
     pub robots_lines: NearLines<'a>,
-    /// Rows of `summary.csv` with most violations, of crawlers that are not spoofed.
-    pub offenders: Heaviest<&'a ActorRow>,
     /// Rows of `summary.csv` by violations.
     pub summary: Heaviest<&'a ActorRow>,
     /// Rows of `violations.csv` by requests.
@@ -75,12 +70,10 @@ impl<'a> PageModel<'a> {
     /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
     pub fn of(audit: &'a ReportModel, evidence: Option<&'a str>) -> PageModel<'a> {
         let violations = |row: &&ActorRow| row.tally.total().violations;
-        let offenders = audit.rows().iter();
-        let offenders = offenders.filter(|row| is_itself(row.actor.1) && violations(row) > 0);
         let mut origins: Vec<&str> = audit.rows().iter().map(|row| row.origin.as_str()).collect();
         // Rows stand in the order of origins.
         origins.dedup();
-        let rules = rules(audit);
+        let rules = broken_rules(audit, RULES_SHOWN, |_| true);
         let shown: BTreeSet<Digest> = rules.rows.iter().map(|rule| rule.rule.digest).collect();
         let mut model = PageModel {
             audit,
@@ -94,7 +87,6 @@ impl<'a> PageModel<'a> {
             hours: hours(audit),
             rules,
             robots_lines: robots_rules(audit, |digest| shown.contains(digest)),
-            offenders: Heaviest::of(offenders, OFFENDERS_SHOWN, violations),
             summary: Heaviest::of(audit.rows().iter(), ROWS_MAX, violations),
             violations: Heaviest::of(audit.broken_rules(), ROWS_MAX, |(_, _, broken)| {
                 broken.tally.requests
@@ -184,13 +176,19 @@ fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     hours
 }
 
-fn rules(audit: &ReportModel) -> Heaviest<RuleTotals<'_>> {
+/// The rules broken most often by those crawlers that `is_shown` and that are not spoofed.
+pub fn broken_rules(
+    audit: &ReportModel,
+    rows_max: usize,
+    is_shown: impl Fn(CrawlerId) -> bool,
+) -> Heaviest<RuleTotals<'_>> {
     let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
-    for by in audit.broken_rules().filter(|(_, (_, identity), _)| is_itself(*identity)) {
+    let by_actor = |(_, (id, identity), _): &BrokenBy<'_>| is_itself(*identity) && is_shown(*id);
+    for by in audit.broken_rules().filter(by_actor) {
         rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
     }
     let requests = |all: &Vec<BrokenBy<'_>>| all.iter().map(|by| by.2.tally.requests).sum();
-    let Heaviest { rows, total } = Heaviest::of(rules.into_values(), RULES_SHOWN, requests);
+    let Heaviest { rows, total } = Heaviest::of(rules.into_values(), rows_max, requests);
     let rows = rows.iter().filter_map(|all| RuleTotals::of(all, audit)).collect();
     Heaviest { rows, total }
 }

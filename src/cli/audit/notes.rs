@@ -1,0 +1,44 @@
+//! What `--verbose` says of an audit: formats of logs, rules of origins.
+
+use crate::audit::origin_key::OriginKey;
+use crate::audit::sums::Sums;
+use crate::audit::tally::{Tally, header::Header};
+use crate::judge::Judge;
+use crate::merge::sum;
+
+use super::super::{shared::note, terminal::is_verbose};
+
+/// Origins whose rules are named.
+const ORIGINS_MAX: usize = 100;
+
+/// With `--verbose`, names the format of each log.
+pub fn note_formats(header: &Header) {
+    let inputs = header.inputs.iter().filter(|_| is_verbose());
+    for input in inputs {
+        match &input.format {
+            Some(format) => note(&format!("{}: format {}", input.name, format.name)),
+            None => note(&format!("{}: no line to detect a format by", input.name)),
+        }
+    }
+}
+
+/// With `--verbose`, names the robots.txt by which `judge` judged the requests to each origin.
+pub fn note_rules(tally: &Tally, judge: &Judge) {
+    let origins = tally.counts.origins.iter().filter(|_| is_verbose());
+    for of_origin in origins.clone().take(ORIGINS_MAX) {
+        let sums: Sums = sum(of_origin.rows.iter().map(|(_, tally)| tally.total()));
+        let source = match &of_origin.origin_key {
+            OriginKey::Origin(origin) => judge.source(Some(origin)),
+            _ => judge.source(None),
+        };
+        // A single file does not govern hosts of others, whose requests are all unknown.
+        let is_judged = sums.requests > sums.unknown + sums.no_path + sums.robots_txt_requests;
+        let source = source.filter(|_| is_judged || !judge.has_single_file());
+        let source = source.as_deref().unwrap_or("no robots.txt");
+        note(&format!("{}: judged by {source}", of_origin.origin_key));
+    }
+    let more = origins.count().saturating_sub(ORIGINS_MAX);
+    if more > 0 {
+        note(&format!("{more} more origins; summary.csv names all"));
+    }
+}

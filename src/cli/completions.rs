@@ -1,0 +1,68 @@
+//! `botaudit completions`: completions for shells, with the names that flags take.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args, Command};
+use clap_complete::Shell;
+
+use crate::classify::answer::VerdictWord;
+use crate::crawlers::registry::Registry;
+use crate::error::Result;
+use crate::lint::catalogue::LINTS;
+use crate::logs::registry::ENTRIES;
+use crate::report::{json_lines::name, tables::TABLES};
+
+use super::{exit_status::ExitStatus, help::short, shared::print};
+
+const HELP: &str = include_str!("help/completions.txt");
+
+/// Print completions for a shell.
+///
+/// They complete commands, options, and names of crawlers, tables, log formats and lint codes.
+#[derive(Args, Debug)]
+#[command(after_help = short(HELP, "completions"), after_long_help = HELP)]
+pub struct CompletionsArgs {
+    /// Shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl CompletionsArgs {
+    /// Prints what the shell needs to know of `program`.
+    pub fn run(self, program: Command) -> Result<ExitStatus> {
+        let mut program = with_names(program, self.shell);
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut program, env!("CARGO_PKG_NAME"), &mut text);
+        print(&String::from_utf8_lossy(&text))?;
+        Ok(ExitStatus::Done)
+    }
+}
+
+/// `command` with the names that its arguments take, and those of the commands below it. When it is
+/// parsed, these arguments take other names, too, such as those of a file of crawlers.
+fn with_names(command: Command, shell: Shell) -> Command {
+    let of = command.get_name().to_owned();
+    let named = |arg: Arg| match names(&of, arg.get_id().as_str(), shell) {
+        Some(names) => arg.value_parser(PossibleValuesParser::new(names)),
+        None => arg,
+    };
+    command.mut_args(named).mut_subcommands(|below| with_names(below, shell))
+}
+
+/// The names that argument `id` of the command `of` takes; `None` where they are not known.
+fn names(of: &str, id: &str, shell: Shell) -> Option<Vec<&'static str>> {
+    Some(match (of, id) {
+        ("classify", "only") => VerdictWord::ALL.map(VerdictWord::as_str).to_vec(),
+        (_, "only" | "exclude" | "crawler") | ("show", "name") => {
+            let registry = Registry::builtin();
+            // A blank parts two words of bash, however it is quoted.
+            let fits = |name: &&str| shell != Shell::Bash || !name.contains(' ');
+            let names = registry.crawlers().map(|crawler| crawler.name.as_str()).filter(fits);
+            // clap wants them for as long as the program runs, which now ends.
+            names.map(|name| &*name.to_owned().leak()).collect()
+        }
+        (_, "tables") => TABLES.iter().map(|(table, _)| name(table)).collect(),
+        (_, "log_format") => ENTRIES.iter().map(|entry| entry.name).collect(),
+        ("lint", "explain") => LINTS.iter().map(|lint| lint.name).collect(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,79 @@
+//! The flags of the summary: what it shows, never what is counted.
+
+use std::num::NonZeroUsize;
+
+use clap::{Arg, Args, Command};
+
+use crate::audit::tally::Tally;
+use crate::crawlers::registry::Registry;
+use crate::error::{Error, Result};
+use crate::report::summary_view::{SummaryBy, SummaryView};
+
+use super::shared::unknown_crawler_name;
+use super::terminal::OutputStream;
+use super::value_names::{SUMMARY_ROWS, one_of};
+
+const HEADING: &str = "Summary";
+
+/// The flags.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = HEADING)]
+pub struct SummaryFlags {
+    /// Show only this crawler in the summary; repeatable.
+    ///
+    /// It is shown even if it has no violations. Files of the report always have all crawlers.
+    #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
+    only: Vec<String>,
+
+    /// Leave this crawler out of the summary; repeatable.
+    #[arg(long, value_name = "CRAWLER", hide_short_help = true)]
+    exclude: Vec<String>,
+
+    /// Show at most N rows in the summary.
+    #[arg(long, value_name = "N", default_value = "10", hide_short_help = true)]
+    top: NonZeroUsize,
+
+    /// What a row of the summary is.
+    #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler",
+        hide_short_help = true)]
+    by: SummaryBy,
+}
+
+impl SummaryFlags {
+    /// `command` with these flags in its short help, where there is room for them.
+    pub fn shown(command: Command) -> Command {
+        let is_ours = |arg: &Arg| arg.get_help_heading() == Some(HEADING);
+        command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
+    }
+
+    /// What a summary shows on `stream`; crawlers may be of any of `registries`.
+    ///
+    /// # Errors
+    /// Where a crawler is in none of them.
+    pub fn view(&self, registries: &[&Registry], stream: OutputStream) -> Result<SummaryView> {
+        let named = |name: &String| {
+            let known = registries
+                .iter()
+                .find_map(|registry| Some(registry.crawler(registry.find(name)?).name.clone()));
+            known.ok_or_else(|| Error::usage(unknown_crawler_name(name, registries[0])))
+        };
+        Ok(SummaryView {
+            only: self.only.iter().map(named).collect::<Result<_>>()?,
+            exclude: self.exclude.iter().map(named).collect::<Result<_>>()?,
+            top: self.top.get(),
+            by: self.by,
+            ..view_of(stream)
+        })
+    }
+
+    /// The same of the summary of `tally`, which may have crawlers that are not built in.
+    pub fn view_of_tally(&self, tally: &Tally, stream: OutputStream) -> Result<SummaryView> {
+        let counted = Registry::of_crawlers(tally.header.crawlers.clone());
+        self.view(&[&Registry::builtin(), &counted], stream)
+    }
+}
+
+/// What a summary shows on `stream` without flags.
+pub fn view_of(stream: OutputStream) -> SummaryView {
+    SummaryView { columns: stream.columns(), palette: stream.palette(), ..SummaryView::default() }
+}

@@ -1,0 +1,127 @@
+//! The terminal: its colors and width, and how much is printed.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stderr, stdout};
+use std::sync::OnceLock;
+
+use clap::{Args, ColorChoice, ValueEnum};
+use terminal_size::{Width, terminal_size_of};
+
+use crate::report::palette::Palette;
+
+/// Columns of what is not a terminal.
+const COLUMNS: usize = 100;
+
+/// The flags that every command has.
+#[derive(Args, Debug)]
+pub struct TerminalArgs {
+    /// Print more notes: log formats, rules, threads, times.
+    ///
+    /// They go to standard error. Commands that read logs or tallies name the format of each log;
+    /// audits also name the robots.txt of each origin, the number of threads, and how long each stage
+    /// took.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+
+    /// When to use colors.
+    ///
+    /// auto uses them on a terminal, unless TERM is dumb or NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
+        hide_short_help = true, hide_possible_values = true)]
+    color: ColorChoice,
+}
+
+/// Set once, before the command runs.
+static TERMINAL: OnceLock<TerminalArgs> = OnceLock::new();
+
+/// Where text goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OutputStream {
+    Stdout,
+    Stderr,
+}
+
+impl TerminalArgs {
+    /// From now on these flags hold.
+    pub fn begin(self) {
+        // A second call would be of the same command line.
+        let _ = TERMINAL.set(self);
+    }
+}
+
+/// What `--color` says among `arguments`, which clap has not read yet: its help has colors, too.
+pub fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
+    let mut choice = ColorChoice::Auto;
+    let mut arguments = arguments.into_iter().take_while(|argument| argument != "--");
+    while let Some(argument) = arguments.next() {
+        let value = match argument.to_str().and_then(|text| text.strip_prefix("--color")) {
+            Some("") => arguments.next().and_then(|value| value.into_string().ok()),
+            Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        let given = value.and_then(|value| ColorChoice::from_str(&value, false).ok());
+        choice = given.unwrap_or(choice);
+    }
+    choice
+}
+
+impl OutputStream {
+    /// The colors of text that goes here.
+    pub fn palette(self) -> Palette {
+        let is_colored = match TERMINAL.get().map(|terminal| terminal.color) {
+            None | Some(ColorChoice::Never) => false,
+            Some(ColorChoice::Always) => true,
+            Some(ColorChoice::Auto) => self.is_terminal() && has_colors(),
+        };
+        if is_colored { Palette::Ansi } else { Palette::Plain }
+    }
+
+    /// Columns of a line here.
+    pub fn columns(self) -> usize {
+        let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let measured = || match self {
+            OutputStream::Stdout => terminal_size_of(stdout()),
+            OutputStream::Stderr => terminal_size_of(stderr()),
+        };
+        let columns = named.or_else(|| measured().map(|(Width(columns), _)| columns.into()));
+        columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
+    }
+
+    fn is_terminal(self) -> bool {
+        match self {
+            OutputStream::Stdout => stdout().is_terminal(),
+            OutputStream::Stderr => stderr().is_terminal(),
+        }
+    }
+}
+
+/// Whether the environment lets terminals have colors.
+fn has_colors() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// Whether `--verbose` is given.
+pub fn is_verbose() -> bool {
+    TERMINAL.get().is_some_and(|terminal| terminal.verbose)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_color_wins_wherever_it_stands() {
+        for (arguments, expected) in [
+            ("audit", ColorChoice::Auto),
+            ("--color always audit", ColorChoice::Always),
+            ("audit --help --color=never", ColorChoice::Never),
+            ("audit --color always --color never", ColorChoice::Never),
+            ("audit --colors=never --color pink --color", ColorChoice::Auto),
+            ("audit -- --color never", ColorChoice::Auto),
+        ] {
+            let words = arguments.split(' ').map(OsString::from);
+            assert_eq!(color_of(words), expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The table of a summary: its rows by crawler, origin or rule, in columns that fit the terminal.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::audit::crawler_row::ActorRow;
+use crate::audit::prior_fetches::PriorFetchCounts;
+use crate::audit::sums::Sums;
+use crate::audit::tally::crawler_tally::Actor;
+use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::merge::Merge;
+
+use super::aligned::{cut, line, widths, wrapped};
+use super::csv::not_bound_reason;
+use super::escape::{shown, visible};
+use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
+use super::page_model::{heaviest::Heaviest, rule::RuleTotals};
+use super::summary_view::{SummaryBy, SummaryView};
+use crate::numbers::{counted, grouped, percent};
+
+/// Widest cell of a text column, in characters, unless the terminal is wide.
+const CELL_CHARS_MAX: usize = 40;
+
+/// Characters of a cell that suffice to recognise what it names.
+const CELL_CHARS_READABLE: usize = 28;
+
+/// Fewest characters of a text column.
+const CELL_CHARS_MIN: usize = 6;
+
+/// Crawlers that one cell names.
+const NAMES_SHOWN: usize = 3;
+
+/// Narrower terminals have no room for a deep indentation.
+const COLUMNS_WIDE: usize = 80;
+
+/// Cells, and a line below them.
+type SummaryRow = (Vec<String>, String);
+
+/// A table before it is fitted.
+struct SummaryTable {
+    /// What a row is.
+    what: &'static str,
+    header: &'static [&'static str],
+    /// Columns of numbers, which come first.
+    numbers: usize,
+    /// Columns that a narrow terminal does without, in this order.
+    dropped: &'static [usize],
+    rows: Vec<SummaryRow>,
+    /// Of all rows, also of those that are left out.
+    total: u64,
+}
+
+/// The rows that `view` asks for, and what it leaves out.
+pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
+    let table = match view.by {
+        SummaryBy::Crawler => by_crawler(model, view),
+        SummaryBy::Origin => by_origin(model, view),
+        SummaryBy::Rule => by_rule(model, view),
+    };
+    let SummaryTable { what, total, .. } = table;
+    let shown = table.rows.len() as u64;
+    let mut text = String::new();
+    if shown > 0 {
+        text += "\n";
+        text += &table.fitted(view.columns);
+    }
+    if total > shown {
+        let more = counted(total - shown, &format!("more {what}"));
+        text += &format!("{more}; --top {total} shows all\n");
+    }
+    if shown == 0 && !view.only.is_empty() {
+        let missing = if view.by == SummaryBy::Crawler { "requests" } else { "violations" };
+        text += &format!("no {missing} of {}, unless spoofed\n", view.only.join(", "));
+    }
+    match left_out(model, view) {
+        0 => text,
+        count => text + &format!("{} left out by --only or --exclude\n", counted(count, "crawler")),
+    }
+}
+
+/// Crawlers with violations that `--only` and `--exclude` leave out.
+fn left_out(model: &PageModel<'_>, view: &SummaryView) -> u64 {
+    let own = model.own_offenders();
+    own.iter().filter(|((id, _), _)| !view.shows(&model.crawler(*id).name)).count() as u64
+}
+
+/// Rows of each crawler and identity, over all origins.
+fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
+    let is_named = !view.only.is_empty();
+    // Where it broke rules, or else where it was.
+    let is_shown = |row: &&ActorRow| {
+        let all = model.crawlers.get(&row.actor).map_or(0, |totals| totals.sums.violations);
+        all == 0 || row.tally.total().violations > 0
+    };
+    let mut origins: BTreeMap<Actor, Vec<&str>> = BTreeMap::new();
+    for row in model.audit.rows().iter().filter(is_shown) {
+        origins.entry(row.actor).or_default().push(&row.origin);
+    }
+    let all = model.crawlers.iter().filter(|((crawler, identity), totals)| {
+        let is_shown = totals.sums.violations > 0 || is_named;
+        is_shown && is_itself(*identity) && view.shows(&model.crawler(*crawler).name)
+    });
+    let Heaviest { rows, total } =
+        Heaviest::of(all, view.top, |(_, totals)| totals.sums.violations);
+    let rows = rows.into_iter().map(|(actor, totals)| {
+        let (crawler, identity) = (model.crawler(actor.0), actor.1.as_str());
+        let name = page_text(&crawler.name);
+        let name = match not_bound_reason(crawler) {
+            "" => format!("{name} ({identity})"),
+            reason => format!("{name} ({identity}, {reason})"),
+        };
+        let cells = vec![
+            grouped(totals.sums.violations),
+            rate(&totals.sums),
+            view.cell(&name),
+            view.cell(&page_text(&crawler.operator)),
+            crawler.stated_policy().as_str().to_owned(),
+            view.cell(&some_origins(origins.get(actor).map_or(&[], Vec::as_slice))),
+        ];
+        (cells, prior_fetch_words(&totals.prior_fetches, crawler))
+    });
+    SummaryTable {
+        what: "crawler",
+        header: &["violations", "of judged", "crawler", "operator", "stated policy", "origin"],
+        numbers: 2,
+        dropped: &[3, 4, 5],
+        rows: rows.collect(),
+        total,
+    }
+}
+
+/// Rows of each origin, over all crawlers.
+fn by_origin(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
+    let mut origins: BTreeMap<&str, (Sums, BTreeMap<CrawlerId, u64>)> = BTreeMap::new();
+    for (origin, (crawler, identity), tally) in model.audit.actors() {
+        if is_itself(identity) && view.shows(&model.crawler(crawler).name) {
+            let (sums, crawlers) = origins.entry(origin).or_default();
+            let of_crawler = tally.total();
+            *crawlers.entry(crawler).or_default() += of_crawler.violations;
+            sums.absorb(of_crawler);
+        }
+    }
+    let all = origins.into_iter().filter(|(_, (sums, _))| sums.violations > 0);
+    let Heaviest { rows, total } = Heaviest::of(all, view.top, |(_, (sums, _))| sums.violations);
+    let rows = rows.into_iter().map(|(origin, (sums, crawlers))| {
+        let crawlers = some_crawlers(model, crawlers);
+        let violations = grouped(sums.violations);
+        (vec![violations, rate(&sums), view.cell(&page_text(origin)), crawlers], String::new())
+    });
+    SummaryTable {
+        what: "origin",
+        header: &["violations", "of judged", "origin", "crawlers"],
+        numbers: 2,
+        dropped: &[3],
+        rows: rows.collect(),
+        total,
+    }
+}
+
+/// Rows of each rule, over all origins and crawlers.
+fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
+    let is_shown = |crawler| view.shows(&model.crawler(crawler).name);
+    let Heaviest { rows, total } = broken_rules(model.audit, view.top, is_shown);
+    let rows = rows.into_iter().map(|totals| {
+        let RuleTotals { rule, requests, by, origins, .. } = totals;
+        let mut crawlers: BTreeMap<CrawlerId, u64> = BTreeMap::new();
+        for ((crawler, _), requests) in by {
+            *crawlers.entry(crawler).or_default() += requests;
+        }
+        let origins: Vec<&str> = origins.into_iter().collect();
+        let cells = vec![
+            grouped(requests),
+            grouped(u64::from(rule.line)),
+            view.cell(&format!("{}: {}", rule.directive, visible(&rule.pattern))),
+            view.cell(&some_origins(&origins)),
+            some_crawlers(model, crawlers),
+        ];
+        (cells, String::new())
+    });
+    SummaryTable {
+        what: "rule",
+        header: &["violations", "line", "rule", "origin", "crawlers"],
+        numbers: 2,
+        dropped: &[4],
+        rows: rows.collect(),
+        total,
+    }
+}
+
+impl SummaryTable {
+    /// The table in so many columns: some columns may be left out, and some cells be cut.
+    fn fitted(mut self, columns: usize) -> String {
+        let header = self.header.iter().map(|name| (*name).to_owned()).collect();
+        self.rows.insert(0, (header, String::new()));
+        let mut left_out: &[usize] = &[];
+        let mut fit = self.widths(left_out, columns);
+        while fit.is_none() && left_out.len() < self.dropped.len() {
+            left_out = &self.dropped[..=left_out.len()];
+            fit = self.widths(left_out, columns);
+        }
+        let widths = fit.unwrap_or_else(|| self.narrowest(left_out, columns));
+        let indent = match columns {
+            COLUMNS_WIDE.. => widths[..self.numbers].iter().map(|width| width + 2).sum(),
+            _ => 4,
+        };
+        let mut text = String::new();
+        for (cells, below) in self.rows {
+            let cells = kept(cells, left_out).zip(&widths);
+            let cells: Vec<String> = cells.map(|(cell, width)| cut(cell, *width)).collect();
+            text += &line(&cells, &widths, self.numbers);
+            if !below.is_empty() {
+                text += &wrapped(&format!("{:indent$}{below}", ""), columns, indent);
+            }
+        }
+        text
+    }
+
+    /// The widths without the columns `left_out`, if all that fits and can be recognised.
+    fn widths(&self, left_out: &[usize], columns: usize) -> Option<Vec<usize>> {
+        let natural = self.natural(left_out);
+        let readable = natural.iter().map(|width| *width.min(&CELL_CHARS_READABLE));
+        let does_fit = line_width(&readable.collect::<Vec<_>>()) <= columns;
+        does_fit.then(|| self.narrowest(left_out, columns))
+    }
+
+    /// The widths that fit: the widest column of text is made narrower until all do.
+    fn narrowest(&self, left_out: &[usize], columns: usize) -> Vec<usize> {
+        let mut widths = self.natural(left_out);
+        while line_width(&widths) > columns {
+            let widest = widths[self.numbers..].iter_mut().max();
+            match widest.filter(|width| **width > CELL_CHARS_MIN) {
+                Some(widest) => *widest -= 1,
+                None => break,
+            }
+        }
+        widths
+    }
+
+    fn natural(&self, left_out: &[usize]) -> Vec<usize> {
+        let rows = self.rows.iter().map(|(cells, _)| kept(cells.clone(), left_out).collect());
+        widths(&rows.collect::<Vec<Vec<String>>>())
+    }
+}
+
+impl SummaryView {
+    /// The beginning of `text`.
+    fn cell(&self, text: &str) -> String {
+        cut(shown(text), CELL_CHARS_MAX.max(self.columns / 3))
+    }
+}
+
+/// The cells but for those of the columns `left_out`.
+fn kept(cells: Vec<String>, left_out: &[usize]) -> impl Iterator<Item = String> {
+    let cells = cells.into_iter().enumerate();
+    cells.filter(|(column, _)| !left_out.contains(column)).map(|(_, cell)| cell)
+}
+
+/// Columns of a line of such cells, with two blanks between them.
+fn line_width(widths: &[usize]) -> usize {
+    widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(2)
+}
+
+fn rate(sums: &Sums) -> String {
+    percent(sums.violations, sums.allowed + sums.violations)
+}
+
+/// The only origin, or how many there are.
+fn some_origins(origins: &[&str]) -> String {
+    match origins {
+        [origin] => page_text(origin),
+        _ => counted(origins.len() as u64, "origin"),
+    }
+}
+
+/// The crawlers with most requests: `GPTBot 12, bingbot 3 and 2 more`.
+fn some_crawlers(model: &PageModel<'_>, crawlers: BTreeMap<CrawlerId, u64>) -> String {
+    let mut crawlers: Vec<_> = crawlers.into_iter().filter(|(_, requests)| *requests > 0).collect();
+    crawlers.sort_by_key(|(_, requests)| Reverse(*requests));
+    most_of(model, &crawlers, NAMES_SHOWN)
+}
+
+/// The first of `crawlers`: `GPTBot 12, bingbot 3 and 2 more`.
+pub fn most_of(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)], names_max: usize) -> String {
+    let name = |id| cut(shown(&model.name(id)), CELL_CHARS_MAX);
+    let first = crawlers.iter().take(names_max);
+    let first: Vec<String> =
+        first.map(|(id, requests)| format!("{} {}", name(*id), grouped(*requests))).collect();
+    match crawlers.len().saturating_sub(names_max) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Whether robots.txt had been fetched before violations of `crawler`.
+fn prior_fetch_words(prior: &PriorFetchCounts, crawler: &Crawler) -> String {
+    let of = format!(" of {} came", counted(prior.total(), "violation"));
+    let operator = cut(shown(&page_text(&crawler.operator)), CELL_CHARS_MAX);
+    let by_operator = format!("after another crawler of {operator} had fetched robots.txt");
+    let parts = [
+        (prior.prior_fetch_own, "after it had fetched robots.txt".to_owned()),
+        (prior.prior_fetch_operator, by_operator),
+        (prior.prior_fetch_none, "without a fetch of robots.txt in these logs".to_owned()),
+        (prior.prior_fetch_unknown, "with unknown fetches of robots.txt".to_owned()),
+    ];
+    let parts = parts.iter().filter(|(violations, _)| *violations > 0);
+    let parts = parts.enumerate().map(|(at, (violations, what))| {
+        let of = if at == 0 { of.as_str() } else { "" };
+        format!("{}{of} {what}", grouped(*violations))
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}

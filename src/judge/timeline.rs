@@ -203,14 +203,16 @@ impl Timeline {
         let recent = earlier.take_while(move |(index, _)| {
             self.end(*index).is_some_and(|end| seconds - end <= LIFETIME_SECONDS_MAX)
         });
-        recent.filter(move |(_, run)| run.held_until.is_some_and(|until| seconds <= until)).map(
-            |(_, run)| match run.ruling {
+        let held = recent
+            .filter(move |(_, run)| run.held_until.is_some_and(|until| seconds <= until))
+            .map(|(_, run)| match run.ruling {
                 // Only failures of more than 30 days count as a copy, as the ruling that they
                 // became.
                 Ruling::Unreachable => self.copy(run).0,
                 ruling => ruling,
-            },
-        )
+            });
+        let mut before = None;
+        held.filter(move |ruling| before.replace(*ruling) != Some(*ruling))
     }
 
     fn in_force(&self, stretch: &Stretch, now: UtcTime, time: UtcTime) -> RulingInForce {
@@ -276,22 +278,26 @@ impl Timeline {
     /// Sets how long copies of each period may be kept.
     fn settle(&mut self) {
         for next in 1..self.stretches.len() {
-            let Some(end) = self.stretches[next].from else { continue };
             let stretch = self.stretches[next - 1];
+            let is_last = self.stretches[next].run != stretch.run;
+            let end = self.stretches[next].from.map(UtcTime::unix_seconds);
+            let Some(end) = (if is_last { self.end(stretch.run) } else { end }) else { continue };
             let since = self.stretches[self.runs[stretch.run].first_stretch].from;
             let run = &mut self.runs[stretch.run];
-            let became_a_copy = since.is_some_and(|since| is_past_the_limit(since, end));
+            let became_a_copy =
+                since.is_some_and(|since| end - since.unix_seconds() > UNREACHABLE_SECONDS_MAX);
             if run.ruling != Ruling::Unreachable || became_a_copy {
-                let until = end.unix_seconds() + stretch.lifetime_seconds;
-                run.held_until = run.held_until.max(Some(until));
+                run.held_until = run.held_until.max(Some(end + stretch.lifetime_seconds));
             }
         }
     }
 
-    /// When the first snapshot after a run was seen.
+    /// When the first snapshot after a run was seen by which a copy could be replaced: failures do
+    /// not replace it, unless nothing follows.
     fn end(&self, run: usize) -> Option<i64> {
-        let next = self.runs.get(run + 1)?.first_stretch;
-        self.stretches[next].from.map(UtcTime::unix_seconds)
+        let next = self.runs.get(run + 1)?;
+        let after = self.runs.get(run + 2).filter(|_| next.ruling == Ruling::Unreachable);
+        self.stretches[after.unwrap_or(next).first_stretch].from.map(UtcTime::unix_seconds)
     }
 }
 

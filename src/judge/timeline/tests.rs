@@ -192,7 +192,12 @@ fn each_ruling_has_its_own_lifetime() {
 fn nobody_holds_a_failure_but_what_it_became_in_the_end() {
     check("0 503; 1d 200A", "1d", "A by 1");
     check("0 200A; 1d 503; 2d 200B", "2d", "B by 2, held A");
-    check("0 200A; 1d 503; 2d 200B", "2d+1", "B by 2");
+    check("0 200A; 1d 503; 2d 200B", "3d", "B by 2, held A");
+    check("0 200A; 1d 503; 2d 200B", "3d+1", "B by 2");
+    // Nobody could replace the copy while robots.txt was unreachable.
+    check("0 200A; 1d 503; 10d 200B", "11d", "B by 2, held A");
+    check("0 200A; 1d 503; 10d 200B", "11d+1", "B by 2");
+    check("0 200A max 7d; 1d 503; 2d 429; 10d 200B; 11d 200C", "17d", "C by 4, held A");
     check("0 503; 31d 200A", "32d", "A by 1, held no copy");
     check("0 503; 31d 200A", "32d+1", "A by 1");
     check("0 200A; 1d 503; 40d 200B", "41d", "B by 2, held A");

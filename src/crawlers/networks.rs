@@ -24,14 +24,18 @@ pub enum Network {
 }
 
 impl Network {
-    /// Reads `192.0.2.0/24`, `2001:db8::/32`, or one address alone. Bits past the prefix are
-    /// dropped, as routers do.
+    /// Reads `192.0.2.0/24`, `2001:db8::/32`, `192.0.2.1 - 192.0.2.9`, or one address alone. Bits
+    /// past the prefix are dropped, as routers do.
     ///
     /// # Errors
-    /// If it is not an address, or its prefix is too long or too short.
+    /// If it is not an address, its prefix is too long or too short, or the range is too wide.
     pub fn parse(text: &[u8]) -> Result<Network, &'static str> {
         const NO_ADDRESS: &str = "not an address or network";
         let text = str::from_utf8(text).map_err(|_| NO_ADDRESS)?;
+        if let Some((first, last)) = text.split_once('-') {
+            let address = |text: &str| text.trim().parse::<IpAddr>().map_err(|_| NO_ADDRESS);
+            return Network::between(address(first)?, address(last)?);
+        }
         let (address, bits) = match text.split_once('/') {
             None => (text, None),
             Some((address, bits)) => (address, Some(prefix_bits(bits).ok_or(NO_ADDRESS)?)),
@@ -48,6 +52,31 @@ impl Network {
                 Some(within) if bits >= 96 => Network::v4(within, bits - 96),
                 _ => Network::v6(address, bits),
             },
+        }
+    }
+
+    /// The addresses from `first` to `last`.
+    ///
+    /// # Errors
+    /// If they are not of one family, in the wrong order, or too many.
+    pub fn between(first: IpAddr, last: IpAddr) -> Result<Network, &'static str> {
+        let network = match (first.to_canonical(), last.to_canonical()) {
+            (IpAddr::V4(first), IpAddr::V4(last)) => Network::V4(first.to_bits(), last.to_bits()),
+            (IpAddr::V6(first), IpAddr::V6(last)) => Network::V6(first.to_bits(), last.to_bits()),
+            _ => return Err("the range begins and ends in different families of addresses"),
+        };
+        let is_narrow = match network {
+            Network::V4(first, last) => {
+                last.checked_sub(first).map(|more| more <= u32::MAX >> PREFIX_BITS_MIN_V4)
+            }
+            Network::V6(first, last) => {
+                last.checked_sub(first).map(|more| more <= u128::MAX >> PREFIX_BITS_MIN_V6)
+            }
+        };
+        match is_narrow {
+            None => Err("the range ends before it begins"),
+            Some(false) => Err("the range is too wide to identify an operator"),
+            Some(true) => Ok(network),
         }
     }
 
@@ -311,7 +340,6 @@ mod tests {
             "::/129",
             "fe80::1%eth0",
             "192.0.2.0/999999999999",
-            "1.2.3.4-1.2.3.9",
         ] {
             assert!(Network::parse(text.as_bytes()).is_err(), "{text:?}");
         }

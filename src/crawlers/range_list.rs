@@ -2,7 +2,8 @@
 //!
 //! - JSON, of any shape (Google, Bing, OpenAI, AWS, Datadog, Better Stack, ...): each text that is an address
 //!   or a network. Under a name such as `ipv4Prefix`, `ip_prefix` or `ip`, and beside others in an array, a text must be one.
-//! - Lines: an address or a network first, then whatever a comma or a space parts from it (plain
+//! - Ranges: `192.0.2.1 - 192.0.2.9` in a line or a text, or two members such as `start` and `end`.
+//! - Lines: an address, a network or a range first, then whatever a comma or a space parts from it (plain
 //!   lists, RFC 8805 geofeeds); `#` begins a comment.
 //!
 //! Lists are untrusted input. An unreadable entry is a fault of the list, and a list with a fault
@@ -10,6 +11,8 @@
 
 use crate::crawlers::networks::Network;
 use crate::time::UtcTime;
+
+use std::net::IpAddr;
 
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::{Map, Value};
@@ -21,6 +24,16 @@ const ADDRESS_NAMES: [&str; 9] =
 /// Names of JSON members with the time of a list, in the same form.
 const TIME_NAMES: [&str; 5] =
     ["createdate", "creationtime", "lastupdated", "modified", "updatedat"];
+
+/// Pairs of names of JSON members with the first and the last address of a range, in the same form.
+const RANGE_NAMES: [(&str, &str); 6] = [
+    ("start", "end"),
+    ("first", "last"),
+    ("from", "to"),
+    ("startip", "endip"),
+    ("startaddress", "endaddress"),
+    ("ipstart", "ipend"),
+];
 
 /// The most bytes of a list that a fault quotes.
 const QUOTED_BYTES_MAX: usize = 60;
@@ -79,6 +92,7 @@ impl RangeList {
     fn read_lines(&mut self, text: &[u8]) {
         for (line, number) in text.split(|&byte| byte == b'\n').zip(1_u64..) {
             let line = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+            let line = joined_ranges(line);
             let is_between = |byte: &u8| byte.is_ascii_whitespace() || b",;\"".contains(byte);
             let mut words = line.split(is_between).filter(|word| !word.is_empty());
             let Some(first) = words.next() else { continue };
@@ -102,6 +116,7 @@ impl RangeList {
     fn walk(&mut self, value: &Value, is_address: bool, filter: Option<Filter<'_>>) {
         match value {
             Value::Object(entry) if filter.is_none_or(|filter| filter.admits(entry)) => {
+                self.add_range(entry);
                 for (name, value) in entry {
                     let name = plain(name);
                     if TIME_NAMES.contains(&name.as_str()) {
@@ -128,10 +143,37 @@ impl RangeList {
         }
     }
 
+    /// The range from one member of `entry` to another, if it has such members.
+    fn add_range(&mut self, entry: &Map<String, Value>) {
+        let text = |wanted: &str| {
+            let mut named = entry.iter().filter(|(name, _)| plain(name) == wanted);
+            named.find_map(|(_, value)| value.as_str()).map(str::trim)
+        };
+        for (first, last) in RANGE_NAMES {
+            let (Some(first), Some(last)) = (text(first), text(last)) else { continue };
+            let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
+            // Other members have such names, too: times, for example.
+            if !is_address(first) && !is_address(last) {
+                continue;
+            }
+            let range = format!("{first}-{last}");
+            match Network::parse(range.as_bytes()) {
+                Ok(network) => self.networks.push(network),
+                Err(why) => self.fault(format!("'{}': {why}", quoted(range.as_bytes()))),
+            }
+        }
+    }
+
     fn fault(&mut self, what: String) {
         self.faults += 1;
         self.first_fault.get_or_insert(what);
     }
+}
+
+/// The same without the blanks around a hyphen, so that a range is one word.
+fn joined_ranges(line: &[u8]) -> Vec<u8> {
+    let parts: Vec<&[u8]> = line.split(|&byte| byte == b'-').map(<[u8]>::trim_ascii).collect();
+    parts.join(&b'-')
 }
 
 fn plain(name: &str) -> String {
@@ -267,6 +309,57 @@ mod tests {
             "",
             "an HTML page, not a list; save its ranges, one per line",
         );
+    }
+
+    #[test]
+    fn ranges_from_one_address_to_another() {
+        let networks = "192.0.2.0/30 192.0.2.4";
+        for line in ["192.0.2.0-192.0.2.4", "192.0.2.0 - 192.0.2.4 # x", "192.0.2.0 -192.0.2.4,DE"]
+        {
+            check(line, "", networks, "");
+        }
+        check(
+            r#"["192.0.2.0 - 192.0.2.4", "2001:db8::-2001:db8::3"]"#,
+            "",
+            "192.0.2.0/30 192.0.2.4 2001:db8::/126",
+            "",
+        );
+        check(
+            r#"[{"start": "192.0.2.0", "end": "192.0.2.4", "from": "2026-01-01", "to": "x"}]"#,
+            "",
+            networks,
+            "",
+        );
+        check(
+            r#"{"ranges": [{"startIp": "::ffff:192.0.2.0", "endIp": "192.0.2.4"}]}"#,
+            "",
+            networks,
+            "",
+        );
+        for (list, fault) in [
+            (
+                "192.0.2.9-192.0.2.1",
+                "line 1: '192.0.2.9-192.0.2.1': the range ends before it begins",
+            ),
+            (
+                "0.0.0.0 - 9.255.255.255",
+                "line 1: '0.0.0.0-9.255.255.255': the range is too wide to identify an operator",
+            ),
+            (
+                "192.0.2.1-::1",
+                "line 1: '192.0.2.1-::1': the range begins and ends in different families of addresses",
+            ),
+            ("192.0.2.1-9", "line 1: '192.0.2.1-9': not an address or network"),
+        ] {
+            check(list, "", "", fault);
+        }
+        let half = check(
+            r#"[{"start": "192.0.2.0", "end": "later"}]"#,
+            "",
+            "192.0.2.0",
+            "'192.0.2.0-later': not an address or network",
+        );
+        assert_eq!(half.faults, 1);
     }
 
     #[test]

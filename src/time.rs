@@ -7,7 +7,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-const DAY_SECONDS: i64 = 86_400;
+/// Seconds of a day.
+pub const DAY_SECONDS: i64 = 86_400;
 
 /// Seconds since 1970-01-01T00:00:00Z, between the years -9999 and 9999.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

@@ -20,7 +20,7 @@ use super::{files::files_of, line_totals::LineTotals};
 const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
-const OPTIONAL: [&str; 3] = ["log_evidence", "what_if", "nothing_judged"];
+const OPTIONAL: [&str; 4] = ["log_evidence", "what_if", "nothing_judged", "too_little_judged"];
 
 /// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
@@ -44,7 +44,8 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "requests": BTreeMap::from(audit.total().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
         "what_if": audit.simulation.as_ref().map(what_if_json),
-        "nothing_judged": audit.nothing_judged.as_ref().map(|_| true),
+        "nothing_judged": audit.nothing_judged,
+        "too_little_judged": audit.too_little_judged,
         "warnings": audit.warnings,
         "notes": audit.notes,
         "files": files_of(audit, evidence).collect::<Vec<_>>(),

@@ -1,8 +1,9 @@
 //! What a condition says, and whether a row meets it.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 use crate::report::columns::column::CsvColumn;
+use crate::time::{DAY_SECONDS, Day, Zone};
 
 /// Why a condition was not understood.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,6 +57,8 @@ pub(super) enum Operator {
 pub(super) enum Operand {
     Number(f64),
     Text(String),
+    /// Seconds since 1970, from the first to before the last: a day, or one second.
+    Time(Range<i64>),
     Column(usize),
 }
 
@@ -63,7 +66,7 @@ pub(super) enum Operand {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Number,
-    /// Has an order, which is that of its letters.
+    /// A point in time. One that names a day only is all of that day.
     Time,
     /// Is equal or not.
     Text,
@@ -82,6 +85,7 @@ impl Expression {
                     _ if cell.is_empty() => None,
                     Operand::Text(text) => Some(cell.cmp(text)),
                     Operand::Number(number) => number_of(cell).partial_cmp(number),
+                    Operand::Time(time) => order_of_time(cell, time),
                     Operand::Column(other) => compare_cells(cell, &cells[*other]),
                 };
                 order.is_some_and(|order| operator.holds(order))
@@ -101,6 +105,22 @@ impl Operator {
             Operator::AtLeast => order.is_ge(),
         }
     }
+}
+
+/// Before, within or after `time`; `None` where the cell is not a time.
+fn order_of_time(cell: &str, time: &Range<i64>) -> Option<Ordering> {
+    let at = Zone::UTC.parse(cell)?.unix_seconds();
+    Some(match time.contains(&at) {
+        true => Ordering::Equal,
+        false => at.cmp(&time.start),
+    })
+}
+
+/// The time that `text` names: a day, or a second, in UTC unless it has an offset.
+pub(super) fn time(text: &str) -> Option<Range<i64>> {
+    let start = Zone::UTC.parse(text)?.unix_seconds();
+    let seconds = if Day::parse(text).is_some() { DAY_SECONDS } else { 1 };
+    Some(start..start + seconds)
 }
 
 /// Columns of one kind: numbers, if both can be read as such.

@@ -71,6 +71,15 @@ mod tests {
         check("crawler = 'it''s'", false);
         check("first_seen_utc >= '2026-03-01'", true);
         check("last_seen_utc < '2026-03-02'", false);
+        check("first_seen_utc = '2026-03-01'", true);
+        check("first_seen_utc <= '2026-03-01'", true);
+        check("first_seen_utc > '2026-03-01'", false);
+        check("first_seen_utc != '2026-03-01'", false);
+        check("first_seen_utc > '2026-02-28'", true);
+        check("first_seen_utc = '2026-03-01T01:00:10+01:00'", true);
+        check("first_seen_utc < '2026-03-01T00:00:10Z'", false);
+        check("first_seen_utc < '2026-03-01T00:00:11Z'", true);
+        check("first_seen_utc = ''", false);
         check("violations < allowed", true);
         check("first_seen_utc < last_seen_utc", true);
     }

@@ -1,7 +1,7 @@
 //! The parts of a condition put together.
 
 use super::expression::{
-    Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, words_of,
+    Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, time, words_of,
 };
 use super::token::{LocatedToken, Token, tokens};
 use crate::report::columns::column::{CsvColumn, TableSchema};
@@ -110,7 +110,16 @@ impl Parser<'_> {
             (Some(Token::Text(text)), kind) if kind != Kind::Number || text.is_empty() => {
                 self.check_word(column, &text)?;
                 self.words.push(Word { column, text: text.clone() });
-                Operand::Text(text)
+                match time(&text) {
+                    _ if kind != Kind::Time || text.is_empty() => Operand::Text(text),
+                    Some(time) => Operand::Time(time),
+                    None => {
+                        return Err(self.error(format!(
+                            "'{text}' is not a time; write a day such as '2026-01-31', or a time \
+                             such as '2026-01-31T12:00:00Z'"
+                        )));
+                    }
+                }
             }
             (Some(Token::Word(_)), _) => {
                 let index = self.next;
@@ -216,6 +225,7 @@ mod tests {
         check("purpose > 'a'", 8, "purpose is text; compare it with = or !=");
         check("purpose = violations", 10, "purpose cannot be compared with that");
         check("identity = 'verifed'", 11, "its values are verified, spoofed, unverified");
+        check("first_seen_utc > 'monday'", 17, "'monday' is not a time; write a day such as");
         check("first_seen_utc > 5", 17, "expected a time in quotes, such as '2026-01-31'");
         check("crawler = 'GPTBot", 10, "this quote is not closed; add '");
         check("violations > 0 requests > 5", 15, "expected 'and', 'or', 'where' or the end");

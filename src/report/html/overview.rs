@@ -52,7 +52,7 @@ pub fn overview(model: &PageModel<'_>) -> Markup {
     html! {
         p class="headline" { (headline(model)) } "\n"
         (spoofed(model))
-        (figures(model))
+        @if model.audit.nothing_judged.is_none() { (figures(model)) }
         (remarks(model))
     }
 }
@@ -75,7 +75,9 @@ fn headline(model: &PageModel<'_>) -> Markup {
     let own = model.own_offenders();
     let who: BTreeSet<CrawlerId> = own.iter().map(|((crawler, _), _)| *crawler).collect();
     html! {
-        @if model.origins.is_empty() {
+        @if let Some(why) = &model.audit.nothing_judged {
+            (sentence(why))
+        } @else if model.origins.is_empty() {
             @if model.lines.lines == 0 { "The logs are empty." }
             @else { "The logs contain no request of a known crawler." }
         } @else if judged == 0 {
@@ -91,6 +93,12 @@ fn headline(model: &PageModel<'_>) -> Markup {
             (worst(model))
         }
     }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}.", first.to_ascii_uppercase())
 }
 
 /// Who broke most, in a sentence.
@@ -157,6 +165,9 @@ fn remarks(model: &PageModel<'_>) -> Markup {
         .inputs
         .iter()
         .filter_map(|input| Some((&input.summary.name, input.summary.damage.as_ref()?)));
+    // The headline says that nothing was judged.
+    let is_other = |warning: &&String| Some(*warning) != audit.nothing_judged.as_ref();
+    let warnings: Vec<String> = audit.warnings.iter().filter(is_other).cloned().collect();
     html! {
         @if !audit.is_complete() {
             div class="remark bad" {
@@ -164,8 +175,8 @@ fn remarks(model: &PageModel<'_>) -> Markup {
                 ul { @for (name, damage) in damages { li { (code(name)) ": " (cut(damage)) } } }
             } "\n"
         }
-        @if !audit.warnings.is_empty() {
-            div class="remark bad" { h3 { "Warnings" } (list(&audit.warnings)) } "\n"
+        @if !warnings.is_empty() {
+            div class="remark bad" { h3 { "Warnings" } (list(&warnings)) } "\n"
         }
         @if !audit.notes.is_empty() {
             div class="remark" { h3 { "Notes" } (list(&audit.notes)) } "\n"

@@ -54,10 +54,13 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
 /// The events, the last day first.
 pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
+    let mut last_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut by_crawler: BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
     for actor in actors {
         let first = first_days.entry(&actor.site).or_insert(actor.day);
         *first = actor.day.min(*first);
+        let last = last_days.entry(&actor.site).or_insert(actor.day);
+        *last = actor.day.max(*last);
         let site_actor = (actor.site.as_str(), actor.crawler.as_str(), actor.identity.as_str());
         let of_day = OfDay { sums: actor.sums, successful_fetches: actor.successful_fetches };
         by_crawler.entry(site_actor).or_default().entry(actor.day).or_default().absorb(of_day);
@@ -66,7 +69,7 @@ pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
     for (&site_actor, days) in &by_crawler {
         events.extend(first_violation(site_actor, days, first_days[site_actor.0]));
         events.extend(days.keys().filter_map(|&day| doubled(site_actor, days, day)));
-        events.extend(stopped_fetching(site_actor, days));
+        events.extend(stopped_fetching(site_actor, days, last_days[site_actor.0]));
     }
     for of_source in
         ruled.chunk_by(|left, right| (&left.site, &left.source) == (&right.site, &right.source))
@@ -113,7 +116,8 @@ fn doubled(site_actor: SiteActor<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> 
     let judged = |sums: &Sums| sums.allowed + sums.violations;
     let is_enough = judged(&now).min(judged(&before)) >= RATE_REQUESTS_MIN
         && now.violations >= RATE_VIOLATIONS_MIN
-        && before.violations > 0;
+        // The first violations are an event of their own.
+        && days.range(..day).any(|(_, of_day)| of_day.sums.violations > 0);
     let times = |left: u64, right: u64| u128::from(left) * u128::from(right);
     let is_doubled =
         times(now.violations, judged(&before)) >= 2 * times(before.violations, judged(&now));
@@ -130,24 +134,30 @@ fn doubled(site_actor: SiteActor<'_>, days: &BTreeMap<Day, OfDay>, day: Day) -> 
     Some(about(site_actor, day, "rate-doubled", (was, is), message))
 }
 
+/// On the day on which both the time without a fetch and the requests since are enough, also where
+/// the crawler made none on that day; `last_day` is the last one that is known of the site.
 fn stopped_fetching(
     site_actor: SiteActor<'_>,
     days: &BTreeMap<Day, OfDay>,
-) -> impl Iterator<Item = EventRow> {
-    let mut last_read: Option<Day> = None;
-    let mut requests = 0;
-    let mut is_reported = false;
-    days.iter().filter_map(move |(&day, of_day)| {
-        if of_day.successful_fetches > 0 {
-            (last_read, requests, is_reported) = (Some(day), 0, false);
-            return None;
+    last_day: Day,
+) -> Vec<EventRow> {
+    let mut events = Vec::new();
+    let fetches: Vec<Day> =
+        days.iter().filter(|(_, of)| of.successful_fetches > 0).map(|(day, _)| *day).collect();
+    for (at, &last) in fetches.iter().enumerate() {
+        let until = fetches.get(at + 1).map_or(last_day, |next| next.plus(-1));
+        let since = days.range(last.plus(1)..).take_while(|(day, _)| **day <= until);
+        let mut requests = 0;
+        let mut event: Option<(Day, u64)> = None;
+        for (&day, of_day) in since {
+            requests += of_day.sums.requests;
+            let day = day.max(last.plus(UNREAD_DAYS));
+            // More requests before the time is over are part of the same event.
+            if requests >= UNREAD_REQUESTS_MIN && event.is_none_or(|(known, _)| known == day) {
+                event = Some((day, requests));
+            }
         }
-        requests += of_day.sums.requests;
-        let last = last_read.filter(|&last| last.plus(UNREAD_DAYS) <= day && !is_reported)?;
-        if requests < UNREAD_REQUESTS_MIN {
-            return None;
-        }
-        is_reported = true;
+        let Some((day, requests)) = event.filter(|(day, _)| *day <= until) else { continue };
         let message = format!(
             "{} ({}) has not fetched robots.txt since {last}, and made {}",
             site_actor.1,
@@ -155,8 +165,9 @@ fn stopped_fetching(
             counted(requests, "request")
         );
         let state = (last.to_string(), requests.to_string());
-        Some(about(site_actor, day, "stopped-fetching", state, message))
-    })
+        events.push(about(site_actor, day, "stopped-fetching", state, message));
+    }
+    events
 }
 
 /// The states of one robots.txt, by day.
@@ -235,7 +246,18 @@ mod tests {
 
     #[track_caller]
     fn check(days: &[(i32, u64, u64, u64)], expected: &[(i32, &str, &str, &str)]) {
-        let actors: Vec<ActorDay> = days.iter().copied().map(did).collect();
+        check_beside(days, days[0].0, expected);
+    }
+
+    /// Another crawler makes a request on day `other`.
+    #[track_caller]
+    fn check_beside(
+        days: &[(i32, u64, u64, u64)],
+        other: i32,
+        expected: &[(i32, &str, &str, &str)],
+    ) {
+        let other = ActorDay { crawler: "CCBot".to_owned(), ..did((other, 1, 0, 0)) };
+        let actors: Vec<ActorDay> = days.iter().copied().map(did).chain([other]).collect();
         let found = events(&actors, &[]);
         let found: Vec<_> = found
             .iter()
@@ -258,6 +280,9 @@ mod tests {
         check(&[(0, 90, 10, 1), (1, 81, 19, 1)], &[]);
         check(&[(0, 90, 10, 1), (1, 101, 24, 1)], &[]);
         check(&[(0, 80, 10, 1), (1, 80, 20, 1)], &[]);
+        // A rate that rises again after a time without violations.
+        let risen = (9, "rate-doubled", "0.0 %", "20.0 %");
+        check(&[(0, 90, 10, 1), (8, 100, 0, 1), (9, 80, 20, 1)], &[risen]);
         check(&[(0, 90, 10, 1), (8, 80, 20, 1)], &[]);
     }
 
@@ -266,6 +291,10 @@ mod tests {
         let stopped = (7, "stopped-fetching", "2026-03-01", "120");
         check(&[(0, 9, 0, 1), (3, 60, 0, 0), (7, 60, 0, 0), (8, 60, 0, 0)], &[stopped]);
         check(&[(0, 9, 0, 1), (3, 60, 0, 0), (6, 60, 0, 0)], &[]);
+        // It falls silent, but the logs go on.
+        check_beside(&[(0, 9, 0, 1), (3, 60, 0, 0), (6, 60, 0, 0)], 7, &[stopped]);
+        check_beside(&[(0, 9, 0, 1), (3, 60, 0, 0), (6, 60, 0, 0)], 6, &[]);
+        check_beside(&[(0, 9, 0, 1), (3, 60, 0, 0)], 9, &[]);
         check(&[(0, 9, 0, 0), (3, 60, 0, 0), (9, 60, 0, 0)], &[]);
         check(&[(0, 9, 0, 1), (3, 60, 0, 1), (9, 60, 0, 0), (10, 30, 0, 0)], &[]);
     }

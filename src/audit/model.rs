@@ -42,6 +42,8 @@ pub struct ReportModel {
     pub notes: Vec<String>,
     /// Why nothing could be judged; also the last warning.
     pub nothing_judged: Option<String>,
+    /// Why too little was judged; `None` if enough was, or nothing.
+    pub too_little_judged: Option<String>,
     /// The changes by a draft, if one is given.
     pub simulation: Option<WhatIf>,
     /// The options of the user.

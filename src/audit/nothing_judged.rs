@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::logs::{limitation::Limitation, reject::Skip};
-use crate::numbers::counted;
+use crate::numbers::{counted, grouped};
 use crate::url::origin::Origin;
 
 use super::tally::header::{Header, RobotsVersion};
@@ -25,6 +25,23 @@ pub fn nothing_judged(audit: &ReportModel, header: &Header) -> Option<String> {
         .or_else(|| no_user_agents(audit))
         .or_else(|| nothing_known(audit, rulings))?;
     Some(format!("no request could be judged: {why}"))
+}
+
+/// Why too little of `audit` was judged, though something was.
+pub fn too_little_judged(audit: &ReportModel, header: &Header) -> Option<String> {
+    let min_percent = header.options.get("min_judged_rate").as_f64()?;
+    let total = audit.total();
+    let to_judge = total.requests - total.robots_txt_requests - total.no_path;
+    let judged = to_judge - total.unknown;
+    if judged == 0 || judged as f64 >= to_judge as f64 * min_percent / 100.0 {
+        return None;
+    }
+    Some(format!(
+        "only {} of {} could be judged (less than --min-judged-rate {min_percent}): {}",
+        grouped(judged),
+        counted(to_judge, "request"),
+        without_robots_txt(unknown_origins(audit), &header.rulings)
+    ))
 }
 
 /// All robots.txt files are something else. This is not checked for an archive: a page that a

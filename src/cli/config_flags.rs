@@ -196,6 +196,17 @@ config_flags! {
         /// unless no line of any file can be parsed. 0 accepts every file.
         #[arg(long, value_name = "PERCENT", hide_short_help = true)]
         min_parse_rate: Option<Percent>,
+
+        /// Share of the requests of crawlers that must be judged, in percent [default: 1]
+        ///
+        /// Requests for robots.txt itself do not count. Below this share, the run says which hosts
+        /// have no known robots.txt and exits with 3.
+        #[arg(long, value_name = "PERCENT", hide_short_help = true)]
+        min_judged_rate: Option<Percent>,
+
+        /// Do not exit with 3 because nothing, or too little, could be judged.
+        #[arg(long, hide_short_help = true)]
+        allow_unjudged: bool,
     }
 
     /// How the rules are applied.

@@ -69,6 +69,8 @@ settings! {
         pub until: String,
         /// Lines of a file that must be records.
         pub min_parse_rate: Percent = Percent::OF_RECORDS_MIN,
+        /// Requests of crawlers that must be judged.
+        pub min_judged_rate: Percent = Percent::OF_JUDGED_MIN,
         /// How clients' addresses are written in reports.
         pub ip: AddressForm = AddressForm::None,
         /// Whether query strings are left out of reports.
@@ -102,6 +104,9 @@ settings! {
         /// How long to wait for the name server.
         #[serde(skip_serializing)]
         pub dns_timeout: Timeout = Timeout::default(),
+        /// Whether a run may end well in which nothing, or too little, was judged.
+        #[serde(skip_serializing)]
+        pub allow_unjudged: bool = false,
         /// Whether violations fail the run.
         #[serde(skip_serializing)]
         pub fail_on_violations: bool = false,

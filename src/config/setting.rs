@@ -264,6 +264,9 @@ impl Percent {
     /// Lines of a file that must be records, where no other share is given.
     pub const OF_RECORDS_MIN: Percent = Percent(90.0);
 
+    /// Requests of crawlers that must be judged, where no other share is given.
+    pub const OF_JUDGED_MIN: Percent = Percent(1.0);
+
     /// The number.
     pub fn get(self) -> f64 {
         self.0

@@ -19,7 +19,8 @@ fn nothing_judged(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
     let ran = ran.complains(&format!("no request could be judged: {why}"));
     assert!(ran.stdout.contains(", none could be judged, "), "{}", ran.stdout);
     assert!(!ran.stdout.contains("violation"), "{}", ran.stdout);
-    assert_eq!(sandbox.json("report/run.json")["nothing_judged"], true);
+    let cause = sandbox.json("report/run.json")["nothing_judged"].as_str().unwrap().to_owned();
+    assert!(cause.starts_with(&format!("no request could be judged: {why}")), "{cause}");
     let again = sandbox.run("report report --format text").exits(0);
     assert!(again.stdout.contains(", none could be judged, "), "{}", again.stdout);
     assert!(sandbox.run(&format!("audit -q {arguments} -o report")).exits(3).stdout.is_empty());
@@ -160,4 +161,36 @@ fn a_night_without_new_lines_is_no_failure() {
     sandbox.write("access.log", line(1, "/private", 200, BOT).replace("01/Mar", "03/Mar"));
     let ran = sandbox.run("nightly --day 2026-03-03").exits(3);
     ran.complains("no request could be judged: robots.txt is not a robots.txt");
+}
+
+#[test]
+fn too_little_that_could_be_judged_is_not_enough() {
+    let sandbox = sandbox();
+    let of =
+        |host: &str, count: usize| format!("{host}:443 {}", line(1, "/", 200, BOT)).repeat(count);
+    sandbox.write("vhosts.log", of("a.example", 1) + &of("b.example", 149));
+    let audit = "audit --robots robots vhosts.log -o report";
+    let why = "only 1 of 150 requests could be judged (less than --min-judged-rate 1): no robots.txt \
+               of the hosts in the logs: https://b.example (149 requests, file b.example.txt)";
+    sandbox.run(audit).exits(3).complains(why);
+    let run = sandbox.json("report/run.json");
+    assert!(run["too_little_judged"].as_str().unwrap().starts_with("only 1 of 150"), "{run}");
+    assert!(run.get("nothing_judged").is_none());
+    sandbox.run(&format!("{audit} --min-judged-rate 0.5")).exits(0);
+    sandbox.run(&format!("{audit} --allow-unjudged")).exits(0).complains("only 1 of 150");
+    let config = "min_judged_rate = 0.5\nrobots = \"robots\"\nlogs = \"vhosts.log\"\n";
+    sandbox.write("site.toml", format!("[sites.a]\n{config}"));
+    sandbox.run("audit --config site.toml --site a -o other").exits(0);
+    // Nothing that was judged may be allowed, too.
+    sandbox.write("robots/a.example", "");
+    sandbox
+        .run("audit --robots robots.txt access.log -o page --allow-unjudged --since 2027")
+        .exits(2);
+    sandbox.write("none.log", "");
+    sandbox.run("audit --robots robots.txt none.log -o page --allow-unjudged").exits(0);
+    let page = std::fs::read_to_string(sandbox.path("page/report.html")).unwrap();
+    assert!(
+        page.contains("<p class=\"headline\">No request could be judged: no requests in")
+            && !page.contains("class=\"tiles\"")
+    );
 }

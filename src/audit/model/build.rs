@@ -12,7 +12,9 @@ use super::super::tally::{Tally, crawler_tally::Times, header::Header, rows::TIM
 use super::super::what_if_rows::WhatIf;
 use super::super::{crawler_row::ActorRow, hours::HOURS_MAX, log_outages::OutageEvidence};
 use super::super::{
-    nothing_judged::nothing_judged, origin_key::OriginKey, prior_fetches::OriginFetches,
+    nothing_judged::{nothing_judged, too_little_judged},
+    origin_key::OriginKey,
+    prior_fetches::OriginFetches,
 };
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
@@ -57,6 +59,7 @@ impl ReportModel {
             warnings: Vec::new(),
             notes: Vec::new(),
             nothing_judged: None,
+            too_little_judged: None,
             simulation: None,
             options: header.options.clone(),
             registry: Registry::of_crawlers(header.crawlers.clone()),
@@ -77,6 +80,10 @@ impl ReportModel {
         audit.notes.extend(identity_note(&header.identities));
         audit.nothing_judged = nothing_judged(&audit, &header);
         audit.warnings.extend(audit.nothing_judged.clone());
+        if audit.nothing_judged.is_none() {
+            audit.too_little_judged = too_little_judged(&audit, &header);
+            audit.warnings.extend(audit.too_little_judged.clone());
+        }
         Ok(audit)
     }
 

@@ -125,11 +125,11 @@ impl Privacy {
             (Addresses::Hash(salt), _) => hash(salt, address.to_string().as_bytes()),
             (Addresses::Mask, IpAddr::V4(address)) => {
                 let [a, b, c, _] = address.octets();
-                IpAddr::from([a, b, c, 0]).to_string()
+                format!("{}/24", IpAddr::from([a, b, c, 0]))
             }
             (Addresses::Mask, IpAddr::V6(address)) => {
                 let [a, b, c, ..] = address.segments();
-                IpAddr::from([a, b, c, 0, 0, 0, 0, 0]).to_string()
+                format!("{}/48", IpAddr::from([a, b, c, 0, 0, 0, 0, 0]))
             }
         }
     }
@@ -176,21 +176,21 @@ mod tests {
 
     #[test]
     fn addresses_are_found_wherever_they_stand() {
-        check("192.0.2.77 - - [x", "(address) - - [x", "192.0.2.0 - - [x");
+        check("192.0.2.77 - - [x", "(address) - - [x", "192.0.2.0/24 - - [x");
         check(
             "h:443 192.0.2.77:80,[2001:db8:1:2::3]:4",
             "h:443 (address):80,[(address)]:4",
-            "h:443 192.0.2.0:80,[2001:db8:1::]:4",
+            "h:443 192.0.2.0/24:80,[2001:db8:1::/48]:4",
         );
         check(
             "{\"ip\":\"2001:db8:1:2:3:4:5:6\"}",
             "{\"ip\":\"(address)\"}",
-            "{\"ip\":\"2001:db8:1::\"}",
+            "{\"ip\":\"2001:db8:1::/48\"}",
         );
-        check("x192.0.2.77x", "x(address)x", "x192.0.2.0x");
-        check("client:192.0.2.77.", "client:(address).", "client:192.0.2.0.");
-        check("::ffff:192.0.2.77", "(address)", "192.0.2.0");
-        check("999192.0.2.77", "999(address)", "999192.0.2.0");
+        check("x192.0.2.77x", "x(address)x", "x192.0.2.0/24x");
+        check("client:192.0.2.77.", "client:(address).", "client:192.0.2.0/24.");
+        check("::ffff:192.0.2.77", "(address)", "192.0.2.0/24");
+        check("999192.0.2.77", "999(address)", "999192.0.2.0/24");
     }
 
     #[test]
@@ -216,8 +216,8 @@ mod tests {
         };
         let salted = |salt: &str| Addresses::Hash(salt.to_owned());
         check(Addresses::None, "192.0.2.77", "");
-        check(Addresses::Mask, "192.0.2.77", "192.0.2.0");
-        check(Addresses::Mask, "2001:db8:1:2::3", "2001:db8:1::");
+        check(Addresses::Mask, "192.0.2.77", "192.0.2.0/24");
+        check(Addresses::Mask, "2001:db8:1:2::3", "2001:db8:1::/48");
         check(Addresses::Mask, "host.example", "");
         check(Addresses::Full, "192.0.2.77", "192.0.2.77");
         check(Addresses::Full, "host.example", "host.example");

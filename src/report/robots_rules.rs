@@ -78,6 +78,8 @@ fn neighbours<'a>(
     let end = group.rules.len().min(at + NEIGHBOURS + 1);
     group.rules[at.saturating_sub(NEIGHBOURS)..end].iter().map(|rule| {
         let (field, requests) = (rule.directive.as_str(), broken.get(&rule.line).copied());
+        // Only others broke it in the crawler's name.
+        let requests = requests.filter(|requests| *requests > 0);
         (rule.line, NearLine { field, value: rule.written(), requests })
     })
 }
@@ -98,10 +100,12 @@ mod tests {
         let (text, _) = parse(
             b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\nDisallow: /2\nDisallow: /3\nDisallow: /4\nDisallow: /5\nAllow: /6\nDisallow: /7\nDisallow: /8\nDisallow: /9\nDisallow: /10\n",
         );
-        let near = near_lines(&text, &BTreeMap::from([(10, 7)]));
+        let near = near_lines(&text, &BTreeMap::from([(10, 7), (9, 0)]));
         let lines: Vec<u32> = near.iter().map(|(line, _)| *line).collect();
-        assert_eq!(lines, [4, 5, 7, 8, 9, 10, 11, 12, 13]);
+        assert_eq!(lines, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+        let spoofed = NearLine { field: "disallow", value: b"/5", requests: None };
+        assert_eq!(near[5], (9, spoofed));
         let rule = NearLine { field: "allow", value: b"/6", requests: Some(7) };
-        assert_eq!(near[5], (10, rule));
+        assert_eq!(near[6], (10, rule));
     }
 }

@@ -31,7 +31,7 @@ fn the_detected_format_and_the_unexplained_lines_are_shown() {
   lines     of the first 102, 97 of 101 parsed (96.0 %)
   skipped   blank 1
   rejected  no-time 4
-            line 98 (no-time): 198.51.100.0 \\x1B[2J is no log
+            line 98 (no-time): 198.51.100.0/24 \\x1B[2J is no log
             line 99 (no-time): no log
             line 101 (no-time): no log
 ";

@@ -179,7 +179,7 @@ fn no_address_leaves_unless_it_is_asked_for() {
 
     run("--ip mask").exits(0);
     assert!(ADDRESSES.iter().all(|address| !text().contains(address)));
-    assert_eq!(clients(), ["192.0.2.0", "2001:db8:1::"]);
+    assert_eq!(clients(), ["192.0.2.0/24", "2001:db8:1::/48"]);
 
     run("--ip hash --ip-salt pepper").exits(0);
     assert!(ADDRESSES.iter().all(|address| !text().contains(address)));

@@ -12,7 +12,8 @@ pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     context.finish().as_ref().try_into().expect("SHA-256 makes 32 bytes")
 }
 
-/// SHA-256 of a robots.txt, before any cut.
+/// SHA-256 of the first 512,001 bytes of a robots.txt: those that count, and one that shows that
+/// there are more.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);

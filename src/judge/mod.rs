@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::archive::{Store, snapshot::Snapshot};
+use crate::archive::{Store, snapshot::Snapshot, writer::KEPT_BYTES_MAX};
 use crate::crawlers::crawler::{CrawlerId, Obligation};
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
@@ -353,8 +353,11 @@ impl Judge {
 
     /// Two workers may read the same file at once; the first to be here is kept.
     fn remember(&self, source: String, snapshot: Result<Option<Snapshot>>) -> Option<Arc<Robots>> {
-        let version =
-            |snapshot: Snapshot| self.version_of(Digest::of(&snapshot.body), &snapshot.body);
+        let version = |Snapshot { body, .. }: Snapshot| {
+            // Of the bytes that an archive keeps, so that a file has one digest everywhere.
+            let kept = &body[..body.len().min(KEPT_BYTES_MAX)];
+            self.version_of(Digest::of(kept), &body)
+        };
         let read = snapshot.map(|snapshot| snapshot.map(version));
         let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.sources.get(&source) {

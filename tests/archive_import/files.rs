@@ -33,13 +33,19 @@ https://a.example,2025-01-01T00:00:01Z,200,b/a.txt,-1,,
 https://a.example,2025-01-01T00:00:01Z,200,b/a.txt,,x,
 https://a.example
 https://a.example,2025-01-01T00:00:04Z,204
+https://a.example,2025-01-01T00:00:05Z,200,b/a.txt,,HOPS,
 ";
-    let path = bench.write("in/manifest.csv", manifest.replace(",204", ",503"));
+    // Past five hops, what lies behind is never fetched.
+    let hops = vec!["301 https://b.example/robots.txt"; 6].join("\n");
+    let manifest = manifest.replace(",204", ",503").replace("HOPS", &format!("\"{hops}\""));
+    let path = bench.write("in/manifest.csv", manifest);
     assert_eq!(kind_of(&path).unwrap(), HistoryKind::Manifest);
     bench.import(|_, import| import_manifest(&path, import).unwrap());
     let expected =
         ["1 200 301>https://b.example/robots.txt max 60 rules", "2 404", "3 timeout", "4 503"];
-    assert_eq!(bench.history("https://a.example"), expected);
+    let history = bench.history("https://a.example");
+    assert_eq!(history[..4], expected);
+    assert!(history.len() == 5 && history[4].starts_with("5 301 "), "{}", history[4]);
     let lines: Vec<String> = (5..=15).map(|line| format!("manifest.csv:{line}: ")).collect();
     assert_eq!(bench.problems.len(), lines.len(), "{:?}", bench.problems);
     for (problem, line) in bench.problems.iter().zip(lines) {

@@ -224,3 +224,18 @@ fn a_check_asks_what_was_in_force_at_a_time() {
          botaudit robots import or fetch",
     );
 }
+
+#[test]
+fn a_file_that_is_too_long_has_one_digest_in_a_directory_and_an_archive() {
+    let sandbox = Sandbox::new();
+    let text = "User-agent: *\nDisallow: /\n".to_owned() + &"# more\n".repeat(100_000);
+    sandbox.write("robots/a.example.txt", text);
+    sandbox.write("access.log", log(&["02/Mar/2026:00:00:00 /x"]));
+    sandbox.run("robots import -q -a db --at 2026-03-01T00:00:00Z robots").exits(0);
+    let digest = |robots: &str| {
+        let audit = "--origin https://a.example -o out access.log";
+        sandbox.run(&format!("audit -q --robots {robots} {audit}")).exits(0);
+        sandbox.table("out/violations.csv").cells("robots_digest")[0].to_owned()
+    };
+    assert_eq!(digest("robots"), digest("db"));
+}

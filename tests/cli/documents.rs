@@ -204,7 +204,7 @@ fn the_readme_is_short() {
 #[test]
 fn the_readme_has_its_two_commands() {
     for command in [
-        "cargo run --release -- audit --robots sample-data/robots -o report/ sample-data/logs",
+        "cargo run --locked -- audit --robots sample-data/robots -o report/ sample-data/logs",
         "scripts/check",
     ] {
         assert!(read("README.md").contains(&format!("\n```\n{command}\n```\n")), "{command}");

@@ -1,7 +1,7 @@
 //! `--config` and `--site`: the settings of a site in a configuration file.
 
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, fs, io::ErrorKind};
+use std::{ffi::OsString, io::ErrorKind};
 
 use clap::Args;
 use glob::Pattern;
@@ -9,6 +9,7 @@ use glob::Pattern;
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig, parse};
 use crate::config::{audit_config::AuditConfig, fault::Fault};
 use crate::error::{Error, Result};
+use crate::files::read_up_to;
 
 use super::shared::error;
 
@@ -103,9 +104,12 @@ impl ConfiguredSite {
     }
 }
 
+/// The largest configuration file, in bytes: room for thousands of sites.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
 /// Reads the file `path`.
 pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
-    let text = fs::read_to_string(path).map_err(|err| match err.kind() {
+    let bytes = read_up_to(path, CONFIG_BYTES_MAX).map_err(|err| match err.kind() {
         ErrorKind::NotFound => {
             let name = path.display();
             let why = format!(
@@ -116,6 +120,9 @@ pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
         }
         _ => Error::io("cannot read --config", path, err),
     })?;
+    let too_long = || Error::invalid_file(path, "a configuration file has at most 1 MiB");
+    let text = String::from_utf8(bytes.ok_or_else(too_long)?);
+    let text = text.map_err(|_| Error::invalid_file(path, "a configuration file is UTF-8"))?;
     Ok(parse(&text))
 }
 

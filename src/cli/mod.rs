@@ -43,6 +43,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::Error;
+use crate::report::escape::visible;
 
 use exit_status::exit_code;
 use help::short_of_program;
@@ -91,7 +92,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(err) => match misplaced(&err) {
             Some(why) => return exit_code(Err(Error::usage(why))),
-            None => err.exit(),
+            None => escaped(err).exit(),
         },
     };
     terminal.begin();
@@ -111,6 +112,34 @@ pub fn main() -> ExitCode {
         Command::Man(args) => args.run(Cli::command()),
     };
     exit_code(result)
+}
+
+/// The same error, which repeats nothing from the command line that a terminal would act on.
+fn escaped(mut err: clap::Error) -> clap::Error {
+    let has_control = |text: &String| text.chars().any(char::is_control);
+    let has_controls = err.context().any(|(_, value)| match value {
+        ContextValue::String(text) => has_control(text),
+        ContextValue::Strings(texts) => texts.iter().any(has_control),
+        _ => false,
+    });
+    if !has_controls {
+        return err;
+    }
+    let escape = |text: &String| visible(text.as_bytes());
+    let escape = |(kind, value): (ContextKind, &ContextValue)| match value {
+        ContextValue::String(text) => Some((kind, ContextValue::String(escape(text)))),
+        ContextValue::Strings(texts) => {
+            Some((kind, ContextValue::Strings(texts.iter().map(escape).collect())))
+        }
+        // Tips repeat the argument, between marks for a terminal.
+        ContextValue::StyledStrs(_) => Some((kind, ContextValue::None)),
+        _ => None,
+    };
+    let values: Vec<(ContextKind, ContextValue)> = err.context().filter_map(escape).collect();
+    values.into_iter().for_each(|(kind, value)| {
+        err.insert(kind, value);
+    });
+    err
 }
 
 /// What to say of a log without a command, and of `--version` after a command.

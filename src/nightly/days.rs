@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files::visible_entries;
 use crate::report::directory::remove_report;
 use crate::time::Day;
 
@@ -14,6 +15,30 @@ pub const LATEST: &str = "latest";
 /// The directory of `day` below `reports`.
 pub fn day_directory(reports: &Path, day: Day) -> PathBuf {
     reports.join(day.to_string())
+}
+
+/// Checks that a site may have its reports in `reports`: it lies below `all`, which is for reports,
+/// or contains nothing but reports of days.
+///
+/// # Errors
+/// If it contains anything else.
+pub fn check_reports(reports: &Path, all: &Path) -> Result<()> {
+    if reports.starts_with(all) && reports != all {
+        return Ok(());
+    }
+    for entry in visible_entries(reports).unwrap_or_default() {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        if Day::parse(&name).is_none() && name != LATEST {
+            let why = format!(
+                "contains files that are not reports of days, such as {}; use an output that is \
+                 empty or below {}",
+                name.escape_debug(),
+                all.display()
+            );
+            return Err(Error::invalid_file(reports, why));
+        }
+    }
+    Ok(())
 }
 
 /// Points `latest` to the last day below `reports`, atomically; does nothing if there is none.
@@ -91,6 +116,24 @@ mod tests {
             point_to_latest(dir.path()).unwrap();
             let latest = fs::read_link(dir.path().join(LATEST)).unwrap();
             assert_eq!(latest, Path::new("2026-11-20"));
+        }
+    }
+
+    #[test]
+    fn a_directory_of_other_files_is_not_for_reports() {
+        let dir = tempfile::tempdir().unwrap();
+        let all = dir.path().join("reports");
+        let (below, own) = (all.join("shop"), dir.path().join("own"));
+        for reports in [&below, &own] {
+            assert!(check_reports(reports, &all).is_ok());
+            report(reports, "2026-11-20");
+            fs::write(reports.join(LATEST), "").unwrap();
+            assert!(check_reports(reports, &all).is_ok());
+            fs::write(reports.join("photo.jpg"), "").unwrap();
+        }
+        assert!(check_reports(&below, &all).is_ok());
+        for reports in [&own, dir.path()] {
+            assert!(check_reports(reports, &all).is_err(), "{}", reports.display());
         }
     }
 

@@ -194,3 +194,34 @@ fn a_log_of_no_known_format_is_named() {
     let ran = sandbox.run(run).exits(3);
     ran.complains("warning: crawl.log: format not recognised");
 }
+
+#[test]
+fn what_a_command_line_repeats_is_escaped() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        &["--color", "always", "audit", "--\u{1b}[8mx"][..],
+        &["--color", "always", "audit", "--ip", "\u{1b}[8mx"],
+        &["--color", "always", "\u{1b}[8mx"],
+    ] {
+        let ran = sandbox.run_words(arguments, b"").exits(2);
+        assert!(!ran.stderr.contains("\u{1b}[8m"), "{:?}", ran.stderr);
+        ran.complains("\\x1B[8mx");
+    }
+}
+
+#[test]
+fn a_configuration_has_a_limit_and_its_reports_a_place() {
+    let sandbox = Sandbox::new();
+    sandbox.write("long.toml", "# long\n".repeat(200_000));
+    sandbox.run("nightly --config long.toml").exits(2).complains("has at most 1 MiB");
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /x\n");
+    sandbox.write("access.log", line(1, "/x", 200, "GPTBot/1.2"));
+    sandbox.write("home/photo.jpg", "");
+    let site = "[sites.a]\nlogs = \"access.log\"\nrobots = \"robots.txt\"\n";
+    sandbox.write("a.toml", format!("{site}output = \"home\"\n"));
+    let why = "home: contains files that are not reports of days, such as photo.jpg";
+    sandbox.run("nightly --config a.toml").exits(2).complains(why);
+    sandbox.write("a.toml", format!("{site}output = \"elsewhere\"\n"));
+    sandbox.run("nightly -q --config a.toml").exits(0);
+    sandbox.run("nightly -q --config a.toml").exits(0);
+}

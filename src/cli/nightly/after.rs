@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -18,6 +19,12 @@ use crate::staged::{clear_leftovers, is_stdout, replace};
 
 use super::super::shared::print;
 use super::site::Job;
+
+/// How long the command of `--notify-cmd` may take.
+const NOTIFY_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// How often the job looks whether that command has ended.
+const NOTIFY_POLL: Duration = Duration::from_millis(20);
 
 /// The flags.
 #[derive(Args, Debug)]
@@ -67,7 +74,7 @@ impl NotificationArgs {
             print(&text)?;
         }
         match &self.notify_cmd {
-            Some(command) if has_events => notify(command, &text),
+            Some(command) if has_events => notify(command, &text, NOTIFY_TIME_MAX),
             Some(_) | None => Ok(()),
         }
     }
@@ -103,18 +110,43 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     Ok(events)
 }
 
-fn notify(command: &str, text: &str) -> Result<()> {
+fn notify(command: &str, text: &str, time_max: Duration) -> Result<()> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let cannot = |err| Error::io("cannot run --notify-cmd", Path::new(command), err);
     let child = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).spawn();
     let mut child = child.map_err(cannot)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that does not read what it is given may have no need of it.
-        let _ = stdin.write_all(text.as_bytes());
+        let text = text.to_owned();
+        // A command that does not read its input may have no need of it, but must not block the job.
+        std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     }
-    let status = child.wait().map_err(cannot)?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Error::usage(format!("--notify-cmd {command}: {status}"))),
+    let end = Instant::now() + time_max;
+    loop {
+        match child.try_wait().map_err(cannot)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(Error::usage(format!("--notify-cmd {command}: {status}"))),
+            None if Instant::now() >= end => {
+                child.kill().map_err(cannot)?;
+                child.wait().map_err(cannot)?;
+                let limit = time_max.as_secs();
+                let why = format!("stopped after {limit} seconds; run long work in the background");
+                return Err(Error::usage(format!("--notify-cmd {command}: {why}")));
+            }
+            None => std::thread::sleep(NOTIFY_POLL),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_does_not_end_is_stopped() {
+        let text = "x".repeat(1 << 20);
+        let err = notify("exec sleep 60", &text, Duration::ZERO).unwrap_err();
+        assert!(err.to_string().contains("stopped after 0 seconds"), "{err}");
+        // A command that reads nothing does not keep the job waiting.
+        notify("true", &text, NOTIFY_TIME_MAX).unwrap();
     }
 }

@@ -14,7 +14,7 @@ use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::merge::Merge;
-use crate::nightly::days::{day_directory, point_to_latest, tidy};
+use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
 use crate::nightly::{plan::Plan, refused::refused, rotation::LogFiles, state::State};
 use crate::report::outputs::{Outputs, Overwrite};
@@ -152,7 +152,8 @@ impl<'a> Job<'a> {
         let mut outputs = Outputs::new(Overwrite::Own);
         check_files(&setup.config, &self.sources(), &mut outputs)?;
         outputs.updated("state", &config.state)?;
-        outputs.directory("reports", &day_directory(&self.site.reports, self.day))
+        outputs.directory("reports", &day_directory(&self.site.reports, self.day))?;
+        check_reports(&self.site.reports, &config.reports)
     }
 
     /// The file of crawlers that are added to the built-in ones.

@@ -3,8 +3,8 @@
 use crate::logs::LineContent;
 use crate::logs::envelope::{Envelope, EnvelopeKind};
 use crate::logs::format::{Explained, Format};
-use crate::logs::record::Scratch;
 use crate::logs::registry::{BuiltinFormat, ENTRIES};
+use crate::logs::{error_log::is_error_log, parser::LineParser, record::Scratch};
 use crate::logs::{haproxy::Captures, json::own_names::OwnNames, limitation::Limitation};
 use crate::time::Zone;
 
@@ -100,6 +100,9 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
         }
     }
     best.format = best.format.or_else(|| hints.format.clone()).or_else(|| declared(head, hints));
+    if best.format.is_none() && is_error_log(head) {
+        best.format = Some(Format::new("error-log", LineParser::ErrorLog, Zone::UTC));
+    }
     best.why = why(&best, hints);
     best.format = best.format.map(|format| with_missing_user_agent(format, head));
     best
@@ -189,6 +192,9 @@ fn why(detection: &Detection, hints: &Hints) -> String {
                 "set by --log-format: {} parses {lines_parsed} of {lines_tried} lines",
                 format.name()
             )
+        }
+        Some(format) if format.limitations().contains(&Limitation::ErrorLog) => {
+            "most lines are lines of an error log".to_owned()
         }
         Some(format) if *lines_parsed == 0 => {
             format!("named in the file: {} parses 0 of {lines_tried} lines", format.name())

@@ -24,6 +24,8 @@ named_enum! {
         BestEffort = "may lack requests: the service does not guarantee complete logs",
         /// Times are taken for those of `--timezone`.
         NoZone = "has no time zone; its times are read in the zone of --timezone",
+        /// Nothing in it is a request.
+        ErrorLog = "is not an access log; all its lines were skipped",
         /// The address is that of whoever stands in between.
         NoClient = "has no client addresses, so crawlers cannot be verified",
     }

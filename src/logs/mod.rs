@@ -34,6 +34,7 @@ mod host;
 mod request;
 mod time;
 
+mod error_log;
 mod escape;
 mod field;
 

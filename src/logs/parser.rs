@@ -35,6 +35,8 @@ pub enum LineParser {
     AwsElb,
     /// AWS S3.
     AwsS3,
+    /// An error log: no line is a request.
+    ErrorLog,
 }
 
 impl LineParser {
@@ -54,6 +56,7 @@ impl LineParser {
             LineParser::AwsAlb => aws_elb::application(line).into(),
             LineParser::AwsElb => aws_elb::classic(line).into(),
             LineParser::AwsS3 => aws_s3::line(line).into(),
+            LineParser::ErrorLog => LineContent::Skip(Skip::NotAccess),
         }
     }
 
@@ -87,6 +90,7 @@ impl LineParser {
             LineParser::Template(template) => template.limitations(),
             LineParser::Json(json) => json.limitations(),
             LineParser::W3c(w3c) => w3c.limitations(),
+            LineParser::ErrorLog => vec![Limitation::ErrorLog],
             _ => Vec::new(),
         }
     }

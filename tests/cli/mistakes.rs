@@ -281,3 +281,18 @@ fn two_files_for_one_host() {
     check(&sandbox, "audit --robots robots --origin https://a.example access.log", 2, &parts);
     sandbox.run("audit --robots equal --origin https://a.example access.log").exits(0);
 }
+
+#[test]
+fn an_error_log_among_access_logs() {
+    let sandbox = sandbox();
+    let error = "2026/03/02 10:11:12 [error] 9#9: *4 open() \"/x\" failed (2: No such file)\n";
+    sandbox.write("logs/error.log", error.repeat(20));
+    sandbox.write("logs/access.log", line(1, "/private", 200, "GPTBot/1.2"));
+    let why = "logs/error.log: the log format error-log is not an access log; all its lines were \
+               skipped";
+    let audit = "audit --robots robots.txt --origin https://a.example";
+    sandbox.run(&format!("{audit} logs")).exits(0).complains(why);
+    sandbox.run(&format!("{audit} logs/error.log")).exits(3).complains("no requests in logs/error");
+    let detected = sandbox.run("formats detect logs/error.log").exits(0).stdout;
+    assert!(detected.contains("lines of an error log"), "{detected}");
+}

@@ -175,7 +175,7 @@ impl AuditArgs {
         AuditRun { setup, sources, destination, collected, client_key, format, view }.run()
     }
 
-    /// The configuration that the flags are.
+    /// The flags as a configuration.
     fn config(&self) -> AuditConfig {
         let own = AuditConfig {
             evidence: self.evidence.clone(),
@@ -197,7 +197,7 @@ impl AuditArgs {
     }
 }
 
-/// `sources` under the name that the user gives the only one of them.
+/// `sources`; a `name` from the user replaces the name of the only one.
 fn named(mut sources: Vec<Source>, name: Option<String>) -> Result<Vec<Source>> {
     let Some(name) = name else { return Ok(sources) };
     match &mut sources[..] {

@@ -28,9 +28,9 @@ const USAGE: &str = "botaudit check [OPTIONS] --robots <PATH> --crawler <NAME> <
        botaudit check [OPTIONS] --robots <PATH> --user-agent <HEADER> <URL>...
        botaudit check [OPTIONS] --robots <PATH> --token <TOKEN> <URL>...";
 
-/// The longest URL that is looked at, in bytes. Apache and nginx refuse a request line past 8 KiB
-/// as they come. Every rule is tried, in both dialects, in time that grows with the URL: the worst
-/// robots.txt known, 31 rules of 16 KiB that end in `%2A`, takes a second for a URL of this length.
+/// The longest URL that is accepted, in bytes. By default, Apache and nginx refuse a request line
+/// over 8 KiB. Every rule is tried in both dialects, and the time grows with the URL: the worst
+/// known robots.txt, 31 rules of 16 KiB that end in `%2A`, takes a second for a URL of this length.
 const URL_BYTES_MAX: usize = 1 << 16;
 
 /// Check whether a crawler may request a URL, and explain the answer.
@@ -82,7 +82,7 @@ pub struct CheckArgs {
     quiet: bool,
 }
 
-/// Who asks.
+/// The crawler.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Crawler")]
 #[group(required = true, multiple = false)]
@@ -102,7 +102,7 @@ struct CheckedCrawlerArgs {
     token: Option<String>,
 }
 
-/// What `--format` names.
+/// The values of `--format`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
     /// For people: each step of the answer
@@ -113,7 +113,7 @@ enum Format {
     Jsonl,
 }
 
-/// How answers are written.
+/// The form of the answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Form {
     Text,
@@ -123,7 +123,7 @@ enum Form {
 }
 
 impl CheckArgs {
-    /// Answers for each URL as it comes.
+    /// Answers each URL as it is read.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = self.origin.as_deref().map(origin).transpose()?;
         let registry = registry(self.crawlers.as_deref())?;
@@ -173,7 +173,7 @@ impl CheckArgs {
     fn judge(&self, registry: &Registry) -> Result<Judge> {
         let store = Store::open(&self.robots)?;
         match self.crawler.token.as_deref() {
-            // Nobody in particular.
+            // No particular crawler.
             Some("*") => Judge::ad_hoc(store, Vec::new(), self.dialect),
             Some(token) => Judge::ad_hoc(store, vec![token.to_owned()], self.dialect),
             None => Judge::of_rules_alone(store, registry, self.dialect),
@@ -200,7 +200,7 @@ impl CheckedCrawlerArgs {
     }
 }
 
-/// What is asked of each URL, and where the answers go.
+/// The settings for all URLs, and the output.
 struct Answers<'a> {
     judge: &'a Judge,
     crawler: CheckedCrawler<'a>,
@@ -211,7 +211,7 @@ struct Answers<'a> {
     outcome: ExitStatus,
     is_first: bool,
     is_watched: bool,
-    /// Versions of robots.txt that were warned of.
+    /// The robots.txt versions with a printed warning.
     warned: HashSet<RobotsId>,
 }
 
@@ -242,14 +242,14 @@ impl Answers<'_> {
             (Form::Json, false) => ",\n",
             (Form::Text, true) | (Form::Line | Form::JsonLines, _) => "",
         };
-        // Objects of an array are parted by commas, which follow no line end.
+        // Objects of an array are separated by commas, which must not follow a line end.
         let text = if self.form == Form::Json { text.trim_end() } else { &text };
         write!(self.out, "{before}{text}").map_err(cannot_print)?;
-        // A list may be typed, or come slowly.
+        // The list may be typed, or arrive slowly.
         if self.is_watched { self.out.flush().map_err(cannot_print) } else { Ok(()) }
     }
 
-    /// Warns once of each file that is not a robots.txt.
+    /// Warns once for each file that is not a robots.txt.
     fn warn_of_foreign(&mut self, located: &Located<'_>) {
         let Some(file) = &located.file else { return };
         if let Some(what) = file.robots.foreign
@@ -286,8 +286,8 @@ impl Answers<'_> {
     }
 }
 
-/// Gives `take` each line that is not blank, without the whitespace around it; of a line that is
-/// too long for a URL its beginning, still too long.
+/// Calls `take` with each line that is not blank, trimmed. Of a line that is too long for a URL,
+/// only the beginning is passed, which is still too long.
 fn each_line(input: &mut impl BufRead, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let cannot_read = |err| Error::io("cannot read", Path::new("standard input"), err);
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! `botaudit classify`: lists of URLs to verdicts.
+//! `botaudit classify`: verdicts on lists of URLs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -161,24 +161,25 @@ pub struct ClassifyArgs {
     quiet: bool,
 }
 
-/// Eighths of the memory that the robots.txt files and policies in hand may take, the batches under
-/// way, and what is remembered of origins. VerdictCounts have half of what else the batches would have.
+/// Eighths of the memory for robots.txt files and policies, for batches in progress, and for cached
+/// origins. Counts get half of the memory that batches would otherwise have.
 const CACHE_EIGHTHS: usize = 4;
 const BATCHES_EIGHTHS: usize = 3;
 const ORIGINS_EIGHTHS: usize = 1;
 
-/// Bytes of a batch, at most. The more rows of an origin it has, the better: with 10,000 origins and
-/// batches of 75,000 shuffled rows each is met seven times.
+/// The largest batch in bytes. More rows per origin make a batch faster: with 10,000 origins and
+/// batches of 75,000 shuffled rows, each origin occurs seven times.
 const BATCH_BYTES_MAX: usize = 8 << 20;
 
-/// Bytes that a batch takes, for each of its own: rows, and for each who asks answers and output.
+/// The memory of a batch per byte of input, for its rows, and for the answers and the output of
+/// each crawler.
 const BATCH_GROWTH: usize = 4;
 const BATCH_GROWTH_PER_CRAWLER: usize = 4;
 
 impl ClassifyArgs {
     /// Classifies all lists.
     pub fn run(self) -> Result<ExitStatus> {
-        // In the order in which they are named: rows come out in the order in which they came in.
+        // In the order given: output rows keep the order of the input.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
         self.check_output(&sources)?;
@@ -270,7 +271,7 @@ impl ClassifyArgs {
         Ok(if is_failure { ExitStatus::Disallowed } else { ExitStatus::Done })
     }
 
-    /// Whose names are written, and whom the judge is to know.
+    /// The crawlers of the rows, and the names that the judge must know.
     fn crawler_source<'r>(
         &self,
         registry: &'r Registry,
@@ -349,8 +350,7 @@ impl ClassifyArgs {
     }
 }
 
-/// What the progress line says: URLs, how fast, origins looked up, and how many of those that
-/// batches asked for were still known.
+/// The progress line: URLs, speed, looked-up origins, and the share of origins found in the cache.
 fn so_far(progress: &ClassifyProgress, begun: Instant) -> String {
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let (rows, opened) = (load(&progress.rows), load(&progress.origins_opened));
@@ -367,7 +367,7 @@ fn verdict_word(name: &str) -> Result<VerdictWord> {
     })
 }
 
-/// Where verdicts go: `path`, or standard output.
+/// The output: `path`, or standard output.
 fn open_output(path: Option<&Path>) -> Result<OutputFile> {
     let Some(path) = path.filter(|path| !is_stdout(path)) else {
         return OutputFile::stream(Path::new(STDOUT_NAME), stdout_file()?);

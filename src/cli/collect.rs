@@ -1,4 +1,4 @@
-//! `audit --collect` and `audit --collected`: the first pass of an audit, spread over machines.
+//! `audit --collect` and `audit --collected`: the first pass of an audit on several machines.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,7 @@ pub struct CollectArgs {
     client_key: Option<ClientKey>,
 }
 
-/// What the first pass found, where it was read from a file.
+/// The result of a first pass, if it was read from a file.
 #[derive(Clone, Debug)]
 pub struct CollectedInput {
     name: String,
@@ -71,10 +71,10 @@ impl CollectedInput {
         Ok(CollectedInput { name, file: CollectedFile::read(path)? })
     }
 
-    /// What it holds for an audit of `sources` by `setup`.
+    /// The collected data for an audit of `sources` by `setup`.
     ///
     /// # Errors
-    /// Where it was collected otherwise, or lacks something.
+    /// If it was collected with other settings or is incomplete.
     pub fn take(self, setup: &Setup, sources: &[Source]) -> Result<Collected> {
         let CollectedInput { name, file: CollectedFile { header, collected } } = self;
         header.check_fits(&name, &header_of(setup, sources, None))?;
@@ -94,8 +94,8 @@ impl CollectedInput {
     }
 }
 
-/// Collects from `sources` what an audit by `setup` must know first, and writes it to `path`.
-/// `judge` is missing where robots.txt files are still to be fetched.
+/// Collects from `sources` what an audit by `setup` needs first, and writes it to `path`. `judge`
+/// is `None` if robots.txt files still have to be fetched.
 pub fn write_collected(
     path: &Path,
     setup: &Setup,
@@ -105,7 +105,7 @@ pub fn write_collected(
 ) -> Result<ExitStatus> {
     let Setup { config, options, registry, show, .. } = setup;
     let mut wanted = wanted(config);
-    // Which hosts are ours is decided where they are judged.
+    // The audit decides which hosts the user named.
     wanted.outages = wanted.outages.map(|_| OutageHosts::All);
     if !wanted.is_any() {
         return Err(Error::usage(
@@ -138,10 +138,10 @@ fn header_of(
     CollectedHeader::new(options, &setup.registry, inputs, client_key)
 }
 
-/// What could not be read of `sources`.
+/// A sentence for each of `sources` that could not be read completely.
 ///
 /// # Errors
-/// Where nothing could be.
+/// If none could be read.
 fn damages(sources: &[Source], ends: Vec<InputEnd>) -> Result<Vec<String>> {
     let inputs: Vec<_> =
         sources.iter().zip(ends).map(|(source, end)| end.summary(source.name.clone())).collect();

@@ -1,4 +1,4 @@
-//! `botaudit completions`: completions for shells, with the names that flags take.
+//! `botaudit completions`: shell completions with the possible values of flags.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args, Command};
@@ -27,7 +27,7 @@ pub struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    /// Prints what the shell needs to know of `program`.
+    /// Prints the completions for `program`.
     pub fn run(self, program: Command) -> Result<ExitStatus> {
         let mut program = with_names(program, self.shell);
         let mut text = Vec::new();
@@ -37,8 +37,8 @@ impl CompletionsArgs {
     }
 }
 
-/// `command` with the names that its arguments take, and those of the commands below it. When it is
-/// parsed, these arguments take other names, too, such as those of a file of crawlers.
+/// Adds possible values to the arguments of `command` and its subcommands. When arguments are
+/// parsed, other values are valid too, such as crawlers from a file.
 fn with_names(command: Command, shell: Shell) -> Command {
     let of = command.get_name().to_owned();
     let named = |arg: Arg| match names(&of, arg.get_id().as_str(), shell) {
@@ -48,16 +48,16 @@ fn with_names(command: Command, shell: Shell) -> Command {
     command.mut_args(named).mut_subcommands(|below| with_names(below, shell))
 }
 
-/// The names that argument `id` of the command `of` takes; `None` where they are not known.
+/// The possible values of the argument `id` of the command `of`; `None` if they are not known.
 fn names(of: &str, id: &str, shell: Shell) -> Option<Vec<&'static str>> {
     Some(match (of, id) {
         ("classify", "only") => VerdictWord::ALL.map(VerdictWord::as_str).to_vec(),
         (_, "only" | "exclude" | "crawler") | ("show", "name") => {
             let registry = Registry::builtin();
-            // A blank parts two words of bash, however it is quoted.
+            // In bash, a space separates two words, even inside quotes.
             let fits = |name: &&str| shell != Shell::Bash || !name.contains(' ');
             let names = registry.crawlers().map(|crawler| crawler.name.as_str()).filter(fits);
-            // clap wants them for as long as the program runs, which now ends.
+            // clap needs them until the program ends, which is soon.
             names.map(|name| &*name.to_owned().leak()).collect()
         }
         (_, "tables") => TABLES.iter().map(|(table, _)| name(table)).collect(),

@@ -1,4 +1,4 @@
-//! The flags that are keys of a configuration, in the groups in which the help shows them.
+//! The flags that are keys of a configuration, in the groups of the help.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -8,7 +8,7 @@ use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::value_names::{ADDRESS_FORMS, DIALECTS, one_of};
 
-/// A flag, as far as it is given.
+/// A flag that may be given.
 trait Flag {
     type Value;
 
@@ -39,7 +39,7 @@ impl<T> Flag for Vec<T> {
     }
 }
 
-/// Declares flags, each with the name of the key that it fills, under a heading of the help.
+/// Declares flags with a heading in the help. Each flag has the name of its key.
 macro_rules! config_flags {
     ($(
         $(#[$meta:meta])*
@@ -53,7 +53,7 @@ macro_rules! config_flags {
         $visibility struct $name { $( $(#[$flag_meta])* $flag: $kind, )* }
 
         impl $name {
-            /// Their part of a configuration.
+            /// The part of the configuration that these flags set.
             pub fn config(&self) -> AuditConfig {
                 AuditConfig { $( $flag: self.$flag.clone().given(), )* ..AuditConfig::default() }
             }

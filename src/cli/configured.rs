@@ -29,16 +29,16 @@ pub struct ConfiguredArgs {
     site: Option<String>,
 }
 
-/// A site of a file.
+/// A site of a configuration file.
 #[derive(Debug)]
 pub struct ConfiguredSite {
-    /// As the user wrote it.
+    /// The path as the user wrote it.
     file: PathBuf,
     site: SiteConfig,
 }
 
 impl ConfiguredArgs {
-    /// The site, if a file is named.
+    /// The site, if `--config` is given.
     pub fn site(&self) -> Result<Option<ConfiguredSite>> {
         let Some(file) = &self.config else { return Ok(None) };
         let (config, errors) = read_config(file)?;
@@ -64,17 +64,17 @@ impl ConfiguredArgs {
 }
 
 impl ConfiguredSite {
-    /// Its settings, as they are to be read from here.
+    /// Its settings, with paths relative to the current directory.
     pub fn audit(&self) -> AuditConfig {
         self.site.audit.clone().below(self.directory())
     }
 
-    /// Its logs, as they are to be read from here.
+    /// Its logs, with paths relative to the current directory.
     pub fn logs(&self) -> Vec<OsString> {
         let directory = self.directory();
         let below = |log: &String| match directory.as_os_str().is_empty() {
             false if Path::new(log).is_relative() => {
-                // A log may be a pattern, its directory is none.
+                // A log may be a pattern; its directory is not.
                 Path::new(&Pattern::escape(&directory.to_string_lossy())).join(log).into_os_string()
             }
             _ => OsString::from(log),
@@ -82,7 +82,7 @@ impl ConfiguredSite {
         self.site.logs.iter().map(below).collect()
     }
 
-    /// The error of all `faults` of its settings under `flags`; each is printed.
+    /// Prints all `faults` of the settings under `flags`, and returns the error.
     pub fn refusal(&self, faults: &[Fault], flags: &AuditConfig) -> Error {
         let is_in_file =
             |fault: &&Fault| !flags.has(fault.key) && self.site.line_of(fault.key).is_some();
@@ -129,7 +129,7 @@ pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
 /// Prints all `errors` of the file `name`.
 ///
 /// # Errors
-/// Where there are any.
+/// If there are any.
 pub fn report_errors(name: &str, errors: &[ConfigError]) -> Result<()> {
     errors.iter().for_each(|problem| error(&problem.at(name)));
     match errors.len() {

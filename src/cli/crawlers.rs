@@ -1,4 +1,4 @@
-//! `botaudit crawlers`: who is known, by what, and who says so.
+//! `botaudit crawlers`: the registry of known crawlers.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -36,7 +36,7 @@ pub struct CrawlersArgs {
     format: Format,
 }
 
-/// How answers are written.
+/// The format of the answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
     /// For people
@@ -75,7 +75,7 @@ enum CrawlersCommand {
 }
 
 impl CrawlersArgs {
-    /// Answers.
+    /// Prints the answer.
     pub fn run(self) -> Result<ExitStatus> {
         if let Some(CrawlersCommand::CheckRegistry { file }) = &self.command {
             return check_registry(file);

@@ -1,4 +1,4 @@
-//! How a run ended, and the exit code that says so.
+//! The result of a run, and its exit code.
 
 use std::process::ExitCode;
 
@@ -6,24 +6,24 @@ use crate::error::Result;
 
 use super::shared::error;
 
-/// How a run ended that could be carried out.
+/// The result of a run without a fatal error.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ExitStatus {
-    /// All was read and written.
+    /// All inputs were read, all outputs written.
     Done,
-    /// The same, and violations or faults were found that the user wants to hear of.
+    /// As `Done`, but there are violations or findings that the user wants as a failure.
     Violations,
     /// Reports were written, but some input was damaged, or nothing could be judged.
     Incomplete,
     /// A URL that was asked about is disallowed.
     Disallowed,
-    /// Of a URL that was asked about nothing can be said.
+    /// A URL could not be decided.
     Undecided,
-    /// Another run is at work; nothing was done.
+    /// Another run is in progress; nothing was done.
     Locked,
 }
 
-/// The exit code of `result`, after its error is told.
+/// Prints the error of `result`, if it is one, and returns the exit code.
 pub fn exit_code(result: Result<ExitStatus>) -> ExitCode {
     match result {
         Ok(ExitStatus::Done) => ExitCode::SUCCESS,
@@ -31,7 +31,7 @@ pub fn exit_code(result: Result<ExitStatus>) -> ExitCode {
         Ok(ExitStatus::Undecided) => ExitCode::from(2),
         Ok(ExitStatus::Incomplete) => ExitCode::from(3),
         Ok(ExitStatus::Locked) => ExitCode::from(4),
-        // Whoever read our output has seen enough (`| head`).
+        // The reader of the output closed it (`| head`).
         Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
         Err(err) => {
             error(&err.to_string());

@@ -1,4 +1,4 @@
-//! `botaudit crawlers fetch-ranges`: the address lists that operators publish, into a directory.
+//! `botaudit crawlers fetch-ranges`: downloads the address lists of operators into a directory.
 
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeSet, fs, io, time::Duration};
@@ -42,7 +42,7 @@ pub struct FetchRangesArgs {
 }
 
 impl FetchRangesArgs {
-    /// Downloads all lists that `registry` names, which `crawlers` is a file of.
+    /// Downloads all lists that `registry` names; `crawlers` is the file of added crawlers.
     pub fn run(&self, registry: &Registry, crawlers: Option<&Path>) -> Result<ExitStatus> {
         let body_bytes_max = usize::try_from(LIST_BYTES_MAX).unwrap_or(usize::MAX);
         let settings = Settings { body_bytes_max, ..self.network.settings()? };
@@ -66,7 +66,7 @@ impl FetchRangesArgs {
                     entries.retain(|known| known.url != *url);
                     entries.push(entry);
                     entries.sort_by(|left, right| left.url.cmp(&right.url));
-                    // After each, so that it is true whenever this is stopped.
+                    // Written after each list, so that it is correct whenever the run is stopped.
                     replace(&directory.join(MANIFEST), manifest::write(&entries).as_bytes())?;
                 }
             }
@@ -77,8 +77,8 @@ impl FetchRangesArgs {
         Ok(if missed > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
     }
 
-    /// That no file is overwritten but those that `known` names, which earlier runs wrote, and
-    /// other copies of address lists: a run may have been stopped before it named one.
+    /// Checks that no file is overwritten except those in `known`, which earlier runs wrote, and
+    /// other address lists: a stopped run may have written one without naming it.
     fn check_files(
         &self,
         known: &[ManifestEntry],
@@ -105,7 +105,7 @@ fn is_list(path: &Path) -> bool {
     is_short && fs::read(path).is_ok_and(|text| !RangeList::read(&text, None).networks.is_empty())
 }
 
-/// What the manifest of an earlier run says.
+/// The manifest of an earlier run.
 fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
     let path = directory.join(MANIFEST);
     match fs::read(&path) {
@@ -115,7 +115,7 @@ fn known(directory: &Path) -> Result<Vec<ManifestEntry>> {
     }
 }
 
-/// The list at `url`. A page that says sorry does not take the place of a list.
+/// Downloads the list at `url`. An error page does not replace a list.
 fn list(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
     let text = download(url, settings, rate_limit)?;
     let list = RangeList::read(&text, None);

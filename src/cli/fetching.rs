@@ -1,4 +1,4 @@
-//! Fetching robots.txt files into an archive: whom logs make us ask, and what came of it.
+//! Fetches robots.txt files into an archive: origins from logs and the user, and a summary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, Weak, atomic::Ordering};
@@ -27,21 +27,21 @@ use super::progress::{Show, follow_items};
 use super::shared::{error, note, warn};
 use super::signals;
 
-/// So many origins are told one by one, and so many problems.
+/// The most origins and the most problems that are listed.
 pub const LISTED_MAX: usize = 20;
 
-/// Origins that are asked at once, where the user does not say.
+/// The default number of parallel fetches.
 pub const JOBS: usize = 16;
 
-/// What came in is on disk no later than so long after it.
+/// The longest time until a fetched file is on disk.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Whom to ask.
+/// The origins to fetch from.
 #[derive(Debug, Default)]
 pub struct Origins {
-    /// Named by the user: asked wherever they are.
+    /// Named by the user; private addresses are allowed.
     pub named: BTreeSet<Origin>,
-    /// Named by logs only, into which anybody can write any host.
+    /// Named only by logs. Any client can write any host into a log.
     pub logged: BTreeSet<Origin>,
 }
 
@@ -52,8 +52,8 @@ pub struct FetchSummary {
     by_outcome: BTreeMap<String, u64>,
 }
 
-/// The origins that an audit of `sources` would ask about, where so much is `known`, and what could
-/// not be read of them.
+/// The origins in `sources` that crawlers requested, with `known` robots.txt files, and the
+/// problems with reading `sources`.
 pub fn origins_asked(
     sources: &[Source],
     options: &Options,
@@ -80,14 +80,14 @@ pub fn is_fetchable(origin: &Origin) -> bool {
 }
 
 impl Origins {
-    /// Leaves those that can have a robots.txt, each once.
+    /// Keeps the origins that can have a robots.txt, without duplicates.
     pub fn retain_fetchable(&mut self) {
         self.named.retain(is_fetchable);
         self.logged.retain(|origin| is_fetchable(origin) && !self.named.contains(origin));
     }
 
-    /// Asks them all, those of logs only within `reach`; each outcome goes to `writer`, and those
-    /// that have come in stay there where the run is stopped.
+    /// Fetches from all origins, those of logs only within `reach`. Each outcome goes to `writer`.
+    /// If the run is stopped, completed fetches are kept.
     pub fn fetch(
         self,
         writer: Writer,
@@ -128,8 +128,8 @@ impl Origins {
     }
 }
 
-/// Writes what has come in, where a run is stopped. The lock is never given back: nothing begins to
-/// be written that the end of the process would cut short.
+/// Writes completed fetches when a run is stopped. The lock is never released, so that no other
+/// write can begin and be cut off by the exit.
 fn keep(writer: &Weak<Mutex<Writer>>) {
     let Some(writer) = writer.upgrade() else { return };
     let mut held = lock(&writer);
@@ -154,7 +154,7 @@ impl FetchSummary {
         *self.by_outcome.entry(outcome).or_default() += 1;
     }
 
-    /// Each origin where they are few, then the number of each outcome.
+    /// Each origin if there are few, then the number of each outcome.
     pub fn text(mut self) -> String {
         let mut text = String::new();
         if self.lines.len() <= LISTED_MAX {
@@ -163,7 +163,7 @@ impl FetchSummary {
         }
         let total: u64 = self.by_outcome.values().sum();
         let part = |(outcome, count): (&String, &u64)| {
-            // A status is a number, which says little beside another one.
+            // A status needs the name of the protocol, because it is only a number.
             let protocol = if outcome.starts_with(|first: char| first.is_ascii_digit()) {
                 "HTTP "
             } else {
@@ -177,8 +177,8 @@ impl FetchSummary {
     }
 }
 
-/// The archive that `config` names, to be added to, and what is known before that; `None` where
-/// nothing is to be fetched.
+/// The archive to write to, by `config`, and its content before; `None` if nothing is to be
+/// fetched.
 pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> {
     let Some(path) = config.robots.as_ref().filter(|_| config.fetch == Some(true)) else {
         return Ok(None);
@@ -188,8 +188,8 @@ pub fn archive_to_fill(config: &AuditConfig) -> Result<Option<(Writer, Store)>> 
     Ok(Some((Archive::writer(path)?, known)))
 }
 
-/// Fetches the robots.txt of the `logged` origins, which crawlers asked, and of those that the user
-/// names.
+/// Fetches the robots.txt of the `logged` origins, which crawlers requested, and of those that the
+/// user names.
 pub fn fetch_logged(
     writer: Writer,
     config: &AuditConfig,
@@ -215,7 +215,7 @@ pub fn fetch_logged(
     show.print(&(summary.text() + "\n"))
 }
 
-/// What is known before anything is fetched into the archive at `path`, which may not be there yet.
+/// The content of the archive at `path`, which may not exist yet.
 pub fn known_store(path: &Path) -> Result<Store> {
     if !path.exists() {
         return Ok(Store::Directory(Directory::default()));
@@ -229,7 +229,7 @@ pub fn known_store(path: &Path) -> Result<Store> {
     }
 }
 
-/// Fetches what an audit of `sources` needs into the archive that `config` names, if that is wanted.
+/// Fetches the robots.txt files that an audit of `sources` needs, if `config` asks for it.
 pub fn fetch_first(
     config: &AuditConfig,
     sources: &[Source],

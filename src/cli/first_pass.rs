@@ -1,4 +1,4 @@
-//! The first of two passes over the logs: what must be known before anything is judged.
+//! The first of two passes over the logs, for what must be known before requests are judged.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +15,7 @@ use super::progress::{Show, follow};
 pub fn wanted(config: &AuditConfig) -> Wanted {
     let is_fetched = config.fetch == Some(true);
     let hosts = match is_fetched {
-        // What is fetched may make a host ours.
+        // A fetched file may make a host one that the user named.
         true => OutageHosts::All,
         false => OutageHosts::Ours,
     };
@@ -26,7 +26,7 @@ pub fn wanted(config: &AuditConfig) -> Wanted {
     }
 }
 
-/// Reads all of `sources` for what `first` wants.
+/// Collects what `first` needs from all of `sources`.
 pub fn first_pass(
     sources: &[Source],
     options: &Options,
@@ -39,7 +39,7 @@ pub fn first_pass(
     follow_logs(show, sources, collect)
 }
 
-/// Runs `read`, which reads all of `sources`, while a bar follows it.
+/// Runs `read`, which reads all of `sources`, with a progress bar.
 pub fn follow_logs<T>(show: Show, sources: &[Source], read: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     follow(
@@ -51,7 +51,7 @@ pub fn follow_logs<T>(show: Show, sources: &[Source], read: impl FnOnce(&Progres
     )
 }
 
-/// That something of `inputs` could be opened; else there is nothing to report.
+/// Checks that at least one of `inputs` could be opened.
 pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
     match inputs.first().filter(|_| inputs.iter().all(InputSummary::is_unopened)) {
         Some(first) => Err(Error::usage(first.damage.clone().unwrap_or_default())),
@@ -59,7 +59,7 @@ pub fn check_any_opened(inputs: &[InputSummary]) -> Result<()> {
     }
 }
 
-/// What comes through a pipe cannot be read twice, as what is `wanted` asks.
+/// Checks that `sources` has no pipe if `wanted` needs two passes.
 pub fn check_can_be_read_twice(wanted: Wanted, sources: &[Source]) -> Result<()> {
     let flags = [
         ("--fetch", wanted.origins),

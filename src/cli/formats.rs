@@ -1,4 +1,4 @@
-//! `botaudit formats`: the log formats, and which of them a log has.
+//! `botaudit formats`: lists the log formats, or detects the format of a log.
 
 use std::ffi::OsString;
 
@@ -43,7 +43,7 @@ enum FormatsCommand {
 }
 
 impl FormatsArgs {
-    /// Lists, or looks at logs.
+    /// Lists the formats, or examines logs.
     pub fn run(self) -> Result<ExitStatus> {
         match self.command {
             None | Some(FormatsCommand::List) => print(&formats_text()).map(|()| ExitStatus::Done),
@@ -59,7 +59,7 @@ impl FormatsArgs {
     }
 }
 
-/// A log that cannot be read keeps none from being looked at.
+/// An unreadable log does not prevent the others from being examined.
 fn detect(logs: &[OsString], hints: &Hints) -> Result<ExitStatus> {
     let mut outcome = ExitStatus::Done;
     for source in expand(logs) {

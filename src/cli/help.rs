@@ -1,7 +1,7 @@
-//! What stands below the options in a command's help: examples, files, exit codes.
+//! The text below the options in a command's help: examples, files, exit codes.
 //!
-//! Each text of `help/` has sections: a heading that ends in a colon, and indented lines. `-h` shows
-//! the exit codes, `--help` all sections, and the manual page has each as a section of its own.
+//! Each text of `help/` has sections: a heading with a colon, and indented lines. `-h` shows the
+//! exit codes, `--help` shows all sections, and the manual page has each as its own section.
 
 /// The section of exit codes.
 pub const EXIT_CODES: &str = "Exit codes";
@@ -9,15 +9,15 @@ pub const EXIT_CODES: &str = "Exit codes";
 /// The section of examples.
 pub const EXAMPLES: &str = "Examples";
 
-/// The section of files that are read or written without being named.
+/// The section of files that are read or written by default.
 pub const FILES: &str = "Files";
 
 /// A part of a help text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HelpSection<'a> {
-    /// Without the colon.
+    /// The heading without the colon.
     pub heading: &'a str,
-    /// Its lines, as they are indented.
+    /// Its lines with their indentation.
     pub body: &'a str,
 }
 
@@ -33,7 +33,7 @@ pub fn sections(text: &str) -> Vec<HelpSection<'_>> {
     found
 }
 
-/// Where the next heading begins: the first line that is not indented.
+/// The position of the next heading: the first line that is not indented.
 fn end_of_section(text: &str) -> usize {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
@@ -45,12 +45,12 @@ fn end_of_section(text: &str) -> usize {
     end
 }
 
-/// What `-h` shows of the help text of `command`.
+/// The part of the help text of `command` that `-h` shows.
 pub fn short(text: &str, command: &str) -> String {
     format!("{}More options and examples: botaudit {command} --help", only(text, &[EXIT_CODES]))
 }
 
-/// What `botaudit -h` shows of its help text.
+/// The part of its help text that `botaudit -h` shows.
 pub fn short_of_program(text: &str) -> String {
     only(text, &[EXAMPLES, EXIT_CODES]) + "Help on a command: botaudit COMMAND --help"
 }

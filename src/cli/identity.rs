@@ -1,4 +1,4 @@
-//! By what crawlers are told from those who only use their names.
+//! The sources of identities: address ranges and DNS.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,21 @@ use crate::error::Result;
 use crate::net::{dns::Resolver, dns_cache::DnsCache};
 use crate::time::UtcTime;
 
-/// By what identities are told, as far as nobody has to be asked.
+/// The identity sources that need no network.
 pub fn ranges(config: &AuditConfig, registry: &Registry) -> Result<Identities> {
     let open = |directory: &PathBuf| Ranges::open(directory, registry);
     let ranges = config.ip_ranges.as_ref().map(open).transpose()?;
     Ok(Identities { ranges, names: None })
 }
 
-/// By what identities are told, before anybody is asked.
+/// The settings of identity verification.
 pub struct Verification {
-    /// As far as nobody has to be asked.
+    /// The sources that need no network.
     pub ranges: Identities,
     lookups: Option<Lookups>,
 }
 
-/// Who is asked, and how often.
+/// The name server and its cache.
 struct Lookups {
     resolver: Resolver,
     lookups_max: usize,
@@ -33,7 +33,7 @@ struct Lookups {
 }
 
 impl Verification {
-    /// Opens what `config` names.
+    /// Opens the files that `config` names.
     pub fn new(config: &AuditConfig, registry: &Registry) -> Result<Verification> {
         let ranges = ranges(config, registry)?;
         let lookups_max = config.dns_max.filter(|_| config.verify_dns == Some(true));
@@ -42,7 +42,7 @@ impl Verification {
         Ok(Verification { ranges, lookups })
     }
 
-    /// By what identities are told; `find` says whose names are to be looked up, if any are.
+    /// All identities; `find` returns the addresses to look up, if DNS is used.
     pub fn identities(
         self,
         config: &AuditConfig,

@@ -1,4 +1,4 @@
-//! `botaudit init`: a configuration for `botaudit nightly` from what is found.
+//! `botaudit init`: writes a configuration for `botaudit nightly`.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -32,7 +32,7 @@ pub struct InitArgs {
 }
 
 impl InitArgs {
-    /// Looks, and writes.
+    /// Searches for logs and writes the configuration.
     pub fn run(self) -> Result<ExitStatus> {
         let file = &self.file;
         let root = std::path::absolute(&self.root)

@@ -83,7 +83,7 @@ impl Audit {
     /// Damage to a log ends that log alone, and is among the [warnings](AuditReport::warnings).
     ///
     /// # Errors
-    /// Where a setting is not valid, robots.txt cannot be read, no log can be opened, or too few
+    /// If a setting is not valid, robots.txt cannot be read, no log can be opened, or too few
     /// lines of a log can be parsed. `fetch` and `evidence` are refused: both take over the signals
     /// of the process.
     pub fn run<L: Into<OsString>>(&self, logs: impl IntoIterator<Item = L>) -> Result<AuditReport> {
@@ -155,7 +155,7 @@ impl AuditReport {
     /// that stands at `directory` is replaced in one step.
     ///
     /// # Errors
-    /// Where anything but a report stands at `directory`, or it cannot be written.
+    /// If anything but a report stands at `directory`, or it cannot be written.
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         let directory = directory.as_ref();
         let staging = Staging::open(directory)?;

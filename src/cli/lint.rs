@@ -1,4 +1,4 @@
-//! `botaudit lint`: what is odd about a robots.txt.
+//! `botaudit lint`: checks robots.txt files for mistakes.
 
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, io};
@@ -18,7 +18,7 @@ use super::shared::{error, print, registry};
 use super::value_names::{DIALECTS, one_of};
 use super::{exit_status::ExitStatus, help::short};
 
-/// The largest file that is looked at: 32 times what counts of a robots.txt.
+/// The largest file that is read: 32 times the part of a robots.txt that counts.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
 const HELP: &str = include_str!("help/lint.txt");
@@ -57,7 +57,7 @@ pub struct LintArgs {
     explain: Option<String>,
 }
 
-/// How findings are written.
+/// The format of findings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Format {
     /// For people: at most 20 findings of each kind, 5 if they are infos
@@ -69,7 +69,7 @@ enum Format {
 }
 
 impl LintArgs {
-    /// Looks at all files; those that cannot be read do not keep the others from it.
+    /// Checks all files; an unreadable file does not prevent the others from being checked.
     pub fn run(self) -> Result<ExitStatus> {
         if self.list {
             return print(&lints_text()).map(|()| ExitStatus::Done);

@@ -16,7 +16,7 @@ use super::shared::{ForceArg, print};
 
 const HELP: &str = include_str!("help/man.txt");
 
-/// The day on which the texts of the pages last changed, which is in their header.
+/// The date in the header of the pages: when their texts last changed.
 const PAGES_DATE: &str = "2026-11-22";
 
 /// Print the manual page, or write the pages of all commands.
@@ -57,13 +57,13 @@ impl ManArgs {
     }
 }
 
-/// `command` and all commands below it.
+/// `command` and all its subcommands.
 fn pages(command: &Command) -> Vec<&Command> {
     let below = command.get_subcommands().filter(|command| !command.is_hide_set());
     std::iter::once(command).chain(below.flat_map(pages)).collect()
 }
 
-/// The name of a page without its section: botaudit-robots-fetch.
+/// The name of a page without its section, such as `botaudit-robots-fetch`.
 fn title(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
@@ -72,7 +72,7 @@ fn file_name(command: &Command) -> String {
     format!("{}.1", title(command))
 }
 
-/// The page of `command`, in roff.
+/// The page of `command` in roff.
 fn page(command: &Command) -> Result<String> {
     let mut text = Vec::new();
     render(command, &mut text)
@@ -98,7 +98,7 @@ fn render(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     see_also(command, out)
 }
 
-/// The sections of the help text, those that every manual has at the end.
+/// Writes the sections of the help text, and those that every manual page has at the end.
 fn help_sections(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let mut sections = sections(&text);
@@ -121,7 +121,7 @@ fn help_sections(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// The pages of the commands above and below.
+/// Writes references to the pages of the parent command and the subcommands.
 fn see_also(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     let above = title(command).rsplit_once('-').map(|(above, _)| above.to_owned());
     let below = command.get_subcommands().map(|command| title(command).to_owned());
@@ -132,14 +132,14 @@ fn see_also(command: &Command, out: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(out)
 }
 
-/// `page` without what its parts repeat, and without space at line ends and blank lines, which
-/// manual pages should not have.
+/// `page` without repeated preambles, trailing spaces and blank lines, which manual pages should
+/// not have.
 fn tidied(page: &str) -> String {
     let mut text = String::new();
     let mut lines = page.lines().map(str::trim_end).peekable();
     let mut is_break = false;
     while let Some(line) = lines.next() {
-        // Beside a line break, neither another one nor vertical space has an effect.
+        // Next to a line break, another one or vertical space has no effect.
         let is_repeated = match line {
             "" | ".br" => is_break || lines.peek() == Some(&".br"),
             _ => is_preamble(line) && text.contains(line),
@@ -154,7 +154,7 @@ fn tidied(page: &str) -> String {
     text
 }
 
-/// Whether `line` tells formatters how to write an apostrophe, as each part of a page begins.
+/// Whether `line` is the apostrophe definition at the start of each part of a page.
 fn is_preamble(line: &str) -> bool {
     line.starts_with(".ie ") || line.starts_with(".el ")
 }

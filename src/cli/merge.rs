@@ -1,4 +1,4 @@
-//! `botaudit merge`: tallies of parts of the logs to one tally.
+//! `botaudit merge`: merges tallies of parts of the logs into one tally.
 
 use std::path::{Path, PathBuf};
 use std::{fs::File, io::Read};
@@ -16,7 +16,7 @@ use super::shared::{ForceArg, name_tallies, timed, write_output};
 use super::{exit_status::ExitStatus, help::short};
 use super::{progress::Show, summary_flags::SummaryFlags, written::unwritten_report};
 
-/// Bytes of a file by which its kind is recognised.
+/// The bytes of a file that identify its kind.
 const HEAD_BYTES: u64 = 64;
 
 const HELP: &str = include_str!("help/merge.txt");
@@ -71,7 +71,7 @@ impl MergeArgs {
         Ok(ExitStatus::Done)
     }
 
-    /// Whether the files hold what first passes found; else they should be tallies.
+    /// Whether the files are results of first passes; otherwise they should be tallies.
     fn are_collected(&self) -> Result<bool> {
         let kinds = self.tallies.iter().map(|path| is_collected_file(path));
         let kinds: Vec<bool> = kinds.collect::<Result<_>>()?;
@@ -89,7 +89,7 @@ impl MergeArgs {
     }
 }
 
-/// By the beginning of the file. What cannot be read is refused by whoever merges it.
+/// Decided by the beginning of the file. An unreadable file fails when it is merged.
 fn is_collected_file(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
     if path.is_file() {

@@ -1,4 +1,4 @@
-//! What the user typed: flags to decisions, results to exit codes.
+//! The command line: arguments to configurations, results to exit codes.
 //!
 //! The only module that knows clap, indicatif, the terminal and signals.
 
@@ -81,7 +81,8 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Parses the command line, runs it, and gives the exit code, as `help/start.txt` lists them.
+/// Parses the command line, runs the command, and returns the exit code; `help/start.txt` lists
+/// them.
 pub fn main() -> ExitCode {
     let program = Cli::command().color(color_of(std::env::args_os()));
     let program = program.mut_subcommand("report", SummaryFlags::shown);

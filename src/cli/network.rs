@@ -1,4 +1,4 @@
-//! What all commands that ask servers let the user say of how.
+//! The network flags that several commands share.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,10 +7,10 @@ use clap::Args;
 use crate::error::{Error, Result};
 use crate::net::settings::{Settings, Trust, UserAgent};
 
-/// The longest time-out and the longest pause, in seconds: a day.
+/// The longest timeout and the longest pause, in seconds: a day.
 const SECONDS_MAX: f64 = 86_400.0;
 
-/// How servers are asked. No proxy is used.
+/// Network settings. No proxy is used.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub struct NetworkArgs {
@@ -28,7 +28,7 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// For the layers below.
+    /// The settings for `net`.
     pub fn settings(&self) -> Result<Settings> {
         let settings = Settings::default();
         let total_timeout = seconds("--timeout", self.timeout)?;
@@ -47,7 +47,7 @@ impl NetworkArgs {
     }
 }
 
-/// What `flag` says in seconds.
+/// The value of `flag` in seconds.
 pub fn seconds(flag: &str, value: f64) -> Result<Duration> {
     if (0.0..=SECONDS_MAX).contains(&value) {
         return Ok(Duration::from_secs_f64(value));

@@ -1,4 +1,4 @@
-//! `botaudit nightly`: what the logs of each site of a configuration file have since the last night.
+//! `botaudit nightly`: audits the new log lines of each site of a configuration file.
 
 mod after;
 mod site;
@@ -73,7 +73,7 @@ impl NightlyArgs {
         errors.dedup();
         report_errors(&name, &errors)?;
         if self.check_config {
-            // What is not there yet must not come to be there by being asked about.
+            // `--check` must not create the state.
             let state = match config.state.exists() {
                 true => State::open(&config.state)?,
                 false => State::in_memory()?,
@@ -85,7 +85,7 @@ impl NightlyArgs {
         self.run_all(&jobs, &config, now)
     }
 
-    /// That no output is an input, and that nothing is replaced but what botaudit wrote.
+    /// Checks that no output is an input, and that only files written by botaudit are replaced.
     fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<()> {
         let mut all = Outputs::new(self.force.overwrite());
         all.reads("--config", file);
@@ -116,7 +116,7 @@ impl NightlyArgs {
             }
         }
         let mut state = State::open(&config.state)?;
-        // What goes wrong with a site keeps no other from being audited.
+        // An error in one site does not prevent the others from being audited.
         let ran = jobs.iter().map(|job| job.run(config, &mut state));
         let (statuses, nights): (Vec<_>, Vec<_>) = ran.unzip();
         let mut events = write_nights(&config.reports, &state, jobs)?;
@@ -129,7 +129,7 @@ impl NightlyArgs {
     }
 }
 
-/// Of several sites the worst is told.
+/// The order of severity; the exit code is that of the worst site.
 fn badness(outcome: ExitStatus) -> u8 {
     match outcome {
         ExitStatus::Done => 0,
@@ -139,7 +139,8 @@ fn badness(outcome: ExitStatus) -> u8 {
     }
 }
 
-/// So that paths mean the same wherever the job is started.
+/// Changes to the directory of the configuration file, so that paths mean the same wherever the job
+/// is started.
 fn enter_directory_of(config: &Path) -> Result<()> {
     let directory = config.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Some(directory) = directory else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The progress bar: polls the counters of a job, knows nothing else of it.
+//! The progress bar. It reads the counters of a job and nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,35 +10,35 @@ use crate::error::Result;
 
 use super::{shared::print_to, terminal::OutputStream};
 
-/// Between two looks at the counters.
+/// The interval between two updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Columns in which a long bar and its numbers fit.
+/// The width in which a long bar and its numbers fit.
 const COLUMNS_WIDE: usize = 100;
 
 /// Whether to show progress.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Show {
-    /// On standard error, if that is a terminal.
+    /// On standard error if it is a terminal.
     OnTerminal,
-    /// The same, and text, too: standard output is for data.
+    /// As `OnTerminal`; text goes to standard error, too, because standard output is for data.
     BesideData,
     /// Never (`-q`).
     Nothing,
 }
 
 impl Show {
-    /// On the terminal, but for a quiet run.
+    /// Progress on the terminal, unless the run is quiet.
     pub fn unless(is_quiet: bool) -> Show {
         if is_quiet { Show::Nothing } else { Show::OnTerminal }
     }
 
-    /// The same where standard output is for data, if `has_data`.
+    /// If `has_data`, the variant for data on standard output.
     pub fn beside_data(self, has_data: bool) -> Show {
         if has_data && self == Show::OnTerminal { Show::BesideData } else { self }
     }
 
-    /// Where text goes.
+    /// The stream for text.
     pub fn stream(self) -> OutputStream {
         match self {
             Show::OnTerminal | Show::Nothing => OutputStream::Stdout,
@@ -46,14 +46,14 @@ impl Show {
         }
     }
 
-    /// Prints `text`, unless nothing is to be shown.
+    /// Prints `text`, unless nothing is shown.
     pub fn print(self, text: &str) -> Result<()> {
         if self == Show::Nothing { Ok(()) } else { print_to(self.stream(), text) }
     }
 }
 
-/// Runs `job` while a bar follows `bytes_done`, of `bytes_total` where that is known, and shows what
-/// `message` says.
+/// Runs `job` with a progress bar of `bytes_done`, of `bytes_total` if that is known, and the text
+/// of `message`.
 pub fn follow<T>(
     show: Show,
     bytes_total: Option<u64>,
@@ -61,7 +61,7 @@ pub fn follow<T>(
     message: impl Fn() -> String + Sync,
     job: impl FnOnce() -> T,
 ) -> T {
-    // The message has the room that is left.
+    // The message gets the remaining width.
     let (bar, template) = match bytes_total {
         Some(total) => (
             ProgressBar::new(total),
@@ -84,7 +84,7 @@ pub fn follow<T>(
     run(show, bar, template, look, job)
 }
 
-/// Runs `job` while a bar follows `items_done` of `items_total`.
+/// Runs `job` with a progress bar of `items_done` of `items_total`.
 pub fn follow_items<T>(
     show: Show,
     items_total: u64,
@@ -120,7 +120,7 @@ fn run<T>(
             }
             bar.finish_and_clear();
         });
-        // Also where the job panics: a scope waits for its threads.
+        // This also runs if the job panics, because a scope waits for its threads.
         let _stop = StopOnDrop(&is_done);
         job()
     })

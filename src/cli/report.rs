@@ -1,4 +1,4 @@
-//! `botaudit report`: a report directory shown again, without the logs.
+//! `botaudit report`: writes or prints a report again without the logs.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ use super::{summary_flags::SummaryFlags, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/report.txt");
 
-/// Days that are looked for.
+/// The most days in a range.
 const DAYS_MAX: usize = 36_600;
 
-/// Days without a report that are named.
+/// The most days without a report that are named.
 const DAYS_NAMED_MAX: usize = 5;
 
 const DAYS: &str = "Several days";
@@ -112,7 +112,7 @@ impl ReportArgs {
         Ok(ExitStatus::Done)
     }
 
-    /// Writes the report: in its own place, where one directory is given and no other.
+    /// Writes the report. A single directory without `--output` is replaced in place.
     fn write(&self, tally: Tally, paths: &[PathBuf], view: &SummaryView) -> Result<()> {
         let output = match (&self.output, paths) {
             (Some(output), _) => output,
@@ -142,7 +142,7 @@ impl ReportArgs {
         print(&format!("{summary}\nreport: {path}\n"))
     }
 
-    /// The reports that are to be put together; which of the days asked for have none.
+    /// The reports of the days to merge, and a note on days without a report.
     fn days(&self) -> Result<(Vec<PathBuf>, Option<String>)> {
         let (Some(from), Some(to)) = (self.from, self.to) else {
             return Ok((self.paths.clone(), None));
@@ -170,7 +170,7 @@ impl ReportArgs {
         Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), note))
     }
 
-    /// The tables that were asked for, all if none was.
+    /// The requested tables, or all.
     fn asked(&self) -> Result<Vec<&'static TableSchema>> {
         let known: Vec<&TableSchema> = TABLES.iter().map(|(table, _)| table).collect();
         let names: Vec<&str> = known.iter().map(|table| name(table)).collect();
@@ -187,7 +187,7 @@ impl ReportArgs {
     }
 }
 
-/// The name of the evidence that stands in the report in `directory`.
+/// The name of the evidence file in the report at `directory`.
 fn evidence_of(directory: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Run {

@@ -1,4 +1,4 @@
-//! What a configuration comes to: all that an audit runs with.
+//! Turns a configuration into everything that an audit runs with.
 
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -22,28 +22,28 @@ use crate::url::origin::Origin;
 
 use super::progress::Show;
 
-/// All that an audit runs with.
+/// Everything that an audit runs with.
 #[derive(Debug)]
 pub struct Setup {
-    /// With a value for each key that has a default.
+    /// The configuration, with defaults filled in.
     pub config: AuditConfig,
     /// How logs are read and judged.
     pub options: Options,
     /// Known crawlers.
     pub registry: Registry,
-    /// What may leave in a report.
+    /// The privacy settings of reports.
     pub privacy: Privacy,
-    /// Conditions on which the run fails.
+    /// Conditions that make the run fail.
     pub thresholds: Vec<Threshold>,
     /// Whether progress and summaries are shown.
     pub show: Show,
 }
 
 impl Setup {
-    /// What `config` comes to. `names` are crawlers that were known once, and may be no more.
+    /// Validates `config`. `names` are crawlers that were known before and may be missing now.
     ///
     /// # Errors
-    /// Every value that cannot be meant.
+    /// All invalid values.
     pub fn new(
         config: AuditConfig,
         names: &[String],
@@ -53,7 +53,7 @@ impl Setup {
         let config = config.with_defaults();
         let registry = Registry::with_names(config.crawlers.as_deref(), names);
         let registry = registry.map_err(|err| faults.push(Fault::new("crawlers", err))).ok();
-        // Names of crawlers cannot be checked by a registry that is not there.
+        // Without a registry, names of crawlers cannot be checked.
         let by = registry.as_ref();
         let thresholds = by.map(|registry| {
             valid(&config.fail_on, &mut faults, |text| {
@@ -71,7 +71,7 @@ impl Setup {
         }
     }
 
-    /// The file, directory or archive to judge by; what is to be fetched may not be there yet.
+    /// The robots.txt file, directory or archive; an archive to be fetched may not exist yet.
     pub fn robots(&self) -> &Path {
         self.config.robots.as_deref().expect("a configuration without robots is refused")
     }
@@ -81,12 +81,12 @@ impl Setup {
         self.config.fetch == Some(true)
     }
 
-    /// The judge of what `robots` names.
+    /// The judge for `robots`.
     pub fn judge(&self) -> Result<Judge> {
         self.judge_by(Store::open(self.robots())?)
     }
 
-    /// The judge of `store`.
+    /// The judge for `store`.
     pub fn judge_by(&self, store: Store) -> Result<Judge> {
         let make = match self.config.include_unbound {
             Some(true) => Judge::of_everyone,
@@ -95,8 +95,8 @@ impl Setup {
         make(store, &self.registry, self.config.dialect.unwrap_or_default())
     }
 
-    /// The draft that is tried on the requests, if there is one; `is_one_file` says whether one file is
-    /// in force for all of the log.
+    /// The draft to test, if there is one; `is_one_file` says whether a single file applies to the
+    /// whole log.
     pub fn draft(&self, is_one_file: bool) -> Result<Option<Draft>> {
         let Some(path) = &self.config.what_if else { return Ok(None) };
         let named = self.config.what_if_for.as_deref().unwrap_or_default();
@@ -104,13 +104,13 @@ impl Setup {
         Draft::new(self.judge_by(Store::File(path.clone()))?, scope).map(Some)
     }
 
-    /// What to say where `robots` cannot be opened, as far as it should be there.
+    /// The error if `robots` cannot be opened, unless it need not exist yet.
     pub fn robots_fault(&self) -> Option<Fault> {
         let opened = (!self.is_fetched()).then(|| Store::open(self.robots()))?;
         opened.err().map(|err| Fault::new("robots", err))
     }
 
-    /// What a report of `window` says of how it was made.
+    /// The configuration as shown in a report of `window`.
     pub fn reported_config(&self, window: Window) -> AuditConfig {
         AuditConfig {
             since: window.since.map(|time| time.to_string()),
@@ -119,19 +119,19 @@ impl Setup {
         }
     }
 
-    /// Percent of the lines of a file that must be records.
+    /// The smallest parse rate of a file, in percent.
     pub fn min_parse_rate(&self) -> f64 {
         self.config.min_parse_rate.map_or(0.0, |rate| rate.get())
     }
 }
 
-/// The error of `faults` where no line of a file is to blame.
+/// The error for `faults` that no line of a file caused.
 pub fn unusable(faults: &[Fault]) -> Error {
     let texts: Vec<String> = faults.iter().map(Fault::of_flags).collect();
     Error::usage(texts.join("; "))
 }
 
-/// Those of `texts` that `read` takes; each fault goes to `faults`.
+/// Parses `texts` with `read`; each fault goes to `faults`.
 fn valid<T>(
     texts: &Option<Vec<String>>,
     faults: &mut Vec<Fault>,
@@ -151,7 +151,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
         hints,
         naming: naming(config, faults),
         trusted_proxies: trusted_proxies(config, faults),
-        // A bound that is not a time is among the faults already.
+        // An invalid bound is already in `faults`.
         window: config.window().unwrap_or_default(),
         before_first: match config.unknown_before_first_snapshot {
             Some(true) => BeforeFirst::Unknown,
@@ -162,7 +162,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
     }
 }
 
-/// What `config` says of the formats of all logs; each fault goes to `faults`.
+/// The format settings of `config`; each fault goes to `faults`.
 pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
     let mut of = |key, err: Error| faults.push(Fault::new(key, err));
     let captures = config.haproxy_captures.as_deref().map(Captures::parse).transpose();
@@ -176,7 +176,7 @@ pub fn hints(config: &AuditConfig, faults: &mut Vec<Fault>) -> Hints {
     Hints { format, ..hints }
 }
 
-/// What `config` says of origins; each fault goes to `faults`.
+/// The origin settings of `config`; each fault goes to `faults`.
 fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
     let from_path = config.origin_from_path.as_deref().map(FromPath::parse).transpose();
     let from_path = from_path.unwrap_or_else(|why| {
@@ -194,7 +194,7 @@ fn naming(config: &AuditConfig, faults: &mut Vec<Fault>) -> OriginOptions {
     OriginOptions { origin: config.origin.clone(), from_path, aliases }
 }
 
-/// The proxies that `config` trusts; each fault goes to `faults`.
+/// The trusted proxies of `config`; each fault goes to `faults`.
 fn trusted_proxies(config: &AuditConfig, faults: &mut Vec<Fault>) -> Vec<IpNet> {
     valid(&config.trusted_proxy, faults, |text| {
         let why = format!("'{text}' is not an address or network");
@@ -202,7 +202,7 @@ fn trusted_proxies(config: &AuditConfig, faults: &mut Vec<Fault>) -> Vec<IpNet> 
     })
 }
 
-/// What may leave in a report, as a configuration with defaults says.
+/// The privacy settings of a configuration with defaults.
 fn privacy(config: &AuditConfig) -> Privacy {
     let salt = || config.ip_salt.clone().unwrap_or_default();
     let addresses = match config.ip.unwrap_or_default() {

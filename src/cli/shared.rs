@@ -1,4 +1,4 @@
-//! What all commands say to the terminal, and what they ask of the command line.
+//! Output to the terminal and arguments that several commands share.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::url::origin::Origin;
 
 use super::terminal::{OutputStream, is_verbose};
 
-/// Whether files of others may be overwritten.
+/// Whether foreign files may be overwritten.
 #[derive(Args, Debug)]
 pub struct ForceArg {
     /// Overwrite an output file that botaudit did not write. An input is never overwritten.
@@ -28,19 +28,19 @@ pub struct ForceArg {
 }
 
 impl ForceArg {
-    /// What that comes to.
+    /// The overwrite policy.
     pub fn overwrite(&self) -> Overwrite {
         if self.force { Overwrite::Any } else { Overwrite::Own }
     }
 }
 
-/// Letters by which a name that was meant may differ from the one that was written.
+/// The most differing letters of a proposed name.
 const SLIPS_MAX: usize = 2;
 
-/// Shorter names are like too many others.
+/// Shorter names get no proposal, because too many are similar.
 const SPELT_LENGTH_MIN: usize = 5;
 
-/// The built-in crawlers, with those of the file `crawlers` if one is given.
+/// The built-in crawlers, with those of the file `crawlers` if it is given.
 pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
     match crawlers {
         Some(path) => Registry::with_file(path),
@@ -48,25 +48,25 @@ pub fn registry(crawlers: Option<&Path>) -> Result<Registry> {
     }
 }
 
-/// The error where no crawler has the name `name`; `next` says what else to do.
+/// The error for the unknown crawler `name`; `next` says what else to do.
 pub fn unknown_crawler(name: &str, registry: &Registry, next: &str) -> Error {
     Error::usage(format!("{}; {next}", unknown_crawler_name(name, registry)))
 }
 
-/// The same, without what else to do.
+/// The same without a proposal of what else to do.
 pub fn unknown_crawler_name(name: &str, registry: &Registry) -> String {
     let near = near_names(name, registry);
     let near = if near.is_empty() { near } else { format!(" (did you mean {near}?)") };
     format!("unknown crawler '{name}'{near}")
 }
 
-/// What else to do where a command takes any product token.
+/// The proposal for commands that accept any product token.
 pub fn or_token(name: &str) -> String {
     format!("for any product token, use --token '{name}'")
 }
 
-/// At most five names that contain `name`, are contained in it, answer to it, or are spelt almost like
-/// it; short ones first.
+/// At most five names that contain `name`, are contained in it, have it as a token, or are spelled
+/// similarly; short ones first.
 fn near_names(name: &str, registry: &Registry) -> String {
     let asked = name.to_ascii_lowercase();
     let is_near = |known: &str| {
@@ -86,17 +86,17 @@ fn near_names(name: &str, registry: &Registry) -> String {
     names.join(", ")
 }
 
-/// What `--origin` names.
+/// Parses `--origin`.
 pub fn origin(url: &str) -> Result<Origin> {
     url.parse().map_err(|why| Error::usage(format!("--origin '{url}': {why}")))
 }
 
-/// A day of the command line.
+/// Parses a day.
 pub fn day(text: &str) -> std::result::Result<Day, String> {
     Day::parse(text).ok_or_else(|| "write a day such as 2026-11-20".to_owned())
 }
 
-/// Names to `outputs` the tallies `paths`, which are files or directories of reports.
+/// Adds the tallies `paths` to `outputs`; they are files or report directories.
 pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
     for path in paths {
         match path.is_dir() {
@@ -106,7 +106,7 @@ pub fn name_tallies(paths: &[PathBuf], outputs: &mut Outputs) {
     }
 }
 
-/// The error of all `faults` of the command line; all but the last are printed.
+/// The error for all `faults` of the command line; all but the last are printed.
 pub fn refusal(faults: &[Fault]) -> Error {
     let Some((last, others)) = faults.split_last() else {
         return Error::inconsistent("a configuration is refused that has no faults");
@@ -115,7 +115,7 @@ pub fn refusal(faults: &[Fault]) -> Error {
     Error::usage(last.of_flags())
 }
 
-/// Prints `text` to standard output; a full disk or a closed pipe is an error.
+/// Prints `text` to standard output. A full disk or a closed pipe is an error.
 pub fn print(text: &str) -> Result<()> {
     print_to(OutputStream::Stdout, text)
 }
@@ -143,10 +143,10 @@ pub fn write_output(
     out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)
 }
 
-/// What messages call standard output.
+/// The name of standard output in messages.
 pub const STDOUT_NAME: &str = "standard output";
 
-/// Standard output, to be written to as a file is.
+/// Standard output as a file.
 pub fn stdout_file() -> Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -155,22 +155,22 @@ pub fn stdout_file() -> Result<File> {
     owned.map(File::from).map_err(cannot_print)
 }
 
-/// That standard output does not take what is written to it.
+/// The error for a failed write to standard output.
 pub fn cannot_print(err: io::Error) -> Error {
     Error::io("cannot write to", Path::new(STDOUT_NAME), err)
 }
 
-/// An error, to standard error.
+/// Prints an error to standard error.
 pub fn error(what: &str) {
     labelled(&OutputStream::Stderr.palette().red("error:"), what);
 }
 
-/// Something that limits the result, to standard error.
+/// Prints a warning to standard error.
 pub fn warn(what: &str) {
     labelled(&OutputStream::Stderr.palette().yellow("warning:"), what);
 }
 
-/// Something good to know, to standard error.
+/// Prints a note to standard error.
 pub fn note(what: &str) {
     labelled(&OutputStream::Stderr.palette().cyan("note:"), what);
 }
@@ -179,17 +179,17 @@ fn labelled(label: &str, what: &str) {
     say_all(&format!("{label} {}", visible(what.as_bytes())));
 }
 
-/// One line to standard error. Names of files and hosts are strangers' text.
+/// Prints one line to standard error. Names of files and hosts are escaped.
 pub fn say(what: &str) {
     say_all(&visible(what.as_bytes()));
 }
 
 fn say_all(line: &str) {
-    // There is nowhere left to say it if this fails.
+    // If this fails, there is no other place for messages.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Runs `job`; with `--verbose`, a note says how long the `stage` took.
+/// Runs `job`; with `--verbose`, a note gives the duration of the `stage`.
 pub fn timed<T>(stage: &str, job: impl FnOnce() -> T) -> T {
     let begun = Instant::now();
     let done = job();

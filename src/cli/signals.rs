@@ -1,7 +1,7 @@
-//! Ctrl-C, and the signals by which a system stops programs.
+//! Ctrl-C and the signals that stop a process.
 //!
-//! A process has one handler and may do several jobs, one after the other: each says anew what is
-//! to be put in order where it is stopped.
+//! A process has one handler and may run several jobs in sequence. Each job registers its own
+//! cleanup steps.
 
 use std::fs;
 use std::path::Path;
@@ -10,25 +10,25 @@ use std::sync::Mutex;
 
 use crate::mutex::lock;
 
-/// What is done before the process ends, in the order in which it was said.
+/// Cleanup steps before the exit, in the order of registration.
 type Steps = Vec<Box<dyn FnOnce() + Send>>;
 
-/// Of the job at hand.
+/// The steps of the current job.
 static STEPS: Mutex<Steps> = Mutex::new(Steps::new());
 
 /// The exit code of a run that was stopped.
 const STOPPED: i32 = 130;
 
-/// A new job begins: there is nothing to be put in order yet.
+/// Clears all steps at the start of a new job.
 pub fn begin() {
     lock(&STEPS).clear();
 }
 
-/// From now on `step` is taken, after those that were said before, where the job is stopped.
+/// Registers `step`, which runs after earlier steps if the job is stopped.
 pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
     lock(&STEPS).push(Box::new(step));
-    // There is a handler already where this is not the first step. Without any the run is stopped
-    // all the same, and leaves hidden files that the next one clears.
+    // The handler exists already, unless this is the first step. Without a handler, the run is
+    // stopped as well, and the next run clears its hidden files.
     let _ = ctrlc::set_handler(|| {
         let mut steps = lock(&STEPS);
         std::mem::take(&mut *steps).into_iter().for_each(|step| step());
@@ -36,7 +36,7 @@ pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
     });
 }
 
-/// From now on the file `hidden`, if there is one, is removed where the job is stopped.
+/// Registers the removal of the file `hidden`, if there is one.
 pub fn remove_when_stopped(hidden: Option<&Path>) {
     if let Some(hidden) = hidden.map(Path::to_owned) {
         when_stopped(move || drop(fs::remove_file(&hidden)));

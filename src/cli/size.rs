@@ -1,6 +1,6 @@
-//! Sizes of memory as users write them.
+//! Parses memory sizes.
 
-/// Units by their names in lower case; none is MiB.
+/// Units in lower case; no unit means MiB.
 const UNITS: [(&str, usize); 7] = [
     ("kib", 1 << 10),
     ("mib", 1 << 20),
@@ -11,10 +11,10 @@ const UNITS: [(&str, usize); 7] = [
     ("", 1 << 20),
 ];
 
-/// The bytes of `256`, `256MiB`, `2G`; past what the machine can count, as many as it can.
+/// The bytes of `256`, `256MiB`, `2G`; larger values than the machine can count are capped.
 ///
 /// # Errors
-/// Where it is no whole number with one of these units.
+/// If it is not a whole number with one of these units.
 pub fn bytes(text: &str) -> Result<usize, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -1,4 +1,4 @@
-//! The flags of the summary: what it shows, never what is counted.
+//! The flags of the summary. They change what is shown, not what is counted.
 
 use std::num::NonZeroUsize;
 
@@ -40,16 +40,16 @@ pub struct SummaryFlags {
 }
 
 impl SummaryFlags {
-    /// `command` with these flags in its short help, where there is room for them.
+    /// `command` with these flags in its short help, for commands with few flags.
     pub fn shown(command: Command) -> Command {
         let is_ours = |arg: &Arg| arg.get_help_heading() == Some(HEADING);
         command.mut_args(|arg| if is_ours(&arg) { arg.hide_short_help(false) } else { arg })
     }
 
-    /// What a summary shows on `stream`; crawlers may be of any of `registries`.
+    /// The view of a summary on `stream`; crawlers may be from any of `registries`.
     ///
     /// # Errors
-    /// Where a crawler is in none of them.
+    /// If a crawler is in none of them.
     pub fn view(&self, registries: &[&Registry], stream: OutputStream) -> Result<SummaryView> {
         let named = |name: &String| {
             let known = registries
@@ -66,14 +66,14 @@ impl SummaryFlags {
         })
     }
 
-    /// The same of the summary of `tally`, which may have crawlers that are not built in.
+    /// The view of the summary of `tally`, which may have crawlers that are not built in.
     pub fn view_of_tally(&self, tally: &Tally, stream: OutputStream) -> Result<SummaryView> {
         let counted = Registry::of_crawlers(tally.header.crawlers.clone());
         self.view(&[&Registry::builtin(), &counted], stream)
     }
 }
 
-/// What a summary shows on `stream` without flags.
+/// The view of a summary on `stream` without flags.
 pub fn view_of(stream: OutputStream) -> SummaryView {
     SummaryView { columns: stream.columns(), palette: stream.palette(), ..SummaryView::default() }
 }

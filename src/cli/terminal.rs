@@ -1,4 +1,4 @@
-//! The terminal: its colors and width, and how much is printed.
+//! The terminal: colors, width and verbosity.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdout};
@@ -9,7 +9,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use crate::report::palette::Palette;
 
-/// Columns of what is not a terminal.
+/// The width if the output is not a terminal.
 const COLUMNS: usize = 100;
 
 /// The flags that every command has.
@@ -34,7 +34,7 @@ pub struct TerminalArgs {
 /// Set once, before the command runs.
 static TERMINAL: OnceLock<TerminalArgs> = OnceLock::new();
 
-/// Where text goes.
+/// An output stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OutputStream {
     Stdout,
@@ -42,14 +42,15 @@ pub enum OutputStream {
 }
 
 impl TerminalArgs {
-    /// From now on these flags hold.
+    /// Makes these flags effective.
     pub fn begin(self) {
-        // A second call would be of the same command line.
+        // A second call would have the same command line.
         let _ = TERMINAL.set(self);
     }
 }
 
-/// What `--color` says among `arguments`, which clap has not read yet: its help has colors, too.
+/// The value of `--color` in `arguments`. It is read before clap runs, because the help has colors,
+/// too.
 pub fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
     let mut choice = ColorChoice::Auto;
     let mut arguments = arguments.into_iter().take_while(|argument| argument != "--");
@@ -66,7 +67,7 @@ pub fn color_of(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
 }
 
 impl OutputStream {
-    /// The colors of text that goes here.
+    /// The colors of this stream.
     pub fn palette(self) -> Palette {
         let is_colored = match TERMINAL.get().map(|terminal| terminal.color) {
             None | Some(ColorChoice::Never) => false,
@@ -76,7 +77,7 @@ impl OutputStream {
         if is_colored { Palette::Ansi } else { Palette::Plain }
     }
 
-    /// Columns of a line here.
+    /// The width of this stream in characters.
     pub fn columns(self) -> usize {
         let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let measured = || match self {
@@ -95,7 +96,7 @@ impl OutputStream {
     }
 }
 
-/// Whether the environment lets terminals have colors.
+/// Whether the environment allows colors.
 fn has_colors() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")

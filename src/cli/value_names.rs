@@ -1,4 +1,4 @@
-//! Values of flags by their names, each with what the help says of it.
+//! The values of flags, with their names and help texts.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -10,13 +10,13 @@ use crate::url::dialect::Dialect;
 /// A value with its name and its meaning.
 type Named<T> = (&'static str, &'static str, T);
 
-/// The readings of a path.
+/// The dialects.
 pub const DIALECTS: [Named<Dialect>; 2] = [
     ("google", "Like Google's parser: nothing is decoded", Dialect::Google),
     ("rfc9309", "Like RFC 9309: unreserved characters are decoded first", Dialect::Rfc9309),
 ];
 
-/// How clients' addresses are written.
+/// The forms of client addresses.
 pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
     ("none", "Not shown", AddressForm::None),
     ("mask", "Network only: /24 of IPv4, /48 of IPv6", AddressForm::Mask),
@@ -28,7 +28,7 @@ pub const ADDRESS_FORMS: [Named<AddressForm>; 4] = [
     ("full", "As logged", AddressForm::Full),
 ];
 
-/// How lists of URLs are written.
+/// The formats of lists of URLs.
 pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
     ("lines", "One URL per line", ListSyntax::Lines),
     ("csv", "CSV with a header", ListSyntax::Csv),
@@ -36,21 +36,21 @@ pub const LIST_SYNTAXES: [Named<ListSyntax>; 4] = [
     ("jsonl", "One JSON object per line", ListSyntax::JsonLines),
 ];
 
-/// How verdicts are written.
+/// The formats of verdicts.
 pub const LAYOUTS: [Named<Layout>; 3] = [
     ("csv", "CSV with a header", Layout::Csv),
     ("tsv", "CSV with tabs", Layout::Tsv),
     ("jsonl", "One JSON object per line", Layout::JsonLines),
 ];
 
-/// Rows of the summary.
+/// The groupings of the summary.
 pub const SUMMARY_ROWS: [Named<SummaryBy>; 3] = [
     ("crawler", "Crawlers, over all origins", SummaryBy::Crawler),
     ("origin", "Origins, over all crawlers", SummaryBy::Origin),
     ("rule", "Broken rules, over all origins and crawlers", SummaryBy::Rule),
 ];
 
-/// Reads one of `values`.
+/// Parses one of `values`.
 pub fn one_of<T: Copy + Send + Sync>(
     values: &'static [Named<T>],
 ) -> impl TypedValueParser<Value = T> {

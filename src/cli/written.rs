@@ -1,4 +1,4 @@
-//! The files of a report, written before they are put in their place.
+//! Writes the files of a report.
 
 use std::io::{self, BufWriter, Write};
 use std::{path::Path, sync::Arc};
@@ -18,18 +18,18 @@ use crate::report::{summary::summary_text, summary_view::SummaryView};
 use super::shared::{cannot_print, note};
 use super::signals;
 
-/// A report that was written.
+/// A written report.
 #[derive(Debug)]
 pub struct WrittenReport {
-    /// What it says.
+    /// The audit of the report.
     pub audit: ReportModel,
-    /// What it says in short, for people.
+    /// The summary.
     pub summary: String,
     /// The text of `run.json`.
     pub run_json: Vec<u8>,
 }
 
-/// How a result is printed to standard output.
+/// The format of the result on standard output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum ResultFormat {
     /// A summary for people
@@ -41,14 +41,14 @@ pub enum ResultFormat {
 }
 
 impl ResultFormat {
-    /// Whether it is for programs.
+    /// Whether the output is for programs.
     pub fn is_data(self) -> bool {
         self != ResultFormat::Text
     }
 
-    /// Prints the data of `audit`, whose `run.json` has this text.
+    /// Prints the data of `audit` with the text of its `run.json`.
     pub fn print(self, audit: &ReportModel, run_json: &[u8]) -> Result<()> {
-        // Standard output itself ends its buffer at each line.
+        // Standard output flushes its own buffer at each line end.
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         match self {
             ResultFormat::Text => {}
@@ -62,8 +62,8 @@ impl ResultFormat {
     }
 }
 
-/// Writes all files of the report on `tally` that is to stand at `output`, but for `evidence`, which
-/// is there already. Its summary is as `view` asks.
+/// Writes all files of the report on `tally` to `output`, except `evidence`, which exists already.
+/// `view` applies to the summary.
 pub fn write_report(
     staging: &Staging,
     output: &Path,
@@ -89,7 +89,7 @@ pub fn write_report(
     Ok(WrittenReport { audit, summary, run_json })
 }
 
-/// The result that `tally` comes to, of which no file is written.
+/// The result of `tally` without files.
 pub fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenReport> {
     let audit = ReportModel::new(tally)?;
     let run_json = run_json_now(&audit, None);
@@ -101,7 +101,7 @@ fn run_json_now(audit: &ReportModel, evidence: Option<&str>) -> Vec<u8> {
     run_json(audit, evidence, jiff::Timestamp::now().into())
 }
 
-/// A run that is stopped from now on leaves the previous report as it was.
+/// If the run is stopped from now on, the previous report stays unchanged.
 pub fn discard_when_stopped(staging: &Arc<Staging>) {
     let staging = Arc::clone(staging);
     signals::begin();

@@ -1,6 +1,6 @@
-//! How old a snapshot is, in words.
+//! The age of a snapshot as text.
 
-/// `seconds` in the unit that fits; below 0 where nothing is known from before.
+/// `seconds` in a suitable unit. A negative age means that no earlier snapshot is known.
 pub fn age_text(seconds: i64) -> String {
     let length = match seconds.unsigned_abs() {
         seconds @ 0..120 => format!("{seconds} seconds"),

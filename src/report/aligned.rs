@@ -1,4 +1,4 @@
-//! Text that fits a terminal: cells under one another, and lines that are broken between words.
+//! Text for terminals: aligned table cells, and lines wrapped between words.
 
 /// The widest cell of each column, in characters.
 pub fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
@@ -8,7 +8,8 @@ pub fn widths<Row: AsRef<[String]>>(rows: &[Row]) -> Vec<usize> {
     (0..columns).map(widest).collect()
 }
 
-/// `row` as a line of a table whose columns are so wide; the first `numbers` stand to the right.
+/// `row` as a line of a table with columns of these widths. The first `numbers` cells are
+/// right-aligned.
 pub fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
     let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, &width))| {
         if column < numbers { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") }
@@ -16,7 +17,7 @@ pub fn line(row: &[String], widths: &[usize], numbers: usize) -> String {
     format!("{}\n", cells.collect::<String>().trim_end())
 }
 
-/// The beginning of `text`, with `…` at its end where it has more than so many characters.
+/// The first `chars_max` characters of `text`; a shortened text ends with `…`.
 pub fn cut(text: String, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text;
@@ -24,8 +25,8 @@ pub fn cut(text: String, chars_max: usize) -> String {
     text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// `text` in lines of at most `columns`, unless a word is longer; all but the first begin with
-/// `indent` blanks. What already is a line of its own stays one.
+/// Wraps `text` at `columns` characters; a longer word is not broken. All lines but the first are
+/// indented by `indent` spaces. Existing line breaks stay.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut all = String::new();
     for line in text.lines() {
@@ -46,7 +47,7 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     all
 }
 
-/// Characters of `text` but for codes of colors.
+/// The number of characters of `text` without color codes.
 fn visible_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! One URL's verdict and each step to it, as one JSON object on one line.
+//! The verdict on one URL and each step to it, as one JSON object on one line.
 //!
-//! Field names and words are a promise. Strangers' bytes are text in the form
-//! of `cell`: what is not plainly visible is `\xHH`. Lines count from 1.
+//! Field names and words are a promise. Foreign bytes are escaped as `\xHH` where they are not
+//! visible text. Line numbers start at 1.
 //!
 //! | field | what |
 //! |---|---|
@@ -34,7 +34,7 @@ use crate::robots::model::ProductToken;
 use super::check_words::{change, dialect_name, reason, undecided_words, verdict};
 use super::escape::visible;
 
-/// Rules, and User-agent lines, in one object; a robots.txt may have tens of thousands.
+/// The most rules and User-agent lines in one object. A robots.txt may have tens of thousands.
 const LISTED_MAX: usize = 1_000;
 
 /// The fields of the object, in order.
@@ -44,7 +44,7 @@ const FIELDS: [&str; 18] = [
     "group", "path", "path_changes", "matches", "matches_total", "other_dialect", "undecided",
 ];
 
-/// The object, and a line feed.
+/// The object with a line feed.
 pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     let (located, asked) = (explanation.located, &explanation.asked);
     let (reason, reason_text) = reason(asked);
@@ -72,7 +72,7 @@ pub fn json(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     }))
 }
 
-/// The object where nothing could be decided, and a line feed.
+/// The object for a URL that could not be decided, with a line feed.
 pub fn undecided_json(given: &[u8], undecided: &Undecided, kind: CrawlerKind<'_>) -> String {
     let mut fields: Map<String, Value> =
         FIELDS.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();

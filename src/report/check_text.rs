@@ -1,4 +1,4 @@
-//! One URL's verdict and each step to it, in words.
+//! The verdict on one URL and each step to it, as text.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::check_words::{
 };
 use super::{age::age_text, escape::visible, robots_rules::field_name};
 
-/// Rules, and User-agent lines, that are shown; the rest is a count.
+/// The most rules and User-agent lines that are shown; the others are counted.
 const SHOWN_MAX: usize = 20;
 
 const AUTOMATED: &str = "unknown, but it looks automated: bound by *";
@@ -28,12 +28,12 @@ pub fn verdict_line(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> Str
     format!("{verdict:<10}  {line:<10}  {}{binding}\n", visible(explanation.located.given))
 }
 
-/// The same where nothing could be decided.
+/// One line for a URL that could not be decided.
 pub fn undecided_line(given: &[u8], undecided: &Undecided) -> String {
     format!("{:<10}  {:<10}  {}: {}\n", "undecided", "-", shown(given), undecided_words(undecided))
 }
 
-/// Why nothing could be decided, under the URL.
+/// The reason why nothing could be decided, shown below the URL.
 pub fn undecided_text(given: &[u8], undecided: &Undecided) -> String {
     format!("{}\nundecided: {}\n", shown(given), undecided_words(undecided))
 }
@@ -52,7 +52,7 @@ pub fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     if explanation.asked.reason != DecisionReason::RobotsTxtItself {
         rules(explanation.bound.as_ref(), &explanation.asked, &mut rows);
     }
-    // Where no rule decided, the headline has said why.
+    // If no rule decided, the headline already gives the reason.
     if explanation.asked.line().is_some() {
         rows.add("why", &reason(&explanation.asked).1);
     }
@@ -65,7 +65,7 @@ pub fn text(explanation: &Explanation<'_>, kind: CrawlerKind<'_>) -> String {
     rows.0
 }
 
-/// Labelled lines under one another.
+/// Labelled, aligned lines.
 struct Rows(String);
 
 impl Rows {
@@ -162,7 +162,7 @@ fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
     }
 }
 
-/// What may have been meant where a token was given with a version or more.
+/// A proposal for a token that was given with a version or other additions.
 fn cut_token(token: &str) -> Option<&str> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     let (cut, _) = token.split_once(['/', ' ', ';', ',', '('])?;
@@ -215,7 +215,7 @@ fn contents(bound: &Bound<'_>) -> String {
     }
 }
 
-/// `line 3`, `lines 3 and 9`; with the value where it is more than the name itself.
+/// `line 3`, `lines 3 and 9`; with the value if it differs from the name.
 fn lines_words(bound: &Bound<'_>) -> String {
     let lines = &bound.user_agent_lines;
     let name: &[u8] = match bound.by {
@@ -278,13 +278,13 @@ fn width(numbers: impl Iterator<Item = usize>) -> usize {
     numbers.max().map_or(1, |most| most.to_string().len())
 }
 
-/// The rule as its line has it.
+/// The rule as written in its line.
 fn rule(found: &Match<'_>) -> String {
     let word = field_name(found.rule.directive.as_str());
     format!("{word}: {}", shown(found.rule.written())).trim_end().to_owned()
 }
 
-/// What the path was compared with, where that is not what the line has.
+/// The pattern that was compared, if it differs from the written one.
 fn compared(found: &Match<'_>) -> String {
     match found.pattern_form {
         PatternForm::AsDirectory => {

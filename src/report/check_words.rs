@@ -1,4 +1,4 @@
-//! The words for what an explanation holds: verdicts, reasons, changes, mistakes.
+//! Texts for the parts of an explanation: verdicts, reasons, path changes, mistakes.
 
 use crate::crawlers::crawler::{Crawler, Obligation, StatedPolicy};
 use crate::explain::{DialectVerdict, Undecided};
@@ -8,10 +8,10 @@ use crate::url::{dialect::Dialect, origin::Origin};
 
 use super::escape::visible;
 
-/// Characters of one pattern or value that are shown: lines of a robots.txt may have 16 KiB.
+/// The most characters shown of one pattern or value. A line of a robots.txt can have 16 KiB.
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// The word of the flag.
+/// The value of `--dialect`.
 pub fn dialect_name(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Google => "google",
@@ -24,7 +24,7 @@ pub fn verdict(allowed: bool) -> &'static str {
     if allowed { "allowed" } else { "disallowed" }
 }
 
-/// Who asks, in few words.
+/// The crawler in a few words.
 pub fn name(kind: CrawlerKind<'_>) -> String {
     match kind {
         CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => {
@@ -36,7 +36,7 @@ pub fn name(kind: CrawlerKind<'_>) -> String {
     }
 }
 
-/// Whether the rules bind `crawler`, and who says so.
+/// Whether the rules bind `crawler`, and the source of that statement.
 pub fn binding_words(crawler: &Crawler) -> String {
     let bound = match crawler.stated_policy() {
         StatedPolicy::Follows => "its operator says that it follows robots.txt",
@@ -54,7 +54,7 @@ pub fn binding_words(crawler: &Crawler) -> String {
     format!("NOT BOUND: {not_bound}; the verdict below is that of the rules")
 }
 
-/// What was done to a path in a word, and why.
+/// A change to a path: a name, and the reason.
 pub fn change(change: PathChange) -> (&'static str, &'static str) {
     use PathChange::*;
     match change {
@@ -72,7 +72,7 @@ pub fn change(change: PathChange) -> (&'static str, &'static str) {
     }
 }
 
-/// Why the decision is what it is: in a word, and in a sentence without a full stop.
+/// The reason for a decision: a name, and a sentence without a full stop.
 pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
     use DecisionReason::*;
     let line = |index: usize| found.matches[index].rule.line;
@@ -123,7 +123,7 @@ pub fn reason(found: &DialectVerdict<'_>) -> (&'static str, String) {
     (word, sentence.to_owned())
 }
 
-/// Why nothing can be said of a URL, and what to do about it.
+/// Why a URL could not be decided, and what to do about it.
 pub fn undecided_words(undecided: &Undecided) -> String {
     match undecided {
         Undecided::NoUrl => "not a URL or path; write https://example.com/page, or /page with \
@@ -158,7 +158,7 @@ fn file_name(origin: &Origin) -> String {
     }
 }
 
-/// Strangers' bytes, and not too many of them.
+/// Foreign bytes, escaped and cut.
 pub fn shown(bytes: &[u8]) -> String {
     let text = visible(bytes);
     match text.char_indices().nth(SHOWN_CHARS_MAX) {

@@ -1,4 +1,4 @@
-//! VerdictCounts of a classified list, as CSV.
+//! The counts of a classified list, as CSV.
 
 use crate::classify::summary::{Summary, VerdictCounts};
 use crate::classify::{answer::VerdictWord, crawler_source::CrawlerSource};
@@ -8,8 +8,8 @@ use super::csv::Row;
 /// The columns before the counts.
 const KEYS: [&str; 6] = ["by", "crawler", "origin", "rule_line", "directive", "pattern"];
 
-/// Rows by crawler, then by crawler and origin, then by crawler, origin and rule; in order, the
-/// others last.
+/// Rows by crawler, then by crawler and origin, then by crawler, origin and rule. They are sorted;
+/// the row for others comes last.
 pub fn summary_csv(summary: Summary, crawlers: &CrawlerSource<'_>) -> String {
     let mut text = summary_header();
     for (&crawler, counts) in &summary.crawlers {
@@ -31,7 +31,7 @@ pub fn summary_csv(summary: Summary, crawlers: &CrawlerSource<'_>) -> String {
     text
 }
 
-/// The first line, with its end.
+/// The header line.
 pub fn summary_header() -> String {
     let words = VerdictWord::ALL.map(|word| word.as_str().replace('-', "_"));
     format!("\"{}\",\"urls\",\"{}\"\n", KEYS.join("\",\""), words.join("\",\""))

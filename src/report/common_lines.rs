@@ -1,24 +1,24 @@
-//! The lines that two texts have in common, in order: as many as possible.
+//! The longest common subsequence of the lines of two texts.
 //!
 //! The greedy algorithm of Eugene W. Myers, "An O(ND) Difference Algorithm and Its Variations",
-//! 1986. Texts with too many differences are not compared to the end.
+//! 1986. The comparison stops after [`EDITS_MAX`] differences.
 
-/// The most lines that are deleted and inserted between a common beginning and end; past it, no line
-/// there counts as common. Memory grows with its square: 32 MiB at most.
+/// The most deleted and inserted lines between a common beginning and a common end. Beyond this
+/// limit, no line in between counts as common. Memory grows with its square: 32 MiB at most.
 const EDITS_MAX: usize = 2048;
 
-/// Neighbouring lines that stand in both texts.
+/// Consecutive lines that occur in both texts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CommonRun {
-    /// The first of them in the old text, from 0.
+    /// The first line in the old text, from 0.
     pub old: usize,
-    /// The first of them in the new text, from 0.
+    /// The first line in the new text, from 0.
     pub new: usize,
-    /// How many there are.
+    /// The number of lines.
     pub lines: usize,
 }
 
-/// The common lines of `old` and `new`, in order; runs may touch.
+/// The runs of common lines of `old` and `new`, in order; runs may touch.
 pub fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
     let is_same = |(old, new): &(&&[u8], &&[u8])| old == new;
     let head = old.iter().zip(new).take_while(is_same).count();
@@ -37,16 +37,16 @@ pub fn common_runs(old: &[&[u8]], new: &[&[u8]]) -> Vec<CommonRun> {
     runs
 }
 
-/// Two texts as the sides of a grid. A path from its first corner to its last one deletes a line of
-/// the old text with a step right, inserts one of the new text with a step down, and keeps a common
-/// one with a step along a diagonal.
+/// Two texts as the sides of a grid. A path runs from the first corner to the last one: a step
+/// right deletes a line of the old text, a step down inserts a line of the new text, and a diagonal
+/// step keeps a common line.
 struct Grid<'a> {
     old: &'a [&'a [u8]],
     new: &'a [&'a [u8]],
 }
 
-/// How many lines of the old text the path of so many edits that comes furthest has passed on each
-/// diagonal that it can end on; `None` where no such path is within the grid.
+/// For a number of edits: the furthest position in the old text on each diagonal; `None` if no such
+/// path is within the grid.
 type Furthest = Vec<Option<usize>>;
 
 impl Grid<'_> {
@@ -67,18 +67,18 @@ impl Grid<'_> {
     }
 
     /// The line of the new text on the diagonal `at`, `old` lines down the old text. Diagonals are
-    /// two apart, from the one of insertions alone to the one of deletions alone.
+    /// two apart, from insertions only to deletions only.
     fn new_line(edits: usize, at: usize, old: usize) -> Option<usize> {
         (old + edits).checked_sub(2 * at)
     }
 
-    /// The diagonal on which the last corner lies, if so many edits lead there.
+    /// The diagonal with the last corner, if that many edits can reach it.
     fn last_corner(&self, edits: usize) -> Option<usize> {
         let twice = (self.old.len() + edits).checked_sub(self.new.len())?;
         (twice % 2 == 0 && twice / 2 <= edits).then_some(twice / 2)
     }
 
-    /// Where a path arrives on the diagonal `at` by its last edit, one more than led to `before`.
+    /// The position on the diagonal `at` after its last edit; `before` has one edit less.
     fn begin(&self, before: Option<&Furthest>, edits: usize, at: usize) -> Option<usize> {
         let Some(before) = before else { return Some(0) };
         let deleted = at.checked_sub(1).and_then(|at| before[at]);
@@ -89,7 +89,7 @@ impl Grid<'_> {
         deleted.max(inserted.filter(is_within))
     }
 
-    /// Where it comes from there along common lines.
+    /// The position after the common lines that follow `begin`.
     fn end(&self, edits: usize, at: usize, begin: usize) -> Option<usize> {
         let new = Grid::new_line(edits, at, begin)?;
         let pairs = self.old[begin..].iter().zip(&self.new[new..]);
@@ -118,7 +118,7 @@ impl Grid<'_> {
 mod tests {
     use super::*;
 
-    /// The length of a longest common subsequence, by the book.
+    /// The length of a longest common subsequence, by the textbook algorithm.
     fn common_max(old: &[&[u8]], new: &[&[u8]]) -> usize {
         let mut row = vec![0; new.len() + 1];
         for line in old {

@@ -1,4 +1,4 @@
-//! How a file is compressed that a report writes: the end of its name says so.
+//! The compression of output files, chosen by the file name.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,10 +7,10 @@ use flate2::{Compression, GzBuilder, write::GzEncoder};
 use zstd::DEFAULT_COMPRESSION_LEVEL as ZSTD_LEVEL;
 use zstd::{bulk::Compressor, stream::write::Encoder as ZstdEncoder};
 
-/// How bytes are written.
+/// A compression format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OutputCompression {
-    /// As they are.
+    /// Uncompressed.
     Plain,
     /// `.gz`.
     Gzip,
@@ -19,7 +19,7 @@ pub enum OutputCompression {
 }
 
 impl OutputCompression {
-    /// That which the name of `path` asks for.
+    /// The compression for the name of `path`.
     pub fn of_name(path: &Path) -> OutputCompression {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => OutputCompression::Gzip,
@@ -28,10 +28,10 @@ impl OutputCompression {
         }
     }
 
-    /// All of `bytes` at once; what several calls give may stand one after the other.
+    /// Compresses `bytes` at once. The results of several calls can be concatenated.
     ///
     /// # Errors
-    /// As the encoder has them.
+    /// If the encoder fails.
     pub fn encode(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             OutputCompression::Plain => Ok(bytes.to_vec()),
@@ -49,7 +49,7 @@ impl OutputCompression {
     }
 }
 
-/// Compresses what is written to it, as it comes.
+/// A writer that compresses.
 pub enum Encoder<W: Write> {
     /// See [`OutputCompression::Plain`].
     Plain(W),
@@ -63,7 +63,7 @@ impl<W: Write> Encoder<W> {
     /// Writes to `out`.
     ///
     /// # Errors
-    /// Where there is no memory for an encoder.
+    /// If there is not enough memory for an encoder.
     pub fn new(coding: OutputCompression, out: W) -> io::Result<Encoder<W>> {
         Ok(match coding {
             OutputCompression::Plain => Encoder::Plain(out),
@@ -78,10 +78,10 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Writes what is still held back, and gives up what was written to.
+    /// Writes the remaining bytes and returns the inner writer.
     ///
     /// # Errors
-    /// As that has them.
+    /// If writing fails.
     pub fn finish(self) -> io::Result<W> {
         match self {
             Encoder::Plain(out) => Ok(out),
@@ -118,7 +118,7 @@ mod tests {
     use crate::input::open::open;
     use crate::input::source::{Location, Source};
 
-    /// As our own reader of compressed files has it.
+    /// Decompresses with our own reader.
     fn decoded(bytes: &[u8]) -> Vec<u8> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();

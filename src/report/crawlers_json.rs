@@ -1,4 +1,4 @@
-//! The registry as JSON: the columns of its CSV file, and what follows from them.
+//! The registry as JSON: the columns of its CSV file, and values derived from them.
 //!
 //! Field names and words are a promise. `stated_policy` and `bound` are as in the reports;
 //! `ip_list_files` are the names under which `--ip-ranges` looks for the lists.
@@ -10,7 +10,7 @@ use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registr
 
 use super::escape::visible;
 
-/// All crawlers in the order in which they are tried, as one array.
+/// All crawlers in matching order, as one array.
 pub fn list_json(registry: &Registry) -> String {
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
     pretty(&crawlers.map(|(_, crawler)| wire(crawler)).collect())
@@ -21,7 +21,7 @@ pub fn crawler_json(crawler: &Crawler) -> String {
     pretty(&wire(crawler))
 }
 
-/// Who sends `user_agent`.
+/// The crawler that sends `user_agent`.
 pub fn identified_json(registry: &Registry, user_agent: &[u8]) -> String {
     let (known, crawler) = match registry.identify(user_agent) {
         Identified::Crawler(id) => ("yes", Some(wire(registry.crawler(id)))),

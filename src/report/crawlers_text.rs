@@ -1,4 +1,4 @@
-//! The registry for people.
+//! The registry as text.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::crawlers::{identify::Identified, ranges::file_name, registry::Registr
 use super::aligned::{cut, line, widths};
 use super::escape::visible;
 
-/// Widest cell of a list, in characters; the last column is never cut.
+/// The width of a list cell in characters; the last column is never cut.
 const CELL_CHARS_MAX: usize = 30;
 
-/// A column of a list: its name, and what it says of a crawler.
+/// A column of a list: its name, and its cell for a crawler.
 type ListColumn = (&'static str, fn(&Crawler) -> String);
 
 const COLUMNS: [ListColumn; 8] = [
@@ -25,7 +25,7 @@ const COLUMNS: [ListColumn; 8] = [
     ("documentation", |crawler| or_dash(&crawler.documentation_url)),
 ];
 
-/// All crawlers in the order in which they are tried, a line each.
+/// All crawlers in matching order, one per line.
 pub fn list_text(registry: &Registry) -> String {
     let mut rows = vec![COLUMNS.map(|(name, _)| name.to_owned())];
     let crawlers = registry.iter().filter(|(id, _)| *id != registry.generic());
@@ -34,7 +34,7 @@ pub fn list_text(registry: &Registry) -> String {
     rows.iter().map(|row| line(row, &widths, 0)).collect()
 }
 
-/// Everything that is known of one crawler.
+/// All properties of one crawler.
 pub fn crawler_text(crawler: &Crawler) -> String {
     let mut text = format!("{}\n", visible(crawler.name.as_bytes()));
     let mut line = |label: &str, value: &str| {
@@ -64,7 +64,7 @@ pub fn crawler_text(crawler: &Crawler) -> String {
     text
 }
 
-/// Who sends `user_agent`.
+/// The crawler that sends `user_agent`.
 pub fn identified_text(registry: &Registry, user_agent: &[u8]) -> String {
     match registry.identify(user_agent) {
         Identified::Crawler(id) => crawler_text(registry.crawler(id)),

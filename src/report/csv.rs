@@ -1,7 +1,7 @@
-//! CSV: a header in quotes, LF at the end of each line, other quotes where needed.
+//! CSV: a quoted header, lines that end with LF, and quotes in rows only if needed.
 //!
-//! A report has up to tens of thousands of rows, so that a cell is written straight to where it
-//! stands: all rows of a table share one buffer, and no cell has a place of its own on the heap.
+//! A report can have tens of thousands of rows. So cells are written directly to one buffer per
+//! table, without an allocation for each cell.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ use super::digest_text::{DIGEST_BYTES, digest_text};
 use super::escape::{csv_cell, push_in_quotes, push_quoted};
 use super::{columns::column::TableSchema, plain_text::is_plain_cell};
 
-/// Rows are handed on when there are so many bytes of them.
+/// The buffer is flushed when it has this many bytes.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes the rows of one table.
@@ -31,7 +31,7 @@ impl<W: Write> CsvTable<W> {
     /// Writes the header of `table`.
     ///
     /// # Errors
-    /// As `out` has them.
+    /// If `out` fails.
     pub fn with_header(out: W, table: &TableSchema) -> io::Result<CsvTable<W>> {
         let mut csv = CsvTable::without_header(out, table);
         csv.row(|row| {
@@ -42,15 +42,15 @@ impl<W: Write> CsvTable<W> {
         Ok(csv)
     }
 
-    /// For rows that are put behind a header later.
+    /// A table without a header, which is added later.
     pub fn without_header(out: W, table: &TableSchema) -> CsvTable<W> {
         CsvTable { out, row: Row::default(), columns: table.columns.len() }
     }
 
-    /// Writes one row, whose cells are those that `fill` adds.
+    /// Writes one row with the cells that `fill` adds.
     ///
     /// # Errors
-    /// As `out` has them.
+    /// If `out` fails.
     pub fn row(&mut self, fill: impl FnOnce(&mut Row)) -> io::Result<()> {
         fill(&mut self.row);
         assert_eq!(self.row.ends.len(), self.columns, "a row has a cell for each declared column");
@@ -61,7 +61,7 @@ impl<W: Write> CsvTable<W> {
     /// Writes a row for each of `rows`.
     ///
     /// # Errors
-    /// As `out` has them.
+    /// If `out` fails.
     pub fn rows<T>(
         &mut self,
         rows: impl IntoIterator<Item = T>,
@@ -70,10 +70,10 @@ impl<W: Write> CsvTable<W> {
         rows.into_iter().try_for_each(|of| self.row(|row| fill(row, of)))
     }
 
-    /// Writes what is buffered.
+    /// Flushes the buffer.
     ///
     /// # Errors
-    /// As `out` has them.
+    /// If `out` fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.hand_on()?;
         self.out.flush()?;
@@ -87,37 +87,37 @@ impl<W: Write> CsvTable<W> {
     }
 }
 
-/// The cells of a row, from left to right, behind the rows before it.
+/// The cells of the current row, appended to the rows before it.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     text: Vec<u8>,
-    /// Where the row begins.
+    /// The start of the row in the buffer.
     start: usize,
-    /// Where its cells end.
+    /// The ends of its cells.
     ends: Vec<usize>,
 }
 
 impl Row {
-    /// Forgets all cells.
+    /// Removes all cells.
     pub fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
         self.start = 0;
     }
 
-    /// What the cells of the row hold, as text.
+    /// The cells of the row, unescaped.
     pub fn cells(&self) -> Vec<String> {
         let starts = std::iter::once(self.start).chain(self.ends.iter().map(|end| end + 1));
         let cells = starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]);
         cells.map(without_quotes).collect()
     }
 
-    /// The row as it stands in the file, without the end of its line.
+    /// The row as written to the file, without the line end.
     pub fn written(&self) -> &str {
         std::str::from_utf8(&self.text[self.start..]).expect("cells are text")
     }
 
-    /// Bytes that strangers wrote.
+    /// Bytes from foreign input.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Row {
         self.cell(|text| {
             if is_plain_cell(bytes) {
@@ -128,12 +128,12 @@ impl Row {
         })
     }
 
-    /// Text that may hold what strangers wrote.
+    /// Text that may contain foreign input.
     pub fn text(&mut self, text: &str) -> &mut Row {
         self.bytes(text.as_bytes())
     }
 
-    /// One of our own words, which hold nothing but letters and `-` between them.
+    /// A built-in word, which has only letters and `-`.
     pub fn word(&mut self, word: &'static str) -> &mut Row {
         self.cell(|text| text.extend_from_slice(word.as_bytes()))
     }
@@ -146,7 +146,7 @@ impl Row {
         self
     }
 
-    /// What may be unknown: the cells that `write` adds, or so many empty ones.
+    /// The cells that `write` adds, or `cells` empty ones if the value is unknown.
     pub fn maybe<T>(
         &mut self,
         known: Option<T>,
@@ -159,12 +159,12 @@ impl Row {
         }
     }
 
-    /// Numbers that may be unknown: empty cells.
+    /// Numbers, or empty cells if they are unknown.
     pub fn maybe_counts<const N: usize>(&mut self, counts: Option<[u64; N]>) -> &mut Row {
         self.maybe(counts, N, Row::counts)
     }
 
-    /// Seconds with three decimals, or an empty cell.
+    /// Milliseconds as seconds with three decimals, or an empty cell.
     pub fn milliseconds(&mut self, milliseconds: Option<u64>) -> &mut Row {
         self.cell(|text| {
             if let Some(all) = milliseconds {
@@ -209,7 +209,7 @@ impl Row {
         self.maybe(span, 2, |row, Span { first, last }| row.time(first).time(last))
     }
 
-    /// `requests` to `bytes`, as some tables have them.
+    /// The columns `requests` to `bytes`.
     pub fn sums(&mut self, sums: &Sums) -> &mut Row {
         self.counts([sums.requests, sums.robots_txt_requests, sums.allowed, sums.violations])
             .counts([sums.grace, sums.unreachable, sums.unknown])
@@ -236,7 +236,7 @@ impl Row {
             .counts([prior_fetches.last_fetch_200, prior_fetches.last_fetch_304])
     }
 
-    /// `part / whole` with six decimals, or an empty cell where there is no whole.
+    /// `part / whole` with six decimals, or an empty cell if `whole` is 0.
     pub fn fraction(&mut self, part: u64, whole: u64) -> &mut Row {
         self.cell(|text| push_fraction(part, whole, text))
     }
@@ -246,7 +246,7 @@ impl Row {
         self.crawler_without_identity(crawler).word(identity.as_str())
     }
 
-    /// The same of a crawler whose cells are made already.
+    /// The cells of a crawler that were rendered before.
     pub fn known_crawler(
         &mut self,
         crawlers: &CrawlerCells<'_>,
@@ -275,7 +275,7 @@ impl Row {
         })
     }
 
-    /// So many empty cells.
+    /// This many empty cells.
     pub fn empty(&mut self, cells: usize) -> &mut Row {
         for _ in 0..cells {
             self.cell(|_| ());
@@ -290,7 +290,7 @@ impl Row {
             .word(crawler.stated_policy().as_str())
     }
 
-    /// The cells of `other`.
+    /// Appends the cells of `other`.
     fn append(&mut self, other: &Row) -> &mut Row {
         self.delimit();
         let start = self.text.len();
@@ -314,10 +314,10 @@ impl Row {
         }
     }
 
-    /// Ends the row, so that the cells to come are those of the next.
+    /// Ends the row; the next cells belong to the next row.
     fn end_line(&mut self) {
         if self.ends.len() == 1 && self.text.len() == self.start {
-            // Else it would be an empty line, which is no row.
+            // An empty line would not be read as a row.
             self.text.extend_from_slice(b"\"\"");
         }
         self.text.push(b'\n');
@@ -326,17 +326,17 @@ impl Row {
     }
 }
 
-/// The cells of crawlers, which stand in the rows of most tables.
+/// The rendered cells of crawlers, which are in the rows of most tables.
 #[derive(Debug)]
 pub struct CrawlerCells<'a> {
-    /// Whose crawlers they are.
+    /// The registry of the crawlers.
     pub registry: &'a Registry,
     /// By id: `crawler` to `stated_policy`.
     cells: Vec<Row>,
 }
 
 impl<'a> CrawlerCells<'a> {
-    /// Of all crawlers of `registry`.
+    /// The cells of all crawlers of `registry`.
     pub fn new(registry: &'a Registry) -> CrawlerCells<'a> {
         let cells = registry.iter().map(|(_, crawler)| {
             let mut row = Row::default();
@@ -347,7 +347,7 @@ impl<'a> CrawlerCells<'a> {
     }
 }
 
-/// Why robots.txt does not bind `crawler`; empty where it does.
+/// Why robots.txt does not bind `crawler`; empty if it does.
 pub fn not_bound_reason(crawler: &Crawler) -> &'static str {
     match crawler.obligation() {
         Obligation::Bound => "",
@@ -359,7 +359,7 @@ fn push_number(number: impl itoa::Integer, text: &mut Vec<u8>) {
     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// What a cell holds of which `written` is made.
+/// Undoes the quoting of the cell `written`.
 fn without_quotes(written: &[u8]) -> String {
     let written = String::from_utf8_lossy(written);
     match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -368,12 +368,12 @@ fn without_quotes(written: &[u8]) -> String {
     }
 }
 
-/// Six decimals, rounded half up in whole numbers: the same on every machine.
+/// Six decimals, rounded half up with integers, so that every machine gives the same digits.
 fn push_fraction(part: u64, whole: u64, text: &mut Vec<u8>) {
     if whole == 0 {
         return;
     }
-    // Nearly always there is room in 64 bits, in which division is a single instruction.
+    // The usual case fits in 64 bits, where a division is a single instruction.
     let millionths = match part.checked_mul(2_000_000) {
         Some(part) => u128::from((part / whole).div_ceil(2)),
         None => (u128::from(part) * 2_000_000 / u128::from(whole)).div_ceil(2),
@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(csv.finish().unwrap(), b"\"x\"\n\"a,\"\"b\"\"\"\n\"\"\n");
     }
 
-    /// Any bytes, in rows of two and of one, as another writer has them.
+    /// Random bytes in rows of one or two cells, compared with another CSV writer.
     #[test]
     fn every_cell_is_as_another_writer_has_it() {
         let texts: Vec<Vec<u8>> = (0..=u8::MAX)

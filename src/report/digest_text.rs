@@ -1,17 +1,17 @@
-//! Digests as text, without a place on the heap.
+//! Digests as text, without allocation.
 
 use crate::digest::Digest;
 
-/// What stands before the digits of a digest.
+/// The prefix of a digest.
 const SHA256: &[u8] = b"sha256:";
 
-/// Bytes of the text of a digest.
+/// The length of a digest as text, in bytes.
 pub const DIGEST_BYTES: usize = SHA256.len() + 64;
 
-/// Bytes of the text that names a snapshot: the beginning of its digest's.
+/// The length of a snapshot name in bytes. It is the beginning of its digest.
 pub const SNAPSHOT_BYTES: usize = SHA256.len() + 16;
 
-/// The two hexadecimal digits of each byte.
+/// Two hexadecimal digits for each byte.
 const HEX: [[u8; 2]; 256] = {
     let digits = b"0123456789abcdef";
     let mut pairs = [[0; 2]; 256];

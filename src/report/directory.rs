@@ -1,8 +1,8 @@
-//! A report directory that appears all at once, or not at all.
+//! Replaces a report directory in one step.
 //!
-//! Everything is written to a hidden directory beside the target, which is
-//! then exchanged with it. A run that fails or is killed leaves the previous
-//! report as it was; what it left beside it is cleared by the next run.
+//! The report is written to a hidden directory beside the target, which is then exchanged with it.
+//! If a run fails or is killed, the previous report stays unchanged. The next run removes what was
+//! left over.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use crate::staged::is_leftover;
 
 use super::files::{PAGE, RUN_JSON};
 
-/// A leftover without a lock is cleared when it is older than this.
+/// Leftovers without a lock are removed after this time.
 const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
 
-/// Held while the directory is being written; gone before it is exchanged.
+/// The lock file. It is held while the directory is written, and removed before the exchange.
 const LOCK: &str = ".lock";
 
 /// A report being written.
@@ -29,7 +29,7 @@ const LOCK: &str = ".lock";
 pub struct Staging {
     target: PathBuf,
     staged: PathBuf,
-    /// `None` once the report was exchanged or given up.
+    /// `None` after the report was exchanged or discarded.
     lock: Mutex<Option<File>>,
 }
 
@@ -37,8 +37,7 @@ impl Staging {
     /// Prepares to replace `target`, which need not exist.
     ///
     /// # Errors
-    /// Where `target` is something else than a report of ours or an empty
-    /// directory, or its parent cannot be written to.
+    /// If `target` is neither a report nor an empty directory, or its parent cannot be written to.
     pub fn open(target: &Path) -> Result<Staging> {
         let target = resolved(target)?;
         check_replaceable(&target)?;
@@ -58,31 +57,31 @@ impl Staging {
         Ok(Staging { target, staged, lock: Mutex::new(Some(lock)) })
     }
 
-    /// The name under which the report would hold `path`; `None` where it lies elsewhere.
+    /// The name of `path` within the report; `None` if it is outside.
     pub fn name_within<'a>(&self, path: &'a Path) -> Option<&'a OsStr> {
         let parent = std::path::absolute(path).ok()?.parent()?.to_owned();
         let parent = fs::canonicalize(&parent).unwrap_or(parent);
         (parent == self.target).then(|| path.file_name()).flatten()
     }
 
-    /// Where the file `name` of the report is written before the report is put in its place.
+    /// The path of the report file `name` before the exchange.
     pub fn staged(&self, name: &OsStr) -> PathBuf {
         self.staged.join(name)
     }
 
-    /// A file of the report, to be written to.
+    /// Creates a file of the report.
     ///
     /// # Errors
-    /// Where it cannot be created.
+    /// If it cannot be created.
     pub fn create(&self, name: &str) -> Result<File> {
         let path = self.staged.join(name);
         File::create(&path).map_err(|err| Error::io("cannot write", &path, err))
     }
 
-    /// Puts the report in its place.
+    /// Puts the report in place.
     ///
     /// # Errors
-    /// Where that is refused; the previous report is then as it was.
+    /// If that fails; the previous report is then unchanged.
     pub fn commit(&self) -> Result<()> {
         let mut lock = lock(&self.lock);
         if lock.is_none() {
@@ -97,12 +96,12 @@ impl Staging {
         Ok(())
     }
 
-    /// Gives the report up, unless it is in its place already; gives whether it was not.
-    /// Waits for a `commit` under way.
+    /// Discards the report unless it is already in place. Returns whether it was discarded. Waits
+    /// for a `commit` in progress.
     pub fn discard(&self) -> bool {
         let is_open = lock(&self.lock).take().is_some();
         if is_open {
-            // What cannot be removed now is cleared by the next run.
+            // The next run removes what cannot be removed now.
             let _ = fs::remove_dir_all(&self.staged);
         }
         is_open
@@ -115,16 +114,16 @@ impl Drop for Staging {
     }
 }
 
-/// Removes the report that stands at `directory`.
+/// Removes the report at `directory`.
 ///
 /// # Errors
-/// Where something stands there that is not ours, which is then left as it is.
+/// If it is not a botaudit report; nothing is removed then.
 pub fn remove_report(directory: &Path) -> Result<()> {
     check_replaceable(directory)?;
     fs::remove_dir_all(directory).map_err(|err| Error::io("cannot remove", directory, err))
 }
 
-/// Symbolic links resolved, so that what is exchanged stands on one file system.
+/// Resolves symbolic links, so that both directories are on one file system.
 fn resolved(target: &Path) -> Result<PathBuf> {
     let cannot_write = |err| Error::io("cannot write -o", target, err);
     let absolute = match fs::canonicalize(target) {
@@ -140,17 +139,17 @@ fn nameless(target: &Path) -> Error {
     Error::invalid_file(target, "cannot be a report directory; use -o with a name")
 }
 
-/// What `run.json` must say for its directory to be replaced.
+/// The fields of `run.json` that identify a report.
 #[derive(Deserialize)]
 struct RunFile {
     program: String,
     files: Vec<String>,
 }
 
-/// That nothing stands at `target` but a report of ours, or an empty directory.
+/// Checks that `target` does not exist, is an empty directory, or is a botaudit report.
 ///
 /// # Errors
-/// Where something else does, or it cannot be looked at.
+/// If it is anything else or cannot be read.
 pub fn check_replaceable(target: &Path) -> Result<()> {
     let entries = match fs::read_dir(target) {
         Ok(entries) => entries,
@@ -191,7 +190,7 @@ fn staging_prefix(target: &Path) -> OsString {
     [OsStr::new("."), name, OsStr::new(".botaudit-")].into_iter().collect()
 }
 
-/// Removes what killed runs left beside `target`. A run that still lives holds its lock.
+/// Removes what killed runs left beside `target`. A running process holds its lock.
 fn clear_leftovers(target: &Path, prefix: &OsString) {
     let entries = target.parent().and_then(|parent| fs::read_dir(parent).ok());
     let prefix = prefix.as_encoded_bytes();
@@ -216,8 +215,8 @@ fn is_abandoned(staged: &Path) -> bool {
     }
 }
 
-/// Waits until all files of `directory` have reached the disk: for all at once, as each wait alone
-/// takes as long as one for all.
+/// Waits until all files of `directory` are on disk. The waits run in parallel, because a single
+/// one takes as long as all together.
 fn sync(directory: &Path) -> io::Result<()> {
     let entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
     thread::scope(|scope| {
@@ -231,13 +230,13 @@ fn sync(directory: &Path) -> io::Result<()> {
     })
 }
 
-/// Puts `staged` in the place of `target` and removes what was there.
+/// Puts `staged` in the place of `target` and removes the old directory.
 fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
     if !target.exists() {
         return fs::rename(staged, target);
     }
     if exchange_at_once(staged, target).is_ok() {
-        // The new report stands; the old one is removed by the next run if not by this.
+        // The new report is in place; the next run removes the old one if this one cannot.
         let _ = fs::remove_dir_all(staged);
         return Ok(());
     }

@@ -1,9 +1,8 @@
-//! Strangers' bytes as text that a CSV file, a spreadsheet and a terminal can hold.
+//! Foreign bytes as text that is safe in CSV files, spreadsheets and terminals.
 //!
-//! Bytes that are not UTF-8, control characters and marks that turn the
-//! direction of text become `\xHH`, byte by byte; a backslash that would read
-//! as the start of such a mark becomes `\x5C`. A cell that a spreadsheet would
-//! run as a formula gets a `'` in front, and so does one that begins with `'`.
+//! Bytes that are not UTF-8, control characters and bidirectional marks become `\xHH`, byte by
+//! byte. A backslash that would look like such an escape becomes `\x5C`. A cell that a spreadsheet
+//! would run as a formula gets a `'` in front, and so does a cell that begins with `'`.
 //!
 //! To undo: drop one leading `'`, then replace each `\xHH` by its byte.
 
@@ -17,7 +16,7 @@ pub fn csv_cell(bytes: &[u8]) -> String {
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
-/// `cell`, as [`csv_cell`] gives it, in quotes where it could not be told from its neighbours.
+/// `cell`, as [`csv_cell`] gives it, quoted if its content requires it.
 pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
     let is_quoted = cell.contains([delimiter, '"', '\r', '\n']);
     match is_quoted {
@@ -26,13 +25,13 @@ pub fn push_quoted(cell: &str, delimiter: char, out: &mut Vec<u8>) {
     }
 }
 
-/// `cell` in quotes, as all cells of a header are: a reader that detects the format by the first
-/// rows then knows quotes.
+/// `cell` in quotes. All cells of a header are quoted, so that readers that detect the format from
+/// the first rows recognise quotes.
 pub fn push_in_quotes(cell: &str, out: &mut Vec<u8>) {
     out.extend([b"\"", cell.replace('"', "\"\"").as_bytes(), b"\""].concat());
 }
 
-/// `bytes` with everything that is not plainly visible text as `\xHH`.
+/// `bytes` with everything that is not visible text as `\xHH`.
 pub fn visible(bytes: &[u8]) -> String {
     if let Some(plain) = plain(bytes) {
         return plain.to_owned();
@@ -45,14 +44,14 @@ pub fn visible(bytes: &[u8]) -> String {
     text
 }
 
-/// What nearly all bytes are: printable ASCII without a backslash, which stays as it is.
+/// The common case: printable ASCII without a backslash, which stays unchanged.
 fn plain(bytes: &[u8]) -> Option<&str> {
     let is_other = |byte: u8| (byte.wrapping_sub(b' ') > b'~' - b' ') | (byte == b'\\');
     if bytes::any(bytes, is_other) { None } else { std::str::from_utf8(bytes).ok() }
 }
 
-/// The text of a cell as people read it, without the mark that disarms a formula. Written by us
-/// nothing in it is hidden any more; whatever a changed file hides is spelled out all the same.
+/// The text of a cell for people, without the `'` that disarms a formula. Cells that we wrote hold
+/// nothing hidden; hidden characters in a changed file are escaped.
 pub fn shown(cell: &str) -> String {
     let text = cell.strip_prefix('\'').unwrap_or(cell);
     if let Some(plain) = plain(text.as_bytes()) {
@@ -63,7 +62,8 @@ pub fn shown(cell: &str) -> String {
     shown
 }
 
-/// `text` with its hidden characters as `\xHH`, and those at whose place `is_escaped` holds of the rest.
+/// Appends `text` with hidden characters as `\xHH`, and every character for which `is_escaped`
+/// holds for the rest of the text.
 fn push_visible(text: &str, is_escaped: impl Fn(&str) -> bool, out: &mut String) {
     for (at, character) in text.char_indices() {
         if is_hidden(character) || is_escaped(&text[at..]) {
@@ -74,14 +74,15 @@ fn push_visible(text: &str, is_escaped: impl Fn(&str) -> bool, out: &mut String)
     }
 }
 
-/// What spreadsheets take for the beginning of a formula, and our own mark. A lone `-` is none.
+/// Whether spreadsheets read it as a formula, or it begins with our own mark. A lone `-` is not a
+/// formula.
 fn is_formula(text: &str) -> bool {
     let first = text.chars().next();
     text != "-"
         && first.is_some_and(|first| "=+-@'\u{ff1d}\u{ff0b}\u{ff0d}\u{ff20}".contains(first))
 }
 
-/// Control characters, and the marks by which text hides, breaks or turns round.
+/// Control characters, and characters that hide, break or reverse text.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -103,7 +104,7 @@ fn escape(bytes: &[u8], text: &mut String) {
 mod tests {
     use super::*;
 
-    /// The bytes of which [`csv_cell`] made `cell`.
+    /// Undoes [`csv_cell`].
     fn bytes_of(cell: &str) -> Vec<u8> {
         let text = cell.strip_prefix('\'').unwrap_or(cell).as_bytes();
         let mut bytes = Vec::with_capacity(text.len());

@@ -4,13 +4,13 @@ use crate::audit::{model::ReportModel, tally::file::TALLY};
 
 use super::tables::tables_of;
 
-/// The page.
+/// The HTML page.
 pub const PAGE: &str = "report.html";
 
-/// The file that makes a directory a report of ours.
+/// The file that identifies a directory as a report.
 pub const RUN_JSON: &str = "run.json";
 
-/// The files of a report besides `run.json`. `evidence` is the name of the evidence, where it stands
+/// The files of a report besides `run.json`. `evidence` is the name of the evidence file, if it is
 /// in the report.
 pub fn files_of<'a>(
     audit: &ReportModel,

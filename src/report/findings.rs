@@ -1,4 +1,4 @@
-//! What lint found, as text for people, as JSON, and as GitHub workflow commands.
+//! Lint findings as text, as JSON, and as GitHub workflow commands.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::lint::diagnostic::{Diagnostic, Diagnostics};
 
 use super::escape::visible;
 
-/// Remarks of one code that the text shows of a file; the others are counted.
+/// The most findings of one code that the text shows for a file; the others are counted.
 fn shown_max(severity: Severity) -> usize {
     match severity {
         Severity::Error | Severity::Warning => 20,
@@ -15,7 +15,7 @@ fn shown_max(severity: Severity) -> usize {
     }
 }
 
-/// The remarks on one file as text: a line each, its advice below, and a summary.
+/// The findings of one file as text: a line each, its advice below, and a summary.
 pub fn findings_text(path: &str, remarks: &Diagnostics) -> String {
     let path = visible(path.as_bytes());
     let mut shown = [0; LINTS.len()];
@@ -44,7 +44,7 @@ pub fn findings_text(path: &str, remarks: &Diagnostics) -> String {
     text + &format!("{path}: {}\n", summary(remarks))
 }
 
-/// "1 error, 2 warnings, 3 infos", or that there is nothing.
+/// "1 error, 2 warnings, 3 infos", or that there are no findings.
 fn summary(remarks: &Diagnostics) -> String {
     let counted = |severity: Severity| {
         let count = remarks.count_of(severity);
@@ -55,7 +55,8 @@ fn summary(remarks: &Diagnostics) -> String {
     if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
 }
 
-/// The remarks on one file as workflow commands of GitHub Actions, which shows them at their lines.
+/// The findings of one file as workflow commands of GitHub Actions, which shows them at their
+/// lines.
 pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
     let command = |remark: &Diagnostic| {
         let lint = remark.code.lint();
@@ -73,17 +74,17 @@ pub fn findings_github(path: &str, remarks: &Diagnostics) -> String {
     remarks.kept().iter().map(command).collect()
 }
 
-/// The text of a command, escaped as GitHub asks.
+/// The text of a command, with GitHub's escapes.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property of a command, escaped as GitHub asks.
+/// The value of a property of a command, with GitHub's escapes.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// The remarks on all files as one JSON document: an array, a file each.
+/// The findings of all files as one JSON array with one object per file.
 pub fn findings_json(files: &[(String, Diagnostics)]) -> String {
     let files: Value = files.iter().map(|(path, remarks)| wire(path, remarks)).collect();
     format!("{files:#}\n")
@@ -105,13 +106,13 @@ fn wire(path: &str, remarks: &Diagnostics) -> Value {
         "errors": remarks.count_of(Severity::Error),
         "warnings": remarks.count_of(Severity::Warning),
         "infos": remarks.count_of(Severity::Info),
-        // Remarks that were counted, but are too many to list.
+        // Findings that were counted but not kept.
         "omitted": total - remarks.kept().len(),
         "findings": remarks.kept().iter().map(wire_remark).collect::<Vec<_>>(),
     })
 }
 
-/// All that lint can find: a line each, with its severity.
+/// All lints, one per line, with their severities.
 pub fn lints_text() -> String {
     let line = |lint: &Lint| {
         let first = lint.meaning.split_inclusive(". ").next().unwrap_or(lint.meaning).trim_end();
@@ -120,7 +121,7 @@ pub fn lints_text() -> String {
     LINTS.iter().map(line).collect()
 }
 
-/// All that is to be said of one lint.
+/// The explanation of one lint.
 pub fn lint_text(lint: &Lint) -> String {
     format!("{} ({})\n\n{}\n", lint.name, lint.severity.as_str(), lint.meaning)
 }

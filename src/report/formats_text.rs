@@ -1,4 +1,4 @@
-//! The formats, and what was found out about a log's, for people.
+//! The log formats, and the detected format of a log, as text.
 
 use crate::audit::probe::Probe;
 use crate::logs::{json::proposal::proposal, registry::ENTRIES};
@@ -6,13 +6,13 @@ use crate::logs::{json::proposal::proposal, registry::ENTRIES};
 use super::privacy::{Addresses, Privacy, Queries};
 use super::{aligned::cut, escape::visible};
 
-/// Characters that are shown of a line that is no record.
+/// The most characters shown of an unparsed line.
 const LINE_CHARS_MAX: usize = 200;
 
-/// Clients' addresses are of no use for telling a format, and such text is handed on.
+/// Client addresses do not help to recognise a format, and users share this text.
 const PRIVACY: Privacy = Privacy { addresses: Addresses::Mask, queries: Queries::Keep };
 
-/// All formats: what writes them, a sample, what they cannot tell.
+/// All formats: their writers, samples and limitations.
 pub fn formats_text() -> String {
     let mut text = String::new();
     for entry in ENTRIES {
@@ -31,7 +31,7 @@ pub fn formats_text() -> String {
     text
 }
 
-/// What was found out about the log called `name`.
+/// The result of examining the log `name`.
 pub fn examined_text(name: &str, examined: &Probe) -> String {
     let Probe { detection, lines, records, .. } = examined;
     let rejected = examined.rejected_lines();

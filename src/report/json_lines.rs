@@ -1,7 +1,7 @@
-//! The tables of a report as JSON: an object for each row, in lines or in one document.
+//! The tables of a report as JSON: one object per row, in lines or in one document.
 //!
-//! Numbers are numbers, an empty cell is `null`, and text is as people read
-//! it: hidden bytes as `\xHH`, without the mark that disarms formulas.
+//! Numbers are JSON numbers, an empty cell is `null`, and text is as people read it: hidden bytes
+//! as `\xHH`, without the `'` that disarms formulas.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::{escape::shown, tables::WriteTable, tables::tables_of};
 /// Writes the rows of `tables` of `audit`.
 ///
 /// # Errors
-/// Where `out` fails.
+/// If `out` fails.
 pub fn json_lines(audit: &ReportModel, tables: &[&TableSchema], out: &mut dyn Write) -> Result<()> {
     let crawlers = CrawlerCells::new(&audit.registry);
     let asked = tables_of(audit).filter(|(table, _)| is_among(table, tables));
@@ -29,11 +29,11 @@ pub fn json_lines(audit: &ReportModel, tables: &[&TableSchema], out: &mut dyn Wr
     written.and_then(|()| out.flush()).map_err(cannot_print)
 }
 
-/// Writes the fields of `run`, which is the text of `run.json`, and all tables of `audit` as one
-/// object.
+/// Writes one object: the fields of `run`, which is the text of `run.json`, and all tables of
+/// `audit`.
 ///
 /// # Errors
-/// Where `out` fails.
+/// If `out` fails.
 pub fn json_document(audit: &ReportModel, run: &[u8], out: &mut dyn Write) -> Result<()> {
     write_document(audit, run, out).map_err(cannot_print)
 }
@@ -60,7 +60,7 @@ fn cannot_print(err: io::Error) -> Error {
     Error::io("cannot write to", Path::new("standard output"), err)
 }
 
-/// Gives `take` the fields of each row of `table`.
+/// Calls `take` with the fields of each row of `table`.
 fn objects(
     audit: &ReportModel,
     crawlers: &CrawlerCells<'_>,
@@ -78,7 +78,7 @@ fn is_among(table: &TableSchema, tables: &[&TableSchema]) -> bool {
     tables.iter().any(|asked| asked.file == table.file)
 }
 
-/// The name of a table, as in the objects.
+/// The name of a table in JSON.
 pub fn name(table: &TableSchema) -> &'static str {
     table.file.trim_end_matches(".csv")
 }
@@ -99,7 +99,7 @@ fn value(table: &TableSchema, column: &str, cell: &str) -> String {
     }
 }
 
-/// Whether cells of that unit are decimal numbers, as [`super::csv::Row`] writes them.
+/// Whether cells with that unit are decimal numbers, as [`super::csv::Row`] writes them.
 fn is_numeric(unit: &str) -> bool {
     const UNITS: [&str; 6] =
         ["count", "bytes", "minutes", "seconds", "0 to 23", "line number from 1"];
@@ -130,7 +130,7 @@ mod tests {
         check("requests", "NaN", "\"NaN\"");
     }
 
-    /// A unit that is new is to be named here or above.
+    /// A new unit must be added to this test or to the one above.
     #[test]
     fn every_unit_is_known_to_be_of_numbers_or_of_text() {
         let texts = [

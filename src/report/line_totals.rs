@@ -1,4 +1,4 @@
-//! What became of the lines of inputs.
+//! The line counts of all inputs together.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::audit::input_tally::Input;
 
-/// `lines = crawler + other + rejected + skipped`, as `run.json` has them.
+/// `lines = crawler + other + rejected + skipped`, as in `run.json`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LineTotals {
     pub lines: u64,
@@ -19,7 +19,7 @@ pub struct LineTotals {
 }
 
 impl LineTotals {
-    /// Of all lines of `inputs`.
+    /// The sums over `inputs`.
     pub fn of(inputs: &[Input]) -> LineTotals {
         let mut totals = LineTotals::default();
         for input in inputs {

@@ -1,4 +1,4 @@
-//! Tables and pages out of finished results.
+//! Prints results: tables, pages and summaries.
 
 pub mod age;
 mod aligned;

@@ -1,4 +1,4 @@
-//! A night on one page, fit for a mail.
+//! The summary of a night as plain text for a mail.
 
 use crate::audit::sums::Sums;
 use crate::time::Day;
@@ -6,38 +6,38 @@ use crate::time::Day;
 use super::{escape::visible, nights::EventRow};
 use crate::numbers::{counted, grouped, percent};
 
-/// How each page begins, by which a page of ours is recognised.
+/// The start of each summary, by which botaudit recognises its own files.
 pub const HEADLINE_START: &str = "botaudit: ";
 
-/// Crawlers that are named of each site.
+/// The most crawlers named for each site.
 const CRAWLERS_MAX: usize = 5;
 
-/// Lines that are told of each site besides.
+/// The most notices printed for each site.
 const NOTICES_MAX: usize = 8;
 
-/// News that are told.
+/// The most events printed.
 const EVENTS_MAX: usize = 20;
 
-/// What came of one site.
+/// The result of one site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteNight {
     /// Its name.
     pub site: String,
-    /// The day that the report is of.
+    /// The day of the report.
     pub day: Option<Day>,
-    /// Where the report stands.
+    /// The path of the report.
     pub report: String,
-    /// Of all crawlers that are not spoofed; `None` where it could not be audited.
+    /// The sums of all crawlers that are not spoofed; `None` if the site could not be audited.
     pub sums: Option<Sums>,
-    /// Whether nothing could be judged, though there was something to judge.
+    /// Whether nothing could be judged although there were requests.
     pub nothing_judged: bool,
-    /// Name, violations and judged requests of those that broke rules, and are not spoofed.
+    /// Name, violations and judged requests of the crawlers with violations that are not spoofed.
     pub violators: Vec<(String, u64, u64)>,
-    /// Thresholds that were met, damage and mistakes, a line each.
+    /// Exceeded thresholds, damage and mistakes, one line each.
     pub notices: Vec<String>,
 }
 
-/// The page; `events` are those of the days that the reports are of.
+/// The summary; `events` are those of the reported days.
 pub fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
     let mut text = headline(sites, events);
     for night in sites {
@@ -55,7 +55,7 @@ pub fn night_text(sites: &[SiteNight], events: &[EventRow]) -> String {
     text
 }
 
-/// Fit for the subject of a mail.
+/// One line, usable as the subject of a mail.
 fn headline(sites: &[SiteNight], events: &[EventRow]) -> String {
     let judged: Vec<Sums> =
         sites.iter().filter(|night| !night.nothing_judged).filter_map(|night| night.sums).collect();

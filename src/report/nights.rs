@@ -1,4 +1,4 @@
-//! `trend.csv` and `events.csv`: what stands beside the reports of all days.
+//! `trend.csv` and `events.csv`: the tables over all days.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::time::Day;
 use super::columns::tables::{EVENTS, TREND};
 use super::csv::CsvTable;
 
-/// What one crawler did on one day at one site.
+/// The requests of one crawler on one day at one site.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TrendRow<'a> {
     /// The site.
@@ -18,37 +18,37 @@ pub struct TrendRow<'a> {
     pub day: Day,
     /// The crawler's name.
     pub crawler: &'a str,
-    /// The word for its identity.
+    /// The name of its identity.
     pub identity: &'a str,
-    /// At all origins.
+    /// The sums over all origins.
     pub sums: Sums,
 }
 
-/// Something that was new on a day.
+/// An event of a day.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EventRow {
     /// The site.
     pub site: String,
     /// The day.
     pub day: Day,
-    /// What kind of thing it is.
+    /// The kind of event.
     pub kind: &'static str,
-    /// Name and identity of the crawler that it is about.
+    /// Name and identity of the crawler, if the event concerns one.
     pub crawler: Option<(String, String)>,
-    /// The robots.txt that it is about; else empty.
+    /// The robots.txt, if the event concerns one; otherwise empty.
     pub source: String,
-    /// How it was.
+    /// The old value.
     pub before: String,
-    /// How it is.
+    /// The new value.
     pub now: String,
-    /// The same in a sentence.
+    /// The event as a sentence.
     pub message: String,
 }
 
-/// The text of `trend.csv`; `registry_of` has the crawlers of each site.
+/// The text of `trend.csv`; `registry_of` returns the crawlers of a site.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// If it cannot be written.
 pub fn trend_csv<'a>(
     rows: &[TrendRow<'_>],
     registry_of: impl Fn(&str) -> Option<&'a Registry>,
@@ -72,7 +72,7 @@ pub fn trend_csv<'a>(
 /// The text of `events.csv`.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// If it cannot be written.
 pub fn events_csv(rows: &[EventRow]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut csv = CsvTable::with_header(&mut text, &EVENTS)?;

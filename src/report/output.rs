@@ -1,4 +1,4 @@
-//! A file that appears whole or not at all, compressed as its name asks for.
+//! Writes a file in one step, compressed by its name.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -9,8 +9,8 @@ use crate::staged::StagedFile;
 
 use super::compression::{Encoder, OutputCompression};
 
-/// A file on its way to its name, compressed as that asks for. Dropped before
-/// [`OutputFile::commit`] it is gone, and what stood under the name is as it was.
+/// A file that gets its name only with [`OutputFile::commit`]. If it is dropped before, it is
+/// removed, and an existing file stays unchanged.
 pub struct OutputFile {
     path: PathBuf,
     hidden: Option<PathBuf>,
@@ -21,7 +21,7 @@ impl OutputFile {
     /// Prepares to write `path`.
     ///
     /// # Errors
-    /// Where its directory cannot be written to, or it is a directory itself.
+    /// If its directory cannot be written to, or it is a directory.
     pub fn create(path: &Path) -> Result<OutputFile> {
         if path.file_name().is_none() || path.is_dir() {
             return Err(Error::invalid_file(path, "is not a file name; write -o verdicts.csv"));
@@ -33,7 +33,7 @@ impl OutputFile {
     /// Prepares to write to `stream`, which messages call `name`.
     ///
     /// # Errors
-    /// Where there is no memory to compress with.
+    /// If there is not enough memory for compression.
     pub fn stream(name: &Path, stream: File) -> Result<OutputFile> {
         OutputFile::to(name, StagedFile::stream(stream))
     }
@@ -45,8 +45,8 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_owned(), hidden, encoder })
     }
 
-    /// The name under which it is written, to be removed if the run is stopped. None where it is
-    /// a pipe or a device, which is written to as it stands.
+    /// The path of the hidden file, to be removed if the run is stopped. `None` for a pipe or a
+    /// device, which is written directly.
     pub fn hidden(&self) -> Option<&Path> {
         self.hidden.as_deref()
     }
@@ -54,7 +54,7 @@ impl OutputFile {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// Where the disk is full, or the place refused.
+    /// If the disk is full or the file cannot be renamed.
     pub fn commit(self) -> Result<()> {
         self.encoder
             .finish()

@@ -1,8 +1,8 @@
-//! What a run may write to, checked before anything is read: an output is no input, and what
-//! stands there is botaudit's own or new.
+//! Checks all outputs before anything is read: an output must not be an input, and an existing file
+//! must have been written by botaudit.
 //!
 //! A shell that expands `--evidence access.log*` makes the live log the value of the flag. So a
-//! file is replaced only where its content shows that botaudit wrote it.
+//! file is replaced only if its content shows that botaudit wrote it.
 
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, fs, io, sync::Arc};
@@ -22,39 +22,39 @@ use super::columns::tables::{EVENTS, REQUESTS_EVIDENCE, TREND};
 use super::verdicts::COLUMNS;
 use super::{classified::summary_header, directory::check_replaceable, night_text::HEADLINE_START};
 
-/// Decompressed bytes of an existing file that are looked at.
+/// The most decompressed bytes of an existing file that are read.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 
-/// What is written to a file, and how one is recognised that an earlier run wrote.
+/// The content of an output file, and how an existing one is recognised.
 #[derive(Clone, Copy, Debug)]
 pub enum OutputContent<'a> {
-    /// The violating requests, by their header.
+    /// The evidence, recognised by its header.
     Evidence,
-    /// What `classify` writes: by the columns after those of the input, or by these columns and a
-    /// verdict in the first row.
+    /// The verdicts of `classify`, recognised by the columns after those of the input, or by these
+    /// columns and a verdict in the first row.
     Verdicts(Option<&'a [String]>),
-    /// A tally, by its first line.
+    /// A tally, recognised by its first line.
     Tally,
-    /// What a first pass found, by its first line.
+    /// The result of a first pass, recognised by its first line.
     Collected,
-    /// The night as plain text, by its first word.
+    /// The night summary, recognised by its first word.
     Night,
-    /// `trend.csv`, by its header.
+    /// `trend.csv`, recognised by its header.
     Trend,
-    /// `events.csv`, by its header.
+    /// `events.csv`, recognised by its header.
     Events,
-    /// A manual page, by its title.
+    /// A manual page, recognised by its title.
     Manual,
-    /// A file that only the caller can recognise, and did not.
+    /// A file that the caller did not recognise.
     Foreign,
 }
 
 /// Whether files that botaudit did not write may be replaced.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Overwrite {
-    /// They may not.
+    /// No.
     Own,
-    /// They may, as the user wants it (`--force`).
+    /// Yes (`--force`).
     Any,
 }
 
@@ -65,33 +65,33 @@ pub struct Outputs {
     uses: HashMap<Identity, Use>,
 }
 
-/// What a file is already used for.
+/// The existing use of a file.
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Input(&'static str),
     Output(&'static str),
 }
 
-/// By what two paths are known to lead to the same file.
+/// The key by which two paths to the same file are recognised.
 #[derive(Debug, Eq, Hash, PartialEq)]
 enum Identity {
     /// Device and inode.
     #[cfg(unix)]
     Node(u64, u64),
-    /// The path without links; of a file that does not exist yet, too.
+    /// The path with links resolved, also of a file that does not exist yet.
     Path(PathBuf),
     Stdout,
 }
 
 impl Outputs {
-    /// Without inputs so far.
+    /// No inputs and outputs yet.
     pub fn new(overwrite: Overwrite) -> Outputs {
         Outputs { overwrite, uses: HashMap::new() }
     }
 
-    /// The run reads `path`, which is what `role` names: `--robots`.
+    /// Adds the input `path`, which was named by `role`, such as `--robots`.
     pub fn reads(&mut self, role: &'static str, path: &Path) {
-        // Whoever reads a pipe or a device keeps nobody from writing to one.
+        // Reading a pipe or a device does not prevent writing to one.
         if !is_special(path)
             && let Some(identity) = identity(path)
         {
@@ -99,7 +99,7 @@ impl Outputs {
         }
     }
 
-    /// The run reads all of `sources`.
+    /// Adds all of `sources` as inputs.
     pub fn reads_sources(&mut self, role: &'static str, sources: &[Source]) {
         for source in sources {
             if let Location::File(path) = &source.location {
@@ -108,7 +108,7 @@ impl Outputs {
         }
     }
 
-    /// The run reads all robots.txt files that `path` names: a file, an archive, or a directory.
+    /// Adds all robots.txt files that `path` names as inputs: a file, an archive, or a directory.
     pub fn reads_robots(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         if path.is_dir()
@@ -118,7 +118,7 @@ impl Outputs {
         }
     }
 
-    /// The run reads files that stand directly in the directory `path`.
+    /// Adds the files directly in the directory `path` as inputs.
     pub fn reads_files_of(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
@@ -126,10 +126,10 @@ impl Outputs {
         }
     }
 
-    /// The file `path`, of which `flag` says what it `is` for, may be written to.
+    /// Adds the output file `path` of `flag` with the content `is`.
     ///
     /// # Errors
-    /// Where it is an input or another output, or something stands there that is not ours.
+    /// If it is an input or another output, or an existing file that botaudit did not write.
     pub fn file(&mut self, flag: &'static str, path: &Path, is: OutputContent<'_>) -> Result<()> {
         if is_stdout(path) {
             return self.claim(flag, path, Identity::Stdout);
@@ -149,11 +149,10 @@ impl Outputs {
         Err(Error::invalid_file(path, why))
     }
 
-    /// The same of a file that is read before it is written to, so that whoever reads it refuses
-    /// what is not ours.
+    /// Adds an output file that is also read. Its reader refuses a foreign file.
     ///
     /// # Errors
-    /// Where it is an input or another output.
+    /// If it is an input or another output.
     pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         if is_stdout(path) {
             let why =
@@ -172,10 +171,10 @@ impl Outputs {
         Ok(())
     }
 
-    /// The report directory `path` may be written to.
+    /// Adds the report directory `path`.
     ///
     /// # Errors
-    /// Where it is an input or holds one, or something stands there that is no report of ours.
+    /// If it is an input or contains one, or exists and is not a report.
     pub fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         check_directory_name(flag, path)?;
         self.updated(flag, path)?;
@@ -201,10 +200,10 @@ impl Outputs {
     }
 }
 
-/// That the directory `path`, which `flag` names, is not to be standard output.
+/// Checks that the directory `path` of `flag` is not `-` for standard output.
 ///
 /// # Errors
-/// Where it is.
+/// If it is.
 pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
     match is_stdout(path) {
         true => Err(Error::usage(format!(
@@ -233,12 +232,12 @@ fn identity(path: &Path) -> Option<Identity> {
     Some(Identity::Path(parent.join(absolute.file_name()?)))
 }
 
-/// Whether nothing is lost where `path` is replaced by `content`.
+/// Whether `path` can be replaced by `content` without losing a foreign file.
 fn is_replaceable(path: &Path, content: OutputContent<'_>) -> Result<bool> {
     match fs::metadata(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(err) => return Err(Error::io("cannot read", path, err)),
-        // A pipe or a device is written to as it stands; a directory is refused by whoever opens it.
+        // A pipe or a device is written directly; opening a directory fails later.
         Ok(data) if !data.is_file() || data.len() == 0 => return Ok(true),
         Ok(_) => {}
     }
@@ -285,12 +284,12 @@ fn has_header(head: &[u8], table: &TableSchema) -> bool {
     unquoted(first_line(head)) == names.join(",").as_bytes()
 }
 
-/// A header without quotes, which earlier versions did not write.
+/// A header without quotes, as earlier versions wrote it.
 fn unquoted(header: &[u8]) -> Vec<u8> {
     header.iter().copied().filter(|&byte| byte != b'"').collect()
 }
 
-/// Whether these are verdicts as CSV or TSV.
+/// Whether `head` has verdicts as CSV or TSV.
 fn is_table(head: &[u8], delimiter: u8, columns: Option<&[String]>) -> bool {
     let mut reader = csv::ReaderBuilder::new();
     let reader = reader.delimiter(delimiter).flexible(true).has_headers(false).from_reader(head);
@@ -310,7 +309,7 @@ fn is_table(head: &[u8], delimiter: u8, columns: Option<&[String]>) -> bool {
     is_wide || (is_asked && (0..header.len()).any(is_verdict))
 }
 
-/// Whether these are verdicts as JSON Lines.
+/// Whether `head` has verdicts as JSON Lines.
 fn is_object(head: &[u8], columns: Option<&[String]>) -> bool {
     type Object = serde_json::Map<String, serde_json::Value>;
     let Ok(object) = serde_json::from_slice::<Object>(first_line(head)) else { return false };

@@ -1,37 +1,37 @@
 //! Colors of text on a terminal.
 
-/// Whether text has colors.
+/// Whether text is colored.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Palette {
-    /// It has none: files, pipes.
+    /// No colors: files, pipes.
     #[default]
     Plain,
-    /// By the codes that terminals understand.
+    /// ANSI codes.
     Ansi,
 }
 
 impl Palette {
-    /// What is wrong.
+    /// Errors.
     pub fn red(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    /// What limits the result.
+    /// Limitations of the result.
     pub fn yellow(self, text: &str) -> String {
         self.paint("1;33", text)
     }
 
-    /// What is as it should be.
+    /// Success.
     pub fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// What is good to know.
+    /// Notes.
     pub fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
 
-    /// `text` without its colors is `text` as it was.
+    /// `text` in the color `code`; unchanged without colors.
     fn paint(self, code: &str, text: &str) -> String {
         match self {
             Palette::Plain => text.to_owned(),

@@ -1,54 +1,54 @@
-//! What of the clients' addresses and queries leaves in a report.
+//! Removes client addresses and queries from reports.
 //!
-//! Nothing, unless the user asks: reports are handed on, logs are not. The raw
-//! beginnings of lines that are no records are searched for addresses, as
-//! nobody knows where in them these stand.
+//! By default, reports contain no addresses, because users share reports. Samples of unparsed lines
+//! are searched for addresses, because their position in such a line is unknown.
 
 use std::net::IpAddr;
 
 use crate::audit::{client_address::address, input_tally::SAMPLE_BYTES_MAX, tally::Tally};
 use crate::digest::sha256;
 
-/// How clients' addresses are written.
+/// The form of client addresses.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Addresses {
-    /// Not at all.
+    /// No addresses.
     None,
     /// As their network: /24 of IPv4, /48 of IPv6.
     Mask,
-    /// As the start of a SHA-256 over the salt, a zero byte and the address. Equal addresses are
-    /// equal under equal salts; whoever knows the salt can try all addresses of IPv4.
+    /// The start of a SHA-256 over the salt, a zero byte and the address. Equal addresses and salts
+    /// give equal hashes. With the salt, anyone can test all IPv4 addresses.
     Hash(String),
     /// As logged.
     Full,
 }
 
-/// What becomes of query strings in examples and evidence.
+/// The form of query strings in examples and evidence.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Queries {
-    /// They stay.
+    /// Unchanged.
     Keep,
-    /// Nothing stays behind the `?`, and rejected lines have no example.
+    /// Removed after the `?`; rejected lines have no example.
     Strip,
 }
 
-/// What may leave.
+/// The privacy settings of a report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Privacy {
-    /// Of clients.
+    /// The form of client addresses.
     pub addresses: Addresses,
-    /// Of targets.
+    /// The form of query strings.
     pub queries: Queries,
 }
 
-/// Bytes of a hash that are written, in hexadecimal: equal by accident once in 2^32 addresses.
+/// The bytes of a hash that are written in hexadecimal. A collision is likely only among 2^32
+/// addresses.
 const HASH_BYTES: usize = 8;
 
-/// What stands for an address that is not written, inside a line.
+/// The replacement of an address inside a line.
 const LEFT_OUT: &str = "(address)";
 
 impl Privacy {
-    /// Takes what may not leave out of the examples of `tally`.
+    /// Applies the settings to the examples of `tally`.
     pub fn apply(&self, tally: &mut Tally) {
         for input in &mut tally.counts.inputs {
             for (_, sample) in input.rejected.iter_mut().filter_map(|tally| tally.sample.as_mut()) {
@@ -61,7 +61,7 @@ impl Privacy {
         }
     }
 
-    /// A client in a column of its own.
+    /// A client in its own column.
     pub fn client(&self, client: &[u8]) -> Vec<u8> {
         match (&self.addresses, address(client)) {
             (Addresses::Full, _) => client.to_vec(),
@@ -72,7 +72,7 @@ impl Privacy {
         }
     }
 
-    /// A target as an example.
+    /// A target in an example.
     pub fn target<'t>(&self, target: &'t [u8]) -> &'t [u8] {
         match (self.queries, memchr::memchr(b'?', target)) {
             (Queries::Strip, Some(mark)) => &target[..=mark],
@@ -80,7 +80,7 @@ impl Privacy {
         }
     }
 
-    /// The beginning of a line of which nothing is known.
+    /// The beginning of an unparsed line.
     pub fn line(&self, line: &[u8]) -> Vec<u8> {
         if self.queries == Queries::Strip {
             return Vec::new();
@@ -88,7 +88,7 @@ impl Privacy {
         if self.addresses == Addresses::Full {
             return line.to_vec();
         }
-        // Where the line was cut there may be half an address.
+        // A line may be cut inside an address.
         let is_cut = line.len() >= SAMPLE_BYTES_MAX;
         let last = line.iter().rposition(|&byte| !is_cut || !is_of_address(byte));
         let line = &line[..last.map_or(0, |last| last + 1)];
@@ -102,7 +102,7 @@ impl Privacy {
         out
     }
 
-    /// Digits, dots and colons, with any addresses among them.
+    /// A run of digits, dots and colons, which may contain addresses.
     fn run(&self, mut run: &[u8], out: &mut Vec<u8>) {
         while !run.is_empty() {
             match longest_address(run) {
@@ -144,7 +144,7 @@ fn is_of_address(byte: u8) -> bool {
     byte.is_ascii_hexdigit() || byte == b'.' || byte == b':'
 }
 
-/// The longest address that `run` starts with, and its length.
+/// The longest address at the start of `run`, and its length.
 fn longest_address(run: &[u8]) -> Option<(IpAddr, usize)> {
     /// `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255`
     const ADDRESS_BYTES_MAX: usize = 45;

@@ -1,9 +1,8 @@
-//! The evidence: every violating request, in the order of files and lines.
+//! Writes the evidence: all violating requests, in the order of files and lines.
 //!
-//! Workers finish chunks in any order. Their rows are put in order for each
-//! file, cut into blocks, and the blocks spooled to disk as they fill; at the
-//! end they are copied out file by file. Where the name ends in `.gz` or
-//! `.zst` each block is a gzip member or zstd frame of its own, so the bytes do not depend on timing.
+//! Workers finish chunks in any order. Their rows are sorted per file and cut into blocks, which
+//! are spooled to disk. At the end, the blocks are copied file by file. With a name in `.gz` or
+//! `.zst`, each block is a gzip member or zstd frame, so the bytes do not depend on timing.
 
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,10 +18,10 @@ use crate::staged::StagedFile;
 use super::csv::CsvTable;
 use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
 
-/// Rows of one block, in bytes before compression.
+/// The rows of one block, in bytes before compression.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Rows on their way to one file.
+/// The evidence of a run in progress.
 pub struct RequestsFile {
     path: PathBuf,
     staged: StagedFile,
@@ -35,34 +34,34 @@ struct Spool {
     inputs: BTreeMap<FileId, Input>,
 }
 
-/// Compressed rows on disk.
+/// The spool of compressed blocks.
 struct Blocks {
     file: File,
     end: u64,
     coding: OutputCompression,
 }
 
-/// Rows of one input.
+/// The rows of one input.
 #[derive(Default)]
 struct Input {
-    /// The chunk whose rows come next.
+    /// The number of the next chunk.
     next: u64,
-    /// Rows of later chunks.
+    /// The rows of later chunks.
     pending: BTreeMap<u64, Vec<u8>>,
-    /// How many chunks there are, once that is known.
+    /// The number of chunks, once it is known.
     chunks: Option<u64>,
-    /// Rows in order that do not fill a block yet.
+    /// Ordered rows that do not fill a block yet.
     tail: Vec<u8>,
-    /// Where its blocks lie in the spool: offset and length.
+    /// Its blocks in the spool: offset and length.
     blocks: Vec<(u64, u64)>,
 }
 
 impl RequestsFile {
-    /// Prepares to write `path`; what stands there stays until `commit`. `privacy` says what of
-    /// clients and queries may leave.
+    /// Prepares to write `path`; an existing file stays until `commit`. `privacy` applies to
+    /// clients and queries.
     ///
     /// # Errors
-    /// Where its directory cannot be written to.
+    /// If its directory cannot be written to.
     pub fn open(path: &Path, privacy: Privacy) -> Result<RequestsFile> {
         let cannot_write = |err| cannot_write(path, err);
         let wrong = |what| {
@@ -83,14 +82,14 @@ impl RequestsFile {
     /// Prepares to write to `stream`, which messages call `name`.
     ///
     /// # Errors
-    /// Where no temporary file can be made.
+    /// If no temporary file can be created.
     pub fn stream(name: &Path, stream: File, privacy: Privacy) -> Result<RequestsFile> {
         RequestsFile::to(name, StagedFile::stream(stream), privacy)
     }
 
     fn to(path: &Path, staged: StagedFile, privacy: Privacy) -> Result<RequestsFile> {
-        // Without a name: however the run ends, it is gone. Beside the file there is room for as
-        // much as that.
+        // The spool has no name, so it disappears however the run ends. It is beside the file,
+        // where there is enough space for it.
         let beside = staged.hidden().and_then(Path::parent);
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
         let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
@@ -100,10 +99,10 @@ impl RequestsFile {
         Ok(RequestsFile { path: path.to_owned(), staged, privacy, spool })
     }
 
-    /// Takes news of the evidence; rows are made where it is called, outside of any lock.
+    /// Receives evidence. Rows are rendered on the thread of the caller, outside of any lock.
     ///
     /// # Errors
-    /// Where the disk is full or fails.
+    /// If the disk is full or fails.
     pub fn take(&self, evidence: Evidence, sources: &[Source], registry: &Registry) -> Result<()> {
         match evidence {
             Evidence::End { input, chunks } => {
@@ -144,7 +143,7 @@ impl RequestsFile {
         csv.finish()
     }
 
-    /// Spools what can be spooled of `input` after `change`.
+    /// Applies `change` to `input` and spools the blocks that are ready.
     fn change(&self, input: FileId, change: impl FnOnce(&mut Input)) -> Result<()> {
         let mut spool = lock(&self.spool);
         let Spool { blocks, inputs } = &mut *spool;
@@ -156,7 +155,7 @@ impl RequestsFile {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// Where that is refused; what stood there is then as it was.
+    /// If that fails; an existing file is then unchanged.
     pub fn commit(self) -> Result<()> {
         let RequestsFile { path, staged, spool, .. } = self;
         let spool = unpoisoned(spool.into_inner());
@@ -164,8 +163,8 @@ impl RequestsFile {
         written.map_err(|err| cannot_write(&path, err))
     }
 
-    /// The name under which it is written, to be removed if the run is stopped. None where it is
-    /// a pipe or a device, which is written to as it stands.
+    /// The path of the hidden file, to be removed if the run is stopped. `None` for a pipe or a
+    /// device, which is written directly.
     pub fn hidden(&self) -> Option<&Path> {
         self.staged.hidden()
     }
@@ -194,7 +193,7 @@ impl Spool {
 }
 
 impl Blocks {
-    /// Writes `rows`; gives offset and length of their block.
+    /// Writes `rows` and returns offset and length of their block.
     fn append(&mut self, rows: &[u8]) -> io::Result<(u64, u64)> {
         let block = self.coding.encode(rows)?;
         self.file.write_all(&block)?;
@@ -213,7 +212,7 @@ impl Input {
         &self.blocks
     }
 
-    /// Writes the blocks that are full, and the last one when there is nothing to come.
+    /// Writes all full blocks, and the last one if no rows follow.
     fn spool(&mut self, blocks: &mut Blocks) -> io::Result<()> {
         while let Some(rows) = self.pending.remove(&self.next) {
             self.next += 1;

@@ -1,4 +1,4 @@
-//! The rules that were broken, as they stand in their robots.txt among their neighbours.
+//! The broken rules with the surrounding lines of their robots.txt.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 
-/// Rules that are shown before a broken rule, and after it.
+/// Rules shown before and after a broken rule.
 const NEIGHBOURS: usize = 3;
 
-/// User-agent lines of one group that are shown.
+/// The most User-agent lines shown of one group.
 const TOKENS_MAX: usize = 20;
 
 /// A line near a broken rule.
@@ -20,14 +20,14 @@ pub struct NearLine<'a> {
     pub field: &'static str,
     /// As written in the file.
     pub value: &'a [u8],
-    /// Requests that broke it; `None` of its neighbours.
+    /// Violating requests; `None` for the surrounding lines.
     pub requests: Option<u64>,
 }
 
-/// Lines of robots.txt files, by digest; those of each ascend.
+/// Lines of robots.txt files by digest, sorted by line number.
 pub type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
 
-/// The lines near the rules that `audit` found broken, in the files that are `wanted`.
+/// The lines near the broken rules of `audit`, in the files for which `wanted` holds.
 pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
     for (_, (_, identity), rule) in audit.broken_rules().filter(|of| wanted(&of.2.rule.digest)) {
@@ -49,7 +49,7 @@ pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> Ne
     known.collect()
 }
 
-/// Ascending, each once.
+/// Sorted, without duplicates.
 fn near_lines<'a>(
     text: &'a ParsedRobotsTxt,
     broken: &BTreeMap<u32, u64>,
@@ -68,7 +68,7 @@ fn near_lines<'a>(
     near
 }
 
-/// The rule on `line` of `group`, with those around it.
+/// The rule on `line` of `group`, with the surrounding ones.
 fn neighbours<'a>(
     group: &'a Group,
     line: u32,
@@ -84,7 +84,7 @@ fn neighbours<'a>(
     })
 }
 
-/// The name of a field as it is usually written in a robots.txt.
+/// The usual spelling of a field name.
 pub fn field_name(field: &str) -> String {
     let (first, rest) = field.split_at(1);
     first.to_ascii_uppercase() + rest

@@ -1,7 +1,7 @@
-//! `run.json`: what was read, how, and what came of it.
+//! `run.json`: inputs, options and results.
 //!
-//! Equal runs write equal bytes, but for `made_at_utc`; so nothing is in it
-//! that only says how the work was done (threads, chunk sizes, the output's name).
+//! Equal runs write equal bytes, except `made_at_utc`. So it contains nothing about the execution
+//! (threads, chunk sizes, the output's name).
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::time::UtcTime;
 
 use super::{files::files_of, line_totals::LineTotals};
 
-/// Grows by one when a field changes its meaning or goes away.
+/// Increased when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Fields that are left out where there is nothing to say.
 const OPTIONAL: [&str; 4] = ["log_evidence", "what_if", "nothing_judged", "too_little_judged"];
 
-/// The text of `run.json`. `evidence` is the name of the evidence, where it stands in the report.
+/// The text of `run.json`. `evidence` is the name of the evidence file, if it is in the report.
 pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -> Vec<u8> {
     let robots = audit.robots.iter().map(|(source, robots)| robots_json(source, &robots.version));
     let of_identity =
@@ -36,7 +36,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "options": audit.options,
         "inputs": audit.inputs.iter().map(input_json).collect::<Vec<_>>(),
         "robots": robots.collect::<Vec<_>>(),
-        // What was judged by an archive.
+        // The archive, if requests were judged by one.
         "archive": archive_json(audit),
         "log_evidence": audit.log_evidence.map(log_evidence_json),
         "crawlers_known": audit.crawlers_known,
@@ -69,7 +69,7 @@ fn archive_json(audit: &ReportModel) -> Option<Value> {
         json!({
             "origin": of.origin,
             "snapshots": of.snapshots_total,
-            // Some of them, where there are many.
+            // At most some of many.
             "earliest": of.snapshots.iter().map(snapshot).collect::<Vec<_>>(),
         })
     });
@@ -77,13 +77,13 @@ fn archive_json(audit: &ReportModel) -> Option<Value> {
         json!({
             "origins": audit.snapshots.origins_total,
             "requests_before_first_snapshot": audit.requests_before_first(),
-            // Of some origins, where there are many.
+            // At most some of many origins.
             "in_force": in_force.collect::<Vec<_>>(),
         })
     })
 }
 
-/// What was heeded of what the logs themselves show of robots.txt.
+/// What was inferred from the answers to robots.txt requests in the logs.
 fn log_evidence_json(evidence: OutageEvidence) -> Value {
     let OutageSummary { hours, origins, hours_near_a_snapshot } = evidence.outages;
     json!({
@@ -108,7 +108,7 @@ fn what_if_json(simulation: &WhatIf) -> Value {
     joined([
         json!({ "draft": robots_json(&simulation.draft, &simulation.robots.version) }),
         json!(simulation.total()),
-        // Those who would read the draft.
+        // Crawlers that would read the draft.
         json!({ "not_spoofed": simulation.total_not_spoofed() }),
     ])
 }
@@ -124,7 +124,7 @@ fn input_json(input: &Input) -> Value {
     joined([head, json!(lines), json!({ "damage": input.summary.damage })])
 }
 
-/// The fields of `objects` in one.
+/// Merges the fields of `objects`.
 fn joined<const N: usize>(objects: [Value; N]) -> Value {
     let fields = objects.iter().filter_map(Value::as_object).flatten();
     fields.map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -1,4 +1,4 @@
-//! The short table that is shown when a run is done.
+//! The summary printed at the end of a run.
 
 use crate::audit::{sums::Sums, what_if::WhatIfChange};
 use crate::crawlers::identity::Identity;
@@ -9,20 +9,20 @@ use super::summary_table::{most_of, table_text};
 use super::{page_model::PageModel, palette::Palette, summary_view::SummaryView};
 use crate::numbers::{counted, grouped, percent};
 
-/// Crawlers that are named where a draft would change something.
+/// The most crawlers named in the result of a draft.
 const CHANGED_SHOWN: usize = 3;
 
-/// Characters of the name of a draft.
+/// The most characters of the name of a draft.
 const DRAFT_CHARS_MAX: usize = 40;
 
-/// A sentence on the whole, what to know of it, and the rows with most violations.
+/// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
     let below = identity_lines(model) + &what_if_lines(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
 }
 
-/// Who only says that he is a crawler adds nothing to what crawlers are said to have done.
+/// Spoofed requests are not counted as violations of the crawlers.
 fn headline(model: &PageModel<'_>, palette: Palette) -> String {
     let total = model.not_spoofed();
     let judged = total.allowed + total.violations;
@@ -49,7 +49,7 @@ fn violations_words(sums: &Sums) -> String {
     format!("{} ({rate} of those judged)", counted(sums.violations, "violation"))
 }
 
-/// What a draft would change, in two lines. Who is spoofed reads no draft.
+/// The result of a draft, in two lines, without spoofed crawlers.
 fn what_if_lines(model: &PageModel<'_>) -> String {
     let Some(simulation) = &model.audit.simulation else { return String::new() };
     let total = simulation.total_not_spoofed();
@@ -70,7 +70,7 @@ fn what_if_lines(model: &PageModel<'_>) -> String {
     )
 }
 
-/// What is known of who asked; nothing where nobody was checked, which a note says.
+/// The identities of the crawlers; empty if none was verified, because a note says so.
 fn identity_lines(model: &PageModel<'_>) -> String {
     let [verified, spoofed, unverified] = Identity::ALL.map(|identity| model.sums_of(identity));
     let mut text = String::new();

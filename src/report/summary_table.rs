@@ -1,4 +1,4 @@
-//! The table of a summary: its rows by crawler, origin or rule, in columns that fit the terminal.
+//! The table of a summary: rows by crawler, origin or rule, in columns that fit the terminal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,39 +18,39 @@ use super::page_model::{heaviest::Heaviest, rule::RuleTotals};
 use super::summary_view::{SummaryBy, SummaryView};
 use crate::numbers::{counted, grouped, percent};
 
-/// Widest cell of a text column, in characters, unless the terminal is wide.
+/// The width of a text cell in characters, unless the terminal is wide.
 const CELL_CHARS_MAX: usize = 40;
 
-/// Characters of a cell that suffice to recognise what it names.
+/// The characters needed to recognise the name in a cell.
 const CELL_CHARS_READABLE: usize = 28;
 
-/// Fewest characters of a text column.
+/// The smallest width of a text column.
 const CELL_CHARS_MIN: usize = 6;
 
-/// Crawlers that one cell names.
+/// The most crawlers named in one cell.
 const NAMES_SHOWN: usize = 3;
 
-/// Narrower terminals have no room for a deep indentation.
+/// Narrower terminals have a smaller indentation.
 const COLUMNS_WIDE: usize = 80;
 
 /// Cells, and a line below them.
 type SummaryRow = (Vec<String>, String);
 
-/// A table before it is fitted.
+/// A table before it is fitted to the terminal.
 struct SummaryTable {
-    /// What a row is.
+    /// The meaning of a row.
     what: &'static str,
     header: &'static [&'static str],
-    /// Columns of numbers, which come first.
+    /// The number of numeric columns, which come first.
     numbers: usize,
-    /// Columns that a narrow terminal does without, in this order.
+    /// Columns that are dropped on a narrow terminal, in this order.
     dropped: &'static [usize],
     rows: Vec<SummaryRow>,
-    /// Of all rows, also of those that are left out.
+    /// The number of all rows, including omitted ones.
     total: u64,
 }
 
-/// The rows that `view` asks for, and what it leaves out.
+/// The rows that `view` selects, and a note on the omitted ones.
 pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let table = match view.by {
         SummaryBy::Crawler => by_crawler(model, view),
@@ -78,16 +78,16 @@ pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     }
 }
 
-/// Crawlers with violations that `--only` and `--exclude` leave out.
+/// The number of crawlers with violations that `--only` and `--exclude` hide.
 fn left_out(model: &PageModel<'_>, view: &SummaryView) -> u64 {
     let own = model.own_offenders();
     own.iter().filter(|((id, _), _)| !view.shows(&model.crawler(*id).name)).count() as u64
 }
 
-/// Rows of each crawler and identity, over all origins.
+/// One row for each crawler and identity, over all origins.
 fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     let is_named = !view.only.is_empty();
-    // Where it broke rules, or else where it was.
+    // The origins with violations, or else all origins with requests.
     let is_shown = |row: &&ActorRow| {
         let all = model.crawlers.get(&row.actor).map_or(0, |totals| totals.sums.violations);
         all == 0 || row.tally.total().violations > 0
@@ -129,7 +129,7 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     }
 }
 
-/// Rows of each origin, over all crawlers.
+/// One row for each origin, over all crawlers.
 fn by_origin(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     let mut origins: BTreeMap<&str, (Sums, BTreeMap<CrawlerId, u64>)> = BTreeMap::new();
     for (origin, (crawler, identity), tally) in model.audit.actors() {
@@ -157,7 +157,7 @@ fn by_origin(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     }
 }
 
-/// Rows of each rule, over all origins and crawlers.
+/// One row for each rule, over all origins and crawlers.
 fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     let is_shown = |crawler| view.shows(&model.crawler(crawler).name);
     let Heaviest { rows, total } = broken_rules(model.audit, view.top, is_shown);
@@ -188,7 +188,7 @@ fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
 }
 
 impl SummaryTable {
-    /// The table in so many columns: some columns may be left out, and some cells be cut.
+    /// The table fitted to `columns` characters: some columns may be dropped, and some cells cut.
     fn fitted(mut self, columns: usize) -> String {
         let header = self.header.iter().map(|name| (*name).to_owned()).collect();
         self.rows.insert(0, (header, String::new()));
@@ -215,7 +215,7 @@ impl SummaryTable {
         text
     }
 
-    /// The widths without the columns `left_out`, if all that fits and can be recognised.
+    /// The widths without the columns `left_out`, if they fit and cells stay recognisable.
     fn widths(&self, left_out: &[usize], columns: usize) -> Option<Vec<usize>> {
         let natural = self.natural(left_out);
         let readable = natural.iter().map(|width| *width.min(&CELL_CHARS_READABLE));
@@ -223,7 +223,7 @@ impl SummaryTable {
         does_fit.then(|| self.narrowest(left_out, columns))
     }
 
-    /// The widths that fit: the widest column of text is made narrower until all do.
+    /// The widths that fit: the widest text column is narrowed until all fit.
     fn narrowest(&self, left_out: &[usize], columns: usize) -> Vec<usize> {
         let mut widths = self.natural(left_out);
         while line_width(&widths) > columns {
@@ -249,13 +249,13 @@ impl SummaryView {
     }
 }
 
-/// The cells but for those of the columns `left_out`.
+/// The cells without those of the columns `left_out`.
 fn kept(cells: Vec<String>, left_out: &[usize]) -> impl Iterator<Item = String> {
     let cells = cells.into_iter().enumerate();
     cells.filter(|(column, _)| !left_out.contains(column)).map(|(_, cell)| cell)
 }
 
-/// Columns of a line of such cells, with two blanks between them.
+/// The width of a line with two spaces between cells.
 fn line_width(widths: &[usize]) -> usize {
     widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(2)
 }
@@ -264,7 +264,7 @@ fn rate(sums: &Sums) -> String {
     percent(sums.violations, sums.allowed + sums.violations)
 }
 
-/// The only origin, or how many there are.
+/// The only origin, or the number of origins.
 fn some_origins(origins: &[&str]) -> String {
     match origins {
         [origin] => page_text(origin),
@@ -272,7 +272,7 @@ fn some_origins(origins: &[&str]) -> String {
     }
 }
 
-/// The crawlers with most requests: `GPTBot 12, bingbot 3 and 2 more`.
+/// The crawlers with the most requests: `GPTBot 12, bingbot 3 and 2 more`.
 fn some_crawlers(model: &PageModel<'_>, crawlers: BTreeMap<CrawlerId, u64>) -> String {
     let mut crawlers: Vec<_> = crawlers.into_iter().filter(|(_, requests)| *requests > 0).collect();
     crawlers.sort_by_key(|(_, requests)| Reverse(*requests));
@@ -291,7 +291,7 @@ pub fn most_of(model: &PageModel<'_>, crawlers: &[(CrawlerId, u64)], names_max: 
     }
 }
 
-/// Whether robots.txt had been fetched before violations of `crawler`.
+/// Whether robots.txt was fetched before the violations of `crawler`.
 fn prior_fetch_words(prior: &PriorFetchCounts, crawler: &Crawler) -> String {
     let of = format!(" of {} came", counted(prior.total(), "violation"));
     let operator = cut(shown(&page_text(&crawler.operator)), CELL_CHARS_MAX);

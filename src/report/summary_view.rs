@@ -1,8 +1,8 @@
-//! What a summary shows, and how.
+//! The display options of a summary.
 
 use super::palette::Palette;
 
-/// What a row of the summary's table is.
+/// The grouping of the summary's table.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum SummaryBy {
     /// A crawler and its identity, over all origins.
@@ -14,20 +14,20 @@ pub enum SummaryBy {
     Rule,
 }
 
-/// What a summary shows, and how. It changes nothing of what is counted.
+/// The display options of a summary. They change no count.
 #[derive(Clone, Debug)]
 pub struct SummaryView {
-    /// Names of the crawlers that its table shows; all if there are none.
+    /// Names of the crawlers in its table; empty means all.
     pub only: Vec<String>,
-    /// Names of crawlers that its table leaves out.
+    /// Names of crawlers that are hidden in its table.
     pub exclude: Vec<String>,
-    /// Rows of its table.
+    /// The most rows of its table.
     pub top: usize,
-    /// What a row is.
+    /// The grouping of rows.
     pub by: SummaryBy,
-    /// Columns of the terminal.
+    /// The width of the terminal in characters.
     pub columns: usize,
-    /// Colors of the terminal.
+    /// The colors of the terminal.
     pub palette: Palette,
 }
 
@@ -45,7 +45,7 @@ impl Default for SummaryView {
 }
 
 impl SummaryView {
-    /// Whether the crawler of that name is shown.
+    /// Whether the crawler `name` is shown.
     pub fn shows(&self, name: &str) -> bool {
         let is_among = |names: &[String]| names.iter().any(|known| known == name);
         (self.only.is_empty() || is_among(&self.only)) && !is_among(&self.exclude)

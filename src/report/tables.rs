@@ -1,4 +1,4 @@
-//! The rows of each table, as a finished audit holds them.
+//! The rows of each table of a finished audit.
 
 use std::io::{self, Write};
 
@@ -16,19 +16,19 @@ use super::columns::tables::{
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
 
-/// An audit, and the cells of its crawlers.
+/// An audit, and the rendered cells of its crawlers.
 pub struct Audited<'a> {
     audit: &'a ReportModel,
     crawlers: &'a CrawlerCells<'a>,
 }
 
-/// A table on its way to its file.
+/// A CSV table in progress.
 type Csv<'a> = CsvTable<&'a mut dyn Write>;
 
 /// Writes the rows of one table.
 type WriteRows = fn(&Audited<'_>, &mut Csv<'_>) -> io::Result<()>;
 
-/// The tables of a report directory, and how the rows of each are written.
+/// The tables of a report directory, with the function that writes the rows of each.
 pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (SUMMARY, write_summary),
     (VIOLATION, write_violations),
@@ -46,7 +46,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
 pub type WriteTable =
     Box<dyn Fn(&ReportModel, &CrawlerCells<'_>, &mut dyn Write) -> io::Result<()>>;
 
-/// Those of [`TABLES`] that the report of `audit` has, and what writes each.
+/// The [`TABLES`] that the report of `audit` has, with their functions.
 pub fn tables_of(audit: &ReportModel) -> impl Iterator<Item = (&'static TableSchema, WriteTable)> {
     let is_simulated = audit.simulation.is_some();
     let tables = TABLES.iter().filter(move |(table, _)| is_simulated || table.file != WHAT_IF.file);
@@ -64,7 +64,7 @@ fn write_summary(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
     csv.rows(of.audit.rows(), |row, of_actor| summary_row(of_actor, of.crawlers, row))
 }
 
-/// Puts the cells of `summary.csv` of `of` into `row`.
+/// Adds the cells of `of` in `summary.csv` to `row`.
 pub fn summary_row(of: &ActorRow, crawlers: &CrawlerCells<'_>, row: &mut Row) {
     let sums = of.tally.total();
     row.text(&of.origin)

@@ -1,8 +1,7 @@
-//! Which rows of `summary.csv` meet a condition that a run must not meet.
+//! Conditions on rows of `summary.csv` that make a run fail.
 //!
-//! A row counts as it is written. What somebody did in a crawler's name is not
-//! held against it: rows of spoofed crawlers count only where the condition
-//! names `identity`.
+//! A row is compared as it is written. Rows of spoofed crawlers count only if the condition names
+//! `identity`, because somebody else sent those requests.
 
 use crate::audit::model::ReportModel;
 use crate::crawlers::{identity::Identity, registry::Registry};
@@ -12,27 +11,27 @@ use super::condition::expression::{Condition, ConditionError};
 use super::csv::{CrawlerCells, Row};
 use super::tables::summary_row;
 
-/// Rows that are shown of each condition.
+/// The most rows shown for each condition.
 const ROWS_SHOWN: usize = 5;
 
-/// Columns by which a row is told from others.
+/// The columns that identify a row.
 const WHO: [&str; 3] = ["origin", "crawler", "identity"];
 
-/// Columns whose words are those of the registry.
+/// Columns whose values come from the registry.
 const OF_THE_REGISTRY: [&str; 3] = ["crawler", "operator", "purpose"];
 
-/// Characters of a condition that are shown from where it was not understood.
+/// The most characters of a condition that are shown from the position of an error.
 const CONTEXT_CHARS_MAX: usize = 40;
 
-/// A condition on which a run fails.
+/// A condition that makes a run fail.
 #[derive(Clone, Debug)]
 pub struct Threshold(Condition);
 
 impl Threshold {
-    /// Reads a condition over the columns of `summary.csv`.
+    /// Parses a condition over the columns of `summary.csv`.
     ///
     /// # Errors
-    /// Where it is not understood, or compares with a word that `registry` does not know.
+    /// If it cannot be parsed, or compares with a word that is not in `registry`.
     pub fn parse(text: &str, registry: &Registry) -> Result<Threshold, String> {
         let condition = Condition::parse(text, &SUMMARY).map_err(|error| located(text, &error))?;
         for word in &condition.words {
@@ -44,7 +43,7 @@ impl Threshold {
         Ok(Threshold(condition))
     }
 
-    /// The lines to say where rows of `audit` meet it; none where no row does.
+    /// A message for each row of `audit` that meets the condition, in lines.
     pub fn met(&self, audit: &ReportModel) -> Vec<String> {
         let registry = &audit.registry;
         let Threshold(condition) = self;
@@ -73,7 +72,7 @@ impl Threshold {
         lines
     }
 
-    /// Who a row is about, and what the condition asks of it.
+    /// The key of a row, and the columns of the condition.
     fn row_text(&self, cells: &[String]) -> String {
         let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
         let mut text = format!("{crawler} ({identity}) at {origin}");
@@ -92,7 +91,7 @@ fn column_index(name: &str) -> usize {
     found.expect("summary.csv has this column")
 }
 
-/// What the crawlers of `registry` have in `column`.
+/// The values of the crawlers of `registry` in `column`.
 fn words<'a>(column: &'a str, registry: &'a Registry) -> impl Iterator<Item = &'a str> {
     registry.iter().map(move |(_, crawler)| match column {
         "crawler" => crawler.name.as_str(),
@@ -122,7 +121,7 @@ fn unknown_word(column: &str, word: &str, registry: &Registry) -> String {
     format!("no known crawler has the {column} '{word}'; {near}")
 }
 
-/// What was not understood, and where.
+/// The error with its position in the condition.
 fn located(text: &str, ConditionError { at, why }: &ConditionError) -> String {
     let rest: String = text.chars().skip(*at).take(CONTEXT_CHARS_MAX).collect();
     let context = if rest.is_empty() { String::new() } else { format!(", before {rest}") };

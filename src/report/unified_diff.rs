@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::common_lines::{CommonRun, common_runs};
 
-/// Common lines that are shown before and after a change.
+/// Common lines shown before and after a change.
 const CONTEXT_LINES: usize = 3;
 
-/// How `old` became `new`, under the names of both; empty where no line changed.
+/// The diff from `old` to `new`, with the names of both; empty if no line changed.
 pub fn unified_diff(old: (&str, &[u8]), new: (&str, &[u8])) -> Vec<u8> {
     let (old_lines, new_lines) = (lines(old.1), lines(new.1));
     let mut diff = Vec::new();
@@ -34,7 +34,7 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Neighbouring lines of the old text that became those of the new text.
+/// Consecutive lines of the old text that were replaced by lines of the new text.
 #[derive(Clone, Debug)]
 struct Change {
     old: Range<usize>,
@@ -54,7 +54,7 @@ fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<Change> {
     changes
 }
 
-/// The changes of each hunk: those whose context would overlap or touch are shown together.
+/// The changes of each hunk. Changes whose context would overlap or touch share a hunk.
 fn hunks(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
     let is_near = |one: &Change, next: &Change| next.old.start - one.old.end <= 2 * CONTEXT_LINES;
     changes.chunk_by(is_near)
@@ -78,8 +78,8 @@ fn write_hunk(diff: &mut Vec<u8>, old: &[&[u8]], new: &[&[u8]], changes: &[Chang
     debug_assert!(new_range.end <= new.len(), "common lines are as many in both texts");
 }
 
-/// First line and number of lines; the number is left out where it is 1, and without lines the
-/// first one is the one before.
+/// First line and number of lines. The number is omitted if it is 1; without lines, the first line
+/// is the one before.
 fn place(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -1,7 +1,7 @@
-//! Verdicts on lists of URLs as CSV, TSV or JSON Lines.
+//! Writes verdicts on lists of URLs as CSV, TSV or JSON Lines.
 //!
-//! A row is the input's cells, the URL and what was said of it. What was said is written once for
-//! all rows of which the same was said, and kept with it.
+//! A row has the cells of the input, the URL and the outcome. The text of an outcome is rendered
+//! once and shared by all rows with the same outcome.
 
 use std::sync::OnceLock;
 
@@ -31,57 +31,57 @@ pub const COLUMNS: [&str; 10] = [
     "snapshot",
 ];
 
-/// What is written of an outcome takes about so many bytes.
+/// The approximate size of a rendered outcome in bytes.
 const OUTCOME_TEXT_BYTES: usize = 128;
 
-/// How rows are written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Layout {
-    /// RFC 4180, but with LF at the end of a line.
+    /// RFC 4180, but with LF line ends.
     Csv,
     /// The same with tabs.
     Tsv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     JsonLines,
 }
 
-/// One row a URL and crawler, or one a URL.
+/// The number of rows per URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Width {
-    /// A row for each URL and crawler.
+    /// One row for each URL and crawler.
     Long,
-    /// A row for each URL, a column for each crawler.
+    /// One row for each URL, with a column for each crawler.
     Wide,
 }
 
-/// What to write.
+/// The output options.
 #[derive(Debug)]
 pub struct Verdicts<'a> {
-    /// How.
+    /// The format.
     pub layout: Layout,
-    /// How wide.
+    /// The number of rows per URL.
     pub width: Width,
-    /// Columns by name; `None`: all.
+    /// The names of the columns; `None` means all.
     pub columns: Option<Vec<String>>,
-    /// Verdicts to write; empty: all.
+    /// The verdicts to write; empty means all.
     pub only: Vec<VerdictWord>,
-    /// Who asked.
+    /// The crawlers.
     pub crawlers: &'a CrawlerSource<'a>,
-    /// By the first list; set when it is begun.
+    /// The parts of a row; set when the first list begins.
     segments: OnceLock<Vec<RowSegment>>,
 }
 
-/// A part of each row, and what stands around it in each.
+/// A part of each row, with the text around it.
 #[derive(Debug)]
 struct RowSegment {
     content: SegmentContent,
-    /// A delimiter, a name.
+    /// A delimiter or a name.
     before: Vec<u8>,
-    /// The end of the line, after the last.
+    /// The line end after the last part.
     after: &'static [u8],
 }
 
-/// A column, or columns that depend on what was said alone.
+/// A column, or several columns that depend only on the outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum SegmentContent {
     /// A cell of the input, by its name.
@@ -89,14 +89,14 @@ enum SegmentContent {
     /// The whole JSON object of the input.
     Input,
     Url,
-    /// Of the outcome, by place in [`COLUMNS`].
+    /// Columns of the outcome, as indexes in [`COLUMNS`].
     Outcome(Vec<usize>),
-    /// The verdict for the crawler of this place.
+    /// The verdict for the crawler with this index.
     VerdictFor(usize),
 }
 
 impl<'a> Verdicts<'a> {
-    /// A writer of verdicts on `crawlers`.
+    /// A writer of verdicts for `crawlers`.
     pub fn new(
         layout: Layout,
         width: Width,
@@ -107,11 +107,11 @@ impl<'a> Verdicts<'a> {
         Verdicts { layout, width, columns, only, crawlers, segments: OnceLock::new() }
     }
 
-    /// The header for lists of the form `form`, to be called once, for the first list. The cells of
-    /// later ones are carried through by name.
+    /// The header for lists of the format `form`. It must be called once, for the first list. The
+    /// cells of later lists are matched by name.
     ///
     /// # Errors
-    /// Where a column is wanted that there is not.
+    /// If a requested column does not exist.
     pub fn begin(&self, form: &InputFormat) -> Result<Vec<u8>> {
         let carried: Vec<&str> = form.carried().iter().map(|(_, name)| *name).collect();
         let all = self.all_names(form, &carried);
@@ -124,7 +124,7 @@ impl<'a> Verdicts<'a> {
             self.delimit(at, &mut header);
             push_in_quotes(&csv_cell(name.as_bytes()), &mut header);
             match (segments.last_mut().map(|segment| &mut segment.content), content) {
-                // As JSON each needs its name.
+                // In JSON, each one needs its name.
                 (Some(SegmentContent::Outcome(before)), SegmentContent::Outcome(columns)) => {
                     before.extend(columns)
                 }
@@ -171,7 +171,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// The details of rows that the columns need.
+    /// The details that the columns need.
     pub fn detail(&self) -> Detail {
         let of_column = |name: &str| match name {
             "url" | "crawler" | "verdict" | "reason" => Detail::Verdicts,
@@ -188,7 +188,7 @@ impl<'a> Verdicts<'a> {
         .unwrap_or(Detail::Verdicts)
     }
 
-    /// `content`, which is called `name` if it is but one column.
+    /// A segment with `content`; `name` is used if it is a single column.
     fn segment(&self, name: &str, content: SegmentContent, is_first: bool) -> RowSegment {
         let mut before = Vec::new();
         match is_first {
@@ -240,7 +240,7 @@ impl<'a> Verdicts<'a> {
         (name == "input" && self.layout == Layout::JsonLines).then_some(SegmentContent::Input)
     }
 
-    /// A column of the input that is called like one of ours gets another name.
+    /// A column of the input with the name of one of our columns is renamed.
     fn carried_name(&self, name: &str) -> String {
         let is_ours = COLUMNS.contains(&name)
             || self.width == Width::Wide
@@ -255,7 +255,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// The cells of `columns`, which depend on the outcome alone, with what stands between them.
+    /// Appends the cells of `columns` for the outcome, with the text between them.
     fn push_outcome(
         &self,
         columns: &[usize],
@@ -308,7 +308,7 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// A cell; strangers' bytes are made visible as in all reports.
+    /// Appends a cell; foreign bytes are escaped as in all reports.
     fn push_cell(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.layout {
             Layout::JsonLines if is_plain_text(bytes) => {
@@ -331,12 +331,12 @@ impl<'a> Verdicts<'a> {
     }
 }
 
-/// What is written of outcomes, outcome by outcome, with what stands around it.
+/// The rendered outcomes of a batch.
 struct OutcomeTexts {
     text: Vec<u8>,
-    /// By outcome and part: where what is written of it ends in `text`.
+    /// The end in `text` of each outcome and part.
     ends: Vec<usize>,
-    /// By outcome.
+    /// Whether each outcome is written.
     is_wanted: Vec<bool>,
 }
 
@@ -349,7 +349,7 @@ impl OutcomeTexts {
         };
         texts.ends.push(0);
         for outcome in judged.outcomes.iter() {
-            // In a wide row an outcome may be written that nobody asked for.
+            // A wide row may include an outcome that was not requested.
             let is_wanted = verdicts.only.is_empty() || verdicts.only.contains(&outcome.word);
             for segment in segments {
                 if let SegmentContent::Outcome(columns) = &segment.content
@@ -371,13 +371,13 @@ impl OutcomeTexts {
     }
 }
 
-/// The lines of a batch.
+/// Writes the lines of a batch.
 struct RowWriter<'a> {
     verdicts: &'a Verdicts<'a>,
     segments: &'a [RowSegment],
     judged: &'a JudgedBatch,
     texts: &'a OutcomeTexts,
-    /// By part: where in a row a carried cell stands.
+    /// The index of the carried cell of each part.
     cell_indexes: &'a [usize],
     form: &'a InputFormat,
 }
@@ -414,14 +414,15 @@ impl RowWriter<'_> {
     }
 }
 
-/// A line of one empty cell, which begins at `start`: readers take an empty line for no row.
+/// If the line from `start` is one empty cell, writes quotes: readers skip an empty line.
 fn push_quotes_if_empty(start: usize, out: &mut Vec<u8>) {
     if out.len() == start {
         out.extend_from_slice(b"\"\"");
     }
 }
 
-/// Where a carried cell stands; past all cells, which are empty there, where it is in no row.
+/// The index of a carried cell. If the row has no such cell, an index past its end, which reads as
+/// empty.
 fn cell_index(content: &SegmentContent, carried: &[(usize, &str)]) -> usize {
     let SegmentContent::Carried(name) = content else { return usize::MAX };
     carried
@@ -430,7 +431,7 @@ fn cell_index(content: &SegmentContent, carried: &[(usize, &str)]) -> usize {
         .map_or(usize::MAX, |(cell_index, _)| *cell_index)
 }
 
-/// A line of JSON as it is; as a text where it is broken.
+/// A line of JSON unchanged; as a JSON text if it is broken.
 fn push_input(line: &[u8], out: &mut Vec<u8>) {
     match std::str::from_utf8(line).map(serde_json::from_str::<IgnoredAny>) {
         Ok(Ok(_)) => out.extend_from_slice(line.trim_ascii()),

@@ -1,4 +1,4 @@
-//! The files that an audit reads and writes, checked before the first is read.
+//! Checks the files that an audit reads and writes, before it reads the first.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 use super::super::written::ResultFormat;
 use super::run::Destination;
 
-/// That no output is an input, and that nothing is replaced but what botaudit wrote.
+/// Checks that no output is an input, and that only files written by botaudit are replaced.
 pub fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
@@ -37,7 +37,7 @@ pub fn check_outputs(
     evidence.map_or(Ok(()), |path| outputs.file("--evidence", path, OutputContent::Evidence))
 }
 
-/// Names to `outputs` what is read, and checks what is read and written to.
+/// Adds the inputs to `outputs`, and checks the inputs and outputs.
 pub fn check_files(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) -> Result<()> {
     name_inputs(config, sources, outputs);
     if let Some(directory) = &config.ip_ranges {
@@ -52,7 +52,7 @@ pub fn check_files(config: &AuditConfig, sources: &[Source], outputs: &mut Outpu
     }
 }
 
-/// Names to `outputs` what is read.
+/// Adds the inputs to `outputs`.
 pub fn name_inputs(config: &AuditConfig, sources: &[Source], outputs: &mut Outputs) {
     outputs.reads_sources("a log", sources);
     if let Some(robots) = config.robots.as_ref().filter(|_| config.fetch != Some(true)) {

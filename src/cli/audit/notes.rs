@@ -1,4 +1,4 @@
-//! What `--verbose` says of an audit: formats of logs, rules of origins.
+//! The notes of `--verbose` for an audit: formats of logs, rules of origins.
 
 use crate::audit::origin_key::OriginKey;
 use crate::audit::sums::Sums;
@@ -8,7 +8,7 @@ use crate::merge::sum;
 
 use super::super::{shared::note, terminal::is_verbose};
 
-/// Origins whose rules are named.
+/// The most origins whose rules are named.
 const ORIGINS_MAX: usize = 100;
 
 /// With `--verbose`, names the format of each log.
@@ -22,7 +22,7 @@ pub fn note_formats(header: &Header) {
     }
 }
 
-/// With `--verbose`, names the robots.txt by which `judge` judged the requests to each origin.
+/// With `--verbose`, names the robots.txt that applied to each origin.
 pub fn note_rules(tally: &Tally, judge: &Judge) {
     let origins = tally.counts.origins.iter().filter(|_| is_verbose());
     for of_origin in origins.clone().take(ORIGINS_MAX) {
@@ -31,7 +31,7 @@ pub fn note_rules(tally: &Tally, judge: &Judge) {
             OriginKey::Origin(origin) => judge.source(Some(origin)),
             _ => judge.source(None),
         };
-        // A single file does not govern hosts of others, whose requests are all unknown.
+        // A single file does not apply to foreign hosts; their requests are all unknown.
         let is_judged = sums.requests > sums.unknown + sums.no_path + sums.robots_txt_requests;
         let source = source.filter(|_| is_judged || !judge.has_single_file());
         let source = source.as_deref().unwrap_or("no robots.txt");

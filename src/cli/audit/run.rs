@@ -1,4 +1,4 @@
-//! One audit, from logs to a report in its place.
+//! One audit, from logs to a report.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,35 +33,35 @@ use super::super::written::{
 use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
 use super::notes::{note_formats, note_rules};
 
-/// An audit, ready to run.
+/// An audit that is ready to run.
 #[derive(Debug)]
 pub struct AuditRun {
-    /// What it runs with.
+    /// The validated configuration.
     pub setup: Setup,
     /// The logs.
     pub sources: Vec<Source>,
-    /// Where the result goes.
+    /// The destination of the result.
     pub destination: Destination,
-    /// What a first pass found, where that was read from a file.
+    /// The result of a first pass, if it was read from a file.
     pub collected: Option<CollectedInput>,
-    /// By what a first pass tells clients apart.
+    /// The key for hashes of clients in a first pass.
     pub client_key: ClientKey,
-    /// How the result is printed.
+    /// The format of the printed result.
     pub format: ResultFormat,
-    /// What its summary shows.
+    /// The display options of the summary.
     pub view: SummaryView,
 }
 
-/// Where the result of an audit goes.
+/// The destination of the result of an audit.
 #[derive(Clone, Debug)]
 pub enum Destination {
-    /// A report, to this directory.
+    /// A report in this directory.
     Report(PathBuf),
     /// No file: the result is printed.
     Printed,
-    /// The tally alone, to this file.
+    /// Only the tally, in this file.
     Tally(PathBuf),
-    /// What the first pass collects, to this file.
+    /// The result of the first pass, in this file.
     Collected(PathBuf),
 }
 
@@ -76,7 +76,7 @@ impl Destination {
     }
 }
 
-/// By what requests are judged.
+/// The judge and the identities of crawlers.
 type Judged = (Judge, Identities);
 
 impl AuditRun {
@@ -97,14 +97,14 @@ impl AuditRun {
         }
     }
 
-    /// The tally of the logs, without what may not leave. Writes nothing, wherever the result should go.
+    /// The tally of the logs after the privacy settings. Writes nothing.
     pub fn tally_alone(mut self) -> Result<Tally> {
         let (judge, collected) = self.prepare()?;
         let judged = self.judged(judge, collected)?;
         self.tally(&judged, None)
     }
 
-    /// Reads what is there already, which should be readable before anything is written.
+    /// Reads existing inputs, so that errors appear before anything is written.
     fn prepare(&mut self) -> Result<(Option<Judge>, Option<Collected>)> {
         if let Some(since) = self.setup.options.window.since
             && since > UtcTime::from(jiff::Timestamp::now())
@@ -120,9 +120,9 @@ impl AuditRun {
         Ok((judge, collected))
     }
 
-    /// Finds out what must be known before anything is judged: from what was `collected` before, or
-    /// by a first pass over the logs, if one is needed. `judge` is missing where robots.txt files are
-    /// to be fetched, which happens here.
+    /// Prepares the judge and the identities: from what was `collected` before, or by a first pass
+    /// over the logs if one is needed. `judge` is `None` if robots.txt files must be fetched, which
+    /// happens here.
     fn judged(&self, judge: Option<Judge>, collected: Option<Collected>) -> Result<Judged> {
         let AuditRun { setup: Setup { config, options, registry, show, .. }, sources, .. } = self;
         let wanted = wanted(config);
@@ -175,11 +175,12 @@ impl AuditRun {
         let judged = self.judged(judge, collected);
         let audit = judged.and_then(|judged| {
             let audit = self.report(&staging, output, &judged);
-            // The process ends now: to give memory back rule by rule takes longer than to end. So below.
+            // The process ends soon. Freeing the memory rule by rule would take longer than the
+            // exit. The same applies below.
             std::mem::forget(judged);
             audit
         });
-        // Whoever waits for signals holds it too, so that it is not dropped here.
+        // The signal handler holds a reference too, so that it is not dropped here.
         let written = audit.inspect_err(|_| {
             staging.discard();
         })?;
@@ -236,7 +237,7 @@ impl AuditRun {
         Ok(requests)
     }
 
-    /// The tally of the logs, without what may not leave.
+    /// The tally of the logs after the privacy settings.
     fn tally(&self, judged: &Judged, requests: Option<&RequestsFile>) -> Result<Tally> {
         let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
         note_formats(&tally.header);
@@ -249,7 +250,7 @@ impl AuditRun {
         Ok(tally)
     }
 
-    /// Audits, and writes all that is to be written, at once and at the end.
+    /// Runs the audit and writes all outputs.
     fn report(
         &self,
         staging: &Arc<Staging>,
@@ -267,7 +268,7 @@ impl AuditRun {
         let write = || write_report(staging, output, tally, evidence.as_deref(), &self.view);
         let written = timed("report written", write)?;
         let sent = requests.map_or(Ok(()), RequestsFile::commit);
-        // Whoever reads the evidence from a pipe and has seen enough still wants the report.
+        // A closed evidence pipe does not prevent the report.
         if !sent.as_ref().is_err_and(Error::is_broken_pipe) {
             sent?;
         }
@@ -287,7 +288,7 @@ impl AuditRun {
     }
 }
 
-/// Prints what came out, and gives how the run ends and the thresholds that were met, in lines.
+/// Prints the result. Returns the exit status, and a line for each threshold that was met.
 pub fn conclude(
     written: &WrittenReport,
     output: Option<&Path>,
@@ -314,7 +315,7 @@ pub fn conclude(
     Ok((outcome, met))
 }
 
-/// The name of the evidence, where it is to stand in the report itself.
+/// The name of the evidence file, if it is inside the report.
 fn evidence_within(config: &AuditConfig, staging: &Staging) -> Result<Option<String>> {
     let path = config.evidence.as_ref().filter(|path| !is_stdout(path));
     let Some(name) = path.and_then(|path| staging.name_within(path)) else {
@@ -347,7 +348,7 @@ fn warn_of_damage(inputs: &[Input]) {
     }
 }
 
-/// Lets `judge` heed what the `answers` to requests for robots.txt show.
+/// Adds the outages that `answers` to robots.txt requests show to `judge`.
 fn add_log_outages(answers: LogOutages, judge: &mut Judge, naming: &OriginOptions) {
     let FoundOutages { hours, is_cut } = answers.into_silent(judge, naming);
     if is_cut {

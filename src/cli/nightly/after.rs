@@ -1,4 +1,4 @@
-//! What is written and told once all sites are done: trend, events, and the page of the night.
+//! Writes trend, events and the night summary after all sites.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 use std::io::Write;
@@ -44,7 +44,7 @@ pub struct NotificationArgs {
 }
 
 impl NotificationArgs {
-    /// Paths of the command line, which mean what they do where it was typed.
+    /// Makes paths absolute, because they are relative to the directory of the user.
     pub fn absolute(mut self) -> Result<NotificationArgs> {
         if let Some(path) = self.mail_summary.as_mut().filter(|path| !is_stdout(path)) {
             let absolute = std::path::absolute(&*path);
@@ -53,17 +53,17 @@ impl NotificationArgs {
         Ok(self)
     }
 
-    /// The file that the page goes to.
+    /// The file of the summary.
     pub fn file(&self) -> Option<&Path> {
         self.mail_summary.as_deref().filter(|path| !is_stdout(path))
     }
 
-    /// Whether standard output is for the page.
+    /// Whether the summary goes to standard output.
     pub fn has_stdout(&self) -> bool {
         self.mail_summary.as_deref().is_some_and(is_stdout)
     }
 
-    /// Tells the night to whom it is to be told.
+    /// Sends the summary to its file, to standard output and to the command.
     pub fn send(&self, nights: &[SiteNight], events: &[EventRow], is_quiet: bool) -> Result<()> {
         let text = night_text(nights, events);
         let has_events = !events.is_empty()
@@ -80,8 +80,8 @@ impl NotificationArgs {
     }
 }
 
-/// Writes `trend.csv` and `events.csv` into `reports`, of the sites of `jobs` up to their last days,
-/// and gives the events.
+/// Writes `trend.csv` and `events.csv` of the sites of `jobs` into `reports`, up to the last day of
+/// each, and returns the events.
 pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<Vec<EventRow>> {
     let by_site: BTreeMap<&str, &Job<'_>> =
         jobs.iter().map(|job| (job.site.name.as_str(), job)).collect();

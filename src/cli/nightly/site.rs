@@ -1,4 +1,4 @@
-//! One site of a configuration: what its logs have is taken in, and reports are written.
+//! One site of a configuration: reads its new log lines and writes its reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::{cmp::Reverse, ffi::OsString, path::Path};
@@ -29,24 +29,24 @@ use super::super::written::{WrittenReport, write_report};
 use super::super::{exit_status::ExitStatus, fetching::fetch_first, identity::Verification};
 use super::super::{progress::Show, summary_flags::view_of};
 
-/// How often logs are read that are rotated each time meanwhile.
+/// The attempts to read logs that are rotated each time during the read.
 const ATTEMPTS_MAX: usize = 3;
 
-/// A site, ready to be audited.
+/// A site that is ready to be audited.
 pub struct Job<'a> {
     pub site: &'a SiteConfig,
     /// The day of the run, in the zone of the site.
     pub today: Day,
-    /// Whose report is asked for.
+    /// The requested day.
     pub day: Day,
-    /// The first day that is remembered.
+    /// The first day that is kept in the state.
     first_kept: Option<Day>,
     audit: AuditConfig,
     show: Show,
 }
 
 impl<'a> Job<'a> {
-    /// The job of `site`; `day` is the day that is asked for, if one is.
+    /// The job of `site`; `day` is the requested day, if there is one.
     pub fn new(
         site: &'a SiteConfig,
         config: &ConfigFile,
@@ -75,12 +75,12 @@ impl<'a> Job<'a> {
         if errors.is_empty() { Ok(job) } else { Err(errors) }
     }
 
-    /// What the site is audited with; `names` are crawlers that were known once.
+    /// The setup of the site; `names` are crawlers that were known before.
     fn setup(&self, names: &[String]) -> std::result::Result<Setup, Vec<Fault>> {
         Setup::new(self.audit.clone(), names, self.show)
     }
 
-    /// What would be read and written.
+    /// A description of what would be read and written.
     pub fn described(&self, state: &State) -> Result<String> {
         let plan = Plan::new(state, &self.site.name, self.sources())?;
         let report = day_directory(&self.site.reports, self.day);
@@ -100,7 +100,7 @@ impl<'a> Job<'a> {
         Ok(text)
     }
 
-    /// Runs it; what came of it is told, too, for whoever tells the night.
+    /// Runs the job. Returns its exit status, and its result for the night summary.
     pub fn run(&self, config: &ConfigFile, state: &mut State) -> (ExitStatus, SiteNight) {
         let mut night = SiteNight {
             site: self.site.name.clone(),
@@ -141,14 +141,14 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Names to `outputs` what is read.
+    /// Adds the inputs to `outputs`.
     pub fn name_inputs(&self, outputs: &mut Outputs) {
         name_inputs(&self.audit, &self.sources(), outputs);
     }
 
-    /// That no output of the site is an input, and that its report replaces none of others.
+    /// Checks that no output of the site is an input, and that its report replaces only reports.
     fn check_outputs(&self, config: &ConfigFile, setup: &Setup) -> Result<()> {
-        // Each site has its own: they may share an archive that is fetched, and a cache.
+        // Each site is checked alone: several sites may share a fetched archive and a cache.
         let mut outputs = Outputs::new(Overwrite::Own);
         check_files(&setup.config, &self.sources(), &mut outputs)?;
         outputs.updated("state", &config.state)?;
@@ -156,18 +156,18 @@ impl<'a> Job<'a> {
         check_reports(&self.site.reports, &config.reports)
     }
 
-    /// The file of crawlers that are added to the built-in ones.
+    /// The file of added crawlers.
     pub fn crawlers(&self) -> Option<&Path> {
         self.audit.crawlers.as_deref()
     }
 
-    /// The last day that is over, or is asked for.
+    /// The last complete day, or the requested day.
     pub fn last_day(&self) -> Day {
         self.day.max(self.today.plus(-1))
     }
 
     fn ingest_logs(&self, state: &mut State, setup: &Setup) -> Result<IngestProblems> {
-        // What was told of one reading is told again of the next.
+        // A second attempt reports the problems of the first one again.
         let mut all = IngestProblems::default();
         for attempt in 1.. {
             let sources = self.sources();
@@ -222,7 +222,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Who was not answered for stays unverified: what was judged is not judged again.
+    /// Warns of addresses without an answer. They stay unverified, because requests are judged only
+    /// once.
     fn warn_about_names(&self, identities: &Identities) {
         let sources = identities.names.as_ref().map(|names| &names.sources);
         if let Some(sources) = sources.filter(|sources| sources.unanswered > 0) {
@@ -254,7 +255,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Writes the report of the day that is asked for, and of all others that changed and are over.
+    /// Writes the report of the requested day, and of all complete days that changed.
     fn report(
         &self,
         config: &ConfigFile,
@@ -313,7 +314,7 @@ impl<'a> Job<'a> {
         self.first_kept.map_or(Ok(()), |first| state.tidy(&self.site.name, first))
     }
 
-    /// The first day whose report stays.
+    /// The first day whose report is kept.
     fn first_reported(&self, config: &ConfigFile) -> Option<Day> {
         config.keep_days.map(|days| self.day.plus(1).plus(-days.get()))
     }
@@ -328,12 +329,12 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What the tally of `day` says of how it was made.
+/// The options in the tally of `day`.
 fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
 }
 
-/// Who broke rules, most first: name, violations and judged requests of all who are not spoofed.
+/// Crawlers with violations that are not spoofed, most first: name, violations and judged requests.
 fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
     for (_, (crawler, identity), tally) in audit.actors() {
@@ -351,7 +352,7 @@ fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
     violators
 }
 
-/// All of `day`.
+/// The whole of `day`.
 fn window(zone: &Zone, day: Day) -> Window {
     let start = |day: Day| zone.parse(&day.to_string());
     Window { since: start(day), until: start(day.plus(1)) }

@@ -1,4 +1,4 @@
-//! What the commands about archives ask of the command line: an archive, an origin, a time.
+//! The arguments of the commands on archives: an archive, an origin, a time.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-/// The archive that all of them work on.
+/// The archive.
 #[derive(Args, Debug)]
 pub struct ArchiveArg {
     /// The archive, a file such as robots.db.
@@ -19,7 +19,7 @@ pub struct ArchiveArg {
 }
 
 impl ArchiveArg {
-    /// That it is none of `inputs`, before it is added to.
+    /// Checks that the archive to be written is not one of `inputs`.
     pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
         let mut outputs = Outputs::new(Overwrite::Own);
         for input in inputs {
@@ -34,7 +34,7 @@ impl ArchiveArg {
     }
 }
 
-/// The origin that a user names, also as a host alone or as the URL of its robots.txt.
+/// Parses an origin. A host alone or the URL of its robots.txt is accepted.
 pub fn named_origin(text: &str) -> Result<Origin> {
     let with_scheme = match text.contains("://") {
         true => text.to_owned(),
@@ -48,7 +48,7 @@ pub fn named_origin(text: &str) -> Result<Origin> {
     })
 }
 
-/// The time that a user names.
+/// Parses a time.
 pub fn named_time(text: &str) -> Result<UtcTime> {
     time_named(text).ok_or_else(|| {
         let why = format!(
@@ -59,13 +59,13 @@ pub fn named_time(text: &str) -> Result<UtcTime> {
     })
 }
 
-/// What `archive` holds of `origin`, which is something.
+/// The history of `origin` in `archive`, which must not be empty.
 pub fn known_history(archive: &Archive, origin: &Origin) -> Result<Vec<HistoryEntry>> {
     let entries = archive.history(origin)?;
     if entries.is_empty() { Err(unknown(archive, origin)) } else { Ok(entries) }
 }
 
-/// That nothing is known of `origin`, and where it stands that the user may have meant.
+/// The error for an origin that is not in the archive, with a proposal.
 fn unknown(archive: &Archive, origin: &Origin) -> Error {
     let known = origin.other_scheme().filter(|other| archive.holds(other).unwrap_or(false));
     let hint = known.map_or_else(String::new, |other| format!("; it has {other}"));

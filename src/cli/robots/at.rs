@@ -1,4 +1,4 @@
-//! `botaudit robots at`: which ruling was in force, and why, in words.
+//! `botaudit robots at`: shows the ruling in force at a time, and why.
 
 use clap::Args;
 
@@ -35,7 +35,7 @@ pub struct AtArgs {
 }
 
 impl AtArgs {
-    /// Prints a few lines of words.
+    /// Prints the ruling and its reason.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let time = named_time(&self.time)?;

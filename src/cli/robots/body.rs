@@ -1,4 +1,4 @@
-//! Bodies on standard output: as they are for programs, without what hides or breaks text for people.
+//! Prints bodies to standard output: unchanged for programs, escaped for people.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -7,7 +7,8 @@ use crate::report::escape::visible;
 
 use super::super::shared::cannot_print;
 
-/// Writes `bytes` to standard output. A terminal is shown no control characters but line ends.
+/// Writes `bytes` to standard output. On a terminal, control characters other than line ends are
+/// escaped.
 pub fn print_body(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let written = match stdout.is_terminal() {

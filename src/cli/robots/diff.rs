@@ -32,7 +32,7 @@ pub struct DiffArgs {
 }
 
 impl DiffArgs {
-    /// Prints nothing where nothing changed.
+    /// Prints nothing if nothing changed.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let from = named_time(&self.from)?;

@@ -1,4 +1,4 @@
-//! `botaudit robots export`: an archive as files and a manifest, for other programs and other times.
+//! `botaudit robots export`: writes an archive as files with a manifest.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// The manifest is written under its name when all is there.
+    /// The manifest gets its name when all files are written.
     pub fn run(self) -> Result<ExitStatus> {
         check_directory_name("DIRECTORY", &self.directory)?;
         let snapshots = export(&self.archive.open()?, &self.directory)?;

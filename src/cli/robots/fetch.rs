@@ -1,4 +1,4 @@
-//! `botaudit robots fetch`: what servers answer now, into an archive.
+//! `botaudit robots fetch`: fetches robots.txt files into an archive.
 
 use std::{ffi::OsString, io::BufRead, path::Path};
 
@@ -18,7 +18,7 @@ use super::super::shared::{note, warn};
 use super::super::{exit_status::ExitStatus, help::short, progress::Show};
 use super::archive_arg::{ArchiveArg, named_origin};
 
-/// Threads that can wait for servers at once.
+/// The most parallel fetches.
 const JOBS_MAX: usize = 1000;
 
 const HELP: &str = include_str!("../help/robots-fetch.txt");
@@ -64,7 +64,7 @@ pub struct FetchArgs {
     quiet: bool,
 }
 
-/// Whom to ask, and how much of that could not be read.
+/// The origins to fetch from, and the problems with reading them.
 #[derive(Default)]
 struct Asked {
     origins: Origins,
@@ -72,7 +72,7 @@ struct Asked {
 }
 
 impl FetchArgs {
-    /// Asks all.
+    /// Fetches from all origins.
     pub fn run(self) -> Result<ExitStatus> {
         let settings = self.network.settings()?;
         let rate_limit = RateLimit::new(seconds("--delay", self.delay)?);
@@ -115,7 +115,7 @@ impl FetchArgs {
 }
 
 impl Asked {
-    /// One origin a line; empty lines and those that begin with `#` are passed over.
+    /// Reads one origin per line; empty lines and lines that begin with `#` are skipped.
     fn read_list(&mut self, list: impl BufRead) -> Result<()> {
         for (line, number) in list.split(b'\n').zip(1_u64..) {
             let failed = |err| Error::io("cannot read", Path::new("standard input"), err);
@@ -135,7 +135,7 @@ impl Asked {
         Ok(())
     }
 
-    /// The origins that an audit of the logs would ask about.
+    /// Adds the origins that crawlers requested in the logs.
     fn read_logs(&mut self, logs: &[OsString]) -> Result<()> {
         let registry = Registry::builtin();
         let nothing = Store::Directory(Directory::default());
@@ -167,7 +167,7 @@ impl Asked {
     }
 }
 
-/// An origin that can have a robots.txt.
+/// Parses an origin that can have a robots.txt.
 fn fetchable(text: &str) -> Result<Origin> {
     let origin = named_origin(text)?;
     if is_fetchable(&origin) {

@@ -1,4 +1,4 @@
-//! `botaudit robots import`: histories of other kinds into an archive.
+//! `botaudit robots import`: imports histories in other formats into an archive.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
 use crate::numbers::{counted, grouped};
 
-/// Problems that are told one by one; of the rest the number.
+/// The most problems that are listed; the others are counted.
 const PROBLEMS_SHOWN_MAX: usize = 20;
 
 const HELP: &str = include_str!("../help/robots-import.txt");
@@ -55,7 +55,7 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// Imports all; what is wrong with one does not keep the others from it.
+    /// Imports all paths; an error in one does not stop the others.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = self.origin.as_deref().map(named_origin).transpose()?;
         let at = match self.at.as_deref() {
@@ -94,7 +94,7 @@ impl ImportArgs {
         self.report(&writer, problems)
     }
 
-    /// What each path is. What could not be imported whatever it holds is said before anything is
+    /// The kind of each path. A path that cannot be imported at all is an error before anything is
     /// written.
     fn kinds(&self, origin: Option<&Origin>, at: FetchedAt) -> Result<Vec<Option<HistoryKind>>> {
         if self.git {

@@ -24,7 +24,7 @@ pub struct ListArgs {
 }
 
 impl ListArgs {
-    /// Prints as it reads.
+    /// Prints origins as they are read.
     pub fn run(self) -> Result<ExitStatus> {
         let archive = self.archive.open()?;
         let mut out = BufWriter::new(std::io::stdout().lock());

@@ -23,7 +23,7 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
-    /// Prints a paragraph a version.
+    /// Prints a paragraph for each version.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let archive = self.archive.open()?;

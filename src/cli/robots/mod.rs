@@ -1,4 +1,4 @@
-//! `botaudit robots`: robots.txt files through time, in an archive.
+//! `botaudit robots`: an archive of robots.txt versions.
 
 mod archive_arg;
 mod at;

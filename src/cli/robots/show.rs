@@ -1,4 +1,4 @@
-//! `botaudit robots show`: what an origin gave.
+//! `botaudit robots show`: prints an archived robots.txt.
 
 use clap::Args;
 
@@ -32,7 +32,7 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// The body on standard output, all else on standard error.
+    /// Prints the body to standard output, everything else to standard error.
     pub fn run(self) -> Result<ExitStatus> {
         let origin = named_origin(&self.origin)?;
         let at = self.at.as_deref().map(named_time).transpose()?;
@@ -48,7 +48,7 @@ impl ShowArgs {
     }
 }
 
-/// A snapshot in a line.
+/// A snapshot as one line.
 pub fn described(entry: &HistoryEntry) -> String {
     let fetch = &entry.fetch;
     let mut text = format!("fetched {}: {}", fetch.fetched_at, fetch.outcome);

@@ -1,6 +1,6 @@
-//! What a CSV file and its columns are.
+//! The types for CSV files and their columns.
 
-/// A text of the program itself.
+/// A constant text.
 type Text = &'static str;
 
 /// A column of a CSV file.
@@ -8,18 +8,18 @@ type Text = &'static str;
 pub struct CsvColumn {
     /// The header cell.
     pub name: Text,
-    /// What a cell holds: a unit, a kind of text, or the values it can have.
+    /// The unit, the kind of text, or the possible values of a cell.
     pub unit: Text,
-    /// What it says, in a sentence fragment.
+    /// The meaning, as a sentence fragment.
     pub meaning: Text,
 }
 
 /// A CSV file.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
-    /// Its name in the report directory.
+    /// The file name in the report directory.
     pub file: Text,
-    /// What a row is.
+    /// What one row describes.
     pub row: Text,
     /// Its columns, in order.
     pub columns: &'static [CsvColumn],
@@ -45,7 +45,7 @@ pub const fn line_number(name: Text, meaning: Text) -> [CsvColumn; 1] {
     column(name, "line number from 1", meaning)
 }
 
-/// The columns of all groups.
+/// The number of columns in all groups.
 pub const fn total(groups: &[&[CsvColumn]]) -> usize {
     let (mut total, mut group) = (0, 0);
     while group < groups.len() {
@@ -55,7 +55,7 @@ pub const fn total(groups: &[&[CsvColumn]]) -> usize {
     total
 }
 
-/// The columns of all groups, which are `N`, one after another.
+/// Joins all groups into one array of `N` columns.
 pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
     let mut columns = [CsvColumn { name: "", unit: "", meaning: "" }; N];
     let (mut group, mut at, mut end) = (0, 0, 0);
@@ -72,7 +72,7 @@ pub const fn join<const N: usize>(groups: &[&[CsvColumn]]) -> [CsvColumn; N] {
     columns
 }
 
-/// Groups of columns as the columns of one table.
+/// Joins groups of columns into the columns of one table.
 macro_rules! joined {
     [$($group:expr),* $(,)?] => {{
         const GROUPS: &[&[CsvColumn]] = &[$(&$group),*];
@@ -83,8 +83,8 @@ macro_rules! joined {
 }
 pub(super) use joined;
 
-/// Declares groups of columns, of columns and smaller groups. In braces a column stays on its line,
-/// however long its meaning.
+/// Declares groups of columns from columns and smaller groups. Inside braces, rustfmt leaves a
+/// column on one line, however long its meaning is.
 macro_rules! groups {
     { $( $(#[$doc:meta])* $name:ident = [$($column:expr),* $(,)?]; )* } => {
         $( $(#[$doc])* pub const $name: &[CsvColumn] = joined![$($column),*]; )*
@@ -92,7 +92,7 @@ macro_rules! groups {
 }
 pub(super) use groups;
 
-/// Declares tables by their files, what a row is, and groups of columns; and a list of them all.
+/// Declares tables by file, row meaning and groups of columns, and a list of all tables.
 macro_rules! tables {
     {
         $(#[$all_doc:meta])* $all:ident;

@@ -1,4 +1,4 @@
-//! Columns of several tables: each means the same in all of them.
+//! Columns that several tables share, with the same meaning in all of them.
 
 #![allow(missing_docs, reason = "a column says itself what it means")]
 
@@ -26,7 +26,7 @@ groups! {
     VIOLATION_RATE = [column("violation_rate", "fraction, 6 decimals", "violations / (allowed + violations); empty if both are 0")];
     BYTES = [column("bytes", "bytes", "size of the responses, as logged")];
 
-    /// Who the row is about.
+    /// The crawler of the row.
     WHO = [
         column("crawler", "text", "name of the crawler in the registry"),
         column("operator", "text", "company that runs the crawler"),
@@ -35,7 +35,7 @@ groups! {
         column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
     ];
 
-    /// How they were answered.
+    /// The statuses of the answers.
     STATUSES = [
         count("status_2xx", "requests answered with a status of 200 to 299"),
         count("status_3xx", "requests answered with a status of 300 to 399"),
@@ -44,7 +44,7 @@ groups! {
         count("status_other", "requests answered with any other status"),
     ];
 
-    /// Who had fetched robots.txt before violations.
+    /// Fetches of robots.txt before violations.
     PRIOR_FETCHES = [
         count("prior_fetch_own", "violations after this crawler, with the same identity, had fetched the origin's robots.txt"),
         count("prior_fetch_operator", "violations after only another crawler of the same operator had fetched it"),
@@ -64,7 +64,7 @@ groups! {
         column("group", "product token or `*`", "User-agent token through which the rule applies to the crawler"),
     ];
 
-    /// When the requests were made.
+    /// The times of the requests.
     SEEN = [
         time("first_seen_utc", "time of the first request"),
         time("last_seen_utc", "time of the last request"),
@@ -77,7 +77,7 @@ groups! {
         line_number("example_line", "line number of that request in the log file"),
     ];
 
-    /// What its requests came to.
+    /// Counts of requests by verdict.
     SUMS = [
         REQUESTS, ROBOTS_TXT_REQUESTS, ALLOWED, VIOLATIONS, GRACE, UNREACHABLE, UNKNOWN, NOT_BOUND, NO_PATH,
         VIOLATION_RATE, BYTES,

@@ -16,7 +16,7 @@ tables! {
         ORIGIN, WHO, SUMS, SEEN, NOT_BOUND_REASON, ALLOWED_IGNORING_STAR,
     ];
 
-    /// A row for each rule that was broken, by whom.
+    /// A row for each broken rule and crawler.
     VIOLATION = "violations.csv", "each origin, crawler, identity and deciding rule of one version of a robots.txt": [
         ORIGIN, WHO, RULE, REQUESTS, STATUSES, BYTES, SEEN, EXAMPLE, PRIOR_FETCHES,
         column("fetch_age_minutes_min", "minutes", "least time between the last successful fetch and the violation; empty if there was no fetch"),
@@ -27,7 +27,7 @@ tables! {
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
     ];
 
-    /// The rules that were broken, among their neighbours in robots.txt.
+    /// The broken rules with the lines around them.
     ROBOTS_RULES = "robots-rules.csv", "each broken rule of a robots.txt, each User-agent line of its group, and each rule near it": [
         column("robots_digest", "sha256:hex", "digest of the robots.txt version that holds the line"),
         line_number("line", "line number in that version"),
@@ -36,7 +36,7 @@ tables! {
         count("requests", "requests that broke this rule, without spoofed crawlers; empty if there are none"),
     ];
 
-    /// Who read robots.txt, and what was asked for before.
+    /// Fetches of robots.txt by crawlers, and requests before the first fetch.
     ROBOTS_FETCHES = "robots-fetches.csv", "each origin, crawler and identity": [
         ORIGIN, WHO, ROBOTS_TXT_REQUESTS,
         count("successful_fetches", "requests for robots.txt by GET that were answered 200 or 304"),
@@ -50,7 +50,7 @@ tables! {
         VIOLATIONS, PRIOR_FETCHES,
     ];
 
-    /// How fast crawlers asked that are asked for a delay.
+    /// Request intervals of crawlers whose group has a Crawl-delay.
     CRAWL_DELAY = "crawl-delay.csv", "each origin, crawler, identity and version of robots.txt with a Crawl-delay for this crawler": [
         ORIGIN, WHO,
         column("robots_digest", "sha256:hex", "digest of the robots.txt version with the Crawl-delay"),
@@ -83,7 +83,7 @@ tables! {
         WHO, REQUESTS, ALLOWED, VIOLATIONS, VIOLATION_RATE, BYTES,
     ];
 
-    /// User agents that look automated and are in no row of the registry.
+    /// Automated user agents that are not in the registry.
     UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`": [
         column("user_agent", "text", "User-Agent header, cut to 1,024 bytes"),
         REQUESTS, ROBOTS_TXT_REQUESTS,
@@ -98,7 +98,7 @@ tables! {
         UNREACHABLE,
     ];
 
-    /// Why lines were no records.
+    /// Reasons for unparsed lines.
     REJECTS = "rejects.csv", "each log file and reason why lines could not be parsed": [
         column("file", "path", "log file"),
         column("reason", "text", "why the lines could not be parsed"),
@@ -107,7 +107,7 @@ tables! {
         column("example", "text", "beginning of that line, cut to 512 bytes"),
     ];
 
-    /// What a draft of a robots.txt would change, where one is given.
+    /// What a draft of a robots.txt would change, if a draft is given.
     WHAT_IF = "what-if.csv", "each origin, crawler, identity, change, rule of the draft and rule in force": [
         ORIGIN, WHO,
         column("change", "newly-disallowed, newly-allowed", "effect of the draft on these requests"),
@@ -123,7 +123,7 @@ tables! {
         REQUESTS, SEEN, EXAMPLE,
     ];
 
-    /// Every violating request: the evidence behind an accusation.
+    /// All violating requests.
     REQUESTS_EVIDENCE = "--evidence FILE", "each request that is a violation, in the order of files and lines": [
         column("file", "path", "log file that holds the request"),
         line_number("line", "line number of that request in the log file"),
@@ -140,12 +140,12 @@ tables! {
         column("snapshot_age_seconds", "seconds", "age of the snapshot at the time of the request; negative if the snapshot is later and no earlier one is known"),
     ];
 
-    /// What crawlers did, by day.
+    /// The requests of crawlers by day.
     TREND = "trend.csv", "each site, day, crawler and identity, for all finished days in the state file": [
         SITE, SITE_DAY, WHO, SUMS,
     ];
 
-    /// What was new, by day.
+    /// Events by day.
     EVENTS = "events.csv", "each event of a day, the last day first": [
         SITE, SITE_DAY,
         column("event", "first-violation, rate-doubled, stopped-fetching, robots-changed, robots-failing", "kind of event"),

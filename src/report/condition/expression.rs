@@ -1,35 +1,35 @@
-//! What a condition says, and whether a row meets it.
+//! A parsed condition, and its evaluation for a row.
 
 use std::{cmp::Ordering, ops::Range};
 
 use crate::report::columns::column::CsvColumn;
 use crate::time::{DAY_SECONDS, Day, Zone};
 
-/// Why a condition was not understood.
+/// Why a condition could not be parsed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConditionError {
-    /// Characters before the place.
+    /// The position: the number of characters before it.
     pub at: usize,
     /// What is wrong there, and what was expected.
     pub why: String,
 }
 
-/// A condition that was understood.
+/// A parsed condition.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// As it was written.
+    /// As written by the user.
     pub text: String,
-    /// The columns that it names, by their place in the table, each once.
+    /// The indexes of its columns in the table, without duplicates.
     pub columns: Vec<usize>,
     /// The words that text columns are compared with.
     pub words: Vec<Word>,
     pub(super) expression: Expression,
 }
 
-/// A word that a column is compared with.
+/// A word that is compared with a column.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Word {
-    /// The column, by its place in the table.
+    /// The index of the column in the table.
     pub column: usize,
     /// The word.
     pub text: String,
@@ -62,13 +62,13 @@ pub(super) enum Operand {
     Column(usize),
 }
 
-/// What the cells of a column are.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Number,
     /// A point in time. One that names a day only is all of that day.
     Time,
-    /// Is equal or not.
+    /// Only compared for equality.
     Text,
 }
 
@@ -129,7 +129,7 @@ fn compare_cells(left: &str, right: &str) -> Option<Ordering> {
     (!right.is_empty()).then(|| as_numbers.unwrap_or_else(|| left.cmp(right)))
 }
 
-/// No number compares with anything.
+/// NaN, which compares with nothing, if the cell is not a number.
 fn number_of(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::NAN)
 }
@@ -142,7 +142,7 @@ pub(super) fn kind(column: &CsvColumn) -> Kind {
     }
 }
 
-/// The only words that the cells of `column` can hold; `None` where they can hold any.
+/// The only possible cells of `column`; `None` if it can hold any text.
 pub(super) fn words_of(column: &CsvColumn) -> Option<Vec<&'static str>> {
     let is_closed = ["identity", "stated_policy", "not_bound_reason"].contains(&column.name);
     is_closed.then(|| column.unit.split(", ").collect())

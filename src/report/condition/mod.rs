@@ -1,4 +1,4 @@
-//! Conditions over the columns of a table, asked of its rows one by one.
+//! Conditions over the columns of a table, evaluated row by row.
 //!
 //! ```text
 //! condition   = any [ "where" any ]
@@ -11,9 +11,8 @@
 //! text        = "'" characters "'" | '"' characters '"'     a quote inside is written twice
 //! ```
 //!
-//! `where` is an `and` that binds last. Words are read in any case; text is compared as it stands
-//! in the table. A comparison with an empty cell is false, but for those that ask whether it is
-//! empty (`= ''`, `!= ''`).
+//! `where` is an `and` with the lowest precedence. Keywords are read in any case; text is compared
+//! exactly. A comparison with an empty cell is false, except `= ''` and `!= ''`.
 
 pub mod expression;
 mod parse;
@@ -23,15 +22,15 @@ use super::columns::column::TableSchema;
 use expression::{Condition, ConditionError};
 
 impl Condition {
-    /// Reads a condition over the columns of `table`.
+    /// Parses a condition over the columns of `table`.
     ///
     /// # Errors
-    /// Where it is not understood, and what was expected there.
+    /// If it cannot be parsed; the error says what was expected and where.
     pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionError> {
         parse::parse(text, table)
     }
 
-    /// Whether the row with these cells meets it.
+    /// Whether the row with these cells meets the condition.
     pub fn is_met(&self, cells: &[String]) -> bool {
         self.expression.is_met(cells)
     }

@@ -1,4 +1,4 @@
-//! The parts of a condition put together.
+//! The parser of conditions.
 
 use super::expression::{
     Condition, ConditionError, Expression, Kind, Operand, Operator, Word, kind, time, words_of,
@@ -6,7 +6,7 @@ use super::expression::{
 use super::token::{LocatedToken, Token, tokens};
 use crate::report::columns::column::{CsvColumn, TableSchema};
 
-/// Parentheses and `not`s inside each other, so that nobody's stack overflows.
+/// The deepest nesting of parentheses and `not`. It prevents a stack overflow.
 const DEPTH_MAX: usize = 64;
 
 const KEYWORDS: [&str; 4] = ["where", "and", "or", "not"];
@@ -33,7 +33,7 @@ pub fn parse(text: &str, table: &TableSchema) -> Result<Condition, ConditionErro
 struct Parser<'a> {
     tokens: Vec<LocatedToken>,
     next: usize,
-    /// Characters in all.
+    /// The number of characters.
     end: usize,
     depth: usize,
     table: &'a TableSchema,
@@ -96,7 +96,7 @@ impl Parser<'_> {
         Ok(Expression::Compare { column, operator, with })
     }
 
-    /// What `column` is compared with.
+    /// Parses the operand that `column` is compared with.
     fn operand(&mut self, column: usize) -> Result<Operand, ConditionError> {
         let CsvColumn { name, .. } = self.table.columns[column];
         let kind = kind(&self.table.columns[column]);
@@ -145,7 +145,7 @@ impl Parser<'_> {
         Err(self.error(format!("{name} is never '{text}'; its values are {}", words.join(", "))))
     }
 
-    /// The column that is named next.
+    /// Parses the name of a column.
     fn column(&mut self, expected: &str) -> Result<usize, ConditionError> {
         let is = |word: &str, name: &&str| word.eq_ignore_ascii_case(name);
         let word = match self.peek() {

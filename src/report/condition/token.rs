@@ -1,17 +1,17 @@
-//! A condition cut into words, numbers, texts and signs, each with its place.
+//! The tokens of a condition, with their positions.
 
 use super::expression::{ConditionError, Operator};
 
-/// A part of a condition.
+/// A token of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
     /// A keyword or the name of a column.
     Word(String),
-    /// A percentage is a hundredth of what is written.
+    /// A number; a percentage is divided by 100.
     Number(f64),
-    /// What stood between quotes.
+    /// The text between quotes.
     Text(String),
-    /// How to compare.
+    /// A comparison operator.
     Compare(Operator),
     /// `(`
     Open,
@@ -19,16 +19,16 @@ pub enum Token {
     Close,
 }
 
-/// A part, and the characters before it.
+/// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedToken {
-    /// The part.
+    /// The token.
     pub token: Token,
-    /// Characters before it.
+    /// The number of characters before it.
     pub at: usize,
 }
 
-/// Cuts `text`.
+/// Splits `text` into tokens.
 pub fn tokens(text: &str) -> Result<Vec<LocatedToken>, ConditionError> {
     let characters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub fn tokens(text: &str) -> Result<Vec<LocatedToken>, ConditionError> {
     Ok(found)
 }
 
-/// The part with which `rest` begins, and how many characters it takes.
+/// The token at the start of `rest`, and its length in characters.
 fn token(rest: &[char]) -> Result<(Token, usize), String> {
     match (rest[0], rest.get(1)) {
         ('(', _) => Ok((Token::Open, 1)),
@@ -95,7 +95,7 @@ fn number(rest: &[char]) -> Result<(Token, usize), String> {
     let is_percent = rest.get(length) == Some(&'%');
     let is_plain =
         written.chars().all(|next| next.is_ascii_digit() || next == '.') && !written.ends_with('.');
-    // Moving the point is exact where a division by a hundred would not be.
+    // Moving the decimal point is exact; a division by 100 is not.
     let moved = if is_percent { format!("{written}e-2") } else { written.clone() };
     match moved.parse() {
         Ok(number) if is_plain => Ok((Token::Number(number), length + usize::from(is_percent))),

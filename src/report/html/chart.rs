@@ -1,15 +1,15 @@
-//! Charts as inline SVG. They hold shapes only: words and numbers stand in
-//! HTML around them, so that they stay legible at any width.
+//! Charts as inline SVG. They contain only shapes. Words and numbers are in the HTML around them,
+//! so that they stay legible at any width.
 
 use maud::{Markup, Render, html};
 
 use crate::numbers::grouped;
 
-/// Width and height of a drawing in its own units; it is stretched to its frame.
+/// Width and height of a drawing in its own units; it is scaled to its frame.
 const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 200.0;
 
-/// What a colour means: its class, its name.
+/// An entry of a legend: the CSS class of its color, and its name.
 pub type LegendEntry = (&'static str, &'static str);
 
 /// One column of a chart: its name, and a number for each series.
@@ -34,8 +34,8 @@ pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
     }
 }
 
-/// Columns that stand side by side, each of one or more numbers on top of each other. `title`
-/// says what is seen, `names` stand below at equal distances; the numbers are to follow as a table.
+/// Columns side by side, each a stack of one or more numbers. `title` describes the chart, `names`
+/// are below at equal distances. The caller adds the numbers as a table.
 pub fn columns(
     id: &str,
     title: &str,
@@ -54,7 +54,7 @@ pub fn columns(
     figure((id, title), legend(&drawn), &scale, drawing(id, series, columns, top), names_below)
 }
 
-/// A drawing with its `legend` above, its `scale` beside and `names` below it.
+/// A drawing with its `legend` above, its `scale` on the side and `names` below it.
 pub fn figure(
     (id, title): (&str, &str),
     legend: Markup,
@@ -75,7 +75,7 @@ pub fn figure(
     }
 }
 
-/// The columns themselves, on a scale that ends at `top`.
+/// The columns, on a scale that ends at `top`.
 fn drawing(id: &str, series: &[LegendEntry], columns: &[ChartColumn], top: u64) -> Markup {
     let step = WIDTH / columns.len().max(1) as f64;
     let width = (step * 0.72).min(90.0);
@@ -96,7 +96,7 @@ fn drawing(id: &str, series: &[LegendEntry], columns: &[ChartColumn], top: u64) 
     }
 }
 
-/// The parts of a column that are not empty, from below: number, upper edge and height.
+/// The nonempty parts of a column, from the bottom: number, upper edge and height.
 fn stacked<'a>(
     series: &'a [LegendEntry],
     numbers: &'a [u64],
@@ -111,7 +111,7 @@ fn stacked<'a>(
     parts.filter(|(_, number, _, _)| *number > 0)
 }
 
-/// What the colours mean.
+/// The legend.
 pub fn legend(series: &[LegendEntry]) -> Markup {
     html! {
         ul class="legend" {
@@ -127,7 +127,7 @@ pub fn legend(series: &[LegendEntry]) -> Markup {
     }
 }
 
-/// The names of all columns, where there are few; else of some, evenly spaced.
+/// The names of all columns if there are few, otherwise some at equal distances.
 fn names(columns: &[String]) -> Markup {
     const NAMES_MAX: usize = 4;
     let last = columns.len().saturating_sub(1);
@@ -143,7 +143,7 @@ fn names(columns: &[String]) -> Markup {
     }
 }
 
-/// `name`; of a day the year can be left out where there is no room.
+/// `name`; on narrow screens, the year of a day is hidden.
 fn day_name(name: &str) -> Markup {
     match name.split_at_checked(5) {
         Some((year, day)) if name.len() == 10 && year.ends_with('-') => {
@@ -157,7 +157,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) }
 }
 
-/// The least of 2, 4, 10, 20, 40, 100, ... that is not below `most`.
+/// The least of 2, 4, 10, 20, 40, 100, ... that is at least `most`.
 fn ceiling(most: u64) -> u64 {
     let mut power = 1u64;
     loop {

@@ -1,4 +1,4 @@
-//! Violations by crawler, and how they were answered.
+//! Violations by crawler, and the statuses of the answers.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use super::chart::{LegendEntry, legend};
 use super::table::{HtmlCell, HtmlTable, Kind};
 use crate::numbers::percent;
 
-/// What the colours of identities mean.
+/// The legend of identities.
 pub const IDENTITIES: [LegendEntry; 3] =
     [("verified", "verified"), ("unverified", "unverified"), ("spoofed", "spoofed")];
 
-/// The identities in the order in which they are drawn.
+/// The drawing order of identities.
 const DRAWN: [Identity; 3] = [Identity::Verified, Identity::Unverified, Identity::Spoofed];
 
-/// Requests of the identities in the order in which they are drawn.
+/// The requests of each identity in drawing order.
 pub fn drawn(of: Option<&BTreeMap<Identity, Sums>>, number: fn(&Sums) -> u64) -> Vec<u64> {
     DRAWN.map(|identity| of.and_then(|of| of.get(&identity)).map_or(0, number)).to_vec()
 }
@@ -33,7 +33,7 @@ const ANSWERS: [LegendEntry; 5] = [
     ("s0", "anything else"),
 ];
 
-/// The caption of those who are not whom they say.
+/// The caption for spoofed crawlers.
 const SPOOFED: &str = "Requests that only claim to come from these crawlers (spoofed)";
 
 /// The section.
@@ -108,7 +108,7 @@ fn by_origin(model: &PageModel<'_>) -> Markup {
         .render()
 }
 
-/// How violators were answered.
+/// The statuses of the answers to violating requests.
 pub fn answers(model: &PageModel<'_>) -> Markup {
     let offenders = model.offenders();
     if offenders.is_empty() {

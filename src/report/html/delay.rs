@@ -1,4 +1,4 @@
-//! Who was asked for a Crawl-delay, and who kept it.
+//! Which crawlers had a Crawl-delay, and which kept it.
 
 use maud::{Markup, html};
 

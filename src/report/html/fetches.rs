@@ -1,4 +1,4 @@
-//! Who fetched robots.txt, who never did in these logs, and who had before violations.
+//! Which crawlers fetched robots.txt, which did not in these logs, and which did before violations.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use super::super::page_model::{PageModel, crawler::CrawlerTotals, is_itself};
 use super::chart::{LegendEntry, legend};
 use super::{markup::strongly_counted, table::HtmlTable};
 
-/// The table that has all of it.
+/// The table with all rows.
 const FILE: &str = "robots-fetches.csv";
 
 const PRIOR_FETCHES: [LegendEntry; 4] = [

@@ -1,38 +1,38 @@
-//! A calendar of hours as inline SVG: a column a day, a row an hour, the darker the more.
+//! A heat map of hours as inline SVG: one column per day, one row per hour. Darker means more.
 
 use maud::{Markup, html};
 
 use super::chart::figure;
 use crate::numbers::grouped;
 
-/// Shades of a colour, the least first.
+/// Shades of a color, the lightest first.
 const SHADES: usize = 5;
 
 const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 240.0;
 const ROW_HEIGHT: f64 = HEIGHT / 24.0;
 
-/// Beside the rows.
+/// The labels of the rows.
 const TIMES: [&str; 5] = ["0:00", "6:00", "12:00", "18:00", "24:00"];
 
-/// One day: its name, and a number for each of its hours.
+/// One day: its name, and a number for each of its 24 hours.
 pub type DayColumn = (String, [u64; 24]);
 
-/// What is drawn.
+/// The parameters of a heat map.
 #[derive(Clone, Copy, Debug)]
 pub struct Heat<'a> {
-    /// Unique in the page.
+    /// A unique id in the page.
     pub id: &'a str,
-    /// What is seen.
+    /// The title.
     pub title: &'a str,
-    /// Class of the colour.
+    /// The CSS class of the color.
     pub class: &'a str,
-    /// What is counted, as `violations`.
+    /// The name of what is counted, such as `violations`.
     pub what: &'a str,
 }
 
 impl Heat<'_> {
-    /// The drawing. The numbers are to follow as a table.
+    /// The drawing. The caller adds the numbers as a table.
     pub fn html(&self, days: &[DayColumn]) -> Markup {
         let Heat { id, title, class, what } = self;
         let most = days.iter().flat_map(|(_, hours)| hours).copied().max().unwrap_or_default();
@@ -56,12 +56,12 @@ impl Heat<'_> {
     }
 }
 
-/// The largest number of each shade: each twice that of the shade before.
+/// The upper bound of each shade: each twice the one before.
 fn bounds(most: u64) -> [u64; SHADES] {
     std::array::from_fn(|at| most >> (SHADES - 1 - at))
 }
 
-/// 1 to [`SHADES`].
+/// The shade of a number, from 1 to [`SHADES`].
 fn shade(number: u64, bounds: &[u64; SHADES]) -> usize {
     let below = bounds.iter().filter(|bound| **bound < number).count();
     (below + 1).min(SHADES)

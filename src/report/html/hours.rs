@@ -1,4 +1,4 @@
-//! Requests and violations by hour: hour after hour where there are few days, else a calendar.
+//! Requests and violations by hour: a bar chart for a few days, otherwise a heat map.
 
 use maud::{Markup, Render, html};
 
@@ -11,10 +11,10 @@ use super::crawlers::{IDENTITIES, drawn};
 use super::heat::{DayColumn, Heat};
 use super::table::HtmlTable;
 
-/// Days that are drawn hour after hour.
+/// The most days that are drawn as a bar chart.
 const DAYS_IN_A_ROW_MAX: usize = 4;
 
-/// Days of a calendar: the last ones.
+/// The most days of a heat map: the last ones.
 const DAYS_MAX: usize = 62;
 
 const HOURS: usize = 24;
@@ -24,7 +24,7 @@ const HOUR_NAMES: [&str; HOURS] = [
     "17", "18", "19", "20", "21", "22", "23",
 ];
 
-/// The part of the section; empty where hours are not known.
+/// The hours section; empty if hours are not known.
 pub fn hours(model: &PageModel<'_>) -> Markup {
     let days = calendar(model.hours.keys().map(|hour| hour.day), DAYS_MAX);
     let Some(first) = days.first() else { return html! {} };
@@ -67,12 +67,12 @@ fn table(model: &PageModel<'_>) -> Markup {
     outcomes(table.text("Hour", name))
 }
 
-/// The name of a stretch of time.
+/// The name of a period.
 pub fn name((name, _): &(String, JudgedSums)) -> String {
     name.clone()
 }
 
-/// `table` with the columns of what the requests of stretches of time came to.
+/// Adds the columns of requests by verdict to `table`.
 pub fn outcomes(table: HtmlTable<'_, (String, JudgedSums)>) -> Markup {
     table
         .number("Violations", |(_, of)| of.own.violations)
@@ -102,7 +102,7 @@ fn calendars(model: &PageModel<'_>, days: &[Day]) -> Markup {
     }
 }
 
-/// The calendar, and its numbers as a table.
+/// The heat map, and its numbers as a table.
 fn calendar_table(heat: Heat<'_>, days: &[DayColumn]) -> Markup {
     let (id, caption) =
         (format!("{}-by-hour", heat.what), format!("{} (spoofed left out)", heat.title));
@@ -118,8 +118,8 @@ fn hour_name(hour: Hour) -> String {
     format!("{hour}:00")
 }
 
-/// The last `days_max` of `days`, which are in order and may repeat; with the days between them,
-/// where these are not too many.
+/// The last `days_max` of `days`, which are sorted and may repeat. Missing days in between are
+/// included if they are not too many.
 pub fn calendar(days: impl Iterator<Item = Day>, days_max: usize) -> Vec<Day> {
     let mut known: Vec<Day> = days.collect();
     known.dedup();

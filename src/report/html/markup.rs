@@ -1,4 +1,4 @@
-//! Parts of sentences as HTML. What is put in is escaped by `html!`.
+//! Parts of sentences as HTML. `html!` escapes inserted text.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use maud::{Markup, Render, html};
 
 use crate::numbers::grouped;
 
-/// Characters of a stranger's text that are shown; the CSV has all.
+/// The most characters shown of foreign text; the CSV files have all.
 const CHARS_MAX: usize = 160;
 
-/// The beginning of what strangers wrote, set off from our own words.
+/// The beginning of foreign text, formatted as code.
 pub fn code<T: AsRef<str>>(text: T) -> Quoted<T> {
     Quoted(text)
 }
 
-/// What [`code`] makes: written into the page itself, without a text of its own.
+/// The result of [`code`]. It is written directly into the page, without a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<T>(T);
 
@@ -26,7 +26,7 @@ impl<T: AsRef<str>> Render for Quoted<T> {
     }
 }
 
-/// A word that stands out, in the class of that name.
+/// A word as a badge with the CSS class of that name.
 #[derive(Clone, Copy, Debug)]
 pub struct Badge(pub &'static str, pub &'static str);
 
@@ -41,7 +41,7 @@ impl Render for Badge {
     }
 }
 
-/// The beginning of `text`, and `…` where more follows.
+/// The beginning of `text`, with `…` if it was cut.
 pub fn cut(text: &str) -> Cow<'_, str> {
     if text.len() <= CHARS_MAX {
         return Cow::Borrowed(text);
@@ -52,17 +52,17 @@ pub fn cut(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A number that stands out.
+/// A number in bold.
 pub fn strong(number: u64) -> Markup {
     html! { strong { (grouped(number)) } }
 }
 
-/// Who did something how often: `GPTBot (12)`.
+/// A name with a count: `GPTBot (12)`.
 pub fn named(name: &str, number: u64) -> Markup {
     html! { (cut(name)) " (" (grouped(number)) ")" }
 }
 
-/// Several things in a sentence: `a, b and c`.
+/// A list in a sentence: `a, b and c`.
 pub fn listed(things: &[impl Render]) -> Markup {
     let last = things.len().saturating_sub(1);
     html! {
@@ -73,7 +73,7 @@ pub fn listed(things: &[impl Render]) -> Markup {
     }
 }
 
-/// `1 crawler`, `2 crawlers`, with the number standing out.
+/// `1 crawler`, `2 crawlers`, with the number in bold.
 pub fn strongly_counted(number: u64, what: &str) -> Markup {
     html! { (strong(number)) " " (what) @if number != 1 { "s" } }
 }

@@ -1,4 +1,4 @@
-//! How the numbers were made: what was read, by which rules, and what the words mean.
+//! How the numbers were made: inputs, rules, and definitions.
 
 use std::collections::BTreeMap;
 

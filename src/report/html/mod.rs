@@ -1,7 +1,7 @@
-//! `report.html`: one file that tells what a report's tables say.
+//! `report.html`: one file with the content of a report's tables.
 //!
-//! Drawn from [`PageModel`] alone. It needs nothing from elsewhere, reads without
-//! the script, and everything that strangers wrote is text.
+//! It is drawn from [`PageModel`] alone. It loads nothing, is readable without the script, and
+//! escapes all foreign text.
 
 mod chart;
 mod crawlers;

@@ -1,4 +1,4 @@
-//! The head of the page: what it is about, the one sentence, the key figures, the warnings.
+//! The top of the page: subject, summary sentence, key figures, warnings.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub fn title(model: &PageModel<'_>) -> String {
     format!("Crawlers and robots.txt: {}{days}", origin_label(model))
 }
 
-/// The heading and what was looked at.
+/// The heading and the inputs.
 pub fn header(model: &PageModel<'_>) -> Markup {
     html! {
         p class="kind" {
@@ -41,7 +41,7 @@ fn time(time: UtcTime) -> Markup {
     html! { time datetime=(time) { (minute(&time)) } }
 }
 
-/// The day, or the first and the last.
+/// The day, or the first and the last day.
 fn days(model: &PageModel<'_>) -> Option<String> {
     let (first, last) = (model.days.keys().next()?, model.days.keys().next_back()?);
     Some(if first == last { first.to_string() } else { format!("{first} to {last}") })
@@ -129,7 +129,7 @@ fn spoofed(model: &PageModel<'_>) -> Markup {
     }
 }
 
-/// Key figures, each with what it means.
+/// Key figures, each with its meaning.
 fn figures(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
@@ -151,7 +151,7 @@ fn figure(name: &str, number: u64, note: &str) -> Markup {
     html! { div { dt { (name) } dd { b { (grouped(number)) } span { (note) } } } }
 }
 
-/// A figure with its share of `whole`, as `24.5 % of those judged`, or else that there are `none`.
+/// A figure with its share of `whole`, such as `24.5 % of those judged`, or the text `none`.
 fn tile(name: &str, number: u64, whole: u64, of: &str, none: &str) -> Markup {
     match whole {
         0 => figure(name, number, none),
@@ -194,7 +194,7 @@ fn list(texts: &[String]) -> Markup {
     html! { ul { @for text in texts { li { (with_flags(&shown(text))) } } } }
 }
 
-/// `text`; the names of flags in it are not broken at the end of a line.
+/// `text`; flag names in it do not wrap.
 fn with_flags(text: &str) -> Markup {
     html! {
         @for (at, word) in text.split(' ').enumerate() {

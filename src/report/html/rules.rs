@@ -1,4 +1,4 @@
-//! The rules most broken, shown among the lines of their robots.txt.
+//! The most broken rules, shown with the surrounding lines of their robots.txt.
 
 use maud::{Markup, Render, html};
 
@@ -13,13 +13,13 @@ use super::markup::{code, listed, minute, named};
 use super::table::HtmlTable;
 use crate::numbers::{counted, grouped, percent};
 
-/// Lines that are shown above a rule and below it, besides the User-agent lines of its group.
+/// Lines shown above and below a rule, besides the User-agent lines of its group.
 const LINES_AROUND: u32 = 5;
 
-/// User-agent lines that are shown of a group.
+/// The most User-agent lines shown of a group.
 const TOKENS_SHOWN: usize = 6;
 
-/// Crawlers and origins that are named.
+/// The most crawlers and origins that are named.
 const NAMES_SHOWN: usize = 4;
 
 /// The section.
@@ -71,7 +71,7 @@ fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
     }
 }
 
-/// Who broke a rule most.
+/// The crawlers that broke a rule most often.
 fn offenders(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
     let mut by: Vec<_> = totals.by.iter().collect();
     by.sort_by_key(|(_, requests)| std::cmp::Reverse(**requests));
@@ -85,7 +85,7 @@ fn offenders(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
     listed(&named)
 }
 
-/// Where a rule was broken.
+/// The origins at which a rule was broken.
 fn origins(totals: &RuleTotals<'_>) -> Markup {
     let more = totals.origins.len().saturating_sub(NAMES_SHOWN);
     html! {
@@ -97,7 +97,7 @@ fn origins(totals: &RuleTotals<'_>) -> Markup {
     }
 }
 
-/// The name of the robots.txt of that digest, and the digest's beginning.
+/// The name of the robots.txt with that digest, and the beginning of the digest.
 fn source(model: &PageModel<'_>, digest: &Digest) -> Markup {
     let digest_text = digest.to_string();
     let short = code(digest_text.get(..19).unwrap_or(&digest_text));
@@ -110,8 +110,7 @@ fn source(model: &PageModel<'_>, digest: &Digest) -> Markup {
     }
 }
 
-/// The lines around the rule, with the rule marked. Gaps of lines that say something else or
-/// nothing are shown as such.
+/// The lines around the rule, with the rule marked. Gaps are shown as gaps.
 fn excerpt(model: &PageModel<'_>, rule: &DecidingRule) -> Markup {
     let marked = NearLine { field: rule.directive, value: &rule.pattern, requests: None };
     let near = model.robots_lines.get(&rule.digest).map_or(&[][..], Vec::as_slice);
@@ -156,7 +155,7 @@ fn group_of<'a>(line: u32, near: &[(u32, NearLine<'a>)]) -> Vec<(u32, NearLine<'
     tokens.chain(around).copied().collect()
 }
 
-/// A line as it is usually written.
+/// A line in its usual spelling.
 fn rule_text(field: &str, value: &[u8]) -> String {
     format!("{}: {}", field_name(field), visible(value))
 }

@@ -1,7 +1,7 @@
-//! The document around the sections: head, policy, navigation.
+//! The document around the sections: head, content security policy, navigation.
 //!
-//! A content security policy that names the hashes of the one style sheet and
-//! the one script lets nothing else run or load, whatever strangers wrote.
+//! The content security policy names the hashes of the style sheet and the script, so that nothing
+//! else can run or load, whatever foreign text the page holds.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -11,11 +11,10 @@ use crate::digest::sha256;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// A part of the page: what links to it, what stands in the contents, its heading, and what stands
-/// under that.
+/// A section of the page: its anchor, its entry in the contents, its heading and its content.
 pub type Section = (&'static str, &'static str, &'static str, Markup);
 
-/// What stands in the head of each page, by which it is recognised.
+/// An element of every page's head, by which botaudit recognises its pages.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"botaudit\">";
 
 /// The whole document.
@@ -90,7 +89,7 @@ mod tests {
         }
     }
 
-    /// The colours of one scheme, by name.
+    /// The colors of one scheme, by name.
     fn colours(css: &str) -> Vec<(String, [u8; 3])> {
         let declared = css.split([';', '{', '}']).filter_map(|part| {
             let (name, value) = part.trim().strip_prefix("--")?.split_once(": #")?;
@@ -104,7 +103,7 @@ mod tests {
         declared.collect()
     }
 
-    /// As WCAG 2 defines it.
+    /// The contrast as WCAG 2 defines it.
     fn contrast(left: [u8; 3], right: [u8; 3]) -> f64 {
         let luminance = |colour: [u8; 3]| {
             let linear = colour.map(|part| match f64::from(part) / 255.0 {

@@ -1,4 +1,4 @@
-//! Tables that read well aloud, sort with the script and stand without it.
+//! Tables that work with screen readers, can be sorted by the script, and are readable without it.
 
 use maud::{Markup, Render, html};
 
@@ -13,28 +13,28 @@ use super::chart::{LegendEntry, bar};
 use super::markup::{Badge, code, cut, minute};
 use crate::numbers::{grouped, percent, push_grouped};
 
-/// Rows beyond which a table scrolls in a frame of its own.
+/// Longer tables scroll in a frame of their own.
 const ROWS_UNFRAMED: usize = 15;
 
-/// Bytes of most rows.
+/// The usual size of a row in bytes.
 const ROW_BYTES_USUAL: usize = 1024;
 
-/// What stands in a column.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// Text, to the left.
+    /// Left-aligned text.
     Text,
-    /// Numbers, to the right.
+    /// Right-aligned numbers.
     Number,
-    /// Drawn, hidden from those who hear the page, as the numbers stand beside.
+    /// A drawing, hidden from screen readers because the numbers are beside it.
     Drawing,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug)]
 pub struct HtmlCell {
     shown: Markup,
-    /// What the script sorts by, where it is not the text.
+    /// The sort key, if it differs from the text.
     sorted_by: Option<String>,
 }
 
@@ -43,28 +43,28 @@ impl HtmlCell {
         HtmlCell { shown, sorted_by: None }
     }
 
-    /// What strangers wrote.
+    /// Foreign text.
     pub fn code(text: &str) -> HtmlCell {
         HtmlCell::of(code(text).render())
     }
 
-    /// A word that stands out, in the class of that name.
+    /// A word as a badge with the CSS class of that name.
     pub fn badge(class: &'static str, text: &'static str) -> HtmlCell {
         HtmlCell::of(Badge(class, text).render())
     }
 
-    /// Parts of a whole bar, each with the class of its colour and what it is.
+    /// A bar of several parts, each with the CSS class of its color and its name.
     pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> HtmlCell {
         HtmlCell::of(bar(parts, whole))
     }
 
-    /// Nothing that could be told.
+    /// A cell for an unknown value.
     pub fn nothing() -> HtmlCell {
         HtmlCell { shown: Known(None).render(), sorted_by: Some(SortedBy(None).render().0) }
     }
 }
 
-/// The beginning of a name.
+/// The cut beginning of a name.
 struct Cut(String);
 
 impl Render for Cut {
@@ -73,7 +73,7 @@ impl Render for Cut {
     }
 }
 
-/// A count that may not be known, as it is shown.
+/// A count as shown; it may be unknown.
 struct Known(Option<u64>);
 
 impl Render for Known {
@@ -86,7 +86,7 @@ impl Render for Known {
     }
 }
 
-/// What the script sorts a count by that may not be known: then it stands below zero.
+/// The sort key of a count. An unknown count sorts below zero.
 struct SortedBy(Option<u64>);
 
 impl Render for SortedBy {
@@ -101,29 +101,29 @@ impl Render for SortedBy {
 /// A table that is built column by column.
 #[derive(Clone, Debug)]
 pub struct HtmlTable<'a, T> {
-    /// Unique in the page.
+    /// A unique id in the page.
     id: &'a str,
-    /// What it shows.
+    /// The caption.
     caption: &'a str,
-    /// The file that has all rows.
+    /// The CSV file with all rows.
     file: &'a str,
-    /// What the rows are of, in the order in which they are first shown.
+    /// The items of the rows, in their initial order.
     of: Vec<T>,
-    /// Rows that there are, shown or not.
+    /// The number of all rows, shown or not.
     total: u64,
     columns: Vec<(&'static str, Kind)>,
-    /// The cells of each row; the first names it.
+    /// The cells of each row; the first one is its heading.
     rows: Vec<Markup>,
 }
 
 impl<'a, T> HtmlTable<'a, T> {
-    /// A row for each of the first `rows`; columns are added to it.
+    /// A table with one row for each of `rows`, without columns.
     pub fn new(id: &'a str, caption: &'a str, file: &'a str, rows: Vec<T>) -> HtmlTable<'a, T> {
         let total = rows.len() as u64;
         HtmlTable::cut(id, caption, file, Heaviest { rows, total })
     }
 
-    /// The same of rows that are but some of all.
+    /// A table of the first of many rows.
     pub fn cut(id: &'a str, caption: &'a str, file: &'a str, rows: Heaviest<T>) -> Self {
         let Heaviest { rows: mut of, total } = rows;
         of.truncate(ROWS_MAX);
@@ -136,8 +136,8 @@ impl<'a, T> HtmlTable<'a, T> {
         HtmlTable { id, caption, file, of, total, columns: Vec::new(), rows }
     }
 
-    /// A column of what `cell` gives for each row: what is shown, and what the script sorts by,
-    /// where that is not the text.
+    /// Adds a column. `cell` returns the content for a row, and the sort key if it differs from the
+    /// text.
     fn cells<S: Render, B: Render>(
         mut self,
         title: &'static str,
@@ -163,7 +163,7 @@ impl<'a, T> HtmlTable<'a, T> {
         self
     }
 
-    /// A column of what `cell` gives for each row.
+    /// Adds a column with the cells that `cell` returns.
     pub fn column(self, title: &'static str, kind: Kind, cell: impl Fn(&T) -> HtmlCell) -> Self {
         self.cells(title, kind, |of| {
             let HtmlCell { shown, sorted_by } = cell(of);
@@ -171,17 +171,17 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// A column of names.
+    /// Adds a column of names.
     pub fn text(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
         self.cells(title, Kind::Text, |of| (Cut(text(of)), None::<u64>))
     }
 
-    /// A column of what strangers wrote.
+    /// Adds a column of foreign text.
     pub fn code(self, title: &'static str, text: impl Fn(&T) -> String) -> Self {
         self.cells(title, Kind::Text, |of| (code(text(of)), None::<u64>))
     }
 
-    /// A column of identities.
+    /// Adds a column of identities.
     pub fn identity(self, identity: impl Fn(&T) -> Identity) -> Self {
         self.cells("Identity", Kind::Text, |of| {
             let word = identity(of).as_str();
@@ -189,17 +189,17 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// The columns of who it was.
+    /// Adds the columns of the crawler and its identity.
     pub fn actor(self, model: &PageModel<'_>, actor: impl Fn(&T) -> Actor) -> Self {
         self.text("Crawler", |of| model.name(actor(of).0)).identity(|of| actor(of).1)
     }
 
-    /// A column of counts.
+    /// Adds a column of counts.
     pub fn number(self, title: &'static str, number: impl Fn(&T) -> u64) -> Self {
         self.known(title, |of| Some(number(of)))
     }
 
-    /// A column of counts that may not be known.
+    /// Adds a column of counts that may be unknown.
     pub fn known(self, title: &'static str, number: impl Fn(&T) -> Option<u64>) -> Self {
         self.cells(title, Kind::Number, |of| {
             let number = number(of);
@@ -207,7 +207,7 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// A column of shares of a whole; nothing known stands below zero.
+    /// Adds a column of shares; an unknown share sorts below zero.
     pub fn share(self, title: &'static str, share: impl Fn(&T) -> (u64, u64)) -> Self {
         self.cells(title, Kind::Number, |of| {
             let (part, whole) = share(of);
@@ -217,7 +217,7 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// A column of times, where they are known.
+    /// Adds a column of times that may be unknown.
     pub fn time(self, title: &'static str, time: impl Fn(&T) -> Option<UtcTime>) -> Self {
         self.cells(title, Kind::Number, |of| {
             let text = time(of).map_or_else(String::new, |time| time.to_string());
@@ -225,13 +225,13 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// The columns of when the requests of a row were made.
+    /// Adds the columns of the first and last request.
     pub fn seen(self, seen: impl Fn(&T) -> Option<Span>) -> Self {
         self.time("First seen, UTC", |of| seen(of).map(|seen| seen.first))
             .time("Last seen, UTC", |of| seen(of).map(|seen| seen.last))
     }
 
-    /// Bars of numbers and the numbers, each with its legend; bars are parts of what `whole` gives.
+    /// Adds a column of bars and columns of their numbers; the bars are parts of `whole`.
     pub fn bar<const N: usize>(
         self,
         legend: &[LegendEntry; N],
@@ -245,7 +245,7 @@ impl<'a, T> HtmlTable<'a, T> {
         })
     }
 
-    /// A column of counts for each of `titles`.
+    /// Adds a column of counts for each of `titles`.
     pub fn numbers<const N: usize>(
         self,
         titles: [&'static str; N],
@@ -257,7 +257,7 @@ impl<'a, T> HtmlTable<'a, T> {
 }
 
 impl<T> HtmlTable<'_, T> {
-    /// The table; nothing where it has no rows.
+    /// The table; empty if it has no rows.
     pub fn unless_empty(&self) -> Markup {
         if self.of.is_empty() {
             html! {}
@@ -297,8 +297,8 @@ impl<T> Render for HtmlTable<'_, T> {
 }
 
 impl Kind {
-    /// What stands before and after a cell: `html!` would make a text of its own for each cell,
-    /// and a page has thousands.
+    /// The tags around a cell. `html!` would allocate a text for each cell, and a page has
+    /// thousands.
     fn tags(self, is_heading: bool) -> (&'static str, &'static str) {
         match (self, is_heading) {
             (Kind::Text, true) => ("<th scope=\"row\"", "</th>"),

@@ -9,7 +9,7 @@ use super::crawlers::{IDENTITIES, drawn};
 use super::hours::{calendar, hours, name, outcomes};
 use super::{chart::columns, markup::cut, table::HtmlTable};
 
-/// Days that are drawn and listed: the last ones.
+/// The most days that are drawn and listed: the last ones.
 const DAYS_MAX: usize = 750;
 
 /// The section.
@@ -35,7 +35,7 @@ pub fn timeline(model: &PageModel<'_>) -> Markup {
     }
 }
 
-/// Whose midnights part the days.
+/// The time zone of the days.
 fn zone(model: &PageModel<'_>) -> Markup {
     let zone = model.audit.options.get("timezone").as_str().unwrap_or("UTC");
     html! { p { "Time zone of days and hours: " (cut(zone)) "." } "\n" }

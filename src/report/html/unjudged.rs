@@ -1,4 +1,4 @@
-//! What could not be judged, and why; lines that could not be read.
+//! Requests that could not be judged, with reasons, and lines that could not be parsed.
 
 use std::collections::BTreeMap;
 

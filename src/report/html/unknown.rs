@@ -1,4 +1,4 @@
-//! User agents that look automated and are nobody's that is known.
+//! Automated user agents that are not in the registry.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::super::escape::visible;
 use super::super::page_model::{PageModel, ROWS_MAX, heaviest::Heaviest};
 use super::table::HtmlTable;
 
-/// The name of what does not fit in `unknown-crawlers.csv`.
+/// The row of all that did not fit in `unknown-crawlers.csv`.
 const OTHERS: &[u8] = b"(others)";
 
 /// The section.

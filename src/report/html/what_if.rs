@@ -16,12 +16,12 @@ use super::markup::code;
 use super::table::{HtmlCell, HtmlTable, Kind};
 use crate::numbers::{counted, grouped};
 
-/// The table that has all of it.
+/// The table with all rows.
 const FILE: &str = "what-if.csv";
 
 const CHANGES: [LegendEntry; 2] = [("s2", "newly disallowed"), ("s4", "newly allowed")];
 
-/// The section; nothing where no draft was tried.
+/// The section; `None` without a draft.
 pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
     let simulation = model.audit.simulation.as_ref()?;
     let total = simulation.total_not_spoofed();
@@ -59,7 +59,7 @@ pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
     Some(html! { (said) (by_crawler(model)) (table) })
 }
 
-/// Crawlers by their requests that would be judged otherwise, most first.
+/// Crawlers by the number of their requests with another verdict, most first.
 fn by_crawler(model: &PageModel<'_>) -> Markup {
     let mut crawlers: BTreeMap<CrawlerId, [u64; 2]> = BTreeMap::new();
     for (&(change, crawler), requests) in &model.changes {
@@ -77,7 +77,7 @@ fn by_crawler(model: &PageModel<'_>) -> Markup {
     html! { (legend(&CHANGES)) (table) }
 }
 
-/// In a word, with the colour of what comes of it.
+/// A change as a badge.
 fn badge(change: WhatIfChange) -> HtmlCell {
     let (class, word) = CHANGES[change as usize];
     HtmlCell::badge(class, word)

@@ -1,16 +1,16 @@
-//! What one crawler of one identity did, at all origins together.
+//! The sums of one crawler with one identity over all origins.
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::prior_fetches::PriorFetchCounts;
 use crate::audit::sums::{Span, Statuses, Sums};
 use crate::merge::Merge;
 
-/// Added up over the origins.
+/// Sums over all origins.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlerTotals {
     /// Its requests.
     pub sums: Sums,
-    /// How its violations were answered.
+    /// The statuses of the answers to its violations.
     pub statuses: Statuses,
     /// The fetches of robots.txt before its violations.
     pub prior_fetches: PriorFetchCounts,
@@ -18,27 +18,27 @@ pub struct CrawlerTotals {
     pub fetches: FetchTotals,
 }
 
-/// Who fetched robots.txt how often.
+/// Fetches of robots.txt by one or more crawlers.
 #[derive(Clone, Debug, Default)]
 pub struct FetchTotals {
     /// Requests for robots.txt.
     pub requests: u64,
-    /// Those that were a GET answered 200 or 304.
+    /// GET requests answered with 200 or 304.
     pub successful: u64,
-    /// Origins to which it sent requests.
+    /// Origins with requests.
     pub origins: u64,
-    /// Origins of which it fetched robots.txt.
+    /// Origins with a request for robots.txt.
     pub origins_fetched: u64,
     /// Requests for anything else.
     pub other_requests: u64,
-    /// Those of them in minutes before the first successful fetch of the same origin's robots.txt.
+    /// Other requests in minutes before the first successful fetch from the same origin.
     pub before_first: u64,
-    /// The first and the last successful fetch.
+    /// The times of the first and the last successful fetch.
     pub span: Option<Span>,
 }
 
 impl CrawlerTotals {
-    /// Adds what it did at one origin, which comes to `sums`.
+    /// Adds the row of one origin; `sums` are its requests.
     pub fn add(&mut self, row: &ActorRow, sums: Sums) {
         self.sums.absorb(sums);
         row.broken.iter().for_each(|broken| self.statuses.absorb(broken.tally.statuses));

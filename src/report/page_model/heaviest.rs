@@ -1,18 +1,18 @@
-//! The rows that matter most of a table that may be of any length.
+//! The most important rows of a table of any length.
 
 use std::cmp::Reverse;
 
-/// The rows of a table that weigh most.
+/// The heaviest rows of a table.
 #[derive(Clone, Debug)]
 pub struct Heaviest<T> {
-    /// The heaviest first; of equal ones those that came first.
+    /// The heaviest first; rows of equal weight stay in their order.
     pub rows: Vec<T>,
-    /// Of all rows.
+    /// The number of all rows.
     pub total: u64,
 }
 
 impl<T> Heaviest<T> {
-    /// At most `rows_max` of `all`.
+    /// At most `rows_max` rows of `all`.
     pub fn of(
         all: impl Iterator<Item = T>,
         rows_max: usize,

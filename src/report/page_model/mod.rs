@@ -1,5 +1,5 @@
-//! What the page and the terminal summary show besides the rows of an audit: sums over them that
-//! its tables do not have, and the rows that weigh most.
+//! The content of the page and the terminal summary: the audit, sums that its tables do not have,
+//! and the heaviest rows.
 
 pub mod crawler;
 pub mod heaviest;
@@ -27,13 +27,13 @@ use crawler::CrawlerTotals;
 use heaviest::Heaviest;
 use rule::{BrokenBy, RuleTotals};
 
-/// Rows of a table that are shown.
+/// The most rows shown of a table.
 pub const ROWS_MAX: usize = 1_000;
 
-/// Rules that are shown among the lines of their robots.txt.
+/// The most rules shown with their surrounding lines.
 const RULES_SHOWN: usize = 10;
 
-/// Everything that the page and the summary show.
+/// The data of the page and the summary.
 #[derive(Clone, Debug)]
 pub struct PageModel<'a> {
     /// The audit, with all rows.
@@ -44,17 +44,18 @@ pub struct PageModel<'a> {
     pub lines: LineTotals,
     /// Requests of known crawlers.
     pub identities: BTreeMap<Identity, Sums>,
-    /// By crawler and identity, over all origins; crawlers are numbered in the order of their names.
+    /// By crawler and identity, over all origins; crawlers are numbered by the order of their
+    /// names.
     pub crawlers: BTreeMap<Actor, CrawlerTotals>,
     /// Origins to which known crawlers sent requests.
     pub origins: Vec<&'a str>,
-    /// Time of the first and the last request of a known crawler.
+    /// The first and the last request of a known crawler.
     pub period: Option<Span>,
     /// By day and identity.
     pub days: BTreeMap<Day, BTreeMap<Identity, Sums>>,
     /// By hour and identity.
     pub hours: BTreeMap<Hour, BTreeMap<Identity, Sums>>,
-    /// The rules broken most often by crawlers that are not spoofed.
+    /// The rules most broken by crawlers that are not spoofed.
     pub rules: Heaviest<RuleTotals<'a>>,
     /// Lines near broken rules.
     pub robots_lines: NearLines<'a>,
@@ -62,16 +63,16 @@ pub struct PageModel<'a> {
     pub summary: Heaviest<&'a ActorRow>,
     /// Rows of `violations.csv` by requests.
     pub violations: Heaviest<BrokenBy<'a>>,
-    /// Requests that a draft would judge otherwise, of crawlers that are not spoofed.
+    /// Requests with another verdict under a draft, by crawlers that are not spoofed.
     pub changes: BTreeMap<(WhatIfChange, CrawlerId), u64>,
 }
 
 impl<'a> PageModel<'a> {
-    /// Of `audit`; `evidence` is the name of the evidence, where it stands in the report.
+    /// The model of `audit`; `evidence` is the name of the evidence file, if it is in the report.
     pub fn of(audit: &'a ReportModel, evidence: Option<&'a str>) -> PageModel<'a> {
         let violations = |row: &&ActorRow| row.tally.total().violations;
         let mut origins: Vec<&str> = audit.rows().iter().map(|row| row.origin.as_str()).collect();
-        // Rows stand in the order of origins.
+        // Rows are sorted by origin.
         origins.dedup();
         let rules = broken_rules(audit, RULES_SHOWN, |_| true);
         let shown: BTreeSet<Digest> = rules.rows.iter().map(|rule| rule.rule.digest).collect();
@@ -108,7 +109,7 @@ impl<'a> PageModel<'a> {
         self.crawlers.entry(row.actor).or_default().add(row, sums);
     }
 
-    /// The row of `crawler` in the registry.
+    /// The registry entry of `crawler`.
     pub fn crawler(&self, crawler: CrawlerId) -> &'a Crawler {
         self.audit.registry.crawler(crawler)
     }
@@ -128,7 +129,7 @@ impl<'a> PageModel<'a> {
         self.identities.get(&identity).copied().unwrap_or_default()
     }
 
-    /// Whether anybody's address was checked.
+    /// Whether any address was verified.
     pub fn is_identity_known(&self) -> bool {
         self.sums_of(Identity::Verified).requests + self.sums_of(Identity::Spoofed).requests > 0
     }
@@ -141,19 +142,20 @@ impl<'a> PageModel<'a> {
         all
     }
 
-    /// Those of them that are not spoofed.
+    /// The offenders that are not spoofed.
     pub fn own_offenders(&self) -> Vec<(Actor, &CrawlerTotals)> {
         let mut own = self.offenders();
         own.retain(|((_, identity), _)| is_itself(*identity));
         own
     }
 
-    /// Crawlers that are not spoofed with their requests that would so change, most first.
+    /// Crawlers that are not spoofed, with the number of their requests with this change, most
+    /// first.
     pub fn changed(&self, change: WhatIfChange) -> Vec<(CrawlerId, u64)> {
         let of_it = self.changes.iter().filter(|((of, _), _)| *of == change);
         let mut crawlers: Vec<_> =
             of_it.map(|((_, crawler), requests)| (*crawler, *requests)).collect();
-        // Ties stay in the order of names.
+        // The sort is stable: ties stay in the order of names.
         crawlers.sort_by_key(|&(_, requests)| std::cmp::Reverse(requests));
         crawlers
     }
@@ -176,7 +178,7 @@ fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     hours
 }
 
-/// The rules broken most often by those crawlers that `is_shown` and that are not spoofed.
+/// The rules most broken by crawlers for which `is_shown` holds and that are not spoofed.
 pub fn broken_rules(
     audit: &ReportModel,
     rows_max: usize,
@@ -203,14 +205,14 @@ fn changes(audit: &ReportModel) -> BTreeMap<(WhatIfChange, CrawlerId), u64> {
     requests
 }
 
-/// Requests of one stretch of time.
+/// The requests of one period.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JudgedSums {
-    /// Of crawlers that are not spoofed.
+    /// Requests of crawlers that are not spoofed.
     pub own: Sums,
-    /// Those of them that could be judged.
+    /// The part of `own` that could be judged.
     pub judged: u64,
-    /// Of others, in their name.
+    /// Requests of spoofed crawlers.
     pub spoofed: Sums,
 }
 
@@ -224,12 +226,12 @@ pub fn judged_sums(identities: &BTreeMap<Identity, Sums>) -> JudgedSums {
     all
 }
 
-/// What a crawler of that identity did may be held against it.
+/// Whether the requests may be attributed to the crawler itself.
 pub fn is_itself(identity: Identity) -> bool {
     identity != Identity::Spoofed
 }
 
-/// Text that may hold what strangers wrote.
+/// Escapes text that may contain foreign input.
 pub fn text(text: &str) -> String {
     visible(text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Who broke one rule of one version of a robots.txt.
+//! The violations of one rule of one robots.txt version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,31 +10,31 @@ use crate::audit::tally::example::Example;
 use crate::judge::robots::DecidingRule;
 use crate::merge::Merge;
 
-/// Origins of one rule that are kept.
+/// The most origins kept for one rule.
 const ORIGINS_MAX: usize = 100;
 
-/// Where a rule was broken, by whom, and how.
+/// Origin, crawler and counts of a broken rule.
 pub type BrokenBy<'a> = (&'a str, Actor, &'a Broken);
 
-/// Added up over origins and crawlers.
+/// Sums over origins and crawlers.
 #[derive(Clone, Debug)]
 pub struct RuleTotals<'a> {
     /// The rule.
     pub rule: &'a DecidingRule,
-    /// Requests that broke it, by those who are not spoofed.
+    /// Violating requests by crawlers that are not spoofed.
     pub requests: u64,
-    /// How these were answered.
+    /// The statuses of their answers.
     pub statuses: Statuses,
-    /// Who they are.
+    /// Violating requests by crawler.
     pub by: BTreeMap<Actor, u64>,
-    /// Where; not more than can be shown.
+    /// The origins, up to a limit.
     pub origins: BTreeSet<&'a str>,
     /// The earliest of these requests.
     pub example: &'a Example,
 }
 
 impl<'a> RuleTotals<'a> {
-    /// Of all who broke one rule; `None` where nobody did.
+    /// The totals of `all`, which broke one rule; `None` if `all` is empty.
     pub fn of(all: &[BrokenBy<'a>], audit: &ReportModel) -> Option<RuleTotals<'a>> {
         let (_, _, first) = all.first()?;
         let (mut requests, mut statuses) = (0, Statuses::default());

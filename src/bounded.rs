@@ -1,9 +1,9 @@
-//! A map from strangers' strings to sums that cannot be made to grow.
+//! A map with a limited number of keys, for foreign strings.
 //!
-//! It keeps the keys of smallest stable hash and adds the rest up under one
-//! value. Which keys stay depends on the set of keys alone, not on their order
-//! or on how they were spread over workers, so that two such maps merge exactly:
-//! a key that one of them had to give up has enough smaller ones before it.
+//! It keeps the keys with the smallest stable hashes and adds up the others in one value. Which
+//! keys stay depends only on the set of keys, not on their order or on the distribution over
+//! workers. So two such maps merge exactly: a key that one of them dropped has enough smaller keys
+//! before it.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use crate::digest::sha256;
 use crate::merge::Merge;
 
-/// A key's place in the order of keeping: equal on every machine and in every version.
+/// A hash that orders keys, equal on every machine and in every version.
 pub trait StableHash {
-    /// The first eight bytes of a cryptographic hash: nobody can choose who stays.
+    /// The first eight bytes of a cryptographic hash, so that nobody can choose which keys stay.
     fn stable_hash(&self) -> u64;
 }
 
@@ -24,7 +24,7 @@ impl StableHash for [u8] {
     }
 }
 
-/// At most `keys_max` keys, and what the others add up to.
+/// At most `keys_max` keys, and the sum of the others.
 #[derive(Clone, Debug)]
 pub struct Bounded<K, V> {
     keys_max: usize,
@@ -38,7 +38,7 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         Bounded { keys_max, kept: BTreeMap::new(), others: None }
     }
 
-    /// Adds `value` to what is kept of `key`.
+    /// Adds `value` to the sum of `key`.
     pub fn add<Q>(&mut self, key: &Q, value: V)
     where
         Q: StableHash + ToOwned<Owned = K> + ?Sized,
@@ -47,7 +47,7 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.add_hashed(key.stable_hash(), key.to_owned(), value);
     }
 
-    /// The sums of `key`, to be added to: its own, or those of the others.
+    /// The sum of `key` for updates: its own, or that of the others.
     pub fn entry(&mut self, hash: u64, key: &K) -> &mut V
     where
         V: Default,
@@ -63,7 +63,7 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         self.kept.get_mut(&key).expect("it was there, or was inserted and is not the last")
     }
 
-    /// Adds `value` to what the others add up to.
+    /// Adds `value` to the sum of the others.
     pub fn add_to_others(&mut self, value: V) {
         merge_into(&mut self.others, value);
     }
@@ -73,7 +73,7 @@ impl<K: Ord + Clone, V: Merge> Bounded<K, V> {
         (self.kept.into_iter().map(|((_, key), value)| (key, value)), self.others)
     }
 
-    /// Adds `value` to what is kept of `key`, whose stable hash is known.
+    /// Adds `value` to the sum of `key`, whose stable hash is known.
     pub fn add_hashed(&mut self, hash: u64, key: K, value: V) {
         let key = (hash, key);
         if let Some(sum) = self.kept.get_mut(&key) {

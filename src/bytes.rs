@@ -1,13 +1,13 @@
-//! Whether any byte of a text is out of the ordinary, told at the speed of a copy.
+//! A fast test whether any byte of a text is special.
 
-/// Whether `is_special` holds for any byte. Nearly always none is expected: all are looked at, 32 at a
-/// time, which the compiler makes some thirty instructions of where `is_special` is made of
+/// Whether `is_special` holds for any byte. Usually it holds for none, so all bytes are tested, 32
+/// at a time. The compiler makes about thirty instructions of that, if `is_special` consists of
 /// comparisons joined by `|`.
 #[inline]
 pub fn any(bytes: &[u8], is_special: impl Fn(u8) -> bool + Copy) -> bool {
     if let Some(last) = bytes.last_chunk::<32>() {
         let (chunks, _) = bytes.as_chunks::<32>();
-        // What is left over is looked at with some of the bytes before it.
+        // The remaining bytes are tested together with some bytes before them.
         return chunks.iter().chain([last]).any(|chunk| any_of(chunk, is_special));
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
@@ -21,7 +21,7 @@ pub fn any(bytes: &[u8], is_special: impl Fn(u8) -> bool + Copy) -> bool {
 
 #[inline]
 fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
-    // Without a branch: 32 bytes at once, and not one after the other.
+    // Without a branch, so that 32 bytes are tested at once.
     chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
 }
 
@@ -29,7 +29,7 @@ fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
 mod tests {
     use super::*;
 
-    /// One byte at every place of texts of every length up to three chunks.
+    /// One byte at every position of texts of every length up to three chunks.
     #[test]
     fn one_is_found_wherever_it_stands() {
         for length in 0..=96 {

@@ -1,11 +1,11 @@
-//! The name of a version of a robots.txt: a hash of its bytes.
+//! The digest of a robots.txt, which identifies a version.
 
 use std::fmt;
 
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
-/// SHA-256 of `parts`, one after the other.
+/// SHA-256 of the concatenation of `parts`.
 pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     parts.iter().for_each(|part| context.update(part));
@@ -24,7 +24,7 @@ impl Digest {
         Digest(sha256(&[body]))
     }
 
-    /// Reads `sha256:` and 64 hexadecimal digits; the digits alone, too.
+    /// Parses `sha256:` and 64 hexadecimal digits; the prefix is optional.
     pub fn parse(text: &str) -> Option<Digest> {
         let text = text.strip_prefix("sha256:").unwrap_or(text);
         let digits =

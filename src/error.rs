@@ -1,16 +1,15 @@
 //! The one error type: what failed, where, why, and what to do next.
 //!
-//! Only files, flags and the formats that this project defines can fail. What
-//! strangers write (log lines, robots.txt, URLs, user agents) cannot: it gives
-//! rejects and findings.
+//! Only files, flags and the formats of this project can fail. Foreign input (log lines,
+//! robots.txt, URLs, user agents) cannot fail: it gives rejects and findings.
 
 use std::path::Path;
 use std::{fmt, io};
 
-/// A result whose error says what, where and what next.
+/// A result with an error that says what failed, where, and what to do next.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Something that stopped a run, or would have damaged its result.
+/// An error that stopped a run, or would have damaged its result.
 #[derive(Debug)]
 pub struct Error(Box<Kind>);
 
@@ -18,11 +17,11 @@ pub struct Error(Box<Kind>);
 enum Kind {
     /// The operating system refused something.
     Io { doing: String, cause: io::Error },
-    /// A line of a file in a format of ours is wrong.
+    /// A line of a file in one of our formats is wrong.
     Invalid { location: String, why: String },
-    /// A flag, or a combination of flags, that cannot be meant.
+    /// An invalid flag or combination of flags.
     Usage(String),
-    /// Numbers that must agree do not: a mistake in this program.
+    /// Numbers that must agree differ: a bug.
     Inconsistent(String),
 }
 
@@ -43,17 +42,17 @@ impl Error {
         Error(Box::new(Kind::Invalid { location: path.display().to_string(), why: why.into() }))
     }
 
-    /// The command line cannot be meant; `why` names the flag and shows what to write.
+    /// The command line is invalid; `why` names the flag and a valid value.
     pub fn usage(why: impl Into<String>) -> Error {
         Error(Box::new(Kind::Usage(why.into())))
     }
 
-    /// Sums that must hold do not; nothing that was computed can be trusted.
+    /// Sums that must agree differ; the result cannot be trusted.
     pub fn inconsistent(what: impl Into<String>) -> Error {
         Error(Box::new(Kind::Inconsistent(what.into())))
     }
 
-    /// Whether the reader of our output went away (`| head`), which is no failure.
+    /// Whether the reader of our output closed it (`| head`), which is not a failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&*self.0, Kind::Io { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe)
     }

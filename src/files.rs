@@ -1,31 +1,31 @@
-//! Files and directories that somebody named, read within limits.
+//! Reads files and lists directories, with limits.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The bytes of the file `path`; `None` where it has more than `bytes_max`.
+/// The bytes of the file `path`; `None` if it has more than `bytes_max`.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     take_up_to(File::open(path)?, bytes_max)
 }
 
-/// The bytes of `reader`; `None` where it has more than `bytes_max`.
+/// The bytes of `reader`; `None` if it has more than `bytes_max`.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn take_up_to(reader: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
 }
 
-/// The paths of all that lies directly in `directory` but hidden entries, in order.
+/// The sorted paths of all entries of `directory`, except hidden ones.
 ///
 /// # Errors
-/// Where it cannot be listed.
+/// If it cannot be listed.
 pub fn visible_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(directory)? {

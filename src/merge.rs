@@ -1,18 +1,18 @@
-//! Adding up what was added up apart.
+//! Merging sums.
 //!
-//! Merging is associative and commutative: neither the number of threads nor
-//! the order of files can show in a report.
+//! Merging is associative and commutative: neither the number of threads nor the order of files
+//! changes a report.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-/// Sums that add up.
+/// Sums that can be merged.
 pub trait Merge {
     /// Adds `other` to these sums.
     fn absorb(&mut self, other: Self);
 }
 
-/// Merges a structure field by field, and does `after` to the sums. All of its fields are named, so
-/// that none can be forgotten.
+/// Merges a structure field by field, and then calls `after` on the sums. All fields must be named,
+/// so that none can be forgotten.
 macro_rules! merge_fields {
     ($name:ident { $($field:ident),* $(,)? } $(, $after:ident)?) => {
         impl $crate::merge::Merge for $name {
@@ -35,7 +35,7 @@ pub fn sum<T: Merge + Default>(all: impl Iterator<Item = T>) -> T {
     })
 }
 
-/// The smaller of two values, as far as there are any.
+/// The smaller of two optional values.
 pub fn least<T: Ord>(left: Option<T>, right: Option<T>) -> Option<T> {
     [left, right].into_iter().flatten().min()
 }
@@ -44,7 +44,7 @@ impl Merge for () {
     fn absorb(&mut self, (): ()) {}
 }
 
-/// A count, which a damaged file may have made as large as it can be.
+/// A count; it saturates, because a damaged file may have any value.
 impl Merge for u64 {
     fn absorb(&mut self, other: u64) {
         *self = self.saturating_add(other);

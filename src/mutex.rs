@@ -1,13 +1,13 @@
-//! Locks that stay usable after a thread panicked: what they guard is whole at any time.
+//! Locks that stay usable after a thread panicked, because the guarded data is always valid.
 
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
-/// Waits for `mutex`.
+/// Locks `mutex`.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     unpoisoned(mutex.lock())
 }
 
-/// What is locked or waited for, whoever panicked before.
+/// The result of locking or waiting, even after a panic of another thread.
 pub fn unpoisoned<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Enumerations whose values have names that reports and files write.
+//! Enumerations whose values have names in reports and files.
 
 /// Declares an enumeration with a text for each value, and the values in order (`ALL`).
 macro_rules! named_enum {
@@ -17,7 +17,7 @@ macro_rules! named_enum {
             /// All values, in the order of the declaration.
             $visibility const ALL: [$name; [$($text),*].len()] = [$($name::$value),*];
 
-            /// The text for it.
+            /// The name.
             $visibility const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$value => $text,)*

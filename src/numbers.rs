@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers in a form for people.
 
-/// `part` of `whole` in percent with one decimal; `-` where there is no whole.
+/// `part` of `whole` in percent with one decimal; `-` if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
@@ -21,7 +21,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The same, at the end of `text`.
+/// Appends the grouped number to `text`.
 pub fn push_grouped(number: u64, text: &mut String) {
     let mut decimal = itoa::Buffer::new();
     let digits = decimal.format(number);

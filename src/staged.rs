@@ -1,4 +1,4 @@
-//! A file that appears whole or not at all.
+//! Writes a file in one step.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -7,35 +7,35 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// What stands between a file's name and the number of the process that writes it.
+/// The text between a file's name and the number of the process that writes it.
 const MARK: &str = ".botaudit-";
 
-/// A file on its way to its name. Dropped before [`StagedFile::commit`] it is gone, and what stood
-/// under the name is as it was. What is no file, a pipe or a device, is written to as it stands.
+/// A file that gets its name only with [`StagedFile::commit`]. If it is dropped before, it is
+/// removed, and an existing file stays unchanged. A pipe or a device is written directly.
 #[derive(Debug)]
 pub struct StagedFile {
     file: File,
-    /// `None` where it is written in its place.
+    /// `None` if it is written directly.
     way: Option<Way>,
 }
 
-/// From the hidden name to the one that was asked for.
+/// The hidden name and the final name.
 #[derive(Debug)]
 struct Way {
     hidden: Hidden,
     target: PathBuf,
 }
 
-/// Who may read a file.
+/// The read permissions of a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Readers {
-    /// Whoever might read what stood there, or else may read new files.
+    /// Those of the existing file, or the default of new files.
     AsUsual,
     /// The user who runs the program.
     OwnerOnly,
 }
 
-/// Removed when dropped.
+/// A hidden file, which is removed when this is dropped.
 #[derive(Debug)]
 struct Hidden(PathBuf);
 
@@ -45,16 +45,16 @@ pub fn is_stdout(path: &Path) -> bool {
 }
 
 impl StagedFile {
-    /// What is no file, to be written to as it stands.
+    /// A pipe or device, which is written directly.
     pub fn stream(file: File) -> StagedFile {
         StagedFile { file, way: None }
     }
 
-    /// Prepares to write `path`, or the file that it is a symbolic link to. The rights of a file
-    /// that stands there are kept.
+    /// Prepares to write `path`, or the target of a symbolic link. The permissions of an existing
+    /// file are kept.
     ///
     /// # Errors
-    /// Where its directory cannot be written to, or it is a directory itself.
+    /// If its directory cannot be written to, or it is a directory.
     pub fn create(path: &Path) -> io::Result<StagedFile> {
         StagedFile::create_for(path, Readers::AsUsual)
     }
@@ -63,8 +63,8 @@ impl StagedFile {
         let existing = fs::metadata(path).ok();
         let resolved = fs::canonicalize(path).ok();
         if existing.as_ref().is_some_and(|existing| !existing.is_file() || resolved.is_none()) {
-            // Put in the place of /dev/null, a file would be its end; and so of /dev/stdout where
-            // that leads to a file without a name.
+            // Replacing /dev/null by a file would break it; so would replacing /dev/stdout if it
+            // leads to a file without a name.
             return File::options().write(true).open(path).map(StagedFile::stream);
         }
         let target = resolved.unwrap_or_else(|| path.to_owned());
@@ -73,7 +73,7 @@ impl StagedFile {
         let file = match readers {
             Readers::AsUsual => File::create(&hidden.0)?,
             Readers::OwnerOnly => {
-                // What a killed run left there may have other rights.
+                // A leftover of a killed run may have other permissions.
                 let _ = fs::remove_file(&hidden.0);
                 create_private(&hidden.0)?
             }
@@ -84,16 +84,15 @@ impl StagedFile {
         Ok(StagedFile { file, way: Some(Way { hidden, target }) })
     }
 
-    /// The name under which it is written, to be removed where the process ends before
-    /// [`StagedFile::commit`].
+    /// The hidden name, to be removed if the process ends before [`StagedFile::commit`].
     pub fn hidden(&self) -> Option<&Path> {
         self.way.as_ref().map(|way| &*way.hidden.0)
     }
 
-    /// Puts the file in its place, once the disk has it.
+    /// Puts the file in its place after it is on disk.
     ///
     /// # Errors
-    /// Where the disk is full, or the place refused.
+    /// If the disk is full or the file cannot be renamed.
     pub fn commit(self) -> io::Result<()> {
         let Some(way) = self.way else { return Ok(()) };
         self.file.sync_all()?;
@@ -113,24 +112,24 @@ impl Write for StagedFile {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        // After a commit there is nothing under this name.
+        // After a commit, this name does not exist.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Writes `bytes` to `path` in one step: what stands there stays until all is written.
+/// Writes `bytes` to `path` in one step: an existing file stays until everything is written.
 ///
 /// # Errors
-/// Where that is refused.
+/// If it cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_for(path, bytes, Readers::AsUsual)
 }
 
-/// As [`replace`]; where the system knows rights of files, nobody but the owner may read it, whoever
-/// might read what stands there.
+/// As [`replace`], but only the owner may read the file on systems with permissions, whatever the
+/// permissions of an existing file.
 ///
 /// # Errors
-/// Where that is refused.
+/// If it cannot be written.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_for(path, bytes, Readers::OwnerOnly)
 }
@@ -143,7 +142,7 @@ fn replace_for(path: &Path, bytes: &[u8], readers: Readers) -> Result<()> {
     replaced.map_err(|err| Error::io("cannot write", path, err))
 }
 
-/// Whether a killed run may have left a file of this name, on its way to `target`.
+/// Whether this is the name of a hidden file for `target` that a killed run may have left.
 pub fn is_leftover(name: &OsStr, target: &str) -> bool {
     let number = name
         .as_encoded_bytes()
@@ -152,7 +151,7 @@ pub fn is_leftover(name: &OsStr, target: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
 }
 
-/// Removes from `directory` what killed runs left on its way to `target`. Nobody else may be at it.
+/// Removes what killed runs left in `directory` for `target`. No other process may write it now.
 pub fn clear_leftovers(directory: &Path, target: &str) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         if is_leftover(&entry.file_name(), target) {
@@ -227,7 +226,7 @@ mod tests {
             std::thread::spawn(move || fs::read(path).unwrap())
         };
         replace(&path, b"rows").unwrap();
-        // First, as nobody would ever write to what the reader waits for.
+        // The reader is closed first, because it would wait for a writer forever.
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
         assert_eq!(reader.join().unwrap(), b"rows");
         assert_eq!(names(dir.path()), ["pipe"]);

@@ -1,4 +1,4 @@
-//! Points in time, to the second, as logs give them.
+//! Points in time with a resolution of seconds, as in logs.
 
 use std::fmt;
 use std::io::Write;
@@ -34,7 +34,7 @@ impl UtcTime {
         self.0.div_euclid(60)
     }
 
-    /// Appends its RFC 3339, as [`fmt::Display`] writes it.
+    /// Appends RFC 3339, as [`fmt::Display`] writes it.
     pub fn append_to(self, text: &mut Vec<u8>) {
         match self.digits() {
             Some(digits) => text.extend_from_slice(&digits),
@@ -42,7 +42,7 @@ impl UtcTime {
         }
     }
 
-    /// `None` where the year has not four digits.
+    /// `None` if the year does not have four digits.
     fn digits(self) -> Option<[u8; 20]> {
         let day = i32::try_from(self.0.div_euclid(DAY_SECONDS)).ok()?;
         let second = self.0.rem_euclid(DAY_SECONDS) as u32;
@@ -58,7 +58,7 @@ impl UtcTime {
 impl TryFrom<i64> for UtcTime {
     type Error = &'static str;
 
-    /// Of seconds since the epoch.
+    /// Converts seconds since the epoch.
     fn try_from(seconds: i64) -> Result<UtcTime, &'static str> {
         UtcTime::from_unix_seconds(seconds).ok_or("a time outside of the calendar")
     }
@@ -82,28 +82,28 @@ impl fmt::Display for UtcTime {
 #[serde(try_from = "i32")]
 pub struct Day(i32);
 
-/// The first and the last day that can be written, since 1970.
+/// The first and the last day that can be written, in days since 1970.
 const DAYS: std::ops::RangeInclusive<i32> = -4_371_587..=2_932_896;
 
 impl TryFrom<i32> for Day {
     type Error = &'static str;
 
-    /// Of days since 1970-01-01.
+    /// Converts days since 1970-01-01.
     fn try_from(days: i32) -> Result<Day, &'static str> {
         DAYS.contains(&days).then_some(Day(days)).ok_or("a day outside of the calendar")
     }
 }
 
 impl Day {
-    /// Reads `2026-01-31`, and nothing else.
+    /// Parses `2026-01-31`, and no other form.
     pub fn parse(text: &str) -> Option<Day> {
         let date: Date = text.parse().ok()?;
         let days = Date::constant(1970, 1, 1).until(date).ok()?.get_days();
-        // Nothing else: the parser knows more ways to write a date.
+        // The parser accepts other forms of dates, too.
         Some(Day(days)).filter(|day| day.to_string() == text)
     }
 
-    /// `days` later, or earlier where it is negative; the last day that can be written, past it.
+    /// `days` later, or earlier if it is negative; capped at the last day that can be written.
     pub fn plus(self, days: i32) -> Day {
         Day(self.0.saturating_add(days).clamp(*DAYS.start(), *DAYS.end()))
     }
@@ -116,10 +116,10 @@ impl Day {
         }
     }
 
-    /// `None` where the year has not four digits.
+    /// `None` if the year does not have four digits.
     ///
-    /// Years are counted from March, so that the day that only some have is the last, and in eras
-    /// of 400, which are all of the same length.
+    /// Years are counted from March, so that the leap day is the last one, and in eras of 400
+    /// years, which all have the same length.
     fn digits(self) -> Option<[u8; 10]> {
         const ERA_DAYS: i32 = 146_097;
         let since_era_0 = self.0.checked_add(719_468)?;
@@ -147,13 +147,13 @@ impl fmt::Display for Day {
     }
 }
 
-/// Puts a number below 100 into two places.
+/// Writes a number below 100 with two digits.
 fn put_digits(digits: &mut [u8], number: u32) {
     digits[0] = b'0' + (number / 10) as u8;
     digits[1] = b'0' + (number % 10) as u8;
 }
 
-/// An hour as the clocks of a zone show it; one that they show twice is one.
+/// An hour of local time; an hour that the clocks repeat is one.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Hour {
     /// The day.
@@ -169,7 +169,7 @@ impl fmt::Display for Hour {
     }
 }
 
-/// The zone whose midnights part the days of a report.
+/// The time zone of the days of a report.
 #[derive(Clone, Debug)]
 pub struct Zone(Option<TimeZone>);
 
@@ -185,8 +185,8 @@ impl Zone {
         TimeZone::get(name).ok().map(|zone| Zone(Some(zone)))
     }
 
-    /// When the clocks of this zone show `time`; the first time where they do so twice, and as
-    /// if they had not been put forward where they never do.
+    /// The time at which the clocks of this zone show `time`: the first one if they show it twice,
+    /// and the time without the clock change if they skip it.
     pub fn time_of(&self, time: DateTime) -> Option<UtcTime> {
         let zoned = match &self.0 {
             None => time.to_zoned(TimeZone::UTC),
@@ -195,9 +195,9 @@ impl Zone {
         zoned.ok().map(|zoned| zoned.timestamp().into())
     }
 
-    /// Reads `2026-01-31`, midnight in this zone, `2026-01-31T12:30[:15]`, in this zone, or RFC
-    /// 3339 with its own offset. A part of a second counts as the next whole one, as no log tells
-    /// more. A time that a change of clocks skips is read as if they had not changed yet.
+    /// Parses `2026-01-31`, midnight in this zone, `2026-01-31T12:30[:15]`, in this zone, or RFC
+    /// 3339 with its own offset. A fraction of a second is rounded up, because logs have whole
+    /// seconds. A time that a clock change skips is read as if the clocks had not changed yet.
     pub fn parse(&self, text: &str) -> Option<UtcTime> {
         let (time, is_past_it) = match text.parse::<Timestamp>() {
             Ok(time) => (time.into(), time.subsec_nanosecond() > 0),
@@ -209,12 +209,12 @@ impl Zone {
         UtcTime::from_unix_seconds(time.0 + i64::from(is_past_it))
     }
 
-    /// The day in which `time` falls.
+    /// The day of `time`.
     pub fn day_of(&self, time: UtcTime) -> Day {
         self.hour_of(time).day
     }
 
-    /// The hour in which `time` falls.
+    /// The hour of `time`.
     pub fn hour_of(&self, time: UtcTime) -> Hour {
         let offset_seconds = match &self.0 {
             None => 0,
@@ -231,12 +231,12 @@ impl Zone {
     }
 }
 
-/// A stretch of time, its start included and its end not.
+/// A time window; its start is included and its end is not.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Window {
-    /// `None`: since ever.
+    /// `None` means no limit.
     pub since: Option<UtcTime>,
-    /// `None`: for ever.
+    /// `None` means no limit.
     pub until: Option<UtcTime>,
 }
 
@@ -343,7 +343,7 @@ mod tests {
         check("Europe/Berlin", "2026-01-31 12:30:15", Some("2026-01-31T11:30:15Z"));
         check("Europe/Berlin", "2026-01-31T12:30:15-08:00", Some("2026-01-31T20:30:15Z"));
         check("Europe/Berlin", "2026-01-31T12:30:15.2Z", Some("2026-01-31T12:30:16Z"));
-        // Skipped by the clocks.
+        // The clocks skip this time.
         check("Europe/Berlin", "2026-03-29T02:30", Some("2026-03-29T01:30:00Z"));
         for text in ["", "yesterday", "2026-02-30", "31/Jan/2026", "12:30", "1769860800"] {
             check("UTC", text, None);

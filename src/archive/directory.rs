@@ -1,8 +1,8 @@
 //! A directory with one robots.txt for each origin, named by file name.
 //!
-//! `host`, `host.txt` and `host/robots.txt` govern the host under any scheme on
-//! its default port; `scheme_host_port.txt` governs exactly that origin, and
-//! wins. The names are listed once, so that no string of a log ever becomes a path.
+//! `host`, `host.txt` and `host/robots.txt` apply to the host under any scheme on its default port;
+//! `scheme_host_port.txt` applies to exactly that origin and takes precedence. The names are listed
+//! once, so that no text of a log ever becomes a path.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::url::origin::{Origin, canonical_host, default_port};
 
 use super::snapshot::read_body;
 
-/// Schemes that a file name may begin with.
+/// The schemes that a file name may begin with.
 const SCHEMES: [&str; 3] = ["http", "https", "ftp"];
 
-/// The index of a directory: names only, no file is read before it is needed.
+/// The index of a directory: names only; a file is read when it is needed.
 #[derive(Debug, Default)]
 pub struct Directory {
     exact: HashMap<Origin, PathBuf>,
@@ -29,8 +29,8 @@ impl Directory {
     /// Lists `path`. Hidden entries are skipped.
     ///
     /// # Errors
-    /// Where it cannot be listed, two different files govern one origin, a name has a scheme but no
-    /// port, or no file governs any origin.
+    /// If it cannot be listed, two different files apply to one origin, a name has a scheme but no
+    /// port, or no file applies to any origin.
     pub fn open(path: &Path) -> Result<Directory> {
         let entries = visible_entries(path);
         let entries = entries.map_err(|err| Error::io("cannot list --robots", path, err))?;
@@ -48,7 +48,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// The file that governs `origin`.
+    /// The file for `origin`.
     pub fn path_of(&self, origin: &Origin) -> Option<&Path> {
         let by_host = || match origin.port() {
             None => self.by_host.get(origin.host()),
@@ -57,7 +57,7 @@ impl Directory {
         self.exact.get(origin).or_else(by_host).map(PathBuf::as_path)
     }
 
-    /// All files that govern an origin, unordered.
+    /// The files of all origins, unordered.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.exact.values().chain(self.by_host.values()).map(PathBuf::as_path)
     }
@@ -100,13 +100,13 @@ pub(super) fn exact_origin(name: &str) -> Option<Origin> {
     Origin::new(scheme.as_bytes(), host.as_bytes(), Some(port.parse().ok()?))
 }
 
-/// A name with a dot, an address, or `localhost`: `README` and `Makefile` are not hosts, and
-/// `https_example.com` is not one either.
+/// Whether it is a name with a dot, an address, or `localhost`. `README`, `Makefile` and
+/// `https_example.com` are not hosts.
 pub(super) fn looks_like_host(host: &str) -> bool {
     (host.contains(['.', ':']) || host == "localhost") && with_port(host).is_none()
 }
 
-/// What to write for `https_example.com`, which lacks a port, and for `https_example.com_443`
+/// The correct name for `https_example.com`, which lacks a port, and for `https_example.com_443`
 /// without `.txt`.
 fn with_port(stem: &str) -> Option<String> {
     let (scheme, host) = stem.split_once('_').filter(|(scheme, _)| SCHEMES.contains(scheme))?;
@@ -117,7 +117,7 @@ fn with_port(stem: &str) -> Option<String> {
     Some(format!("{stem}_{port}.txt, or to {host}.txt for any scheme"))
 }
 
-/// Two files for what is `governed` must be equal.
+/// Two files for the same `governed` must be equal.
 fn only_one(
     earlier: Option<PathBuf>,
     path: &Path,

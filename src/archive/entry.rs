@@ -1,32 +1,33 @@
-//! What an archive keeps of one snapshot, and the numbers and text it keeps it as.
+//! The stored form of a snapshot in an archive.
 
 use crate::digest::Digest;
 
 use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 
-/// A snapshot in an archive, but for the bytes of its body.
+/// A snapshot in an archive without the bytes of its body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HistoryEntry {
-    /// When, and what came of it.
+    /// The time and the outcome of the fetch.
     pub fetch: Fetch,
-    /// What the archive has of the body; `None` where nothing was given.
+    /// The key of the body; `None` if there was none.
     pub body: Option<BodyKey>,
-    /// Where the snapshot was imported from.
+    /// The source of an imported snapshot.
     pub source: String,
 }
 
-/// Stands for a body of one archive.
+/// The key of a body in one archive.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct BodyKey {
-    /// In the archive.
+    /// The row id.
     pub(super) id: i64,
-    /// Of the bytes that the archive has.
+    /// The digest of the stored bytes.
     pub digest: Digest,
-    /// How many they are.
+    /// The number of stored bytes.
     pub size_bytes: u64,
 }
 
-/// Statuses stand for themselves; below 0 are the failures. The numbers are in files: they stay.
+/// The stored number of an outcome: a status, or a negative number for a failure. These numbers are
+/// in files and must never change.
 pub(super) fn outcome_code(outcome: SnapshotOutcome) -> i64 {
     match outcome {
         SnapshotOutcome::Status(status) => i64::from(status),
@@ -53,7 +54,7 @@ pub(super) fn outcome(code: i64) -> Option<SnapshotOutcome> {
     }
 }
 
-/// A line `status location` for each hop. Locations hold no line ends: no header does.
+/// One line `status location` for each hop. Locations contain no line ends, because headers cannot.
 pub fn chain_text(chain: &[Hop]) -> String {
     let line = |hop: &Hop| format!("{} {}", hop.status, hop.location.replace(['\n', '\r'], ""));
     chain.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -1,5 +1,5 @@
-//! An archive as plain files: a folder an origin, a file a snapshot that gave something, and a
-//! manifest of them all that import reads back.
+//! Exports an archive as plain files: one folder per origin, one file per snapshot with a body, and
+//! a manifest that import reads back.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -12,14 +12,14 @@ use crate::url::origin::{Origin, default_port};
 use super::entry::{HistoryEntry, chain_text};
 use super::{import::manifest::COLUMNS, reader::Archive};
 
-/// Names of folders that are longer than file systems allow are replaced by a digest.
+/// Longer folder names, which file systems do not allow, are replaced by a digest.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Writes all that `archive` has into `directory`, which is empty or is made; gives how many
-/// snapshots.
+/// Writes everything in `archive` to `directory`, which must be empty or not exist. Returns the
+/// number of snapshots.
 ///
 /// # Errors
-/// Where the archive cannot be read or the directory cannot be written or is not empty.
+/// If the archive cannot be read or the directory cannot be written or is not empty.
 pub fn export(archive: &Archive, directory: &Path) -> Result<u64> {
     let cannot_write = |err| Error::io("cannot write", directory, err);
     fs::create_dir_all(directory).map_err(cannot_write)?;
@@ -51,7 +51,7 @@ pub fn export(archive: &Archive, directory: &Path) -> Result<u64> {
     Ok(snapshots)
 }
 
-/// The path within the directory; empty where nothing was given.
+/// Writes the body and returns its path within the directory; empty if there was no body.
 fn write_body(
     archive: &Archive,
     directory: &Path,
@@ -60,7 +60,7 @@ fn write_body(
     is_second: bool,
 ) -> Result<String> {
     let Some(key) = entry.body else { return Ok(String::new()) };
-    // A colon is no part of a file's name everywhere.
+    // Some systems do not allow a colon in file names.
     let time = entry.fetch.fetched_at.to_string().replace(':', "-");
     let name = match is_second {
         false => format!("{time}.txt"),
@@ -87,7 +87,7 @@ fn row(origin: &Origin, entry: &HistoryEntry, path: &str) -> [String; COLUMNS.le
     ]
 }
 
-/// As import reads it: `https_example.com_443`.
+/// The name in the form that import reads: `https_example.com_443`.
 fn folder_name(origin: &Origin) -> String {
     let port = origin.port().or(default_port(origin.scheme())).unwrap_or(443);
     let name = format!("{}_{}_{port}", origin.scheme(), origin.host());

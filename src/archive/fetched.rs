@@ -1,4 +1,4 @@
-//! What came of a fetch, as an archive keeps it.
+//! Converts the outcome of a fetch into a snapshot of an archive.
 
 use crate::net::fetch::Fetched;
 use crate::net::outcome::{self, FailureKind};
@@ -7,8 +7,8 @@ use crate::url::origin::Origin;
 use super::snapshot::{Failure, Fetch, Hop, SnapshotOutcome};
 use super::writer::NewSnapshot;
 
-/// The snapshot that a fetch of the robots.txt of `origin` amounts to, and where it comes from as
-/// `source`; `None` where nobody was asked, which says nothing of the site.
+/// The snapshot for a fetch of the robots.txt of `origin`, with `source`; `None` if no request was
+/// sent, which says nothing about the site.
 ///
 /// A redirect that was not followed keeps its status: it counts as a 404.
 pub fn snapshot_of(origin: &Origin, fetched: Fetched, source: &str) -> Option<NewSnapshot> {

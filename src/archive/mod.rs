@@ -1,7 +1,7 @@
-//! robots.txt as fetched: where its bytes come from.
+//! Sources of robots.txt files.
 //!
-//! A file, a directory of files, or an archive with the history of any number of origins; and how
-//! histories of other makes are brought into an archive.
+//! A source is a file, a directory of files, or an archive with the history of any number of
+//! origins. Histories in other formats can be imported into an archive.
 
 pub mod directory;
 pub mod snapshot;
@@ -26,23 +26,23 @@ use reader::Archive;
 use snapshot::Snapshot;
 use sqlite::is_sqlite;
 
-/// The robots.txt files that a run may judge by.
+/// The source of robots.txt files for a run.
 #[derive(Debug)]
 pub enum Store {
     /// A single file for the whole log.
     File(PathBuf),
-    /// A directory with one file an origin.
+    /// A directory with one file per origin.
     Directory(Directory),
-    /// An archive: what any number of origins gave over time.
+    /// An archive with snapshots of any number of origins.
     Archive(Archive),
 }
 
 impl Store {
-    /// Tells a file, a directory and an archive apart by looking.
+    /// Opens a file, a directory or an archive.
     ///
     /// # Errors
-    /// Where `path` is missing or unreadable, a directory names one origin twice, or an archive is
-    /// not of this version.
+    /// If `path` is missing or unreadable, a directory names one origin twice, or an archive has
+    /// another version.
     pub fn open(path: &Path) -> Result<Store> {
         refuse_url(path)?;
         let metadata =
@@ -51,21 +51,21 @@ impl Store {
             return Ok(Store::Directory(Directory::open(path)?));
         }
         std::fs::File::open(path).map_err(|err| Error::io("cannot read --robots", path, err))?;
-        // A pipe must not lose its first bytes.
+        // The first bytes of a pipe must not be consumed.
         if metadata.is_file() && is_sqlite(path)? {
             return Ok(Store::Archive(Archive::open(path)?));
         }
         Ok(Store::File(path.to_owned()))
     }
 
-    /// The name of what governs `origin`, without reading it; `None` where nothing is known of it.
+    /// The name of the robots.txt of `origin`, without reading it; `None` if nothing is known.
     pub fn source(&self, origin: &Origin) -> Option<String> {
         match self {
             Store::File(_) => None,
             Store::Directory(directory) => {
                 directory.path_of(origin).map(|path| path.display().to_string())
             }
-            // Where it cannot be read, whoever asks for the snapshot is told.
+            // A read error appears when the snapshot is read.
             Store::Archive(archive) => archive
                 .holds(origin)
                 .unwrap_or(true)
@@ -73,10 +73,10 @@ impl Store {
         }
     }
 
-    /// The snapshot that governs `origin`, the newest of an archive; `None` where nothing is known of it.
+    /// The snapshot of `origin`, for an archive the newest one; `None` if nothing is known.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn snapshot(&self, origin: &Origin) -> Result<Option<Snapshot>> {
         match self {
             Store::File(_) => Ok(None),
@@ -93,7 +93,7 @@ impl Store {
     /// The robots.txt, if the store is a single file.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn single_file(&self) -> Result<Option<Snapshot>> {
         match self {
             Store::File(path) => Snapshot::from_file(path).map(Some),
@@ -102,10 +102,10 @@ impl Store {
     }
 }
 
-/// That `path`, maybe below a directory, is not a URL.
+/// Checks that `path`, possibly below a directory, is not a URL.
 ///
 /// # Errors
-/// Where it is one.
+/// If it is one.
 pub fn refuse_url(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let start = ["http://", "https://"].iter().find_map(|scheme| text.find(scheme));

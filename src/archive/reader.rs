@@ -1,4 +1,4 @@
-//! Reading an archive: the snapshots of an origin, their bodies, and all origins in order.
+//! Reads an archive: the snapshots of an origin, their bodies, and all origins in order.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,31 +17,31 @@ use super::snapshot::{Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
 use super::writer::{KEPT_BYTES_MAX, Writer};
 
-/// Origins that are read at once where all are gone through.
+/// The origins per query when all are listed.
 const PAGE_ORIGINS: usize = 1000;
 
-/// An archive that is read. Any number of processes may read one at once, also while one adds to it.
+/// An archive opened for reading. Several processes may read it at once, also during a write.
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
-    /// Asked once an origin, never once a request.
+    /// Used once per origin, never once per request.
     connection: Mutex<Connection>,
 }
 
-/// What an archive has of one origin.
+/// The summary of one origin.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OriginSummary {
     /// The origin.
     pub origin: Origin,
-    /// How many snapshots.
+    /// The number of snapshots.
     pub snapshots: u64,
-    /// How many different bodies.
+    /// The number of different bodies.
     pub bodies: u64,
-    /// The earliest.
+    /// The time of the earliest snapshot.
     pub first: UtcTime,
-    /// The latest.
+    /// The time of the latest snapshot.
     pub last: UtcTime,
-    /// What came of the latest.
+    /// The outcome of the latest snapshot.
     pub outcome: SnapshotOutcome,
 }
 
@@ -49,20 +49,20 @@ impl Archive {
     /// Opens the archive at `path`.
     ///
     /// # Errors
-    /// Where it cannot be read, or is no archive of this version.
+    /// If it cannot be read, or is not an archive of this version.
     pub fn open(path: &Path) -> Result<Archive> {
         Ok(Archive { path: path.to_owned(), connection: Mutex::new(open_to_read(path)?) })
     }
 
-    /// Opens the archive at `path` to add to it; makes one where there is none.
+    /// Opens the archive at `path` for writing; creates it if it does not exist.
     ///
     /// # Errors
-    /// Where it cannot be written, or is no archive of this version.
+    /// If it cannot be written, or is not an archive of this version.
     pub fn writer(path: &Path) -> Result<Writer> {
         Writer::open(path)
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -70,24 +70,24 @@ impl Archive {
     /// Whether it has any snapshot of `origin`.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn holds(&self, origin: &Origin) -> Result<bool> {
         let sql = "SELECT 1 FROM snapshots WHERE origin = ?1 LIMIT 1";
         self.ask(sql, |find| find.exists([origin.as_str()]))
     }
 
-    /// The snapshots of `origin`, the earliest first; none where nothing is known of it.
+    /// The snapshots of `origin`, the earliest first; empty if nothing is known.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
         self.ask(HISTORY, |find| history(find.query([origin.as_str()])?))
     }
 
-    /// The snapshot of `origin` that was fetched last, at or before `time` where one is given.
+    /// The last snapshot of `origin`, at or before `time` if it is given.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn newest(&self, origin: &Origin, time: Option<UtcTime>) -> Result<Option<HistoryEntry>> {
         let until = time.map_or(i64::MAX, UtcTime::unix_seconds);
         self.ask(NEWEST, |find| find.query_row(params![origin.as_str(), until], entry).optional())
@@ -96,7 +96,7 @@ impl Archive {
     /// The bytes of a body of this archive.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn body(&self, key: BodyKey) -> Result<Vec<u8>> {
         let sql = "SELECT body FROM bodies WHERE id = ?1 AND length(body) <= ?2";
         let parameters = params![key.id, KEPT_BYTES_MAX as i64];
@@ -106,7 +106,7 @@ impl Archive {
     /// `entry` of `origin` with its body.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn snapshot(&self, origin: &Origin, entry: HistoryEntry) -> Result<Snapshot> {
         let body = entry.body.map_or_else(|| Ok(Vec::new()), |key| self.body(key))?;
         let fetched_at = entry.fetch.fetched_at;
@@ -114,10 +114,10 @@ impl Archive {
         Ok(Snapshot { source, body })
     }
 
-    /// Gives `take` each origin, in order of its text, up to the one that is the last now.
+    /// Calls `take` with each origin, in the order of their texts, up to the current last one.
     ///
     /// # Errors
-    /// Where the archive cannot be read, and those of `take`.
+    /// If the archive cannot be read, and errors of `take`.
     pub fn each_origin(&self, mut take: impl FnMut(OriginSummary) -> Result<()>) -> Result<()> {
         let Some(last) = self.ends()? else { return Ok(()) };
         let mut after = String::new();
@@ -125,12 +125,13 @@ impl Archive {
             let page = self.page(&after, &last)?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.origin.as_str().to_owned();
-            // Nothing is locked while the caller works.
+            // The lock is released while the caller works.
             page.into_iter().try_for_each(&mut take)?;
         }
     }
 
-    /// The last origin. Both ends must be origins: else there may be rows beyond them.
+    /// The last origin. The first and the last one must be valid, otherwise there may be rows
+    /// outside.
     fn ends(&self) -> Result<Option<Origin>> {
         let sql = "SELECT (SELECT min(origin) FROM snapshots), (SELECT max(origin) FROM snapshots)";
         let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM snapshots)";
@@ -145,8 +146,8 @@ impl Archive {
         })
     }
 
-    /// Summed up here, not by SQLite, which would believe a damaged tree that leads to the same rows
-    /// again and again.
+    /// Summaries are computed here, not by SQLite, because a damaged tree can lead to the same rows
+    /// repeatedly.
     fn page(&self, after: &str, last: &Origin) -> Result<Vec<OriginSummary>> {
         let sql = "SELECT origin, fetched_at, outcome, body FROM snapshots
                    WHERE origin > ?1 AND origin <= ?2
@@ -154,7 +155,7 @@ impl Archive {
         self.ask(sql, |find| page(after, find.query([after, last.as_str()])?))
     }
 
-    /// Asks a statement, which is compiled once.
+    /// Runs a prepared statement.
     fn ask<T>(
         &self,
         sql: &str,
@@ -166,10 +167,10 @@ impl Archive {
     }
 }
 
-/// What tells the snapshots of one origin apart, in order: time, outcome, body.
+/// The sort key of the snapshots of one origin: time, outcome, body.
 type RowKey = (i64, i64, i64);
 
-/// The origins past `after` that `rows` begin with, summed up.
+/// The summaries of the first origins after `after`.
 fn page(after: &str, mut rows: Rows<'_>) -> rusqlite::Result<Vec<OriginSummary>> {
     let mut page: Vec<OriginSummary> = Vec::new();
     let mut before = None;

@@ -1,4 +1,4 @@
-//! Rows of an archive, as they are read.
+//! Reads the rows of an archive.
 
 use rusqlite::Row;
 
@@ -9,46 +9,46 @@ use crate::url::origin::Origin;
 use super::entry::{BodyKey, HistoryEntry, chain, outcome};
 use super::snapshot::Fetch;
 
-/// A statement that selects what an [`HistoryEntry`] is made of, in the order in which [`entry`] reads it.
-/// A literal, as it is looked up by its text each time.
+/// A statement that selects the columns of a [`HistoryEntry`] in the order of [`entry`]. It is a
+/// literal, because prepared statements are found by their text.
 macro_rules! entries {
     ($rest:literal) => {
         concat!(
             "SELECT fetched_at, outcome, max_age, chain, name, body, digest, size, origin ",
-            // A row without its source is damage, not left out.
+            // A row without its source is damage and must not be omitted.
             "FROM snapshots LEFT JOIN sources ON sources.id = snapshots.source ",
             $rest
         )
     };
 }
 
-/// Of an origin, the earliest first.
+/// The snapshots of an origin, the earliest first.
 pub const HISTORY: &str = entries!("WHERE origin = ?1 ORDER BY fetched_at, outcome, body");
 
-/// Of an origin, the last that is no later than a time.
+/// The last snapshot of an origin at or before a time.
 pub const NEWEST: &str = entries!(
     "WHERE origin = ?1 AND fetched_at <= ?2
      ORDER BY fetched_at DESC, outcome DESC, body DESC LIMIT 1"
 );
 
-/// Of an origin, the one nearest to a time and at most so many seconds from it.
+/// The snapshot of an origin that is nearest to a time, within a number of seconds.
 pub const NEAREST: &str = entries!(
     "WHERE origin = ?1 AND fetched_at BETWEEN ?2 - ?3 AND ?2 + ?3
      ORDER BY abs(fetched_at - ?2), fetched_at, outcome DESC LIMIT 1"
 );
 
-/// Redirects that were not followed, past an origin and a time, at most so many.
+/// Unfollowed redirects after an origin and a time, with a limit.
 pub const UNFOLLOWED: &str = entries!(
     "WHERE outcome = 0 AND (origin, fetched_at) > (?1, ?2) ORDER BY origin, fetched_at LIMIT ?3"
 );
 
-/// Longest text in a row; a row of a manifest may be as long.
+/// The longest text in a row; a row of a manifest may be as long.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Where they have the origin.
+/// The index of the origin column.
 pub const ORIGIN_COLUMN: usize = 8;
 
-/// Reads a row of one of them.
+/// Parses a row.
 pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     let max_age: Option<i64> = row.get(2)?;
     for column in [3, 4] {
@@ -76,7 +76,7 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
     })
 }
 
-/// What no version of ours writes.
+/// The value, or an error for a value that botaudit never writes.
 pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
     let insane = || {
         let kind = rusqlite::types::Type::Null;
@@ -86,15 +86,15 @@ pub fn sane<T>(column: usize, value: Option<T>) -> rusqlite::Result<T> {
     value.ok_or_else(insane)
 }
 
-/// The origin in a column. Whoever goes on after it must find the next row, which is so for the
-/// form only that a writer gives it.
+/// The origin in a column. It must have the canonical form that a writer gives it; otherwise the
+/// next row after it would not be found.
 pub fn canonical(row: &Row<'_>, column: usize) -> rusqlite::Result<Origin> {
     let text = row.get_ref(column)?.as_str()?;
     let origin = Origin::parse(text.as_bytes()).filter(|origin| origin.as_str() == text);
     sane(column, origin)
 }
 
-/// Rows come in strict order, or a tree is damaged, and may have no end.
+/// Checks the strict order of rows. Otherwise the tree is damaged and may have no end.
 pub fn in_order(is_in_order: bool) -> rusqlite::Result<()> {
     sane(0, is_in_order.then_some(()))
 }

@@ -7,19 +7,19 @@ use crate::files::read_up_to;
 use crate::named_enum::named_enum;
 use crate::time::UtcTime;
 
-/// Bytes of a file that are read: what counts (512,000) is less, but the digest
-/// should name the whole file wherever that is of a sensible size.
+/// The most bytes of a file that are read. Fewer count (512,000), but the digest should cover the
+/// whole file if its size is reasonable.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// What came of asking for a robots.txt.
+/// The outcome of a request for a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum SnapshotOutcome {
-    /// The status of the last answer, after all redirects that were followed.
+    /// The status of the last answer, after all followed redirects.
     Status(u16),
     /// There was no answer.
     Failure(Failure),
-    /// A redirect of which only the answer was recorded, not what its target gave:
-    /// it says nothing of what is allowed.
+    /// A redirect of which only the answer was recorded, not that of its target; it gives no
+    /// ruling.
     Unfollowed,
 }
 
@@ -27,26 +27,26 @@ named_enum! {
     /// Why there was no answer.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum Failure {
-        /// No address for the host.
+        /// The host has no address.
         Dns = "dns",
         /// No connection.
         Connect = "connect",
-        /// No trust: a handshake that failed, a wrong certificate.
+        /// A failed handshake or an untrusted certificate.
         Tls = "tls",
-        /// Too slow, at any stage.
+        /// A timeout at any stage.
         Timeout = "timeout",
         /// Reset or closed before the end.
         Interrupted = "interrupted",
-        /// What was said is no valid response, or is coded wrongly.
+        /// The response is invalid or wrongly encoded.
         InvalidResponse = "invalid-response",
-        /// Unreachable, for a reason that was not recorded.
+        /// Unreachable for an unrecorded reason.
         Network = "network",
     }
 }
 
 impl SnapshotOutcome {
-    /// Reads what [`SnapshotOutcome`] writes: a status from 100 to 999, the name of a failure, or
-    /// `unfollowed`.
+    /// Parses the text of a [`SnapshotOutcome`]: a status from 100 to 999, the name of a failure,
+    /// or `unfollowed`.
     pub fn parse(text: &str) -> Option<SnapshotOutcome> {
         if text == "unfollowed" {
             return Some(SnapshotOutcome::Unfollowed);
@@ -60,7 +60,7 @@ impl SnapshotOutcome {
         failure.map(SnapshotOutcome::Failure).or_else(status)
     }
 
-    /// Whether a robots.txt was given.
+    /// Whether there is a robots.txt.
     pub fn is_success(self) -> bool {
         matches!(self, SnapshotOutcome::Status(200..=299))
     }
@@ -77,34 +77,34 @@ impl fmt::Display for SnapshotOutcome {
     }
 }
 
-/// A redirect on the way to an answer.
+/// A redirect before an answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hop {
     /// Its status.
     pub status: u16,
-    /// Where it sent.
+    /// Its target.
     pub location: String,
 }
 
-/// One fetch of a robots.txt: when, and what came of it.
+/// One fetch of a robots.txt: time and outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fetch {
-    /// When it was asked for.
+    /// The time of the request.
     pub fetched_at: UtcTime,
-    /// What came of it.
+    /// The outcome.
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age` of the answer, in seconds.
     pub max_age_seconds: Option<u64>,
-    /// Redirects that were followed, in order.
+    /// Followed redirects, in order.
     pub chain: Vec<Hop>,
 }
 
-/// A robots.txt as it was got, and from where.
+/// A fetched robots.txt with its source.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Where it comes from, as shown to the user: a file, or an archive and a time.
+    /// The source as shown to the user: a file, or an archive and a time.
     pub source: String,
-    /// The bytes of a file, uncut; those of a fetch up to one byte more than count.
+    /// All bytes of a file; for a fetch, at most one byte more than counts.
     pub body: Vec<u8>,
 }
 
@@ -112,7 +112,7 @@ impl Snapshot {
     /// Reads a file.
     ///
     /// # Errors
-    /// Where it cannot be read, or is far too long to be a robots.txt.
+    /// If it cannot be read, or is far too long for a robots.txt.
     pub fn from_file(path: &Path) -> Result<Snapshot> {
         Ok(Snapshot { source: path.display().to_string(), body: read_body(path)? })
     }
@@ -121,7 +121,7 @@ impl Snapshot {
 /// The bytes of the file `path`.
 ///
 /// # Errors
-/// Where it cannot be read, or is far too long to be a robots.txt.
+/// If it cannot be read, or is far too long for a robots.txt.
 pub fn read_body(path: &Path) -> Result<Vec<u8>> {
     let body = read_up_to(path, FILE_BYTES_MAX)
         .map_err(|err| Error::io("cannot read robots.txt", path, err))?;

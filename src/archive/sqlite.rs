@@ -1,8 +1,8 @@
-//! The archive as a file: one SQLite database, its schema, who may open it and how.
+//! The file of an archive: an SQLite database, its schema, and access to it.
 //!
-//! It keeps a rollback journal, not a write-ahead log: a log needs files beside the archive that
-//! readers create, and an archive may lie on a medium that cannot be written to. Readers share it
-//! at any number; a writer keeps them waiting for the moment of a commit only.
+//! It uses a rollback journal, not a write-ahead log: with the latter, readers create files beside
+//! the archive, which may be on a read-only medium. Any number of readers can use it; a writer
+//! blocks them only during a commit.
 
 use std::io::{ErrorKind, Read};
 use std::{fs::File, path::Path, time::Duration};
@@ -14,17 +14,17 @@ use crate::error::{Error, Result};
 /// The first bytes of every SQLite file.
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 
-/// `bota`: what SQLite keeps in the header of our files to tell them from others.
+/// `bota`: the application id in the SQLite header of archives.
 const APPLICATION_ID: i32 = 0x626f_7461;
 
-/// The newest schema, which is the only one that was ever published.
+/// The current schema, the only one that was ever published.
 const SCHEMA_VERSION: i32 = 1;
 
-/// A snapshot is found by its origin and time in one tree, with all that a ruling depends on: what
-/// `bodies` has of a body but for its bytes stands there again, as to look for that among the bytes
-/// took longer than all else. `outcome` is a status from 100 to 999, 0 for a redirect that was not
-/// followed, or a failure below 0; `body` is 0 and `digest` null where there was none; `chain` has a
-/// line `status location` for each redirect that was followed.
+/// One tree holds the snapshots by origin and time, with everything that a ruling needs. The
+/// columns of `bodies` except the bytes are repeated there, because reading them from among the
+/// bytes took longer than everything else. `outcome` is a status from 100 to 999, 0 for an
+/// unfollowed redirect, or negative for a failure; `body` is 0 and `digest` null without a body;
+/// `chain` has a line `status location` for each followed redirect.
 const SCHEMA: &str = "
 CREATE TABLE bodies (
     id INTEGER PRIMARY KEY,
@@ -50,22 +50,21 @@ CREATE TABLE snapshots (
 CREATE INDEX unfollowed ON snapshots (origin, fetched_at) WHERE outcome = 0;
 ";
 
-/// How long to wait for another process that reads or writes.
+/// The time to wait for another process that reads or writes.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Memory for pages: enough that an import of a million origins keeps its trees in it, and that
-/// whoever asks about all of them reads no page of theirs twice (they have 108 MB). Nobody takes
-/// more of it than pages that were looked at.
+/// The memory for pages. With it, an import of a million origins keeps its trees in memory, and
+/// listing all of them reads no page twice (they take 108 MB). Only the pages in use take memory.
 const WRITER_CACHE_KIB: i32 = 128 << 10;
 const READER_CACHE_KIB: i32 = 128 << 10;
 
-/// Larger than usual, as most bodies then lie in one piece.
+/// Larger than the default, so that most bodies are in one piece.
 const PAGE_BYTES: i32 = 8192;
 
 /// Whether `path` begins like an SQLite file.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn is_sqlite(path: &Path) -> Result<bool> {
     let cannot_read = |err| Error::io("cannot read", path, err);
     let mut start = Vec::new();
@@ -74,11 +73,11 @@ pub fn is_sqlite(path: &Path) -> Result<bool> {
     Ok(start == MAGIC)
 }
 
-/// Opens the archive at `path` to read it. Nothing is ever written to it, but that a batch is taken
-/// back whose writer was killed in the middle of it.
+/// Opens the archive at `path` for reading. Nothing is written to it, with one exception: the
+/// unfinished batch of a killed writer is rolled back.
 ///
 /// # Errors
-/// Where it cannot be read, or is no archive, or one of another version.
+/// If it cannot be read, or is not an archive of this version.
 pub fn open_to_read(path: &Path) -> Result<Connection> {
     if !is_sqlite(path)? {
         return Err(Error::invalid_file(
@@ -100,10 +99,10 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
     known(path, opened)
 }
 
-/// Opens the archive at `path` to add to it; makes one where there is none.
+/// Opens the archive at `path` for writing; creates it if it does not exist.
 ///
 /// # Errors
-/// Where it cannot be written, or is something else than an archive of this version.
+/// If it cannot be written, or is not an archive of this version.
 pub fn open_to_write(path: &Path) -> Result<Connection> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
@@ -135,13 +134,13 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
     known(path, opened)
 }
 
-/// Whether a writer was killed in the middle of a batch, which whoever only reads must not take back.
+/// Whether a writer was killed during a batch, which a read-only connection cannot roll back.
 fn is_cut_short(err: &rusqlite::Error) -> bool {
     let code = err.sqlite_error().map(|err| err.extended_code);
     code == Some(ffi::SQLITE_READONLY_ROLLBACK)
 }
 
-/// Takes back what was begun; SQLite does so for anybody who reads and may write.
+/// Rolls back an unfinished batch; SQLite does so for any connection that may write.
 fn take_back(path: &Path) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -149,7 +148,7 @@ fn take_back(path: &Path) -> rusqlite::Result<()> {
     marks(&connection).map(drop)
 }
 
-/// What SQLite says went wrong with the archive at `path` while `doing`.
+/// The error for a failure of SQLite while `doing` something with the archive at `path`.
 pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
     let why = match err.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -175,21 +174,21 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
     Error::invalid_file(path, format!("cannot {doing} the archive: {why}"))
 }
 
-/// The file may come from strangers: nothing in its schema is run.
+/// Sets up a connection. The file may be untrusted: nothing in its schema is executed.
 fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
     connection.busy_timeout(WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    // Else some statements are compiled anew each time that something is bound to them, in the hope
-    // of a better plan: 15 microseconds for a lookup that takes two.
+    // Otherwise SQLite recompiles some statements at each binding in search of a better plan, which
+    // takes 15 microseconds for a lookup of two.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "cache_size", -cache_kib)
 }
 
-/// Application id, schema version and count of tables.
+/// Application id, schema version and number of tables.
 type Marks = (i32, i32, i64);
 
-/// Application, version, and how many tables there are.
+/// Reads application id, schema version and number of tables.
 fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     let tables = "SELECT count(*) FROM sqlite_schema";
@@ -197,7 +196,7 @@ fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     Ok((number("application_id")?, number("user_version")?, tables))
 }
 
-/// Two processes may be here at once: the second finds what the first has made.
+/// Creates the tables. Two processes may do this at once: the second finds the tables of the first.
 fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<Marks> {
     let before = marks(connection)?;
     if before != (0, 0, 0) {
@@ -215,7 +214,7 @@ fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<Marks> {
     Ok(after)
 }
 
-/// What was opened, if it is an archive that this version reads.
+/// The connection, if it is an archive of this version.
 fn known(path: &Path, opened: rusqlite::Result<(Connection, Marks)>) -> Result<Connection> {
     let (connection, marks) = opened.map_err(|err| failed(path, "open", &err))?;
     match marks {
@@ -244,12 +243,12 @@ fn known_version(path: &Path, version: i32) -> Result<()> {
     Err(Error::invalid_file(path, why))
 }
 
-/// An archive has the tables of its version and nothing else: a view in place of one may have rows
-/// without end, and a trigger does what it likes.
+/// Checks that an archive has exactly the tables of its version. A view in place of a table may
+/// have endless rows, and a trigger can do anything.
 fn known_schema(path: &Path, connection: &Connection) -> Result<()> {
     let expected: Vec<&str> =
         SCHEMA.split(";\n").map(str::trim).filter(|sql| !sql.is_empty()).collect();
-    // What ANALYZE leaves is of SQLite's own.
+    // ANALYZE creates tables of SQLite's own.
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
                AND NOT (type = 'table' AND name GLOB 'sqlite_stat[14]') LIMIT ?1";
     let found = connection.prepare(sql).and_then(|mut find| {
@@ -321,7 +320,7 @@ mod tests {
         refuses(&path, "the archive is damaged");
     }
 
-    /// As a writer leaves it that is killed: pages of the batch in the file, the old ones beside it.
+    /// The state after a killed writer: pages of the batch in the file, the old ones beside it.
     #[test]
     fn an_unfinished_batch_is_rolled_back_by_the_next_reader() {
         let dir = tempfile::tempdir().unwrap();

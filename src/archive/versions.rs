@@ -1,4 +1,4 @@
-//! What an origin gave over time, and what changed from one version to the next.
+//! Summarises the snapshots of an origin, with the changes between versions.
 
 use std::collections::HashMap;
 
@@ -10,41 +10,41 @@ use crate::time::UtcTime;
 use super::entry::{BodyKey, HistoryEntry};
 use super::{reader::Archive, snapshot::SnapshotOutcome};
 
-/// Snapshots that follow each other with the same outcome and body.
+/// Consecutive snapshots with the same outcome and body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Stretch {
-    /// When it was first seen.
+    /// The time of the first one.
     pub first: UtcTime,
-    /// When it was last seen.
+    /// The time of the last one.
     pub last: UtcTime,
-    /// How often.
+    /// Their number.
     pub snapshots: u64,
-    /// What came of asking.
+    /// Their outcome.
     pub outcome: SnapshotOutcome,
-    /// What was given.
+    /// Their body.
     pub body: Option<BodyKey>,
-    /// Where its first snapshot comes from.
+    /// The source of the first one.
     pub source: String,
-    /// Against the body that was given last before; `None` where nothing was given, or the same.
+    /// The changes against the last body before; `None` without a body, or with the same one.
     pub rules: Option<RulesChange>,
 }
 
-/// How the rules of one body differ from those of another. A rule is the same where its group's
-/// product tokens, its directive and its pattern are.
+/// The difference between the rules of two bodies. Rules are equal if the product tokens of their
+/// groups, their directives and their patterns are.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RulesChange {
-    /// Rules that the later one has more.
+    /// Rules only in the newer body.
     pub added: usize,
-    /// Rules that it has no more.
+    /// Rules only in the older body.
     pub removed: usize,
-    /// Rules that both have.
+    /// Rules in both.
     pub kept: usize,
 }
 
-/// Sums up `entries`, which are snapshots of one origin in order.
+/// Groups `entries`, the snapshots of one origin in order.
 ///
 /// # Errors
-/// Where the archive cannot be read.
+/// If the archive cannot be read.
 pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stretch>> {
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut given = ParsedRobotsTxt::default();
@@ -80,7 +80,7 @@ pub fn stretches(archive: &Archive, entries: &[HistoryEntry]) -> Result<Vec<Stre
     Ok(stretches)
 }
 
-/// How `new` differs from `old`.
+/// The difference between `old` and `new`.
 pub fn rules_change(old: &ParsedRobotsTxt, new: &ParsedRobotsTxt) -> RulesChange {
     let mut left: HashMap<RuleKey<'_>, usize> = HashMap::new();
     keys(old).for_each(|key| *left.entry(key).or_default() += 1);

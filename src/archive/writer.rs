@@ -1,4 +1,4 @@
-//! Adding to an archive, batch by batch: a crash loses the batch in hand and no other.
+//! Writes to an archive in batches; a crash loses only the current batch.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,38 +16,38 @@ use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, in_order
 use super::snapshot::Fetch;
 use super::sqlite::{failed, open_to_write};
 
-/// A batch is full at so many snapshots, or at so many bytes of bodies.
+/// The snapshots, or the bytes of bodies, at which a batch is full.
 const BATCH_SNAPSHOTS: usize = 1 << 16;
 const BATCH_BYTES: usize = 64 << 20;
 
-/// Names of sources that are remembered; past it, all are forgotten and looked up anew.
+/// The most remembered names of sources; then all are forgotten and looked up again.
 const SOURCES_REMEMBERED_MAX: usize = 1 << 12;
 
-/// Redirects that were not followed, read at once.
+/// Unfollowed redirects per query.
 const UNFOLLOWED_AT_ONCE: i64 = 1 << 12;
 
-/// Bytes of a body that are kept: one more than count, which tells that it was longer.
+/// The most bytes of a body that are kept: one more than count, to recognise longer ones.
 pub const KEPT_BYTES_MAX: usize = BODY_BYTES_MAX + 1;
 
 /// A snapshot to be added.
 #[derive(Clone, Debug)]
 pub struct NewSnapshot {
-    /// Whose robots.txt was asked for, whoever answered in the end.
+    /// The origin of the requested robots.txt, whichever origin answered.
     pub origin: Origin,
-    /// When, and what came of it.
+    /// Time and outcome.
     pub fetch: Fetch,
-    /// Where the snapshot comes from, as shown to the user.
+    /// The source as shown to the user.
     pub source: String,
-    /// What was given; counts where the outcome is a success.
+    /// The body, which counts only if the outcome is a success.
     pub body: Body,
 }
 
-/// What a success gave.
+/// The body of a success.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// These bytes, of which at most [`KEPT_BYTES_MAX`] are kept.
     Bytes(Vec<u8>),
-    /// The same as a snapshot that was pushed before.
+    /// The body of an earlier snapshot.
     Known(Digest),
 }
 
@@ -57,27 +57,27 @@ impl From<Vec<u8>> for Body {
     }
 }
 
-/// What became of the snapshots that were pushed.
+/// The result of adding snapshots.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Added {
-    /// Snapshots that are new in the archive.
+    /// New snapshots.
     pub snapshots: u64,
-    /// Snapshots that it had: of the same origin and second, with the same outcome and body.
+    /// Snapshots that the archive had: with the same origin, second, outcome and body.
     pub known: u64,
-    /// Bodies that are new in the archive.
+    /// New bodies.
     pub bodies: u64,
 }
 
-/// Where a snapshot goes.
+/// What adding a snapshot does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Insertion {
-    /// To those of its origin.
+    /// It is added.
     New,
-    /// There, and the redirect of the same second that was not followed goes.
+    /// It is added, and the unfollowed redirect of the same second is removed.
     ReplacesUnfollowed,
 }
 
-/// Adds to an archive. What was not flushed is lost when it is dropped.
+/// Writes to an archive. Unflushed snapshots are lost when it is dropped.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -89,10 +89,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the archive at `path`, or makes it.
+    /// Opens the archive at `path` or creates it.
     ///
     /// # Errors
-    /// Where it cannot be written, or is no archive of this version.
+    /// If it cannot be written, or is not an archive of this version.
     pub fn open(path: &Path) -> Result<Writer> {
         Ok(Writer {
             path: path.to_owned(),
@@ -104,18 +104,18 @@ impl Writer {
         })
     }
 
-    /// Adds `snapshot` to the batch, and the batch to the archive where it is full.
+    /// Adds `snapshot` to the batch, which is written when it is full.
     ///
     /// # Errors
-    /// Where the archive cannot be written.
+    /// If the archive cannot be written.
     pub fn push(&mut self, snapshot: NewSnapshot) -> Result<()> {
         self.push_to(snapshot, Insertion::New)
     }
 
-    /// Adds what came of a redirect, in place of the redirect that was not followed yet.
+    /// Adds the result of a redirect in place of the unfollowed redirect.
     ///
     /// # Errors
-    /// Where the archive cannot be written.
+    /// If the archive cannot be written.
     pub fn replace_unfollowed(&mut self, snapshot: NewSnapshot) -> Result<()> {
         self.push_to(snapshot, Insertion::ReplacesUnfollowed)
     }
@@ -135,10 +135,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the batch. When this returns it is on disk.
+    /// Writes the batch. It is on disk when this returns.
     ///
     /// # Errors
-    /// Where the archive cannot be written; then nothing of the batch is in it.
+    /// If the archive cannot be written; it then contains nothing of the batch.
     pub fn flush(&mut self) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
@@ -160,11 +160,11 @@ impl Writer {
         Ok(())
     }
 
-    /// The snapshot of `origin` that was fetched nearest to `time`, at most `apart_seconds` from it;
-    /// the earlier of two. What was not flushed is not looked at.
+    /// The snapshot of `origin` nearest to `time`, at most `apart_seconds` from it; the earlier of
+    /// two. Unflushed snapshots are ignored.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn nearest(
         &self,
         origin: &Origin,
@@ -178,10 +178,10 @@ impl Writer {
         found.map_err(|err| failed(&self.path, "read", &err))
     }
 
-    /// Some of the redirects that were not followed, in order, past the one of this origin and time.
+    /// Some of the unfollowed redirects after this origin and time, in order.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// If the archive cannot be read.
     pub fn unfollowed(
         &self,
         after: Option<&(Origin, UtcTime)>,
@@ -204,7 +204,7 @@ impl Writer {
         page.map_err(|err| failed(&self.path, "read", &err))
     }
 
-    /// What was written so far.
+    /// The counts so far.
     pub fn added(&self) -> Added {
         self.added
     }
@@ -226,7 +226,7 @@ fn write(
         })
     });
     if written.is_err() {
-        // They may name rows that are about to be taken back.
+        // They may refer to rows that are about to be rolled back.
         sources.clear();
     }
     written?;
@@ -234,7 +234,7 @@ fn write(
     Ok(added)
 }
 
-/// Adds what `batch` gives that is not known yet, and tells which body each of its snapshots has.
+/// Adds the new bodies of `batch`, and returns the body of each of its snapshots.
 fn add_bodies(
     transaction: &Transaction<'_>,
     batch: &[(NewSnapshot, Insertion)],
@@ -247,8 +247,8 @@ fn add_bodies(
             Body::Known(digest) => (*digest, None, index),
         })
         .collect();
-    // In the order of the tree of digests, whose pages are then written to once; of equal ones,
-    // those that bring the bytes first.
+    // In the order of the digest tree, so that each of its pages is written once; of equal digests,
+    // those with bytes come first.
     digests.sort_unstable_by_key(|(digest, bytes, index)| (*digest, bytes.is_none(), *index));
     let mut keys = vec![None; batch.len()];
     for same in digests.chunk_by(|(left, ..), (right, ..)| left == right) {

@@ -1,8 +1,8 @@
-//! What an audit needs to know, from flags, from a file, or from both.
+//! The configuration of an audit, from flags, from a file, or from both.
 //!
-//! A key that is not given is `None`, so that configurations can be laid over each other: flags
-//! over the settings of a site, those over the defaults of the file. `run.json` shows the keys that
-//! can change a report, in the order of this file.
+//! A missing key is `None`, so that configurations can be combined: flags take precedence over the
+//! settings of a site, and these over the defaults of the file. `run.json` has the keys that can
+//! change a report, in the order of this file.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::url::{dialect::Dialect, origin::Origin};
 use super::fault::Fault;
 use super::setting::{AddressForm, Percent, Timeout, Timezone, settings};
 
-/// The archive of `fetch`, where no other is named.
+/// The archive of `fetch` if no other is named.
 const FETCH_ARCHIVE: &str = "robots.db";
 
-/// Addresses that are looked up, where no other number is given.
+/// The default number of looked-up addresses.
 const DNS_MAX: usize = 1000;
 
 settings! {
-    /// What an audit needs to know. Each key is the flag of the same name.
+    /// The configuration of an audit. Each key is the flag of the same name.
     #[derive(Serialize)]
     #[non_exhaustive]
     pub struct AuditConfig {
@@ -45,7 +45,7 @@ settings! {
         /// Networks of proxies whose X-Forwarded-For is trusted.
         #[serde(rename(serialize = "trusted_proxies"))]
         pub trusted_proxy: Vec<String> = Vec::new(),
-        /// The log format, by name or as in the server's configuration.
+        /// The log format, as a name or a server configuration.
         pub log_format: String,
         /// Request headers that HAProxy captures.
         pub haproxy_captures: String,
@@ -59,15 +59,15 @@ settings! {
         pub ip_ranges: PathBuf,
         /// Whether crawlers are verified by DNS.
         pub verify_dns: bool = false,
-        /// Addresses that are looked up at most.
+        /// The most addresses that are looked up.
         pub dns_max: usize = DNS_MAX,
-        /// The zone of days, and of times that name none.
+        /// The zone of days, and of times without a zone.
         pub timezone: Timezone = Timezone::default(),
-        /// The first time that counts.
+        /// The start of the window.
         pub since: String,
-        /// The first time that no longer counts.
+        /// The end of the window, which is excluded.
         pub until: String,
-        /// Lines of a file that must be records.
+        /// The smallest parse rate of a file.
         pub min_parse_rate: Percent = Percent::OF_RECORDS_MIN,
         /// Requests of crawlers that must be judged.
         pub min_judged_rate: Percent = Percent::OF_JUDGED_MIN,
@@ -77,11 +77,11 @@ settings! {
         pub strip_query: bool = false,
         /// How percent-encodings and wildcards are compared.
         pub dialect: Dialect = Dialect::Google,
-        /// Whether crawlers are judged that robots.txt does not bind.
+        /// Whether crawlers that robots.txt does not bind are judged.
         pub include_unbound: bool = false,
-        /// Whether nothing is known before the first snapshot of an archive.
+        /// Whether requests before the first snapshot of an archive are unknown.
         pub unknown_before_first_snapshot: bool = false,
-        /// Whether outages of robots.txt are taken from the logs.
+        /// Whether outages of robots.txt are inferred from the logs.
         #[serde(skip_serializing_if = "is_off")]
         pub infer_outages: bool = false,
         /// Whether robots.txt files are fetched first.
@@ -92,16 +92,16 @@ settings! {
         /// The file of violating requests.
         #[serde(skip_serializing)]
         pub evidence: PathBuf,
-        /// The secret of hashed addresses.
+        /// The secret for hashed addresses.
         #[serde(skip_serializing)]
         pub ip_salt: String,
-        /// The file of DNS answers.
+        /// The cache file of DNS answers.
         #[serde(skip_serializing)]
         pub dns_cache: PathBuf,
         /// The name server.
         #[serde(skip_serializing)]
         pub dns_server: SocketAddr,
-        /// How long to wait for the name server.
+        /// The timeout of the name server.
         #[serde(skip_serializing)]
         pub dns_timeout: Timeout = Timeout::default(),
         /// Whether a run may end well in which nothing, or too little, was judged.
@@ -110,16 +110,16 @@ settings! {
         /// Whether violations fail the run.
         #[serde(skip_serializing)]
         pub fail_on_violations: bool = false,
-        /// Conditions on which the run fails.
+        /// Conditions that make the run fail.
         #[serde(skip_serializing)]
         pub fail_on: Vec<String> = Vec::new(),
-        /// Threads; 0 for one a core.
+        /// The number of threads; 0 for one per core.
         #[serde(skip_serializing)]
         pub threads: usize = 0,
     }
 }
 
-/// Keys that say nothing without another one.
+/// Keys that have no effect without another one.
 const NEEDS: [(&str, &str); 6] = [
     ("dns_cache", "verify_dns"),
     ("dns_server", "verify_dns"),
@@ -130,19 +130,20 @@ const NEEDS: [(&str, &str); 6] = [
 ];
 
 impl AuditConfig {
-    /// These settings over those of `base`, without what these make void there.
+    /// Combines these settings with those of `base`, which have lower precedence and may become
+    /// void.
     pub fn over(self, mut base: AuditConfig) -> AuditConfig {
         if self.ip.is_some_and(|form| form != AddressForm::Hash) {
             base.ip_salt = None;
         }
         if self.origin_from_path.is_some() && self.origin.is_none() {
-            // An origin wins over a pattern.
+            // An origin takes precedence over a pattern.
             base.origin = None;
         }
         self.or(base)
     }
 
-    /// All that can be seen to be wrong without reading a file.
+    /// All mistakes that can be found without reading a file.
     pub fn check(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         if self.robots.is_none() && self.fetch != Some(true) {
@@ -170,7 +171,7 @@ impl AuditConfig {
         faults
     }
 
-    /// The times that count.
+    /// The time window.
     ///
     /// # Errors
     /// Each bound that is not a time, or an empty window.
@@ -197,7 +198,7 @@ impl AuditConfig {
         if faults.is_empty() { Ok(window) } else { Err(faults) }
     }
 
-    /// These settings with a value for each key that has a default.
+    /// These settings with defaults for missing keys.
     pub fn with_defaults(self) -> AuditConfig {
         let robots = self.fetch_archive();
         let is_verified = self.verify_dns == Some(true);
@@ -205,7 +206,7 @@ impl AuditConfig {
         AuditConfig { dns_max: config.dns_max.filter(|_| is_verified), ..config }
     }
 
-    /// These settings, with paths that are relative to `directory`.
+    /// These settings with relative paths resolved in `directory`.
     pub fn below(self, directory: &Path) -> AuditConfig {
         let below = |path: Option<PathBuf>| path.map(|path| directory.join(path));
         let archive = self.fetch_archive();
@@ -220,13 +221,13 @@ impl AuditConfig {
         }
     }
 
-    /// The archive where none is named and robots.txt files are fetched.
+    /// The default archive, if robots.txt files are fetched and no archive is named.
     fn fetch_archive(&self) -> Option<PathBuf> {
         (self.fetch == Some(true)).then(|| FETCH_ARCHIVE.into())
     }
 }
 
-/// A path as it is shown.
+/// Serializes a path for display.
 fn lossy<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.display().to_string()).serialize(to)
 }

@@ -1,56 +1,56 @@
-//! Mistakes in a configuration, by key, in the words of the user who made them.
+//! Mistakes in a configuration, by key, worded for the flag or the file.
 
 use std::fmt;
 
-/// A value that cannot be meant.
+/// An invalid value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fault {
-    /// The key that holds it.
+    /// The key with the value.
     pub key: &'static str,
     why: Why,
-    /// A value to write instead.
+    /// A valid value as an example.
     example: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Why {
-    /// In words.
+    /// A sentence.
     Words(String),
-    /// The key says nothing without the other one, which is not given.
+    /// The key has no effect without the other one, which is missing.
     Needs(&'static str),
-    /// In words, and the key to add.
+    /// A sentence, and the missing key.
     Lacks(&'static str, &'static str),
 }
 
 impl Fault {
-    /// The value of `key` cannot be meant, for the reason `why`.
+    /// The value of `key` is invalid for the reason `why`.
     pub fn new(key: &'static str, why: impl fmt::Display) -> Fault {
         Fault { key, why: Why::Words(why.to_string()), example: None }
     }
 
-    /// `key` is given, and `other` is not, without which it says nothing.
+    /// `key` has no effect without `other`, which is missing.
     pub fn needs(key: &'static str, other: &'static str) -> Fault {
         Fault { key, why: Why::Needs(other), example: None }
     }
 
-    /// The value of `key` cannot be meant without `other`, for the reason `why`.
+    /// The value of `key` is invalid without `other`, for the reason `why`.
     pub fn lacks(key: &'static str, why: &'static str, other: &'static str) -> Fault {
         Fault { key, why: Why::Lacks(why, other), example: None }
     }
 
-    /// Says what to write, for instance.
+    /// Adds a valid value as an example.
     pub fn or_write(self, example: &'static str) -> Fault {
         Fault { example: Some(example), ..self }
     }
 
-    /// In the words of a command line.
+    /// The message for a command line.
     pub fn of_flags(&self) -> String {
         let key = flag(self.key);
         let example = self.example.map(|example| format!("; write {key} {example}"));
         format!("{key}: {}{}", self.why(flag), example.unwrap_or_default())
     }
 
-    /// In the words of a configuration file, which names the key itself.
+    /// The message for a configuration file, which names the key itself.
     pub fn of_file(&self) -> String {
         let example = self.example.map(|example| format!("; write {} = \"{example}\"", self.key));
         self.why(str::to_owned) + &example.unwrap_or_default()

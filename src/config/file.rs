@@ -1,4 +1,4 @@
-//! The configuration file: named sites, each with its logs and any setting of an audit.
+//! The configuration file: named sites, each with its logs and any settings of an audit.
 //!
 //! ```toml
 //! reports = "reports"          # the directory of the reports of all sites
@@ -15,8 +15,8 @@
 //! fail_on = ["violations > 0 where identity = 'verified'"]
 //! ```
 //!
-//! A key is a flag without its dashes, with `_` or `-` within. All mistakes are reported, not only
-//! the first.
+//! A key is a flag without its dashes, with `_` or `-` between words. All mistakes are reported,
+//! not only the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -27,53 +27,53 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use super::setting::{Days, KeyTable, settings};
 use super::{audit_config::AuditConfig, fault::Fault};
 
-/// What a file asks for.
+/// The content of a configuration file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFile {
-    /// Days that are kept, the day of the run among them; `None`: all.
+    /// The days whose reports are kept, including the day of the run; `None` means all.
     pub keep_days: Option<Days>,
-    /// The directory of the reports of all sites that do not name their own.
+    /// The reports directory of sites without their own.
     pub reports: PathBuf,
-    /// What a nightly job remembers.
+    /// The state file of `nightly`.
     pub state: PathBuf,
-    /// Days that are remembered, the day of the run among them; `None`: all.
+    /// The days kept in the state, including the day of the run; `None` means all.
     pub keep_state_days: Option<Days>,
-    /// In the order of their names.
+    /// The sites, sorted by name.
     pub sites: Vec<SiteConfig>,
 }
 
-/// One site of a file.
+/// A site.
 #[derive(Clone, Debug)]
 pub struct SiteConfig {
-    /// Valid as the name of a directory.
+    /// The name, which is valid as the name of a directory.
     pub name: String,
-    /// The line on which its table begins, from 1.
+    /// The first line of its table, from 1.
     pub line: u64,
-    /// The directory of the reports of its days.
+    /// The directory of its daily reports.
     pub reports: PathBuf,
     /// Files, directories and patterns.
     pub logs: Vec<String>,
-    /// Its settings over the defaults of the file.
+    /// Its settings, combined with the defaults of the file.
     pub audit: AuditConfig,
     positions: KeyPositions,
 }
 
-/// Where each key of a table is.
+/// The positions of the keys of a table.
 type KeyPositions = BTreeMap<&'static str, KeyPosition>;
 
 #[derive(Clone, Debug)]
 struct KeyPosition {
     line: u64,
-    /// With its table.
+    /// The key with its table.
     path: String,
 }
 
-/// Something in a file that cannot be meant.
+/// A mistake in a file.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ConfigError {
-    /// From 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// The key with its table; empty where no key is to blame.
+    /// The key with its table; empty if the mistake has no key.
     pub key: String,
     /// What is wrong, and what to write.
     pub why: String,
@@ -84,17 +84,17 @@ settings! {
     pub struct TopKeys {
         /// The directory of the reports.
         pub reports: PathBuf,
-        /// Days that are kept.
+        /// The days whose reports are kept.
         pub keep_days: Days,
-        /// What a nightly job remembers.
+        /// The state file of `nightly`.
         pub state: PathBuf,
-        /// Days that are remembered.
+        /// The days kept in the state.
         pub keep_state_days: Days,
     }
 }
 
 settings! {
-    /// The keys that only a site has.
+    /// The keys that exist only for a site.
     pub struct SiteKeys {
         /// Files, directories and patterns.
         pub logs: Vec<String>,
@@ -103,10 +103,10 @@ settings! {
     }
 }
 
-/// The tables at the top of a file.
+/// The top-level tables.
 const TABLES: [&str; 2] = ["defaults", "sites"];
 
-/// Wrong letters that still make a key nearly right, of its own length: one in so many.
+/// The letters of a key per wrong letter that is tolerated in a proposal.
 const LETTERS_PER_SLIP: usize = 3;
 
 impl SiteConfig {
@@ -115,7 +115,7 @@ impl SiteConfig {
         self.positions.get(key).map(|position| position.line)
     }
 
-    /// The mistake that `fault` is in the file.
+    /// `fault` as a mistake in the file.
     pub fn error(&self, fault: &Fault) -> ConfigError {
         let why = fault.of_file();
         match self.positions.get(fault.key) {
@@ -138,7 +138,7 @@ impl ConfigError {
     }
 }
 
-/// Reads a file. What is mistaken is not in the configuration.
+/// Parses a file. Invalid values are missing from the configuration.
 pub fn parse(text: &str) -> (ConfigFile, Vec<ConfigError>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut reader = Reader { text, broken: BTreeSet::new(), errors: Vec::new() };
@@ -161,7 +161,7 @@ pub fn parse(text: &str) -> (ConfigFile, Vec<ConfigError>) {
 
 struct Reader<'a> {
     text: &'a str,
-    /// Lines that are not TOML: what they hold is a guess.
+    /// Lines that are not TOML.
     broken: BTreeSet<u64>,
     errors: Vec<ConfigError>,
 }
@@ -256,7 +256,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The keys of `table` that are those of `T`, each judged by itself; where they are goes to
+    /// Reads the keys of `table` that belong to `T`, each independently; their positions go to
     /// `positions`.
     fn read<T: KeyTable>(
         &mut self,
@@ -285,7 +285,7 @@ impl Reader<'_> {
             .expect("each of these keys was read by itself")
     }
 
-    /// Names the keys of `table` that are unknown, and those that belong elsewhere.
+    /// Reports unknown keys of `table`, and keys that belong to another table.
     fn unknown(&mut self, table: &DeTable<'_>, of: Table) {
         let keys = of.keys();
         for (written, _) in table {
@@ -303,7 +303,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Two sites must not replace each other's reports.
+    /// Reports sites that would replace each other's reports.
     fn check_apart(&mut self, sites: &[SiteConfig]) {
         let mut by_reports: BTreeMap<PathBuf, &SiteConfig> = BTreeMap::new();
         for site in sites {
@@ -337,7 +337,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is missing may be on a line that could not be read.
+    /// Reports a missing key, unless it may be on an unreadable line.
     fn missing(&mut self, at: usize, key: &str, why: &str) {
         if self.broken.is_empty() {
             self.error(at, key, why.to_owned());
@@ -350,7 +350,7 @@ impl Reader<'_> {
     }
 }
 
-/// A table of a file, by what it may hold.
+/// The kinds of tables in a file.
 #[derive(Clone, Copy)]
 enum Table {
     Top,
@@ -359,7 +359,7 @@ enum Table {
 }
 
 impl Table {
-    /// The table that `key` belongs to, if it is one of a single table.
+    /// The table of `key`, if it belongs to exactly one.
     fn of(key: &str) -> Option<Table> {
         match key {
             key if TopKeys::KEYS.contains(&key) => Some(Table::Top),
@@ -386,19 +386,19 @@ impl Table {
     }
 }
 
-/// A key as this program spells it.
+/// The key in its canonical spelling.
 fn spelled(key: &str) -> String {
     key.replace('-', "_")
 }
 
-/// The key that `name` is nearly.
+/// The key with a name similar to `name`.
 fn nearest(name: &str, keys: &[&'static str]) -> Option<&'static str> {
     let distance = |key: &&&str| strsim::osa_distance(name, key);
     let nearest = keys.iter().min_by_key(distance)?;
     (distance(&nearest) <= name.len().div_ceil(LETTERS_PER_SLIP)).then_some(*nearest)
 }
 
-/// A path without the parts that lead nowhere.
+/// The path without `.` and `..`.
 fn resolved(path: &Path) -> PathBuf {
     let mut resolved = PathBuf::new();
     for component in path.components() {

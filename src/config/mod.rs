@@ -1,4 +1,4 @@
-//! What an audit is asked to do: one configuration, filled from flags or from a file.
+//! The configuration of an audit, from flags or from a file.
 
 pub mod audit_config;
 pub mod fault;

@@ -1,4 +1,4 @@
-//! The values of a configuration: how each is written in a file, and which are valid.
+//! The values of a configuration: their form in a file, and their validation.
 
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::time::Zone;
 use crate::url::{dialect::Dialect, origin::Origin};
 
-/// A table of a configuration file, each of whose keys may be absent.
+/// A table of a configuration file with optional keys.
 pub trait KeyTable: Default + DeserializeOwned {
     /// Its keys.
     const KEYS: &'static [&'static str];
 }
 
-/// Declares a table of settings: each key an `Option`, read by [`Setting`], and nothing else. The
-/// value after `=` is the default of a key.
+/// Declares a table of settings: each key is an `Option` that [`Setting`] parses. The value after
+/// `=` is the default of a key.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
@@ -39,12 +39,12 @@ macro_rules! settings {
         }
 
         impl $name {
-            /// These settings, and those of `other` where these say nothing.
+            /// Combines these settings with `other`, which has lower precedence.
             pub fn or(self, other: $name) -> $name {
                 $name { $($field: self.$field.or(other.$field)),* }
             }
 
-            /// The defaults of all keys that have one.
+            /// The defaults of the keys that have one.
             pub fn defaults() -> $name {
                 $name { $($field: None$(.or(Some($default)))?),* }
             }
@@ -61,7 +61,7 @@ macro_rules! settings {
 }
 pub(super) use settings;
 
-/// A value as a file can hold it.
+/// A value in a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "each is what TOML has")]
@@ -76,21 +76,21 @@ pub enum Scalar {
 
 /// A type of value.
 pub trait Setting: Sized {
-    /// What a file may hold for it.
+    /// A description of valid values in a file.
     const EXPECTED: &'static str;
 
-    /// `None` where it is of another type; else the value, or why it is not valid.
+    /// `None` if the type is wrong; otherwise the value, or the reason why it is invalid.
     fn from_scalar(scalar: Scalar) -> Option<Result<Self, String>>;
 }
 
-/// Reads a key that is there.
+/// Parses the value of a key that is given.
 pub fn given<'de, D: Deserializer<'de>, T: Setting>(from: D) -> Result<Option<T>, D::Error> {
     let wrong_type = || D::Error::custom(format!("expected {}", T::EXPECTED));
     let scalar = Scalar::deserialize(from).map_err(|_| wrong_type())?;
     T::from_scalar(scalar).ok_or_else(wrong_type)?.map(Some).map_err(D::Error::custom)
 }
 
-/// Declares for each type of value what a file may hold for it, and what reads that.
+/// Declares the valid values of each type in a file, and their parsers.
 macro_rules! setting_types {
     ($($kind:ty: $expected:literal, by $read:path;)*) => {$(
         impl Setting for $kind {
@@ -144,13 +144,13 @@ fn days(scalar: Scalar) -> Option<Result<Days, String>> {
     Some(Ok(Days(i32::try_from(days).unwrap_or(i32::MAX))))
 }
 
-/// Says what it was where it is not valid.
+/// Parses a text; the error explains why it is invalid.
 fn text<T: FromStr<Err: fmt::Display>>(scalar: Scalar) -> Option<Result<T, String>> {
     let Scalar::Text(text) = scalar else { return None };
     (!text.is_empty()).then(|| text.parse().map_err(|why| format!("'{text}': {why}")))
 }
 
-/// Whole or not.
+/// Parses a number, whole or not.
 fn number<T: TryFrom<f64, Error = &'static str>>(scalar: Scalar) -> Option<Result<T, String>> {
     let number = match scalar {
         Scalar::Whole(number) => number as f64,
@@ -160,16 +160,16 @@ fn number<T: TryFrom<f64, Error = &'static str>>(scalar: Scalar) -> Option<Resul
     Some(T::try_from(number).map_err(str::to_owned))
 }
 
-/// How clients' addresses are written.
+/// The form of client addresses.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AddressForm {
-    /// Not at all.
+    /// No addresses.
     #[default]
     None,
-    /// As their network.
+    /// Network prefixes.
     Mask,
-    /// As a hash over a secret and the address.
+    /// A hash of a secret and the address.
     Hash,
     /// As logged.
     Full,
@@ -185,7 +185,7 @@ impl FromStr for AddressForm {
     }
 }
 
-/// A time zone, by the name that the user wrote.
+/// A time zone, with the name that the user wrote.
 #[derive(Clone, Debug)]
 pub struct Timezone {
     name: String,
@@ -193,7 +193,7 @@ pub struct Timezone {
 }
 
 impl Timezone {
-    /// Where its days begin.
+    /// The zone of its days.
     pub fn zone(&self) -> Zone {
         self.zone.clone()
     }
@@ -227,7 +227,7 @@ impl Serialize for Timezone {
     }
 }
 
-/// Declares a number within bounds.
+/// Declares a number with bounds.
 macro_rules! bounded_number {
     ($(#[$meta:meta])* $visibility:vis struct $name:ident in $bounds:expr, $advice:literal) => {
         $(#[$meta])*
@@ -256,12 +256,12 @@ bounded_number! {
     pub struct Percent in 0.0..=100.0, "write a number from 0 to 100"
 }
 bounded_number! {
-    /// How long to wait for an answer, from 0.01 to 600 seconds.
+    /// The timeout for an answer, from 0.01 to 600 seconds.
     pub struct Timeout in 0.01..=600.0, "write seconds from 0.01 to 600"
 }
 
 impl Percent {
-    /// Lines of a file that must be records, where no other share is given.
+    /// The default parse rate that a file must reach.
     pub const OF_RECORDS_MIN: Percent = Percent(90.0);
 
     /// Requests of crawlers that must be judged, where no other share is given.

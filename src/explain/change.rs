@@ -1,28 +1,28 @@
-//! What is done to a path before rules are compared with it, so that it can be said.
+//! The changes to a path before rules are compared with it.
 
 use crate::url::dialect::Dialect;
 use crate::url::path::{encoded, is_unreserved};
 
-/// Something that preparing a path changed.
+/// A change that preparing a path made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PathChange {
-    /// `#` and what follows was cut: no crawler sends it.
+    /// `#` and the text after it were removed: no crawler sends them.
     FragmentCut,
-    /// `/` was put in front: the URL ended after its host, or its query began there.
+    /// `/` was added in front: the URL ended after its host, or its query began there.
     SlashAdded,
     /// Spaces, control characters or bytes from 0x80 on were percent-encoded.
     Encoded,
-    /// `%xx` was written in upper case.
+    /// `%xx` was changed to upper case.
     UpperCased,
-    /// `%XX` of an unreserved character was decoded, as RFC 9309 asks.
+    /// `%XX` of an unreserved character was decoded, as in RFC 9309.
     Decoded,
 }
 
-/// What preparing `target` for `dialect` changes, each kind once.
+/// The changes of preparing `target` for `dialect`, each kind once.
 pub fn changes(target: &[u8], dialect: Dialect) -> Vec<PathChange> {
     let end = memchr::memchr(b'#', target);
     let text = &target[..end.unwrap_or(target.len())];
-    // The two digits of each, and the byte they stand for.
+    // The two digits of each encoding, and its byte.
     let triplet = |at: usize| encoded(&text[at..]).map(|value| (&text[at + 1..at + 3], value));
     let triplets = || memchr::memchr_iter(b'%', text).filter_map(triplet);
     let is_decoded = |value: u8| dialect == Dialect::Rfc9309 && is_unreserved(value);

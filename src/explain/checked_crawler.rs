@@ -1,30 +1,30 @@
-//! The crawler of a check: a crawler of the registry, a user agent, or a product token alone.
+//! The crawler of a check: from the registry, by user agent, or by product token.
 
 use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::{identify::Identified, registry::Registry};
 use crate::judge::AD_HOC;
 
-/// A crawler, and its number in the judge.
+/// A crawler with its id in the judge.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedCrawler<'a> {
-    /// For the judge.
+    /// The id in the judge.
     pub id: CrawlerId,
-    /// For people.
+    /// The crawler as shown to people.
     pub kind: CrawlerKind<'a>,
 }
 
-/// How a crawler was given, and what is known of it.
+/// How the user gave the crawler, and what is known about it.
 #[derive(Clone, Copy, Debug)]
 pub enum CrawlerKind<'a> {
-    /// A crawler of the registry, named by the user.
+    /// A crawler of the registry, given by name.
     Crawler(&'a Crawler),
     /// A crawler of the registry, found by this user agent.
     FoundCrawler(&'a Crawler, &'a [u8]),
-    /// No crawler of the registry, but this user agent looks automated: bound by `*`.
+    /// Not in the registry, but this user agent looks automated: bound by `*`.
     Automated(&'a [u8]),
-    /// Nothing that looks automated: were it a crawler, `*` would bind it.
+    /// The user agent does not look automated. If it were a crawler, `*` would bind it.
     Unknown(&'a [u8]),
-    /// A product token that need not be in any registry: bound, and obeys `*`.
+    /// A product token, which need not be in the registry: bound, and obeys `*`.
     Token(&'a str),
 }
 
@@ -51,14 +51,14 @@ impl<'a> CheckedCrawler<'a> {
         }
     }
 
-    /// The crawler of `product_token` alone; for a judge that was made for it.
+    /// The crawler with only `product_token`; for a judge made for it.
     pub fn ad_hoc(product_token: &'a str) -> CheckedCrawler<'a> {
         CheckedCrawler { id: AD_HOC, kind: CrawlerKind::Token(product_token) }
     }
 }
 
 impl<'a> CrawlerKind<'a> {
-    /// The registry's row, if there is one.
+    /// The registry entry, if there is one.
     pub fn crawler(self) -> Option<&'a Crawler> {
         match self {
             CrawlerKind::Crawler(crawler) | CrawlerKind::FoundCrawler(crawler, _) => Some(crawler),
@@ -66,7 +66,7 @@ impl<'a> CrawlerKind<'a> {
         }
     }
 
-    /// Whether breaking a rule counts against it.
+    /// Whether rules bind the crawler.
     pub fn obligation(self) -> Obligation {
         self.crawler().map_or(Obligation::Bound, Crawler::obligation)
     }

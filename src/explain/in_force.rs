@@ -1,22 +1,23 @@
-//! What an archive says was in force at the time that is asked about.
+//! The ruling in force at a time, from an archive.
 
 use crate::judge::origin_history::OriginHistory;
 use crate::judge::timeline::{BeforeFirst, RulingInForce, Sighting};
 use crate::time::UtcTime;
 
-/// What was in force at a time, by the snapshots of an archive.
+/// The ruling in force at a time, from the snapshots of an archive.
 #[derive(Clone, Debug)]
 pub struct InForce {
     /// The time.
     pub at: UtcTime,
-    /// What counted, and since when.
+    /// The ruling, and since when.
     pub ruling_in_force: RulingInForce,
-    /// The snapshot that says so.
+    /// The snapshot of the ruling.
     pub snapshot: Sighting,
 }
 
 impl InForce {
-    /// At `at`; `None` where nothing is known of that time, or robots.txt has no history.
+    /// The ruling at `at`; `None` if nothing is known about that time, or robots.txt has no
+    /// history.
     pub(super) fn new(known: &OriginHistory, at: UtcTime) -> Option<InForce> {
         let ruling_in_force = known.at(at, BeforeFirst::AsFirst)?;
         let snapshot = known.snapshot(&ruling_in_force)?;

@@ -1,8 +1,7 @@
-//! One URL, each step of the decision.
+//! Explains the decision on one URL, step by step.
 //!
-//! The steps as data; `report` has the words. First [`locate`], which finds the
-//! robots.txt that governs a URL, then [`explain`], which says what a crawler
-//! is told there and why.
+//! The result is data; `report` renders it. First, [`locate`] finds the robots.txt for a URL. Then
+//! [`explain`] determines the verdict for a crawler and its reasons.
 
 pub mod change;
 pub mod checked_crawler;
@@ -24,97 +23,97 @@ use change::{PathChange, changes};
 use in_force::InForce;
 use reason::{DecisionReason, reason, without_rules};
 
-/// A URL and what governs it.
+/// A URL with its robots.txt.
 #[derive(Clone, Debug)]
 pub struct Located<'a> {
-    /// As the user gave it.
+    /// The URL as given.
     pub given: &'a [u8],
-    /// Its path and query, not prepared yet.
+    /// Its unprepared path and query.
     pub path: &'a [u8],
-    /// `None` where a path was given alone and nobody said of which origin.
+    /// `None` if a path was given without an origin.
     pub origin: Option<Origin>,
-    /// The robots.txt; `None` where the URL asks for a robots.txt of which nothing is known, or
-    /// where what is in force is no robots.txt.
+    /// The robots.txt; `None` if the URL is that of an unknown robots.txt, or if the ruling in
+    /// force has no file.
     pub file: Option<File>,
-    /// What decides that, where robots.txt has a history.
+    /// The ruling in force, if robots.txt has a history.
     pub in_force: Option<InForce>,
-    /// What is known of the origin; `None` where nothing is.
+    /// What is known about the origin; `None` if nothing is known.
     known: Option<Arc<OriginHistory>>,
-    /// When the request would be made.
+    /// The time of the request.
     at: UtcTime,
 }
 
-/// A robots.txt and where it stands.
+/// A robots.txt with its source.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// As shown to the user.
+    /// The source as shown to the user.
     pub source: String,
-    /// What it says.
+    /// The parsed file.
     pub robots: Arc<Robots>,
 }
 
-/// What is asked for, or why nothing can be decided.
+/// A value, or the reason why nothing can be decided.
 type Decidable<T> = std::result::Result<T, Undecided>;
 
-/// Why nothing can be said of a URL.
+/// Why a URL cannot be decided.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Undecided {
-    /// Neither an absolute URL nor a path.
+    /// It is neither an absolute URL nor a path.
     NoUrl,
-    /// More bytes than any URL has that a crawler asks for; the most that are taken.
+    /// It is longer than this limit, which is far above the URLs of crawlers.
     TooLong(usize),
-    /// The host or port cannot exist.
+    /// Its host or port is invalid.
     NoHost,
-    /// A path alone, and each origin has its own robots.txt.
+    /// It is only a path, and each origin has its own robots.txt.
     NoOrigin,
     /// No robots.txt is known for this origin.
     UnknownOrigin(Origin),
-    /// The archive has nothing of this origin.
+    /// The archive has no snapshot of this origin.
     NotInArchive(Origin),
-    /// The archive has snapshots of this origin, but none says what was allowed at that time.
+    /// The archive has snapshots of this origin, but no ruling for that time.
     UnknownThen(Origin, UtcTime),
-    /// There is a robots.txt for it, but it could not be read: why.
+    /// There is a robots.txt, but it could not be read, for this reason.
     Unreadable(String),
 }
 
-/// What a crawler is told of a URL, and each step to it.
+/// The verdict on a URL for a crawler, with each step.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
-    /// The URL and the file.
+    /// The URL and the robots.txt.
     pub located: &'a Located<'a>,
-    /// Which groups bind; `None` where there is no file.
+    /// The groups that bind; `None` if there is no file.
     pub bound: Option<Bound<'a>>,
-    /// The verdict in the dialect that was asked for.
+    /// The verdict in the chosen dialect.
     pub asked: DialectVerdict<'a>,
-    /// What it would be in the other one.
+    /// The verdict in the other dialect.
     pub other: DialectVerdict<'a>,
 }
 
-/// The verdict in one dialect, and each step to it.
+/// The verdict in one dialect, with each step.
 #[derive(Clone, Debug)]
 pub struct DialectVerdict<'a> {
     /// The dialect.
     pub dialect: Dialect,
     /// The path as it was compared with the rules.
     pub path: Vec<u8>,
-    /// What was done to it, in the order in which it is done.
+    /// The changes to the path, in order.
     pub changes: Vec<PathChange>,
     /// The verdict, as if the rules bound the crawler.
     pub verdict: Verdict,
-    /// Why.
+    /// The reason.
     pub reason: DecisionReason,
     /// All rules that match, in deciding order: the first one decides.
     pub matches: Vec<Match<'a>>,
 }
 
 impl Explanation<'_> {
-    /// Whether the other dialect gives another verdict, or gives it by another line.
+    /// Whether the other dialect gives another verdict or another deciding line.
     pub fn is_dialect_decisive(&self) -> bool {
         let said = |by: &DialectVerdict<'_>| (by.is_allowed(), by.line());
         said(&self.asked) != said(&self.other)
     }
 
-    /// Disallowed, but the crawler may still have held an earlier robots.txt that allows it.
+    /// Disallowed, but the crawler may still have an earlier robots.txt that allows it.
     pub fn is_grace(&self) -> bool {
         matches!(self.asked.verdict, Verdict::Grace(_))
     }
@@ -126,14 +125,14 @@ impl DialectVerdict<'_> {
         !self.verdict.is_disallowed() && self.verdict != Verdict::Unreachable
     }
 
-    /// The deciding line, 1-based; `None` where no rule matched or none was asked.
+    /// The deciding line, from 1; `None` if no rule matched or rules do not matter.
     pub fn line(&self) -> Option<u32> {
         self.verdict.rule().map(|rule| rule.line)
     }
 }
 
-/// Finds the robots.txt that governs `given`: an absolute URL, or a path of `origin`. A file
-/// given by hand governs them all; of an archive what was in force at `at` does.
+/// Finds the robots.txt for `given`, an absolute URL, or a path of `origin`. A single file applies
+/// to all URLs; an archive has a ruling in force at `at`.
 pub fn locate<'a>(
     judge: &Judge,
     given: &'a [u8],
@@ -153,7 +152,7 @@ pub fn locate<'a>(
         false => file(judge, origin.as_ref()).map(GoverningRobots::always),
     };
     let found = found.or_else(|undecided| {
-        // Some targets need no robots.txt to be decided.
+        // Some targets can be decided without a robots.txt.
         let mut scratch = Vec::new();
         let path = prepare(path, judge.dialect(), &mut scratch);
         Verdict::without_rules(Some(path)).map(|_| GoverningRobots::default()).ok_or(undecided)
@@ -162,7 +161,7 @@ pub fn locate<'a>(
     Ok(Located { given, path, origin, file, in_force, known, at })
 }
 
-/// What governs a URL.
+/// The robots.txt and the ruling for a URL.
 #[derive(Default)]
 struct GoverningRobots {
     file: Option<File>,
@@ -209,10 +208,10 @@ fn file(judge: &Judge, origin: Option<&Origin>) -> Decidable<File> {
     }
 }
 
-/// What `crawler` is told of `located`.
+/// The verdict on `located` for `crawler`.
 ///
 /// # Errors
-/// Where the verdict and its explanation disagree, which would be a mistake in this program.
+/// If the verdict and its explanation disagree, which would be a bug.
 pub fn explain<'a>(
     judge: &'a Judge,
     crawler: CrawlerId,
@@ -285,8 +284,9 @@ user-agent: nothing";
         UtcTime::from_unix_seconds(0).unwrap()
     }
 
-    /// Whether `crawler` (a crawler, or `=token`) may request `url` by [`TEXT`], the deciding line
-    /// and why; `differs` where RFC 9309 says otherwise, or by another line.
+    /// Tests whether `crawler` (a crawler, or `=token`) may request `url` according to [`TEXT`],
+    /// with the deciding line and the reason; `differs` means that RFC 9309 gives another verdict
+    /// or line.
     #[track_caller]
     fn check(
         crawler: &str,

@@ -1,19 +1,19 @@
-//! Why a rule decided, or none did.
+//! The reason for a decision.
 
 use crate::judge::explained::{Bound, BoundBy, Match};
 use crate::judge::timeline::{AllowAll, Ruling};
 use crate::robots::model::Directive;
 
-/// Why a path is allowed or not. Places are those in the list of matches, from 0; the deciding
-/// rule is at 0.
+/// Why a path is allowed or not. Indexes refer to the list of matches, from 0; the deciding rule
+/// has the index 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DecisionReason {
-    /// `/robots.txt` may always be requested; rules are not asked.
+    /// `/robots.txt` may always be requested, whatever the rules.
     RobotsTxtItself,
-    /// Everything is allowed: there is no robots.txt, or it counts as none.
+    /// Everything is allowed: there is no robots.txt, or none that counts.
     AllAllowed(AllowAll),
-    /// The site is closed for the time being: asked for robots.txt, it answered 429 or 5xx, or not
-    /// at all.
+    /// The whole site is disallowed for now, because robots.txt was answered with 429 or 5xx, or
+    /// not at all.
     Unreachable,
     /// No group binds the crawler.
     NoGroup,
@@ -21,21 +21,22 @@ pub enum DecisionReason {
     NoRules,
     /// They have rules, but none matches.
     NoMatch,
-    /// Only a Disallow rule without a path matches, and forbids nothing.
+    /// Only a Disallow rule without a path matches, which forbids nothing.
     EmptyDisallow,
     /// One rule matches.
     OnlyMatch,
-    /// Its pattern is longer than that of any rule that says otherwise; the longest of those.
+    /// Its pattern is longer than that of any opposite rule; the index is that of the longest of
+    /// those.
     LongerThan(usize),
-    /// As long as a Disallow rule, the first of which stands there; Allow wins.
+    /// As long as a Disallow rule, the first of which has this index; Allow wins.
     AllowWinsTie(usize),
-    /// All rules that match say the same; this is the longest.
+    /// All matching rules agree; this is the longest.
     LongestOfAgreeing,
-    /// All rules that match say the same; this is the first of the longest, before that one.
+    /// All matching rules agree; this is the first of the longest, before the one with this index.
     FirstOfLongest(usize),
 }
 
-/// Why the first of `matches` decides for who is `bound`.
+/// Why the first of `matches` decides with the groups `bound`.
 pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
     let Some((first, others)) = matches.split_first() else {
         return match bound.by {
@@ -59,7 +60,7 @@ pub fn reason(bound: &Bound<'_>, matches: &[Match<'_>]) -> DecisionReason {
     }
 }
 
-/// Why a path is allowed or not where no rules are in force.
+/// Why a path is allowed or not without rules in force.
 pub fn without_rules(ruling: Option<Ruling>) -> DecisionReason {
     match ruling {
         Some(Ruling::AllowAll(why)) => DecisionReason::AllAllowed(why),
@@ -68,7 +69,8 @@ pub fn without_rules(ruling: Option<Ruling>) -> DecisionReason {
     }
 }
 
-/// Rules without a path match everything and say nothing.
+/// Whether the rules contradict each other. Rules without a path match everything and forbid
+/// nothing.
 fn is_opponent(first: &Match<'_>, other: &Match<'_>) -> bool {
     other.length() > 0 && other.rule.directive != first.rule.directive
 }

@@ -1,17 +1,17 @@
-//! Exceptions that miss their rule by case.
+//! Allow rules that differ from a Disallow rule only in case.
 //!
-//! `Disallow: /Private/` and `Allow: /private/press/` have nothing to do with
-//! each other, though they look it. Said only of an Allow that no Disallow of
-//! its set touches: without the slip it would be there for nothing.
+//! `Disallow: /Private/` and `Allow: /private/press/` look related but are not. This is reported
+//! only for an Allow rule without any Disallow rule that covers it: if the case is intended, that
+//! rule has no effect.
 
 use crate::lint::catalogue::Code;
 use crate::lint::diagnostic::{Diagnostics, quote, say};
 use crate::robots::model::{Directive, Rule};
 
-/// Rules on either side of one, in the order of their literals, that are looked at.
+/// The most rules compared with one, on either side of it in the order of their literals.
 const LOOKED_AT_MAX: usize = 64;
 
-/// A rule by the literal that it starts with.
+/// A rule with the literal at its start.
 #[derive(Debug)]
 struct Entry<'r> {
     rule: &'r Rule,
@@ -19,7 +19,7 @@ struct Entry<'r> {
     folded: Vec<u8>,
 }
 
-/// Remarks on the rules that bind the same crawlers.
+/// Findings on the rules that bind the same crawlers.
 pub(super) fn diagnose(rules: &[&Rule], diagnostics: &mut Diagnostics) {
     let mut entries: Vec<Entry<'_>> = rules.iter().map(|rule| entry(rule)).collect();
     entries.sort_by(|one, other| one.folded.cmp(&other.folded));

@@ -1,54 +1,53 @@
-//! Everything lint can say: its code, how bad it is, and what it means.
+//! All findings of lint: code, severity, and meaning.
 //!
-//! An error is certainly not what the author meant, or certainly without the
-//! effect it was written for. A warning is probably a mistake, or read
-//! differently by different parsers. An info is good to know, and may be fine.
+//! An error is certainly unintended, or certainly without the intended effect. A warning is
+//! probably a mistake, or parsers disagree about it. An info may be fine.
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// How bad it is.
+    /// The severity of a finding.
     #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
     pub enum Severity {
         /// Certainly wrong.
         Error = "error",
-        /// Probably wrong, or not the same for every crawler.
+        /// Probably wrong, or not the same for all crawlers.
         Warning = "warning",
-        /// Good to know.
+        /// Information.
         Info = "info",
     }
 }
 
-/// One thing that lint can find.
+/// A kind of finding.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Lint {
-    /// Its key in this program.
+    /// The code in this program.
     pub code: Code,
-    /// Its key in outputs: words in lower case with `-` between them. A promise: it never changes.
+    /// The name in outputs: words in lower case with `-` in between. It must never change.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it means, in whole sentences.
+    /// The meaning, in whole sentences.
     pub meaning: &'static str,
 }
 
 impl Lint {
-    /// The lint called `name`.
+    /// The lint with the name `name`.
     pub fn named(name: &str) -> Option<&'static Lint> {
         LINTS.iter().find(|lint| lint.name == name)
     }
 }
 
-/// Makes [`Code`] and [`LINTS`] of one list, so that neither can lack what the other has.
+/// Makes [`Code`] and [`LINTS`] from one list, so that they have the same entries.
 macro_rules! lints {
     ($($code:ident $name:literal $severity:ident $meaning:literal)*) => {
-        /// The keys of [`LINTS`], in the same order.
+        /// The codes of [`LINTS`], in the same order.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Code {
             $(#[doc = $meaning] $code,)*
         }
 
-        /// Everything lint can say.
+        /// All kinds of findings.
         pub const LINTS: &[Lint] = &[
             $(Lint {
                 code: Code::$code,
@@ -61,12 +60,12 @@ macro_rules! lints {
 }
 
 impl Code {
-    /// What is known of it.
+    /// The lint with this code.
     pub fn lint(self) -> &'static Lint {
         &LINTS[self.index()]
     }
 
-    /// Its place in [`LINTS`].
+    /// The index in [`LINTS`].
     pub fn index(self) -> usize {
         self as usize
     }

@@ -1,29 +1,29 @@
-//! What lint has to say of a file: diagnostics, bounded in number and in length.
+//! The findings of a file, limited in number and length.
 
 use crate::lint::catalogue::{Code, LINTS, Severity};
 
-/// Remarks of one code that are kept; the others are only counted. A file of
-/// 500 KiB can hold a quarter of a million bad lines.
+/// The most findings of one code that are kept; further ones are only counted. A file of 500 KiB
+/// can have a quarter of a million bad lines.
 pub const KEPT_MAX: usize = 1000;
 
-/// Bytes of a stranger's text that a diagnostic quotes.
+/// The most bytes of a quotation from the file.
 const QUOTED_BYTES_MAX: usize = 60;
 
-/// One thing to tell an author. Message and advice quote the file: they hold
-/// a stranger's bytes, which need not be UTF-8, nor fit to be printed.
+/// A finding. Message and advice quote the file: they may contain foreign bytes that are not UTF-8
+/// or not printable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Diagnostic {
-    /// 1-based.
+    /// The line number, from 1.
     pub line: u32,
-    /// What it is about.
+    /// The kind of finding.
     pub code: Code,
     /// One sentence without a full stop.
     pub message: Box<[u8]>,
-    /// What to do, as one or two sentences.
+    /// The advice, as one or two sentences.
     pub advice: Box<[u8]>,
 }
 
-/// All diagnostics on one file, in the order of lines.
+/// All findings of one file, sorted by line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -37,23 +37,23 @@ impl Default for Diagnostics {
 }
 
 impl Diagnostics {
-    /// Those that were kept: at most [`KEPT_MAX`] of a code.
+    /// The kept findings: at most [`KEPT_MAX`] of a code.
     pub fn kept(&self) -> &[Diagnostic] {
         &self.kept
     }
 
-    /// How many there are of `code`, kept or not.
+    /// The number of findings with `code`, kept or not.
     pub fn count(&self, code: Code) -> usize {
         self.counts[code.index()]
     }
 
-    /// How many there are of `severity`, kept or not.
+    /// The number of findings with `severity`, kept or not.
     pub fn count_of(&self, severity: Severity) -> usize {
         let of = LINTS.iter().filter(|lint| lint.severity == severity);
         of.map(|lint| self.count(lint.code)).sum()
     }
 
-    /// Adds one. Message and advice, text or bytes, are only made if it is kept.
+    /// Adds a finding. Message and advice, text or bytes, are only made if it is kept.
     pub(super) fn add<M: Into<Vec<u8>>, A: Into<Vec<u8>>>(
         &mut self,
         line: u32,
@@ -69,13 +69,13 @@ impl Diagnostics {
         }
     }
 
-    /// Puts the diagnostics in the order of lines; those of one line by code.
+    /// Sorts the findings by line, then by code.
     pub(super) fn sort(&mut self) {
         self.kept.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.code));
     }
 }
 
-/// A sentence of ours with strangers' bytes in it: each `{}` of `sentence` is one of `parts`.
+/// A sentence with foreign bytes: each `{}` of `sentence` is replaced by one of `parts`.
 pub(super) fn say(sentence: &str, parts: &[&[u8]]) -> Vec<u8> {
     let mut parts = parts.iter();
     let mut said = Vec::new();
@@ -88,17 +88,17 @@ pub(super) fn say(sentence: &str, parts: &[&[u8]]) -> Vec<u8> {
     said
 }
 
-/// As [`say`], with one part, in quotes.
+/// As [`say`], with one quoted part.
 pub(super) fn quoting(sentence: &str, part: &[u8]) -> Vec<u8> {
     say(sentence, &[&quote(part)])
 }
 
-/// As much of `value` as an advice repeats.
+/// The beginning of `value` for an advice.
 pub(super) fn short(value: &[u8]) -> &[u8] {
     &value[..value.len().min(200)]
 }
 
-/// `text` in quotes, cut to a length that can be read; never inside a character of UTF-8.
+/// `text` in quotes, cut to a readable length; UTF-8 characters are not split.
 pub(super) fn quote(text: &[u8]) -> Vec<u8> {
     if text.len() <= QUOTED_BYTES_MAX {
         return [b"'", text, b"'"].concat();
@@ -109,7 +109,7 @@ pub(super) fn quote(text: &[u8]) -> Vec<u8> {
     [b"'", &text[..end], b"...'"].concat()
 }
 
-/// The first few of `names`, and how many more there are.
+/// The first few of `names`, and the number of the others.
 pub(super) fn few(names: &[&[u8]]) -> Vec<u8> {
     const SHOWN_MAX: usize = 5;
     let shown: Vec<Vec<u8>> = names.iter().take(SHOWN_MAX).map(|name| quote(name)).collect();

@@ -1,19 +1,18 @@
-//! How many slips of the finger lie between two words.
+//! The edit distance of two words.
 
 use strsim::osa_distance;
 
 /// The longest word that is compared, in bytes.
 const WORD_BYTES_MAX: usize = 40;
 
-/// How many letters were added, dropped, changed or swapped with their
-/// neighbour from `meant` to `written`, in any ASCII case; `None` if more than
-/// `slips_max`, or if a word is over 40 bytes.
+/// The number of letters that were added, removed, changed or swapped with their neighbour, in any
+/// ASCII case; `None` if it is more than `slips_max`, or if a word is longer than 40 bytes.
 pub fn distance(written: &[u8], meant: &[u8], slips_max: usize) -> Option<usize> {
     let (rows, columns) = (written.len(), meant.len());
     if rows.max(columns) > WORD_BYTES_MAX || rows.abs_diff(columns) > slips_max {
         return None;
     }
-    // One character a byte, whatever the byte.
+    // Each byte is one character, whatever its value.
     let text = |word: &[u8]| -> String {
         word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
     };
@@ -39,7 +38,7 @@ mod tests {
         for (written, meant, expected) in cases {
             assert_eq!(distance(written.as_bytes(), meant.as_bytes(), 2), expected, "{written}");
         }
-        // A byte that is no text is one letter.
+        // A byte that is not UTF-8 is one letter.
         assert_eq!(distance(b"al\xffow", b"allow", 2), Some(1));
         assert_eq!(distance(b"al\xc3\xbcow", b"allow", 2), Some(2));
         assert_eq!(distance(b"ba", b"ab", 1), Some(1));

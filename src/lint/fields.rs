@@ -1,4 +1,4 @@
-//! Fields that are no rules: sitemaps, and those that only some know.
+//! Fields other than rules: sitemaps, and fields that only some crawlers know.
 
 use crate::lint::diagnostic::{Diagnostics, quoting};
 use crate::lint::{catalogue::Code, distance::distance};
@@ -6,7 +6,7 @@ use crate::robots::field::Field;
 
 use std::collections::HashSet;
 
-/// Fields that somebody reads, and what to know of them.
+/// Fields that some crawlers read, with a note on each.
 const SUPPORTED_ELSEWHERE: [(&str, &str); 9] = [
     ("clean-param", "Only Yandex reads it."),
     (
@@ -22,7 +22,7 @@ const SUPPORTED_ELSEWHERE: [(&str, &str); 9] = [
     ("crawl-delay", ""),
 ];
 
-/// Names of fields that have been reported: once a file is enough.
+/// Names of reported fields; each is reported once per file.
 #[derive(Debug, Default)]
 pub(super) struct SeenFields(HashSet<Vec<u8>>);
 
@@ -32,7 +32,7 @@ impl SeenFields {
     }
 }
 
-/// A field in use that changes no verdict. `Crawl-delay` is looked at with its group.
+/// A known field that changes no verdict. `Crawl-delay` is checked with its group.
 pub(super) fn diagnose_unused(
     line: u32,
     field: &Field<'_>,
@@ -58,7 +58,7 @@ pub(super) fn diagnose_unused(
     });
 }
 
-/// A field that nobody is known to read.
+/// A field that no crawler is known to read.
 pub(super) fn diagnose_unknown(
     line: u32,
     field: &Field<'_>,
@@ -81,7 +81,7 @@ pub(super) fn diagnose_unknown(
     });
 }
 
-/// A Sitemap line whose value is no URL, or several.
+/// A Sitemap line whose value is not a URL, or is several.
 pub(super) fn diagnose_sitemap(line: u32, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let value = field.value;
     let host = ["https://", "http://", "ftp://"].iter().find_map(|scheme| {

@@ -1,4 +1,4 @@
-//! How groups work together: merged ones, empty ones, and the fields in them that only some read.
+//! Groups: merged ones, empty ones, and fields that depend on their group.
 
 use crate::crawlers::crawler::CrawlDelaySupport;
 use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say};
@@ -9,7 +9,7 @@ use crate::robots::model::{Directive, Group, ParsedRobotsTxt, ProductToken, Rule
 
 use std::collections::{HashMap, HashSet};
 
-/// What of a name decides whether two User-agent lines mean the same crawlers.
+/// Two User-agent lines with the same identity mean the same crawlers.
 pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
     if token.is_star() {
         return b"*".to_vec();
@@ -18,7 +18,7 @@ pub(super) fn identity(token: &ProductToken) -> Vec<u8> {
     field::strip(&token.written[..end]).to_ascii_lowercase()
 }
 
-/// Remarks on the groups of `robots`, which was read from `text`.
+/// Findings on the groups of `robots`, which was parsed from `text`.
 pub(super) fn diagnose(
     text: &[u8],
     robots: &ParsedRobotsTxt,
@@ -57,14 +57,14 @@ fn diagnose_merged(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whether a diagnostic has been made.
+/// Whether a finding was added.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Reported {
     Yes,
     No,
 }
 
-/// Only the last group can be empty, for the others take the rules that follow.
+/// Only the last group can be empty, because the others take the rules that follow.
 fn diagnose_empty(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let Some((last, others)) = robots.groups.split_last() else { return };
     let is_star = |group: &&Group| group.product_tokens.iter().any(ProductToken::is_star);
@@ -107,12 +107,12 @@ fn diagnose_empty_disallow(group: &Group, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Who of a group reads its Crawl-delay.
+/// The crawlers of a group that read its Crawl-delay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Readers {
-    /// All crawlers that it names.
+    /// All that it names.
     All,
-    /// None of them, as documented.
+    /// None, as documented.
     None,
     /// Some, or it is not known.
     Some,

@@ -6,13 +6,13 @@ use crate::lint::distance::distance;
 
 use std::collections::HashMap;
 
-/// A registry, by product token.
+/// A registry by product token.
 #[derive(Debug)]
 pub struct KnownTokens<'r> {
     registry: &'r Registry,
-    /// By product token in lower case: those that answer to it, in matching order.
+    /// The crawlers of each product token in lower case, in matching order.
     by_token: HashMap<Vec<u8>, Vec<&'r Crawler>>,
-    /// In matching order, as spelt, each once.
+    /// All product tokens as spelled in the registry, in matching order and without duplicates.
     tokens: Vec<&'r str>,
 }
 
@@ -37,8 +37,8 @@ impl<'r> KnownTokens<'r> {
         self.by_token.get(&lower(token)).map_or(&[], Vec::as_slice)
     }
 
-    /// The crawler that is meant by `token`: the one called so, else the first
-    /// whose own name it is. Others only answer to it where nothing names them.
+    /// The crawler that `token` means: the one with this name, or else the first one with this as
+    /// its first token. Others answer to it only if no group names them.
     pub(super) fn principal(&self, token: &[u8]) -> Option<&'r Crawler> {
         let crawlers = self.crawlers(token).iter();
         let is_own = |crawler: &&&Crawler| is_same(crawler.product_tokens[0].as_bytes(), token);
@@ -47,12 +47,12 @@ impl<'r> KnownTokens<'r> {
         own.iter().copied().find(is_called).or(own.first().copied())
     }
 
-    /// Whether a crawler is called that, though it may answer to another name or to none.
+    /// Whether a crawler has this name, even if it answers to another token or to none.
     pub(super) fn is_crawler(&self, name: &[u8]) -> bool {
         std::str::from_utf8(name).is_ok_and(|name| self.registry.find(name).is_some())
     }
 
-    /// The crawler that sends such a user agent.
+    /// The crawler that sends this user agent.
     pub(super) fn by_user_agent(&self, user_agent: &[u8]) -> Option<&'r Crawler> {
         match self.registry.identify(user_agent) {
             Identified::Crawler(id) => Some(self.registry.crawler(id)),
@@ -60,9 +60,9 @@ impl<'r> KnownTokens<'r> {
         }
     }
 
-    /// The name that `written` was likely meant to be: a slip of the finger
-    /// lies between them, two in a long name, or a forgotten `bot`. Nobody slips
-    /// on the first letter; and short words at the end (`-SA`, `-BA`) part products.
+    /// The name that `written` probably means: it differs by one letter, by two in a long name, or
+    /// by a missing `bot`. The first letter must be equal, and short last words (`-SA`, `-BA`) must
+    /// be equal because they distinguish products.
     pub(super) fn closest(&self, written: &[u8]) -> Option<&'r str> {
         let slips_max = match written.len() {
             0..7 => 0,
@@ -87,7 +87,7 @@ impl<'r> KnownTokens<'r> {
         close.min_by_key(|(slips, _)| *slips).map(|(_, token)| token)
     }
 
-    /// Names of crawlers that are documented to honour Crawl-delay, in matching order.
+    /// The crawlers that are documented to honour Crawl-delay, in matching order.
     pub(super) fn that_honour_crawl_delay(&self) -> Vec<&'r str> {
         let honour = |crawler: &&Crawler| crawler.crawl_delay == CrawlDelaySupport::Honoured;
         let crawlers = self.registry.iter().map(|(_, crawler)| crawler);
@@ -99,7 +99,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Whether what follows the last `-` is the same, or long enough for a slip.
+/// Whether the words after the last `-` are equal, or long enough for a typo.
 fn is_last_word_safe(one: &[u8], other: &[u8]) -> bool {
     const WORD_BYTES_MIN: usize = 4;
     let last = |name| -> Option<&[u8]> { <[u8]>::rsplit(name, |byte| *byte == b'-').next() };

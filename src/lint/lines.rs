@@ -1,12 +1,12 @@
-//! Line by line: what is not read, and what only some parsers read.
+//! Single lines: those that parsers ignore, and those that only some parsers read.
 
 use crate::lint::diagnostic::{Diagnostics, quote, quoting, say, short};
 use crate::lint::{catalogue::Code, distance::distance, fields, patterns};
 use crate::robots::field::{self, Content, Field, FieldKind, Separator, Spelling};
 use crate::robots::lines::{LINE_BYTES_MAX, RobotsTxtLine, lines};
 
-/// The fields of the protocol, as they should be spelt, and the slips that are
-/// allowed to still recognise them.
+/// The standard fields in their correct spelling, and the typos with which they are still
+/// recognised.
 const STANDARD: [(FieldKind, &str, usize); 4] = [
     (FieldKind::UserAgent, "User-agent", 2),
     (FieldKind::Allow, "Allow", 1),
@@ -16,25 +16,25 @@ const STANDARD: [(FieldKind, &str, usize); 4] = [
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Where the reader of the lines is among the groups.
+/// The position of the current line among the groups.
 #[derive(Debug, Default)]
 struct GroupPosition {
-    /// The User-agent line that was read last, and whether rules followed.
+    /// The last User-agent line, and what follows it.
     user_agent: Option<(u32, After)>,
 }
 
-/// What was read behind a User-agent line.
+/// What follows a User-agent line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum After {
     /// Nothing that matters.
     Nothing,
-    /// A field that some parsers end a group at, on this line.
+    /// A field on this line at which some parsers end a group.
     OtherField(u32, Vec<u8>),
-    /// Rules: the group cannot go on.
+    /// Rules: the group has no more User-agent lines.
     Rules,
 }
 
-/// Remarks on each line of `text`.
+/// Findings on each line of `text`.
 pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
     let mut position = GroupPosition::default();
     let mut seen = fields::SeenFields::default();
@@ -58,7 +58,7 @@ pub(super) fn diagnose(text: &[u8], diagnostics: &mut Diagnostics) {
 }
 
 fn diagnose_bytes(line: &RobotsTxtLine<'_>, diagnostics: &mut Diagnostics) {
-    // A comment may well be cut.
+    // A cut comment does not matter.
     if line.is_too_long() && !field::has_comment(line) {
         diagnostics.add(line.number, Code::LongLine, || {
             let bytes = line.length_bytes;
@@ -256,12 +256,12 @@ fn colon_split(line: &RobotsTxtLine<'_>, field: &Field<'_>, name: &str) -> (Vec<
     (message, instead(name, value))
 }
 
-/// What to write: the field `name` with `value`.
+/// The corrected line: the field `name` with `value`.
 fn instead(name: &str, value: &[u8]) -> Vec<u8> {
     say("Write '{}: {}'.", &[name.as_bytes(), short(value)])
 }
 
-/// A `#` right behind a value, and something right behind the `#`: meant as a part of it.
+/// A `#` directly after a value, with text directly after it: probably meant as part of the value.
 fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let Some(at) = memchr::memchr(b'#', line.text) else { return };
     let is_space = |byte: Option<&u8>| byte.is_none_or(|byte| field::is_space(*byte));
@@ -282,22 +282,22 @@ fn diagnose_hash(line: &RobotsTxtLine<'_>, field: &Field<'_>, diagnostics: &mut 
     });
 }
 
-/// What stands behind the known name that a key starts with.
+/// The text after the known name at the start of a key.
 fn key_tail<'a>(field: &Field<'a>) -> &'a [u8] {
     let name_bytes = match (field.kind, field.spelling) {
         (FieldKind::UserAgent, Spelling::Standard) => 10,
         (FieldKind::UserAgent, _) if field.key.get(4) == Some(&b' ') => 10,
         (FieldKind::Allow, _) => 5,
         (FieldKind::Disallow, Spelling::Standard) => 8,
-        // As long as the shortest accepted misspelling of each.
+        // The length of the shortest accepted misspelling of each.
         (FieldKind::UserAgent, Spelling::AcceptedTypo) => 9,
         _ => 7,
     };
     &field.key[name_bytes.min(field.key.len())..]
 }
 
-/// The standard name that `key` was meant to be, if any; what stands before
-/// its first letter does not matter.
+/// The standard name that `key` probably means, if there is one. Text before its first letter is
+/// ignored.
 fn intended(key: &[u8]) -> Option<&'static str> {
     let start = key.iter().position(u8::is_ascii_alphabetic)?;
     let word = field::strip(&key[start..]);
@@ -307,7 +307,7 @@ fn intended(key: &[u8]) -> Option<&'static str> {
     close.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
 
-/// What `Video Sitemap: https://...` was meant to be.
+/// The correct name for `Video Sitemap: https://...`.
 fn kind_of_sitemap(key: &[u8], value: &[u8]) -> Option<&'static str> {
     let start = key.len().checked_sub(b"sitemap".len())?;
     let is_meant = key[start..].eq_ignore_ascii_case(b"sitemap")

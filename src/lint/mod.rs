@@ -1,11 +1,10 @@
-//! What the author of a robots.txt would want to know of it.
+//! Checks robots.txt files for mistakes.
 //!
-//! The parser states facts; here they are put in words, with advice, and
-//! joined with what is known of crawlers and of the dialects. Any bytes give
-//! diagnostics, bounded in number, in time proportional to the size of the file.
+//! The parser finds facts. Lint turns them into messages with advice, and adds checks that need the
+//! registry of crawlers or the dialects. Any bytes give findings, limited in number, in time
+//! proportional to the size of the file.
 //!
-//! An author is told what is certain or likely. Where nothing is, silence is
-//! better than a false alarm.
+//! Only certain or probable mistakes are reported: a missed mistake is better than a false alarm.
 
 pub mod catalogue;
 pub mod diagnostic;
@@ -34,8 +33,8 @@ use diagnostic::{Diagnostics, quoting};
 use known_tokens::KnownTokens;
 use whole_file::FileContent;
 
-/// Remarks on `body`, the bytes of a robots.txt as served. Which rules are equal, cover others or
-/// never decide is told in `dialect`; what the dialects disagree on is told in both.
+/// The findings on `body`, the bytes of a robots.txt. Whether rules are equal, cover others or
+/// never decide is checked in `dialect`; differences between the dialects are always reported.
 ///
 /// ```
 /// use botaudit::crawlers::registry::Registry;
@@ -69,7 +68,7 @@ pub fn lint(body: &[u8], names: &KnownTokens<'_>, dialect: Dialect) -> Diagnosti
     diagnostics
 }
 
-/// Whether no line was meant for robots.txt.
+/// Whether no line looks like robots.txt.
 fn is_unread(diagnostics: &Diagnostics) -> bool {
     let of_any_text =
         [Code::UnreadLine, Code::NulByte, Code::LongLine, Code::UnknownField, Code::TooLarge];
@@ -77,7 +76,7 @@ fn is_unread(diagnostics: &Diagnostics) -> bool {
         && diagnostics.kept().iter().all(|found| of_any_text.contains(&found.code))
 }
 
-/// The rules by what `dialect` compares.
+/// The rules with their patterns as `dialect` compares them.
 fn read_in(mut robots: ParsedRobotsTxt, dialect: Dialect) -> ParsedRobotsTxt {
     for group in &mut robots.groups {
         let rules = std::mem::take(&mut group.rules);
@@ -90,7 +89,7 @@ fn read_in(mut robots: ParsedRobotsTxt, dialect: Dialect) -> ParsedRobotsTxt {
     robots
 }
 
-/// Rules that are not UTF-8; what comments hold is nobody's concern.
+/// Rules that are not UTF-8. Comments may have any bytes.
 fn diagnose_encoding(robots: &ParsedRobotsTxt, diagnostics: &mut Diagnostics) {
     let rules = robots.groups.iter().flat_map(|group| &group.rules);
     for rule in rules.filter(|rule| std::str::from_utf8(rule.written()).is_err()) {

@@ -1,4 +1,4 @@
-//! The value of one rule: whether it can match at all, and for whom.
+//! The value of one rule: whether it can match, and for which crawlers.
 
 use crate::lint::catalogue::Code;
 use crate::lint::diagnostic::{Diagnostics, quoting, say, short};
@@ -9,11 +9,11 @@ use crate::url::{dialect::Dialect, path};
 
 use memchr::memmem;
 
-/// What stands in regular expressions and hardly ever in paths.
+/// Texts that occur in regular expressions and hardly ever in paths.
 const REGEX_SIGNS: [&[u8]; 8] =
     [b"\\.", b"\\?", b"\\d", b"\\w", b"(.*)", b"[0-9", b"[a-z", b"[A-Z"];
 
-/// Remarks on the value of an Allow or Disallow line.
+/// Findings on the value of an Allow or Disallow line.
 pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnostics) {
     let directive = match field.kind {
         FieldKind::Allow => Directive::Allow,
@@ -69,7 +69,7 @@ fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
     });
 }
 
-/// What rules would be compared with, if `value` is a whole URL.
+/// The path of `value`, if it is a whole URL.
 fn path_of_url(value: &[u8]) -> Option<Vec<u8>> {
     let is_start =
         |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
@@ -80,7 +80,7 @@ fn path_of_url(value: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// What can match, but not what it seems to, or not for everyone.
+/// Values that match something unexpected, or not in every dialect.
 fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
     diagnose_percent(rule, diagnostics);
     let (line, value) = (rule.line, rule.written());
@@ -120,7 +120,7 @@ fn diagnose_reading(rule: &Rule, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Percent-encodings that the dialects do not agree on, or that are none.
+/// Percent-encodings that are invalid or that the dialects read differently.
 fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     let (line, value) = (rule.line, rule.written());
     if memchr::memchr(b'%', value).is_none() {
@@ -155,8 +155,8 @@ fn diagnose_percent(rule: &Rule, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whether what follows a `%` cannot be meant. The text may end there, and a
-/// wildcard may stand for the rest.
+/// Whether the text after a `%` is certainly a mistake. A pattern may end there, and a wildcard may
+/// stand for the rest.
 fn is_bad_percent(after: &[u8]) -> bool {
     let is_fine = |byte: Option<&u8>| {
         byte.is_none_or(|byte| byte.is_ascii_hexdigit() || b"*$".contains(byte))

@@ -1,11 +1,10 @@
-//! The rules that bind together: which of them can never decide, or could go.
+//! Rules of the same groups that can never decide, or can be removed.
 //!
-//! Only what is certain is said. Groups that always bind the same crawlers form
-//! a set. Within it a rule *covers* another if it matches whatever the other
-//! matches; that is certain where the covering one is a plain prefix, and the
-//! literal that the other starts with continues it. Sorted by their literals,
-//! the rules that can cover one are those on a stack, so a set takes time
-//! proportional to its bytes.
+//! Only certain cases are reported. Groups that always bind the same crawlers form a set. Within
+//! it, a rule *covers* another if it matches everything that the other matches. That is certain if
+//! the covering rule is a plain prefix of the other rule's literal. If the rules are sorted by
+//! their literals, the rules that can cover one form a stack, so a set takes time proportional to
+//! its bytes.
 
 use crate::lint::diagnostic::{Diagnostics, quote, say};
 use crate::lint::{case, catalogue::Code, groups::identity};
@@ -15,20 +14,20 @@ use crate::url::dialect::Dialect;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Rules that are looked at to see whether one covers another, and as many to see whether one
-/// comes between them. Past it nothing is said.
+/// The most rules that are checked as covers of one rule, and the most that are checked for being
+/// in between. Beyond it, nothing is reported.
 const LOOKED_AT_MAX: usize = 64;
 
 /// Groups that always bind the same crawlers.
 #[derive(Debug, Default)]
 struct Set<'r> {
-    /// In the order of the file.
+    /// The rules in the order of the file.
     rules: Vec<&'r Rule>,
     /// Whether groups outside of the set may bind the same crawler.
     company: Company,
 }
 
-/// Whether rules of other sets may stand beside those of a set.
+/// Whether rules of other sets may apply together with those of a set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Company {
     #[default]
@@ -36,7 +35,7 @@ enum Company {
     Mixed,
 }
 
-/// Remarks on rules that other rules make useless.
+/// Findings on rules that other rules make redundant.
 pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: &mut Diagnostics) {
     for set in sets(robots) {
         let rules = without_duplicates(&set.rules, diagnostics);
@@ -53,7 +52,7 @@ pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: 
     }
 }
 
-/// Whether a literal is spelt in two ways, so that what covers what is not told by its bytes.
+/// Whether a literal has two spellings, so that bytes do not decide what covers what.
 fn has_encoded_special(rules: &[&Rule], dialect: Dialect) -> bool {
     let is_special =
         |at: usize, rule: &Rule| pattern::encoded_special(&rule.pattern[at..], dialect).is_some();
@@ -82,7 +81,7 @@ fn sets(robots: &ParsedRobotsTxt) -> Vec<Set<'_>> {
     sets
 }
 
-/// All that a parser may take the names of a group for.
+/// All names that parsers may read from a group.
 fn interpretations(group: &Group) -> impl Iterator<Item = Vec<u8>> {
     let google = |token: &ProductToken| token.google_form().to_ascii_lowercase();
     let tokens = group.product_tokens.iter();
@@ -111,27 +110,27 @@ fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> 
     kept
 }
 
-/// Whether the rule can match a request at all: the others have diagnostics of their own.
+/// Whether the rule can match a request. The others have findings of their own.
 fn is_path(rule: &Rule) -> bool {
     matches!(rule.pattern.first(), Some(b'/' | b'*'))
         && !rule.pattern.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F))
 }
 
-/// A rule, by what it starts with.
+/// A rule with the literal at its start.
 #[derive(Clone, Copy, Debug)]
 struct Entry<'r> {
     rule: &'r Rule,
-    /// The literal before its first wildcard or its `$`.
+    /// The literal before the first wildcard or `$`.
     head: &'r [u8],
     reach: Reach,
 }
 
-/// What follows the head of a pattern.
+/// The rest of a pattern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Reach {
-    /// Nothing that matters: it matches whatever starts with the head.
+    /// Nothing that matters: the rule matches everything that starts with the head.
     Prefix,
-    /// More.
+    /// Further text.
     Part,
 }
 
@@ -187,8 +186,8 @@ impl<'r> Rivals<'r> {
         rivals
     }
 
-    /// Whether a rule of the opposite kind may match what `covered` does and
-    /// rank between it and `cover`. Also where it takes too long to find out.
+    /// Whether a rule of the other directive may match the same paths as `covered` and rank between
+    /// it and `cover`. Also true if the check would take too long.
     fn may_part(&self, covered: &Entry<'_>, cover: &Entry<'_>) -> bool {
         let opposite = match covered.rule.directive {
             Directive::Allow => &self.disallows,
@@ -204,7 +203,7 @@ impl<'r> Rivals<'r> {
     }
 }
 
-/// Remarks on each Disallow whose very pattern is allowed, too. Returns their lines.
+/// Findings on each Disallow rule whose pattern is also allowed. Returns their lines.
 fn diagnose_same_pattern(rules: &[&Rule], diagnostics: &mut Diagnostics) -> HashSet<u32> {
     let allows = rules.iter().filter(|rule| rule.directive == Directive::Allow);
     let allows: HashMap<&[u8], u32> = allows.map(|rule| (&*rule.pattern, rule.line)).collect();
@@ -263,7 +262,7 @@ fn diagnose_entry(
         });
         return;
     }
-    // Of two that cover each other the first may stay.
+    // Of two rules that cover each other, the first one may stay.
     let may_stay =
         |cover: &&Entry<'_>| cover.head.len() < entry.head.len() || cover.rule.line < rule.line;
     let same_kind = |cover: &&Entry<'_>| cover.rule.directive == rule.directive;

@@ -1,4 +1,4 @@
-//! The values of User-agent lines: whom they name, and what parsers read of them.
+//! The values of User-agent lines: which crawlers they name, and how parsers read them.
 
 use crate::crawlers::crawler::{Crawler, InformationSource, RepApplies, Visibility};
 use crate::lint::diagnostic::{Diagnostics, few, quote, quoting, say, short};
@@ -9,11 +9,11 @@ use crate::robots::model::{ParsedRobotsTxt, ProductToken};
 
 use std::collections::HashSet;
 
-/// Names of a file that are compared with all known ones. A file of 500 KiB
-/// can hold 30,000 unknown names; real ones hold a few hundred at most.
+/// The most names of a file that are compared with all known ones. A file of 500 KiB can have
+/// 30,000 unknown names; real ones have a few hundred at most.
 const COMPARED_MAX: usize = 200;
 
-/// Remarks on each distinct name in `robots`, where it first stands.
+/// Findings on each distinct name in `robots`, at its first line.
 pub(super) fn diagnose(
     robots: &ParsedRobotsTxt,
     names: &KnownTokens<'_>,
@@ -43,10 +43,10 @@ pub(super) fn diagnose(
     diagnose_unknown(&unknown, diagnostics);
 }
 
-/// Whether anything more is to be said of a name.
+/// Whether a name needs no further checks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Known {
-    /// No: a crawler answers to it, or what is wrong has been said.
+    /// A crawler answers to it, or a finding was added.
     Yes,
     /// No crawler answers to it.
     No,
@@ -126,7 +126,7 @@ fn token_tail(written: &[u8], name: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (message, say("Write 'User-agent: {}'.", &[short(name)]))
 }
 
-/// Remarks on a name that crawlers answer to.
+/// Findings on a name that crawlers answer to.
 fn diagnose_crawlers(
     token: &ProductToken,
     name: &[u8],
@@ -165,7 +165,7 @@ fn not_obeyed(name: &[u8], crawler: &Crawler) -> (Vec<u8>, &'static str) {
     (message, "To keep it out, block its requests at the server.")
 }
 
-/// A second name on the line: behind a comma or the like, or a known one behind a known one.
+/// A second name in the line: after a comma or similar, or a known name after a known name.
 fn second_name<'a>(
     rest: &'a [u8],
     first: Option<&[u8]>,
@@ -176,13 +176,13 @@ fn second_name<'a>(
     words(rest).find(is_second)
 }
 
-/// The words of `text`, as far as they could be names.
+/// The words of `text` that could be names.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = text.split(|byte| b" \t,;|&".contains(byte)).map(token_part);
     words.filter(|word| !word.is_empty()).take(COMPARED_MAX)
 }
 
-/// Whether the name is a known one with a slip; then it has been said.
+/// Whether the name is a misspelled known one; a finding is then added.
 fn is_misspelt(
     token: &ProductToken,
     names: &KnownTokens<'_>,
@@ -202,7 +202,7 @@ fn is_misspelt(
     true
 }
 
-/// One diagnostic for all unknown names: lists of hundreds are common.
+/// One finding for all unknown names, because lists of hundreds are common.
 fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
     let Some(first) = unknown.first() else { return };
     diagnostics.add(first.line, Code::UnknownToken, || {
@@ -220,7 +220,7 @@ fn diagnose_unknown(unknown: &[&ProductToken], diagnostics: &mut Diagnostics) {
     });
 }
 
-/// The letters, digits, `_` and `-` that `text` starts with.
+/// The letters, digits, `_` and `-` at the start of `text`.
 fn token_part(text: &[u8]) -> &[u8] {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     &text[..text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len())]

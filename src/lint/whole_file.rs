@@ -8,7 +8,7 @@ use crate::robots::foreign::{Foreign, is_page};
 use crate::robots::lines::{self, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
-/// What a file that is no robots.txt is taken for.
+/// Content that is not a robots.txt, by its beginning.
 const FOREIGN: [(&[u8], &str, &str); 4] = [
     (b"\xFF\xFE", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
     (b"\xFE\xFF", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
@@ -16,16 +16,16 @@ const FOREIGN: [(&[u8], &str, &str); 4] = [
     (b"PK\x03\x04", "a ZIP archive", "Serve the text file itself."),
 ];
 
-/// Whether it makes sense to look at single lines.
+/// Whether the lines of a file should be checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum FileContent {
-    /// It does.
+    /// Yes.
     Text,
-    /// All its lines would be reported, for one reason that has been stated.
+    /// No: every line would be reported for one reason, which is already reported.
     Foreign,
 }
 
-/// Remarks on what is true of the file, not of a line.
+/// Findings on the whole file.
 pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileContent {
     diagnose_size(body, diagnostics);
     if let Some((_, what, advice)) = FOREIGN.iter().find(|(magic, ..)| body.starts_with(magic)) {
@@ -47,14 +47,14 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
     FileContent::Text
 }
 
-/// Whether it is a page, and not rules with a tag in front.
+/// Whether it is a page, and not rules after a tag.
 fn is_html(text: &[u8]) -> bool {
     is_page(text)
         || field::strip(&text[..text.len().min(1024)]).starts_with(b"<")
             && !lines::lines(cut(text)).any(|line| is_counted_field(&line))
 }
 
-/// Of a file without a line of robots.txt.
+/// The finding on a file without a line of robots.txt.
 pub(super) fn diagnose_foreign(what: Foreign, diagnostics: &mut Diagnostics) {
     diagnostics.add(1, Code::NotRobotsTxt, || {
         let what = what.as_str();
@@ -79,7 +79,7 @@ fn diagnose_html(text: &[u8], diagnostics: &mut Diagnostics) {
     });
 }
 
-/// What is lost of a file that is too large, and where.
+/// The finding on a file that is too large: from which line on it is ignored.
 fn diagnose_size(body: &[u8], diagnostics: &mut Diagnostics) {
     if body.len() <= BODY_BYTES_MAX {
         return;

@@ -1,17 +1,17 @@
-//! Apache's `LogFormat`, as its configuration has it.
+//! Apache's `LogFormat` directive.
 //!
-//! The documentation of mod_log_config: `%`, modifiers (`!400,501`, `<`, `>`), maybe `{name}`,
-//! and a letter. `%U` is the path without the query, decoded; `%q` the query with its `?`, or
-//! nothing.
+//! See the documentation of mod_log_config: `%`, modifiers (`!400,501`, `<`, `>`), optionally
+//! `{name}`, and a letter. `%U` is the decoded path without the query; `%q` is the query with its
+//! `?`, or nothing.
 
 use crate::error::{Error, Result};
 use crate::logs::template_token::{Slot, TemplateToken};
 use crate::logs::time::can_read;
 
-/// Reads `%h %l "%r"`, the same in quotes with `\"` within, or the whole `LogFormat "%h" name`.
+/// Reads `%h %l "%r"`, the same in quotes with `\"` inside, or the whole `LogFormat "%h" name`.
 ///
 /// # Errors
-/// Where a directive does not end, or a time cannot be read.
+/// If a directive does not end, or a time pattern is not supported.
 pub fn parse(text: &str) -> Result<Vec<TemplateToken>> {
     let text = text.strip_prefix("LogFormat").map_or(text, str::trim_start);
     let text = unquoted(text)?;
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Vec<TemplateToken>> {
     join_times(pieces)
 }
 
-/// Takes quotes off that stand around everything, and what follows them, and undoes escapes.
+/// Removes quotes around the whole text with what follows them, and undoes escapes.
 fn unquoted(text: &str) -> Result<String> {
     let is_quoted = text.starts_with('"')
         && (text.contains("\\\"") || text.bytes().filter(|&byte| byte == b'"').count() == 2);
@@ -54,7 +54,7 @@ fn unquoted(text: &str) -> Result<String> {
     }
 }
 
-/// The pieces of the directive with which `text` begins, and what follows it.
+/// The tokens of the directive at the start of `text`, and the rest.
 fn directive(text: &str) -> Result<(Vec<TemplateToken>, &str)> {
     let broken = || {
         let shown: String = text.chars().take(30).collect();
@@ -102,7 +102,7 @@ fn directive(text: &str) -> Result<(Vec<TemplateToken>, &str)> {
     ))
 }
 
-/// What a directive other than a time holds.
+/// The field of a directive other than a time.
 fn slot(letter: &str, argument: Option<&str>) -> Slot {
     let name = argument.unwrap_or_default().to_ascii_lowercase();
     match (letter, name.as_str()) {
@@ -123,7 +123,7 @@ fn slot(letter: &str, argument: Option<&str>) -> Slot {
     }
 }
 
-/// What `%{form}t` holds.
+/// The field of `%{form}t`.
 fn time(form: &str) -> Slot {
     let form = form.strip_prefix("begin:").or(form.strip_prefix("end:")).unwrap_or(form);
     match form {
@@ -134,7 +134,7 @@ fn time(form: &str) -> Slot {
     }
 }
 
-/// `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t` is one time.
+/// Joins the parts of one time: `%{%d/%b/%Y %T}t.%{msec_frac}t %{%z}t`.
 fn join_times(pieces: Vec<TemplateToken>) -> Result<Vec<TemplateToken>> {
     let mut joined: Vec<TemplateToken> = Vec::new();
     let mut unread = None;

@@ -1,22 +1,22 @@
-//! The load balancers of AWS: Application Load Balancer and its classic ancestor.
+//! The load balancers of AWS: Application Load Balancer and Classic Load Balancer.
 //!
 //! ```text
 //! [type] time elb client:port target:port 3 times status status received sent "request" "user agent" ...
 //! ```
 //!
-//! The request's URL is absolute, with the port even where it is the default, and as the client
-//! sent it. A request that could not be understood is `- http://host:port- -`. User agents are
-//! cut at 8 KB. AWS adds fields behind, so what follows is not looked at.
+//! The request's URL is absolute, as the client sent it, and includes the default port. A request
+//! that could not be parsed is `- http://host:port- -`. User agents are cut at 8 KB. AWS appends
+//! fields over time, so later ones are ignored.
 
 use memchr::memchr;
 
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::{field::RawField, reject::Reject, time::Time};
 
-/// What stands before the time of an application load balancer's line.
+/// The type before the time of an application load balancer's line.
 const TYPES: [&[u8]; 6] = [b"http", b"https", b"h2", b"grpcs", b"ws", b"wss"];
 
-/// A line of an application load balancer.
+/// Parses a line of an application load balancer.
 #[inline]
 pub fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let space = memchr(b' ', line).ok_or(Reject::OtherFormat)?;
@@ -26,10 +26,10 @@ pub fn application(line: &[u8]) -> Result<Fields<'_>, Reject> {
     classic(&line[space + 1..])
 }
 
-/// A line of a classic load balancer.
+/// Parses a line of a classic load balancer.
 #[inline]
 pub fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
-    // RFC 3339 in UTC, with a T: no other format begins so.
+    // RFC 3339 in UTC, with a T: no other format begins like this.
     if line.get(4) != Some(&b'-') || line.get(10) != Some(&b'T') {
         return Err(Reject::OtherFormat);
     }
@@ -45,7 +45,7 @@ pub fn classic(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let (status, _target_status) = (column()?, column()?);
     let (_received, bytes) = (column()?, column()?);
     let (request, rest) = RawField::take_quoted(&line[quote..]).ok_or(Reject::NoRequest)?;
-    // Logs of before 2014 end here.
+    // Logs from before 2014 end here.
     let user_agent = match rest {
         [] => RawField::UNSET,
         _ => {

@@ -4,8 +4,8 @@
 //! owner bucket [time] client requester id operation key "request" status error bytes size ms ms "referer" "user agent" version id signature cipher auth host tls ...
 //! ```
 //!
-//! The request's target is as sent; the key is encoded once more and not looked at. S3 does not
-//! escape quotes in what clients send. AWS adds fields behind the host.
+//! The target is as sent by the client. The key is encoded once more, and is ignored. S3 does not
+//! escape quotes from clients. AWS appends fields after the host.
 
 use memchr::{memmem, memrchr};
 
@@ -13,7 +13,7 @@ use crate::logs::field::{RawField, split_token};
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::{reject::Reject, time::Time};
 
-/// A line of such a log.
+/// Parses a line.
 #[inline]
 pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     let mut rest = line;
@@ -51,7 +51,7 @@ pub fn line(line: &[u8]) -> Result<Fields<'_>, Reject> {
     })
 }
 
-/// Takes a column and the space behind it off the start of `rest`.
+/// Takes a column and the following space off the start of `rest`.
 #[inline]
 fn column<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Reject> {
     let (column, behind) = split_token(rest).ok_or(Reject::BadColumns)?;
@@ -59,8 +59,8 @@ fn column<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Reject> {
     Ok(column)
 }
 
-/// Takes a quoted value and the space behind it off the start of `rest`; a lone `-` is unset. The
-/// first quote before a space ends it, as quotes within are not escaped.
+/// Takes a quoted value and the following space off the start of `rest`; a lone `-` is unset.
+/// Quotes are not escaped, so the first quote before a space ends the value.
 #[inline]
 fn quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     if let Some(behind) = rest.strip_prefix(b"- ") {
@@ -73,7 +73,7 @@ fn quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     Some(RawField::plain(&inner[..end]))
 }
 
-/// As [`quoted`], for the value behind which nothing has quotes: its last one ends it.
+/// As [`quoted`], for the last quoted value of a line, which ends at the last quote.
 #[inline]
 fn last_quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     let Some(inner) = rest.strip_prefix(b"\"") else { return quoted(rest) };
@@ -82,7 +82,7 @@ fn last_quoted<'a>(rest: &mut &'a [u8]) -> Option<RawField<'a>> {
     Some(RawField::plain(&inner[..end]))
 }
 
-/// The host header and whether there was TLS, which lines of before 2019 lack.
+/// The host header, and whether TLS was used. Lines from before 2019 have neither.
 #[inline]
 fn host_and_scheme(rest: &[u8]) -> (&[u8], &'static [u8]) {
     let mut columns = rest.split(|&byte| byte == b' ').skip(5);

@@ -1,11 +1,11 @@
-//! The common log format and what grew out of it.
+//! The common log format and its extensions.
 //!
 //! ```text
 //! [host[:port]] client ident user [time] "request" status bytes ["referer" "user agent"] ...
 //! ```
 //!
-//! A user may contain spaces and brackets, so the request's quote is found
-//! first: no server leaves `] "` inside a field as it is.
+//! A user may contain spaces and brackets, so the request's quote is found first: no server writes
+//! `] "` inside a field.
 
 use memchr::{memchr, memrchr};
 
@@ -19,7 +19,7 @@ use crate::logs::time::Time;
 /// `17/Apr/2025:05:10:56 +0100`
 const TIME_BYTES: usize = 26;
 
-/// Up to and with the bytes; what follows is not looked at.
+/// Parses up to the bytes; later fields are ignored.
 #[inline]
 pub fn common(line: &[u8]) -> LineContent<'_> {
     let found = client_and_front(line).map(|(client, front)| {
@@ -29,17 +29,17 @@ pub fn common(line: &[u8]) -> LineContent<'_> {
     fields(found, RequestFields::Line)
 }
 
-/// With referer and user agent; what follows is not looked at.
+/// Parses up to the user agent; later fields are ignored.
 #[inline]
 pub fn combined(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::Line)
 }
 
-/// Combined, with `host:port` or only `host` in front.
+/// Parses combined with `host:port` or only `host` in front.
 #[inline]
 pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
     let found = host_and_front(line).and_then(|(host, client, front)| {
-        // A client is never unset; `-` shows that what stands in front is the client.
+        // A client is never unset. A `-` there means that the first column is the client.
         if client == b"-" || host.ends_with(b",") {
             return Err(Reject::NoClient);
         }
@@ -49,7 +49,7 @@ pub fn vhost_combined(line: &[u8]) -> LineContent<'_> {
     fields(found, RequestFields::Line)
 }
 
-/// Combined, where absolute targets name our own origin.
+/// Parses combined with absolute targets, whose origin is our own.
 #[inline]
 pub fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
@@ -62,7 +62,7 @@ fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     Ok(CombinedFields { host: b"", client, front, outcome, user_agent, tail })
 }
 
-/// The one place where the fields of a line are put together: they are large, and to hand them on
+/// The only place that assembles the fields of a line. The structure is large, and passing it
 /// through results took a tenth of the time.
 #[inline]
 fn fields<'a>(
@@ -86,32 +86,32 @@ fn fields<'a>(
     }
 }
 
-/// What follows the user agent, and the request; `None` where the line is not combined.
+/// The text after the user agent, and the request; `None` if the line is not combined.
 pub fn tail_and_request(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let front = front(line).ok()?;
     let (_, _, tail) = quoted_fields(front.rest)?;
     Some((tail, front.request.raw))
 }
 
-/// Whether what follows the bytes of a common line starts like the two quoted
-/// fields of a combined one, even if they are broken.
+/// Whether the text after the bytes of a common line begins like the two quoted fields of a
+/// combined line, even if they are broken.
 pub fn continues_as_combined(line: &[u8]) -> bool {
     let Ok(front) = front(line) else { return false };
     let Some(quote) = memchr(b'"', front.rest) else { return false };
     RawField::take_quoted(&front.rest[quote..]).is_none_or(|(_, rest)| rest.starts_with(b" \""))
 }
 
-/// What all forms begin with.
+/// The start of all variants.
 struct Front<'a> {
-    /// All before the time, without the space before its bracket.
+    /// Everything before the time, without the space before its bracket.
     columns: &'a [u8],
     time: &'a [u8],
     request: RawField<'a>,
-    /// From the space after the request's closing quote on.
+    /// The text after the request's closing quote, from its space on.
     rest: &'a [u8],
 }
 
-/// What the fields of a line are made of.
+/// The parts from which the fields of a line are made.
 struct CombinedFields<'a> {
     host: &'a [u8],
     client: &'a [u8],
@@ -131,12 +131,12 @@ fn client_and_front(line: &[u8]) -> Result<(&[u8], Front<'_>), Reject> {
     Ok((client(front.columns)?, front))
 }
 
-/// The host in front of a line, and what follows it.
+/// The host in front of a line, and the rest.
 #[inline]
 fn host_and_front(line: &[u8]) -> Result<(&[u8], &[u8], Front<'_>), Reject> {
     if let Ok((host, rest)) = split_column(line)
         && let Some(head) = nameless_head(rest)
-        // It might be the request's: `host] "client`.
+        // This could be the quote of the request: `host] "client`.
         && !head.client.starts_with(b"\"")
     {
         return Ok((host, head.client, front_with(head.columns, head.time, head.rest)?));
@@ -146,17 +146,17 @@ fn host_and_front(line: &[u8]) -> Result<(&[u8], &[u8], Front<'_>), Reject> {
     Ok((host, client(columns)?, front))
 }
 
-/// What stands before the request where neither ident nor user is known.
+/// The start of a line without ident and user.
 struct Head<'a> {
     client: &'a [u8],
     columns: &'a [u8],
     time: &'a [u8],
-    /// From the request's quote on.
+    /// The text from the request's quote on.
     rest: &'a [u8],
 }
 
-/// Finds what [`front`] and [`client`] would, without a search for the quote: nearly all lines
-/// begin so. `None` where a line does not. A call would take a tenth of its time.
+/// A fast path for [`front`] and [`client`] without a search for the quote; nearly all lines begin
+/// like this. `None` if the line does not. A function call would take a tenth of its time.
 #[inline(always)]
 fn nameless_head(line: &[u8]) -> Option<Head<'_>> {
     const BETWEEN: &[u8] = b" - - [";
@@ -187,11 +187,12 @@ fn front_with<'a>(columns: &'a [u8], time: &'a [u8], rest: &'a [u8]) -> Result<F
     Ok(Front { columns, time, request, rest })
 }
 
-/// Of the time's opening bracket, the last one. Times nearly always are of one length.
+/// The position of the time's opening bracket, the last one. Times nearly always have the same
+/// length.
 #[inline]
 fn time_bracket(before: &[u8]) -> Option<usize> {
     match before.split_last_chunk::<TIME_BYTES>() {
-        // All 26 bytes are compared at once, so that asking costs less than a search.
+        // All 26 bytes are compared at once, which is cheaper than a search.
         Some((front, time))
             if front.ends_with(b"[") && !time.iter().fold(false, |any, &b| any | (b == b'[')) =>
         {
@@ -201,7 +202,7 @@ fn time_bracket(before: &[u8]) -> Option<usize> {
     }
 }
 
-/// The place of the first quote that follows a bracketed field.
+/// The position of the first quote after a bracketed field.
 #[inline]
 fn request_quote(line: &[u8]) -> Option<usize> {
     let mut from = 0;
@@ -214,8 +215,8 @@ fn request_quote(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// The client in `client ident user`. An address in the second column, with two
-/// more behind it, is the client of a line that has a host in front.
+/// The client in `client ident user`. An address in the second column with two columns after it is
+/// the client of a line with a host in front.
 #[inline]
 fn client(columns: &[u8]) -> Result<&[u8], Reject> {
     let (client, rest) = split_column(columns)?;
@@ -223,7 +224,7 @@ fn client(columns: &[u8]) -> Result<&[u8], Reject> {
         return Ok(client);
     }
     let (ident, user) = split_column(rest)?;
-    // A list of addresses (X-Forwarded-For): its first, whoever that is.
+    // The first of a list of addresses (X-Forwarded-For).
     if let Some(first) = client.strip_suffix(b",") {
         return if first.is_empty() { Err(Reject::NoClient) } else { Ok(first) };
     }
@@ -233,7 +234,7 @@ fn client(columns: &[u8]) -> Result<&[u8], Reject> {
     Ok(client)
 }
 
-/// The first column, which is not empty, and what follows its space.
+/// The first column, which is not empty, and the text after its space.
 #[inline]
 fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
     match find_near(b' ', columns) {
@@ -242,7 +243,8 @@ fn split_column(columns: &[u8]) -> Result<(&[u8], &[u8]), Reject> {
     }
 }
 
-/// `rest` from the request on, to its status and bytes, the user agent, and what follows it.
+/// Splits `rest`, which begins with the request, into request, status and bytes, user agent, and
+/// the rest.
 #[inline]
 fn outcome_and_user_agent(rest: &[u8]) -> Result<(&[u8], RawField<'_>, &[u8]), Reject> {
     quoted_fields(rest).ok_or(Reject::NoUserAgent)
@@ -273,7 +275,8 @@ mod tests {
         assert_eq!(fields.user_agent.raw, b"\0\xe9");
     }
 
-    /// Lines that begin nearly as all do, and what they are without the short way.
+    /// The fast path gives the same result as the slow one for lines that begin nearly like all
+    /// others.
     #[test]
     fn the_short_way_finds_what_the_long_one_does() {
         let pieces = ["c", "", " ", "-", "- ", "[", "]", "] ", "\"", "\\\"", "x,", "::1", "\u{e9}"];
@@ -285,7 +288,7 @@ mod tests {
                     let mut parts = usual.map(str::to_owned);
                     parts[index].insert_str(at, piece);
                     lines.push(parts.concat());
-                    // Where the length must stay.
+                    // Here the length must not change.
                     let mut bytes = usual[index].as_bytes().to_vec();
                     bytes.splice(at..(at + piece.len()).min(usual[index].len()), piece.bytes());
                     parts[index] = String::from_utf8_lossy(&bytes).into_owned();

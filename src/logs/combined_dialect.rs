@@ -1,26 +1,27 @@
-//! Formats that are combined with something of their own, told by their lines.
+//! Formats that extend combined, detected by their lines.
 //!
-//! - Traefik's common log format has four fields behind the user agent: `<request count> "<router>"
-//!   "<server URL>" <duration>ms`. Traefik drops all headers unless `fields.headers` says otherwise
-//!   (its documentation of access logs); the user agent is then `"-"`, on every line.
-//! - Kubernetes' ingress-nginx has nine fields behind: `<request length> <request time> [<upstream
-//!   name>] [<alternative upstream>] ...`. Its documentation of log formats has the raw `$request`; a
-//!   configuration may have `$uri` instead, which no line shows.
-//! - `varnishncsa` as it comes has absolute targets. Its default is `%h %l %u %t "%r" %s %b
-//!   "%{Referer}i" "%{User-agent}i"` (varnishncsa(1)), and `%r` is put together anew from the Host
-//!   header, so that the host in the target is our own. In an nginx or Apache log such a target is a
-//!   probe for an open proxy.
+//! - Traefik's common log format has four more fields after the user agent: `<request count>
+//!   "<router>" "<server URL>" <duration>ms`. Traefik drops all headers unless `fields.headers`
+//! keeps
+//!   them (see its documentation of access logs). The user agent is then `"-"` on every line.
+//! - Kubernetes' ingress-nginx has nine more fields: `<request length> <request time> [<upstream
+//!   name>] [<alternative upstream>] ...`. Its documentation of log formats has the raw `$request`.
+//! A
+//!   configuration may have `$uri` instead, which lines do not show.
+//! - `varnishncsa` has absolute targets by default: `%h %l %u %t "%r" %s %b "%{Referer}i"
+//!   "%{User-agent}i"` (varnishncsa(1)). It builds `%r` from the Host header, so the host in the
+//!   target is our own. In an nginx or Apache log, such a target is a probe for an open proxy.
 
 use crate::logs::{combined::tail_and_request, field::RawField, request};
 use crate::url::target::split_scheme;
 
-/// Whether most of `head` is such a line; also where there are no lines.
+/// Whether most lines of `head` meet `is_such`; also true without lines.
 pub fn is_most_of(head: &[&[u8]], is_such: fn(&[u8]) -> Option<bool>) -> bool {
     let count = head.iter().filter(|line| is_such(line) == Some(true)).count();
     head.is_empty() || count * 2 > head.len()
 }
 
-/// Whether a line ends as Traefik's do.
+/// Whether a line ends like Traefik's lines.
 pub fn is_traefik(line: &[u8]) -> Option<bool> {
     let (tail, _) = tail_and_request(line)?;
     let tail = tail.strip_prefix(b" ")?;
@@ -31,7 +32,7 @@ pub fn is_traefik(line: &[u8]) -> Option<bool> {
     Some(digits > 0 && !duration.is_empty() && duration.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a line goes on after the user agent as ingress-nginx's do.
+/// Whether a line continues after the user agent like ingress-nginx's lines.
 pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
     let (tail, _) = tail_and_request(line)?;
     let mut tokens = tail.strip_prefix(b" ")?.split(|&byte| byte == b' ');
@@ -48,7 +49,7 @@ pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
     )
 }
 
-/// Whether a line asks for a whole URL, as varnishncsa's do.
+/// Whether the target of a line is a whole URL, as in varnishncsa's lines.
 pub fn is_varnish(line: &[u8]) -> Option<bool> {
     let (_, request) = tail_and_request(line)?;
     Some(split_scheme(request::parse(request).ok()?.target?).is_some())

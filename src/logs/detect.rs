@@ -1,4 +1,4 @@
-//! Which format a file has, from its first lines.
+//! Detects the format of a file from its first lines.
 
 use crate::logs::LineContent;
 use crate::logs::envelope::{Envelope, EnvelopeKind};
@@ -8,52 +8,52 @@ use crate::logs::{error_log::is_error_log, parser::LineParser, record::Scratch};
 use crate::logs::{haproxy::Captures, json::own_names::OwnNames, limitation::Limitation};
 use crate::time::Zone;
 
-/// Lines that are tried.
+/// The number of lines that are tried first.
 const LINES_AT_FIRST: usize = 100;
 
-/// Lines that are tried where no format reads any of the first.
+/// The number of lines that are tried if no format can read any of the first.
 const LINES_MAX: usize = 2_000;
 
-/// Wrappers in one another.
+/// The deepest nesting of envelopes.
 const WRAPPERS_MAX: usize = 2;
 
-/// So many records without a single user agent are no chance.
+/// This many records without a single user agent are not a coincidence.
 const RECORDS_WITHOUT_USER_AGENT_MIN: usize = 10;
 
-/// What the user says of all files.
+/// The user's settings for all files.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// Their format; `None` where it is to be detected from each file.
+    /// The format; `None` if it is detected for each file.
     pub format: Option<Format>,
-    /// The zone of times that name none.
+    /// The zone of times without one.
     pub zone: Zone,
-    /// The request headers that HAProxy captures; `None` where they are to be detected from each file.
+    /// The request headers that HAProxy captures; `None` if they are detected for each file.
     pub haproxy_captures: Option<Captures>,
-    /// Which keys of JSON logs hold what.
+    /// The keys of JSON logs.
     pub json_fields: Option<OwnNames>,
 }
 
 impl Default for Hints {
-    /// The user says nothing.
+    /// No settings.
     fn default() -> Hints {
         Hints { format: None, zone: Zone::UTC, haproxy_captures: None, json_fields: None }
     }
 }
 
-/// What the first lines say.
+/// The result of detection.
 #[derive(Clone, Debug)]
 pub struct Detection {
-    /// `None` where no format reads any line, and the file names none.
+    /// `None` if no format can read any line, and the file declares none.
     pub format: Option<Format>,
-    /// Lines that were tried; 0 where there is nothing but blanks and comments.
+    /// The number of lines that were tried; 0 if there are only blank lines and comments.
     pub lines_tried: usize,
-    /// Of these, how many `format` reads.
+    /// How many of them `format` can read.
     pub lines_parsed: usize,
-    /// How the format was chosen, in words.
+    /// The reason for the choice, as text.
     pub why: String,
 }
 
-/// The built-in format of that name, as far as it can be told without seeing a file.
+/// The built-in format `name`, with the layout that it has without a file.
 pub fn named(name: &str, hints: &Hints) -> Option<Format> {
     let entry = ENTRIES.iter().find(|entry| entry.name == name)?;
     builtin(entry, &[], hints)
@@ -66,16 +66,16 @@ fn builtin(entry: &BuiltinFormat, head: &[&[u8]], hints: &Hints) -> Option<Forma
     Some(format.with_limitations(entry.limitations))
 }
 
-/// Tries all formats on the first of `lines` and takes the one that reads most
-/// of them; of several, the one that explains most of a line. Where `hints` name a format, it is
-/// that one, however little it reads. Lines may be wrapped, see `envelope.rs`.
+/// Tries all formats on the first of `lines`, and chooses the one that reads most of them; of
+/// several, the one that explains most of a line. A format in `hints` is always chosen. Lines may
+/// have an envelope, see `envelope.rs`.
 pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> Detection {
     let lines: Vec<&[u8]> = lines
         .into_iter()
         .filter(|line| !line.trim_ascii_start().is_empty())
         .take(LINES_MAX)
         .collect();
-    // A stream may begin with what its server says when it starts.
+    // A stream may begin with startup messages of its server.
     let first = &lines[..lines.len().min(LINES_AT_FIRST)];
     let detection = detect_among(first, hints);
     match detection.lines_parsed {
@@ -87,7 +87,7 @@ pub fn detect<'a>(lines: impl IntoIterator<Item = &'a [u8]>, hints: &Hints) -> D
 fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
     let lines_tried = head.iter().filter(|line| !line.starts_with(b"#")).count();
     let mut best = Detection { format: None, lines_tried, lines_parsed: 0, why: String::new() };
-    // Bare formats take some wrappers for fields of their own, so they have to wait.
+    // Formats without envelope are tried last, because some of them read an envelope as fields.
     for formats in [wrapped_candidates(head, hints, WRAPPERS_MAX), bare_candidates(head, hints)] {
         for format in formats {
             let (lines_tried, lines_parsed) = try_on(&format, head);
@@ -108,12 +108,12 @@ fn detect_among(head: &[&[u8]], hints: &Hints) -> Detection {
     best
 }
 
-/// A file that names its columns has that format, even if no line keeps to them.
+/// The format that the file declares, even if none of its lines has it.
 fn declared(head: &[&[u8]], hints: &Hints) -> Option<Format> {
     bare_candidates(head, hints).into_iter().find(|format| format.is_declared_in(head))
 }
 
-/// What the file may be within wrappers that most of its lines have.
+/// The formats of the content, if most lines have an envelope.
 fn wrapped_candidates(head: &[&[u8]], hints: &Hints, wrappers_max: usize) -> Vec<Format> {
     let mut found = Vec::new();
     for kind in EnvelopeKind::ALL {
@@ -138,7 +138,7 @@ fn unwrapped<'a>(kind: EnvelopeKind, head: &[&'a [u8]]) -> impl Iterator<Item = 
     head.iter().filter_map(inner)
 }
 
-/// Who wrote the first line that `format` reads.
+/// The tag of the first line that `format` can read.
 fn writer<'a>(kind: EnvelopeKind, format: &Format, head: &[&'a [u8]]) -> &'a [u8] {
     let mut reader = format.reader();
     let wrapped = head.iter().filter_map(|line| kind.unwrap(line));
@@ -158,7 +158,7 @@ fn bare_candidates(head: &[&[u8]], hints: &Hints) -> Vec<Format> {
     }
 }
 
-/// Lines that are not skipped, and of these, how many are explained.
+/// The number of lines that are not skipped, and how many of them are explained.
 fn try_on(format: &Format, head: &[&[u8]]) -> (usize, usize) {
     let mut reader = format.reader();
     let explained: Vec<Explained> = head.iter().map(|line| reader.explains(line)).collect();
@@ -166,7 +166,7 @@ fn try_on(format: &Format, head: &[&[u8]]) -> (usize, usize) {
     (head.len() - count(Explained::Skipped), count(Explained::Whole))
 }
 
-/// Some servers leave the user agent out unless they are told to log it.
+/// Some servers write the user agent only if they are configured to.
 fn with_missing_user_agent(format: Format, head: &[&[u8]]) -> Format {
     let (mut reader, mut scratch) = (format.reader(), Scratch::default());
     let mut records = 0;

@@ -1,8 +1,8 @@
-//! What containers and syslog put around each line.
+//! Envelopes that containers and syslog put around each line.
 //!
-//! A container's runtime cuts long lines into pieces. They are not put together again: a request
-//! line of that length is refused by every server. All pieces are skipped, the last one included,
-//! whatever chunk they are in.
+//! A container runtime cuts long lines into pieces. The pieces are not joined, because every server
+//! refuses a request line of that length. All pieces are skipped, including the last one, in
+//! whatever chunk they are.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::logs::escape::Escaping;
 use crate::logs::field::{RawField, split_token};
 use crate::named_enum::named_enum;
 
-/// One kind of envelope, of one writer or of any.
+/// A kind of envelope, with lines of one program or of any.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Envelope {
     /// The kind.
     pub kind: EnvelopeKind,
-    /// Whose lines are ours.
+    /// The program whose lines are read.
     pub tag: Tag,
 }
 
 named_enum! {
-    /// What is around the lines, and its name in reports.
+    /// The kind of envelope, with its name in reports.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     pub enum EnvelopeKind {
         /// Kubernetes: `2016-10-06T00:17:09.669794202Z stdout F the line`.
@@ -36,10 +36,10 @@ named_enum! {
     }
 }
 
-/// Who wrote a line, where several write to one file; empty where all are welcome.
+/// The program that wrote a line, if several write to one file; empty means any.
 pub type Tag = Arc<[u8]>;
 
-/// Where a container wrote.
+/// The output stream of a container.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stream {
     /// Standard output.
@@ -48,21 +48,21 @@ pub enum Stream {
     Err,
 }
 
-/// What is inside.
+/// The content of an envelope.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EnvelopeContent<'a> {
-    /// The line, or a piece of one; its escapes are the envelope's.
+    /// The line, or a piece of it, with the escapes of the envelope.
     pub line: RawField<'a>,
-    /// Whether the next line of the same stream goes on with it.
+    /// Whether the next line of the same stream continues it.
     pub is_partial: bool,
-    /// Where it was written.
+    /// Its stream.
     pub stream: Stream,
-    /// Who wrote it; empty where the envelope does not say.
+    /// The program that wrote it; empty if the envelope does not name it.
     pub tag: &'a [u8],
 }
 
 impl EnvelopeKind {
-    /// Takes the envelope off; `None` where there is none.
+    /// Removes the envelope; `None` if there is none.
     pub fn unwrap(self, line: &[u8]) -> Option<EnvelopeContent<'_>> {
         match self {
             EnvelopeKind::Cri => cri(line),
@@ -72,15 +72,15 @@ impl EnvelopeKind {
         }
     }
 
-    /// Whether it may cut lines, and says to which stream they were written.
+    /// Whether this envelope may cut lines, and names their stream.
     pub fn cuts_lines(self) -> bool {
         matches!(self, EnvelopeKind::Cri | EnvelopeKind::DockerJson)
     }
 }
 
 impl Envelope {
-    /// Whether a line that is no record is none of ours: an error log on standard error, or
-    /// another program's.
+    /// Whether an unparsed line is not part of the access log: an error log on standard error, or a
+    /// line of another program.
     pub fn is_foreign(&self, wrapped: &EnvelopeContent<'_>) -> bool {
         match self.kind.cuts_lines() {
             true => wrapped.stream == Stream::Err,
@@ -89,7 +89,7 @@ impl Envelope {
     }
 }
 
-/// `<time> <stream> <F|P>[:more] <line>`, as kubelet's CRI logging has it.
+/// `<time> <stream> <F|P>[:more] <line>`, as kubelet writes it (CRI logging).
 fn cri(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let (time, rest) = split_token(line)?;
     if !is_rfc3339(time) {
@@ -110,7 +110,7 @@ fn cri(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     Some(EnvelopeContent { line: RawField::plain(inner), is_partial, stream, tag: b"" })
 }
 
-/// Docker writes the keys in this order, and nothing between them.
+/// Docker writes the keys in this order, without spaces.
 fn docker_json(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let (log, rest) = RawField::take_quoted(line.strip_prefix(b"{\"log\":")?)?;
     if !rest.starts_with(b",\"") || !rest.ends_with(b"}") {
@@ -126,13 +126,13 @@ fn docker_json(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     Some(EnvelopeContent { line, is_partial: whole.is_none(), stream, tag: b"" })
 }
 
-/// Whether the `\n` at the end is a backslash and an `n`.
+/// Whether the final line feed is really an escaped backslash and an `n`.
 fn ends_in_backslash(raw: &[u8]) -> bool {
     let before = &raw[..raw.len().saturating_sub(1)];
     before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0
 }
 
-/// The name may be in colours.
+/// The name may have terminal colors.
 fn compose(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let line = without_colours(line);
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
@@ -145,7 +145,7 @@ fn compose(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag })
 }
 
-/// Without the terminal's `ESC [ ... m` at the start.
+/// Removes the terminal codes `ESC [ ... m` at the start.
 fn without_colours(mut line: &[u8]) -> &[u8] {
     while let Some(rest) = line.strip_prefix(b"\x1b[") {
         let digits = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
@@ -167,7 +167,7 @@ fn syslog(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag })
 }
 
-/// Without `<134>` in front.
+/// Removes a priority such as `<134>`.
 fn without_priority(line: &[u8]) -> &[u8] {
     let Some(rest) = line.strip_prefix(b"<") else { return line };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -195,7 +195,7 @@ fn rfc5424(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((program, inner.strip_prefix(b"\xef\xbb\xbf").unwrap_or(inner)))
 }
 
-/// `[id name="value"][...]`; within the quotes a backslash escapes.
+/// `[id name="value"][...]`; inside the quotes, a backslash escapes.
 fn without_structured_data(mut rest: &[u8]) -> Option<&[u8]> {
     let mut is_quoted = false;
     let mut at = 1;
@@ -219,8 +219,8 @@ fn without_structured_data(mut rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// `<time> [host] tag[pid]: <line>`, the time as in RFC 3164 section 4.1.2 or, as rsyslog writes
-/// it, as in RFC 3339.
+/// `<time> [host] tag[pid]: <line>`. The time is as in RFC 3164 section 4.1.2 or, from rsyslog, as
+/// in RFC 3339.
 fn rfc3164(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = match split_token(rest) {
         Some((time, rest)) if is_rfc3339(time) => rest,

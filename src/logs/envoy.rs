@@ -5,9 +5,9 @@
 //! duration upstream-time "x-forwarded-for" "user agent" "request id" "authority" "upstream" ...
 //! ```
 //!
-//! An unset value is `-`, and code 0 means that the client left (Envoy's documentation of access
-//! logging). Values are written as they are: nothing is escaped, so a field ends only where what
-//! must follow it follows. The client is the last hop's list, or unknown.
+//! An unset value is `-`, and code 0 means that the client disconnected (Envoy's documentation of
+//! access logging). Nothing is escaped, so a field ends only before the text that must follow it.
+//! The client is the X-Forwarded-For list of the last hop, or unknown.
 
 use memchr::{memchr, memmem};
 
@@ -53,14 +53,14 @@ fn fields(line: &[u8]) -> Result<Fields<'_>, Reject> {
     })
 }
 
-/// A request ends where a quote, a space and a status follow.
+/// A request ends before a quote, a space and a status.
 fn request(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut ends = memmem::find_iter(rest, b"\" ");
     let end = ends.find(|end| rest.get(end + 2).is_some_and(u8::is_ascii_digit))?;
     Some((&rest[..end], &rest[end + 2..]))
 }
 
-/// A user agent ends where a request id follows, which has no spaces.
+/// A user agent ends before a request id, which has no spaces.
 fn user_agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut ends = memmem::find_iter(rest, b"\" \"");
     let end = ends.find(|end| {
@@ -72,7 +72,7 @@ fn user_agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&rest[..end], &rest[end + 3..]))
 }
 
-/// What Istio puts before the bytes.
+/// Removes Istio's columns before the bytes.
 fn without_details(rest: &[u8]) -> Option<&[u8]> {
     if rest.first()?.is_ascii_digit() {
         return Some(rest);

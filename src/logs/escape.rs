@@ -5,27 +5,28 @@
 
 use memchr::memchr;
 
-/// What stands for a byte that the field could not hold as it is.
+/// How a field escapes bytes that it cannot contain.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Escaping {
-    /// Nothing does.
+    /// No escapes.
     #[default]
     None,
-    /// A backslash, as nginx and Apache write it.
+    /// A backslash, as in nginx and Apache.
     Backslash,
-    /// A backslash, as JSON has it (RFC 8259 section 7). `\xHH` is read too: nginx writes it
-    /// where its configuration forgot `escape=json`.
+    /// A backslash, as in JSON (RFC 8259 section 7). `\xHH` is read too: nginx writes it if its
+    /// configuration lacks `escape=json`.
     Json,
     /// Within quotes, `""` for a quote (RFC 4180 section 2).
     DoubledQuotes,
-    /// `+` for a space, as W3C extended logs have it; a `+` that was sent looks the same.
+    /// `+` for a space, as in W3C extended logs; a `+` from the client looks the same.
     Plus,
-    /// `%XX`, on top of what was sent.
+    /// `%XX`, in addition to the encoding by the client.
     Percent,
     /// `%XX` of `%XX`: the user agents of CloudFront.
     PercentTwice,
-    /// `#XX`, as HAProxy writes it: for `"`, `#` and what is not printable ASCII, in captured
-    /// headers also for `{`, `|` and `}` (its source, `hdr_encode_map` and `url_encode_map`).
+    /// `#XX`, as HAProxy writes it: for `"`, `#` and bytes that are not printable ASCII; in
+    /// captured headers also for `{`, `|` and `}` (its source, `hdr_encode_map` and
+    /// `url_encode_map`).
     Hash,
     /// `%25XX` for `%XX`: the paths of CloudFront. Every other `%XX` is the sender's, or as good as
     /// what was sent.
@@ -33,7 +34,7 @@ pub enum Escaping {
 }
 
 impl Escaping {
-    /// Whether there may be anything to undo in `raw`.
+    /// Whether `raw` may contain escapes.
     #[inline]
     pub fn is_in(self, raw: &[u8]) -> bool {
         match self {
@@ -48,8 +49,8 @@ impl Escaping {
         }
     }
 
-    /// Appends `raw` to `out` with its escapes undone. What is no escape stays as it is. The
-    /// result is never longer than `raw`.
+    /// Appends `raw` to `out` with its escapes undone. Invalid escapes stay unchanged. The result
+    /// is never longer than `raw`.
     pub fn undo(self, raw: &[u8], out: &mut Vec<u8>) {
         match self {
             Escaping::None => out.extend_from_slice(raw),
@@ -74,7 +75,7 @@ impl Escaping {
     }
 }
 
-/// Replaces each escape that begins with `mark` and that `byte` understands.
+/// Replaces each escape that begins with `mark` and that `byte` can decode.
 #[inline]
 fn undo_each(
     mut raw: &[u8],
@@ -91,7 +92,7 @@ fn undo_each(
     out.extend_from_slice(raw);
 }
 
-/// The byte that an escape at the start of `raw` means, and the escape's length.
+/// The byte of an escape at the start of `raw`, and the escape's length.
 fn backslashed(raw: &[u8]) -> Option<(u8, usize)> {
     let byte = match raw.get(1)? {
         b'x' => return Some((hex(*raw.get(2)?)? << 4 | hex(*raw.get(3)?)?, 4)),
@@ -111,7 +112,7 @@ fn doubled(raw: &[u8]) -> Option<(u8, usize)> {
     raw.starts_with(b"\"\"").then_some((b'"', 2))
 }
 
-/// A mark and two hexadecimal digits.
+/// The byte of a mark and two hexadecimal digits, and the length of three.
 fn percented(raw: &[u8]) -> Option<(u8, usize)> {
     Some((hex(*raw.get(1)?)? << 4 | hex(*raw.get(2)?)?, 3))
 }
@@ -148,7 +149,7 @@ fn undo_json(mut raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(raw);
 }
 
-/// `\uXXXX`, or two of them where the first is half of a pair. Half a pair alone is U+FFFD.
+/// `\uXXXX`, or two of them for a surrogate pair. A lone surrogate is U+FFFD.
 fn unicode(raw: &[u8]) -> Option<(char, usize)> {
     let units = [Some(unit(raw)?), unit(&raw[6..])];
     let first = char::decode_utf16(units.into_iter().flatten()).next()?;

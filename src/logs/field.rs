@@ -1,14 +1,14 @@
-//! Fields, quoted or not.
+//! Fields with or without quotes.
 
 use memchr::{memchr, memchr2};
 
 use crate::logs::escape::Escaping;
 
-/// Where [`find_near`] expects what it looks for, in words of eight bytes.
+/// The distance that [`find_near`] searches first, in words of eight bytes.
 const NEAR_WORDS: usize = 4;
 
-/// What `memchr` gives, sooner where the byte is one of the first: to begin a search for it takes
-/// longer than to look at a few words.
+/// `memchr`, but faster for a byte near the start: starting a memchr search costs more than
+/// checking a few words.
 #[inline]
 pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_le_bytes([1; 8]);
@@ -17,7 +17,7 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
         let Some((first, others)) = rest.split_first_chunk() else {
             return rest.iter().position(|found| *found == byte).map(|at| word * 8 + at);
         };
-        // The lowest byte that is zero here is the first that was looked for.
+        // The lowest zero byte is the first match.
         let differs = u64::from_le_bytes(*first) ^ (LOW * u64::from(byte));
         let zeros = differs.wrapping_sub(LOW) & !differs & (LOW << 7);
         if zeros != 0 {
@@ -28,7 +28,7 @@ pub fn find_near(byte: u8, bytes: &[u8]) -> Option<usize> {
     memchr(byte, rest).map(|at| bytes.len() - rest.len() + at)
 }
 
-/// What stands before the first space, if anything does, and what follows that.
+/// The text before the first space, if it is not empty, and the text after the space.
 #[inline]
 pub fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match memchr(b' ', bytes) {
@@ -37,12 +37,12 @@ pub fn split_token(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// A field as it stands in the line.
+/// A field as written in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RawField<'a> {
     /// Without its quotes.
     pub raw: &'a [u8],
-    /// How it is to be read; `None` also where there is nothing to undo.
+    /// The escapes of the field; `None` also if there is nothing to undo.
     pub escaping: Escaping,
 }
 
@@ -52,11 +52,11 @@ impl<'a> RawField<'a> {
         RawField { raw, escaping: Escaping::None }
     }
 
-    /// What stands where a field is unset.
+    /// An unset field.
     pub const UNSET: RawField<'static> = RawField::plain(b"-");
 
-    /// Takes a quoted field off the start of `bytes` and gives what follows its
-    /// closing quote; `None` where no quoted field starts or it does not end.
+    /// Takes a quoted field off the start of `bytes` and returns the text after its closing quote;
+    /// `None` if there is no quoted field or it does not end.
     #[inline]
     pub fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
@@ -72,7 +72,7 @@ impl<'a> RawField<'a> {
         }
     }
 
-    /// Whether nothing was logged: empty, or `-`.
+    /// Whether the field is unset: empty, or `-`.
     pub fn is_unset(&self) -> bool {
         matches!(self.raw, b"" | b"-")
     }

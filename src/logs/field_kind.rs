@@ -1,5 +1,4 @@
-//! The parts of a request that formats with named or listed fields give, and how a record is made
-//! of them.
+//! The fields of formats with named or listed fields, and how they make a record.
 
 use memchr::{memchr, memmem};
 
@@ -9,63 +8,63 @@ use crate::named_enum::named_enum;
 use crate::time::Zone;
 
 named_enum! {
-    /// What a field says of the request.
+    /// A field of a request.
     #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     pub enum LogField {
-        /// When; with the date, unless that stands elsewhere.
+        /// The time; with the date, unless that is a separate field.
         Time = "time",
-        /// The day, where it has a field of its own.
+        /// The date, if it is a separate field.
         Date = "date",
-        /// The address that asked.
+        /// The client address.
         Client = "client",
         /// X-Forwarded-For.
         ForwardedFor = "forwarded-for",
-        /// The host that was asked for, maybe with a port.
+        /// The requested host, possibly with a port.
         Host = "host",
-        /// The port that was asked.
+        /// The requested port.
         Port = "port",
-        /// `http`, `https`, `on` and the like; or anything that is there only for encrypted requests.
+        /// `http`, `https`, `on` and similar; or any value that exists only for encrypted requests.
         Scheme = "scheme",
         /// The method.
         Method = "method",
-        /// Method, target and version in one.
+        /// Method, target and version in one field.
         Request = "request",
         /// Path and query as sent.
         Target = "target",
-        /// The absolute URL, which is our own.
+        /// The absolute URL; its origin is our own.
         Url = "url",
         /// The path, often without its query and decoded.
         Path = "path",
         /// The query without its `?`.
         Query = "query",
-        /// Status of the answer.
+        /// The status of the answer.
         Status = "status",
-        /// Size of the answer.
+        /// The size of the answer in bytes.
         Bytes = "bytes",
         /// The user agent.
         UserAgent = "user-agent",
-        /// Which logger wrote the line, or what caused the request.
+        /// The logger that wrote the line, or the cause of the request.
         Source = "source",
     }
 }
 
 impl LogField {
-    /// How many there are.
+    /// The number of fields.
     pub const COUNT: usize = LogField::ALL.len();
 
-    /// Those that say what was requested.
+    /// The fields of the target.
     pub const OF_TARGET: [LogField; 5] =
         [LogField::Request, LogField::Target, LogField::Url, LogField::Path, LogField::Query];
 
-    /// Whether a user can name a field for it.
+    /// Whether a user can assign a key to this field.
     pub fn can_be_named(&self) -> bool {
         !matches!(self, LogField::Date | LogField::Source)
     }
 }
 
-/// The fields that say nothing about the target's form.
+/// The fields other than the target.
 ///
-/// `part` gives a part as it stands in the line; nothing, or `-`, is unset.
+/// `part` returns a field as written in the line; empty or `-` is unset.
 #[inline]
 pub fn fields<'a>(
     part: impl Fn(LogField) -> RawField<'a>,
@@ -94,14 +93,13 @@ pub fn fields<'a>(
     })
 }
 
-/// What was requested, from the part that has most of it as it was sent. `None` where no part
-/// says anything of it.
+/// The request, from the most original field. `None` if no field contains any of it.
 #[inline]
 fn request<'a>(part: &impl Fn(LogField) -> RawField<'a>) -> Option<RequestFields<'a>> {
     let method = part(LogField::Method);
     let request = part(LogField::Request);
     if !request.is_unset() {
-        // Some log a target under this name.
+        // Some servers log a whole target in this field.
         return Some(match request.raw.first() {
             Some(b'/') if memchr(b' ', request.raw).is_none() => {
                 RequestFields::Parts { method, target: request, query: RawField::UNSET }
@@ -125,12 +123,12 @@ fn request<'a>(part: &impl Fn(LogField) -> RawField<'a>) -> Option<RequestFields
     if !path.is_unset() {
         return Some(with_query(part, method, path));
     }
-    // A connection without a request, which some log with all else in place.
+    // A connection without a request, for which some servers log all other fields.
     (!method.is_unset() || !part(LogField::Status).is_unset())
         .then_some(RequestFields::Line(RawField::UNSET))
 }
 
-/// The target with the query that stands apart, if it has none itself.
+/// The target, with the separate query if it has none itself.
 #[inline]
 fn with_query<'a>(
     part: &impl Fn(LogField) -> RawField<'a>,
@@ -142,7 +140,7 @@ fn with_query<'a>(
     RequestFields::Parts { method, target, query }
 }
 
-/// Apache's `%t` comes with them.
+/// Apache's `%t` includes the brackets.
 #[inline]
 fn without_brackets(time: &[u8]) -> &[u8] {
     match time {
@@ -151,7 +149,7 @@ fn without_brackets(time: &[u8]) -> &[u8] {
     }
 }
 
-/// Of a list of addresses (X-Forwarded-For) its first, whoever that is.
+/// The first of a list of addresses (X-Forwarded-For).
 #[inline]
 fn first_client(client: &[u8]) -> &[u8] {
     match memchr(b',', client) {

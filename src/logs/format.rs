@@ -1,9 +1,9 @@
-//! A format: a layout under a name, and the readers made from it.
+//! A format: a named layout, and its readers.
 //!
-//! A format may have state: a directive in the middle of a file changes how the lines after it
-//! are read. Chunks of one file go to different workers, so whoever cuts them calls
-//! [`Format::advance`] for each in order and gives every chunk a clone of the format as it stands
-//! at its first line. A [`Reader`] sees to what changes within the chunk.
+//! A format may have state: a directive in the middle of a file changes how later lines are read.
+//! Chunks of one file go to different workers. So the thread that cuts them calls
+//! [`Format::advance`] for each in order, and gives every chunk a clone of the format for its first
+//! line. A [`Reader`] handles changes within the chunk.
 
 use std::sync::Arc;
 
@@ -15,35 +15,35 @@ use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
 use crate::logs::{escape::Escaping, limitation::Limitation, parser::LineParser};
 use crate::time::Zone;
 
-/// A log format, as it stands at one line of a file. Cheap to clone.
+/// A log format with its state at one line of a file. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Format {
     name: Arc<str>,
     limitations: Arc<[Limitation]>,
-    /// From the outermost in.
+    /// From the outermost to the innermost.
     envelopes: Arc<[Envelope]>,
     parser: LineParser,
     pieces: Pieces,
     zone: Zone,
 }
 
-/// Whether the line before, of standard output or error, is to be continued.
+/// Whether the previous line of standard output or error is to be continued.
 type Pieces = [bool; 2];
 
 impl Format {
-    /// What a file is read as that no format explains.
+    /// The format for files that no format explains.
     pub fn combined() -> Format {
         Format::new("combined", LineParser::Combined, Zone::UTC)
     }
 
-    /// The format under `name` of lines that `parser` reads; times without a zone are of `zone`.
+    /// The format `name` with the layout `parser`; times without a zone are in `zone`.
     pub fn new(name: &str, parser: LineParser, zone: Zone) -> Format {
         let (limitations, envelopes) = (parser.limitations().into(), Arc::default());
         let (name, pieces) = (name.into(), Pieces::default());
         Format { name, limitations, envelopes, parser, pieces, zone }
     }
 
-    /// The same, with more that it cannot tell.
+    /// Adds limitations.
     pub(super) fn with_limitations(self, more: &[Limitation]) -> Format {
         let mut limitations = [&self.limitations, more].concat();
         limitations.sort_unstable();
@@ -51,7 +51,7 @@ impl Format {
         Format { limitations: limitations.into(), ..self }
     }
 
-    /// The same, in one more envelope.
+    /// Adds an envelope.
     pub(super) fn within(self, envelope: Envelope) -> Format {
         let name = match self.name.strip_suffix(')') {
             Some(name) if !self.envelopes.is_empty() => {
@@ -63,28 +63,28 @@ impl Format {
         Format { name: name.into(), envelopes, ..self }
     }
 
-    /// The name in reports; that of a built-in format is also its name on the command line.
-    /// Where lines are wrapped, the envelope follows, as in `combined (cri)`.
+    /// The name in reports. The name of a built-in format is also its name on the command line. For
+    /// lines with an envelope, its name follows, as in `combined (cri)`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a file that begins with the lines of `head` says itself that it has this format.
+    /// Whether the lines of `head` declare this format.
     pub fn is_declared_in(&self, head: &[&[u8]]) -> bool {
         self.parser.has_directives() && head.iter().any(|line| line.starts_with(b"#Fields:"))
     }
 
-    /// What it cannot tell, in order and each once.
+    /// Its limitations, in order and without duplicates.
     pub fn limitations(&self) -> &Arc<[Limitation]> {
         &self.limitations
     }
 
-    /// Something to read lines with, from the line on at which the format stands.
+    /// A reader for the lines from the current state on.
     pub fn reader(&self) -> Reader {
         Reader { format: self.clone(), unwrapped: Vec::new() }
     }
 
-    /// Goes on to the line after `lines`, which are whole.
+    /// Advances the state over `lines`, which are whole lines.
     pub fn advance(&mut self, lines: &[u8]) {
         if self.parser.has_directives() {
             if self.envelopes.is_empty() {
@@ -149,7 +149,7 @@ fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Reads lines of one format, in order. One for each worker and chunk.
+/// Reads the lines of one format in order. There is one for each worker and chunk.
 #[derive(Clone, Debug)]
 pub struct Reader {
     format: Format,
@@ -180,7 +180,7 @@ impl Reader {
         }
     }
 
-    /// How well the format explains `line`: stricter than reading.
+    /// How well the format explains `line`; stricter than reading it.
     pub(super) fn explains(&mut self, line: &[u8]) -> Explained {
         let has_time = match self.line(line) {
             LineContent::Fields(fields) => fields.has_time(),
@@ -197,7 +197,7 @@ impl Reader {
     }
 }
 
-/// What a format makes of a line when it is tried.
+/// The result of trying a format on a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Explained {
     Whole,
@@ -219,14 +219,14 @@ fn read<'r>(line: &'r [u8], parser: &'r mut LineParser, zone: &'r Zone) -> LineC
     parser.line(line, zone)
 }
 
-/// A line out of its wrappers.
+/// A line without its envelopes.
 struct Opened<'a> {
     line: &'a [u8],
-    /// Whether it is another program's, if it is no record.
+    /// Whether another program wrote it, if it cannot be parsed.
     is_foreign: bool,
 }
 
-/// Takes all wrappers off; one of them may have escapes, for which there is one buffer.
+/// Removes all envelopes. At most one of them may have escapes, because there is one buffer.
 fn open<'a>(
     envelopes: &[Envelope],
     line: &'a [u8],

@@ -1,13 +1,13 @@
-//! HAProxy's HTTP log, without the syslog header in front.
+//! HAProxy's HTTP log, without the syslog header.
 //!
 //! ```text
 //! client:port [time] frontend[~] backend/server Tq/Tw/Tc/Tr/Tt status bytes cookie cookie
 //! flags connections queues [{request headers}] [{response headers}] "request"
 //! ```
 //!
-//! `~` behind the frontend means TLS. Headers are there only if the configuration captures them,
-//! in the order in which it does, without names. The time has no zone. The status is -1 where
-//! none was sent. Escapes: see `escape.rs`.
+//! `~` after the frontend means TLS. Headers are logged only if the configuration captures them, in
+//! its order and without names. The time has no zone. The status is -1 if none was sent. For
+//! escapes, see `escape.rs`.
 
 use memchr::{memchr, memmem, memrchr};
 
@@ -18,10 +18,10 @@ use crate::logs::{LineContent, NoRecord};
 use crate::logs::{escape::Escaping, field::RawField, limitation::Limitation, time::Time};
 use crate::time::Zone;
 
-/// Request headers that may be captured; HAProxy itself has no limit worth fearing.
+/// The most captured request headers. HAProxy itself has no practical limit.
 const CAPTURES_MAX: usize = 64;
 
-/// Where in `{a|b|c}` the headers stand, from 0.
+/// The positions of the headers in `{a|b|c}`, from 0.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Captures {
     host: Option<usize>,
@@ -30,11 +30,11 @@ pub struct Captures {
 }
 
 impl Captures {
-    /// Reads the names of the captured request headers in the order of the configuration, as
+    /// Parses the names of the captured request headers in the order of the configuration, such as
     /// `host,user-agent`.
     ///
     /// # Errors
-    /// Where a header stands twice, or there are too many.
+    /// If a header occurs twice, or there are too many.
     pub fn parse(text: &str) -> Result<Captures> {
         let mut captures = Captures::default();
         for (at, name) in text.split(',').enumerate() {
@@ -55,7 +55,7 @@ impl Captures {
         Ok(captures)
     }
 
-    /// The place of the user agent as far as `head` shows it: most of them begin alike.
+    /// Finds the position of the user agent in `head`: most user agents have the same beginning.
     pub fn detected_from(head: &[&[u8]]) -> Captures {
         let captured = head.iter().filter_map(|line| parts(line).ok()).map(|parts| parts.captured);
         let indexes = captured.filter_map(|captured| {
@@ -64,7 +64,7 @@ impl Captures {
         Captures { user_agent: indexes.take(1).next(), ..Captures::default() }
     }
 
-    /// What a log with these captures cannot tell.
+    /// The limitations of a log with these captures.
     pub fn limitations(self) -> Vec<Limitation> {
         if self.user_agent.is_none() { vec![Limitation::NoUserAgent] } else { Vec::new() }
     }
@@ -103,7 +103,7 @@ struct Parts<'a> {
     frontend: &'a [u8],
     status: &'a [u8],
     bytes: &'a [u8],
-    /// What stands in the first braces; empty without any.
+    /// The content of the first braces; empty without braces.
     captured: &'a [u8],
     request: &'a [u8],
 }
@@ -118,7 +118,7 @@ fn parts(line: &[u8]) -> std::result::Result<Parts<'_>, NoRecord> {
     };
     let mut tokens = Tokens { rest };
     let [frontend, server, timers, status, bytes] = tokens.take();
-    // Other connections: of a TCP frontend, with fewer timers, or broken in the TLS handshake.
+    // Other connections: of a TCP frontend, with fewer timers, or with a failed TLS handshake.
     if memchr(b'/', server).is_none() || timers.iter().filter(|&&byte| byte == b'/').count() < 4 {
         return Err(NoRecord::Skip(Skip::NotAccess));
     }
@@ -135,24 +135,24 @@ fn parts(line: &[u8]) -> std::result::Result<Parts<'_>, NoRecord> {
     };
     let quote = memchr(b'"', rest).ok_or(NoRecord::Reject(Reject::NoRequest))?;
     let request = &rest[quote + 1..];
-    // Where syslog cut the line there is no closing quote.
+    // If syslog cut the line, there is no closing quote.
     let end = memchr(b'"', request).ok_or(NoRecord::Reject(Reject::NoRequest))?;
     let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
     Ok(Parts { client, time, frontend, status, bytes, captured, request: &request[..end] })
 }
 
-/// `client:port [time] `, and what follows.
+/// Splits `client:port [time] ` off the line.
 fn client_and_time(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = memchr(b' ', line).filter(|&space| space > 0)?;
     let rest = line[space..].strip_prefix(b" [")?;
     let end = memmem::find(rest, b"] ")?;
-    // IPv6 has no brackets, and a port all the same.
+    // IPv6 addresses have no brackets, but a port follows them.
     let client = &line[..space];
     let client = &client[..memrchr(b':', client)?];
     Some((client, &rest[..end], &rest[end + 2..]))
 }
 
-/// What HAProxy says of itself and of its servers.
+/// Messages about HAProxy itself and its servers.
 fn is_notice(line: &[u8]) -> bool {
     const STARTS: &str = "Proxy |Server |backend |Backup |Health check|Connect from |[WARNING]|\
         [NOTICE]|[ALERT]|Stopping |Pausing |Stopped ";
@@ -164,7 +164,7 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The next tokens; empty past the end.
+    /// The next tokens; empty after the end.
     fn take<const N: usize>(&mut self) -> [&'a [u8]; N] {
         std::array::from_fn(|_| {
             let end = memchr(b' ', self.rest).unwrap_or(self.rest.len());

@@ -1,4 +1,4 @@
-//! Hosts and clients, with or without a port.
+//! Hosts and clients with an optional port.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,8 @@ use memchr::{memchr, memrchr};
 
 use crate::logs::field::{RawField, find_near};
 
-/// A name that ends in a port, which only brackets tell from an IPv6 address; `-` and nothing
-/// are none.
+/// Splits a name and its port. An IPv6 address with a port needs brackets. `-` and an empty text
+/// have neither.
 #[inline]
 pub fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
     if matches!(name, b"" | b"-") {
@@ -27,7 +27,7 @@ pub fn host_and_port(name: &[u8]) -> (Option<&[u8]>, Option<u16>) {
     }
 }
 
-/// `None` for what is no number up to 65,535.
+/// `None` if it is not a number up to 65,535.
 #[inline]
 pub fn number_of_port(digits: &[u8]) -> Option<u16> {
     if digits.is_empty() {
@@ -36,8 +36,8 @@ pub fn number_of_port(digits: &[u8]) -> Option<u16> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// `192.0.2.7:4711` and `[2001:db8::1]:4711` without port and brackets; what else a client may be
-/// called stays as it is.
+/// Removes the port and the brackets of `192.0.2.7:4711` and `[2001:db8::1]:4711`; other clients
+/// stay unchanged.
 #[inline]
 pub fn client_without_port(client: &[u8]) -> &[u8] {
     if let Some(inner) = client.strip_prefix(b"[") {
@@ -52,7 +52,7 @@ pub fn client_without_port(client: &[u8]) -> &[u8] {
     }
 }
 
-/// The first quoted field of `bytes` that is a list of addresses, as X-Forwarded-For is.
+/// The first quoted field of `bytes` that is a list of addresses, such as X-Forwarded-For.
 pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
     while let Some(quote) = memchr(b'"', bytes) {
         let (field, rest) = RawField::take_quoted(&bytes[quote..])?;
@@ -64,7 +64,8 @@ pub fn quoted_addresses(mut bytes: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Addresses, maybe with ports, with commas between; some proxies write `unknown` for one.
+/// Addresses, optionally with ports, separated by commas; some proxies write `unknown` for an
+/// address.
 pub fn is_address_list(text: &[u8]) -> bool {
     let is_address = |part: &[u8]| {
         let part = part.trim_ascii();
@@ -74,7 +75,7 @@ pub fn is_address_list(text: &[u8]) -> bool {
         && text.split(|&byte| byte == b',').all(is_address)
 }
 
-/// IPv4 or IPv6, and nothing else.
+/// Whether it is an IPv4 or IPv6 address.
 pub fn is_address(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| text.parse::<IpAddr>().is_ok())
 }

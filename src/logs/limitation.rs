@@ -1,28 +1,28 @@
-//! What a format cannot tell, however well its lines are read.
+//! Information that a format lacks, even if its lines are read correctly.
 
 use serde::{Deserialize, Serialize};
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// A reason for which verdicts on a log are no better than the log.
+    /// A reason why verdicts on a log are incomplete.
     #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Limitation {
-        /// No crawler can be told from a browser.
+        /// Crawlers cannot be recognised.
         NoUserAgent = "has no user agents, so crawlers cannot be recognised",
-        /// Paths as the server understood them, not as they were sent.
+        /// Paths were decoded by the server.
         DecodedTargets = "has decoded paths, so rules with percent-encodings may be judged \
                           wrongly",
-        /// Some rules look at what is missing.
+        /// Rules about queries cannot be judged.
         NoQuery = "has no query strings, so rules about them are not judged",
-        /// Some requests were never logged, by choice.
+        /// Some requests are deliberately not logged.
         Sampled = "may be sampled: rates are right, but counts are too low",
         /// The server cuts long fields or lines.
         Truncated = "cuts long fields, so crawlers and paths after the cut are not recognised",
         /// The service does not promise to log every request.
         BestEffort = "may lack requests: the service does not guarantee complete logs",
-        /// Times are taken for those of `--timezone`.
+        /// Times are read in the zone of `--timezone`.
         NoZone = "has no time zone; its times are read in the zone of --timezone",
         /// Nothing in it is a request.
         ErrorLog = "is not an access log; all its lines were skipped",
@@ -32,7 +32,7 @@ named_enum! {
 }
 
 impl Limitation {
-    /// Those of `claims` that are so.
+    /// The limitations whose condition is true.
     pub fn those_of<const N: usize>(claims: [(Limitation, bool); N]) -> Vec<Limitation> {
         claims.into_iter().filter(|(_, is_so)| *is_so).map(|(limitation, _)| limitation).collect()
     }

@@ -1,8 +1,7 @@
-//! Log formats: one line to one record, or the reason why it is none.
+//! Log formats: a line becomes a record, or a reject with a reason.
 //!
-//! Nothing here fails: hostile lines give a [`reject::Reject`], which is
-//! counted. A format is a [`parser::LineParser`] of lines under a name;
-//! [`registry`] lists those that are built in.
+//! Nothing here fails: hostile lines give a [`reject::Reject`], which is counted. A format is a
+//! named [`parser::LineParser`]; [`registry`] lists the built-in formats.
 
 pub mod detect;
 pub mod format;
@@ -44,19 +43,19 @@ pub mod reject;
 use record::Fields;
 use reject::{Reject, Skip};
 
-/// A longer line is no record: servers limit request lines to some kilobytes.
-/// Whoever cuts lines leaves one byte more, so that it shows.
+/// Longer lines are rejected: servers limit request lines to some kilobytes. A cut line keeps one
+/// more byte, so that it is recognised as too long.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// What a line is.
+/// The result of parsing a line.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a box would allocate for each line")]
 pub enum LineContent<'a> {
-    /// Well formed as far as the user agent.
+    /// The line is well formed up to the user agent.
     Fields(Fields<'a>),
-    /// Not meant to be a record.
+    /// The line is not meant to be a record.
     Skip(Skip),
-    /// Meant to be one, and none.
+    /// The line should be a record and is not.
     Reject(Reject),
 }
 

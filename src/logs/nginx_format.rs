@@ -1,8 +1,8 @@
-//! nginx's `log_format`, as its configuration has it.
+//! nginx's `log_format` directive.
 //!
-//! The documentation of ngx_http_log_module: by default `"`, `\` and what is not printable ASCII
-//! are written as `\xXX` and an unset variable as `-`; `escape=json` escapes as JSON does and
-//! `escape=none` not at all, and both write an unset variable as nothing.
+//! See the documentation of ngx_http_log_module. By default, `"`, `\` and bytes that are not
+//! printable ASCII are written as `\xXX`, and an unset variable as `-`. `escape=json` escapes as in
+//! JSON, `escape=none` does not escape; both leave an unset variable empty.
 
 use crate::error::{Error, Result};
 use crate::logs::escape::Escaping;
@@ -11,7 +11,7 @@ use crate::logs::template_token::{Slot, TemplateToken};
 /// Reads `$a - "$b"`, `'$a' '$b'` or the whole `log_format name escape=json '$a';`.
 ///
 /// # Errors
-/// Where a quote or a brace does not end.
+/// If a quote or a brace does not end.
 pub fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
     let mut escaping = Escaping::Backslash;
     let mut rest = text;
@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> Result<(Vec<TemplateToken>, Escaping)> {
     Ok((pieces(&text)?, escaping))
 }
 
-/// What stands in the quotes of `'a' "b"`, one after the other.
+/// Joins the contents of the quotes of `'a' "b"`.
 fn unquoted(text: &str) -> Result<String> {
     let mut out = String::new();
     let mut chars = text.char_indices().peekable();
@@ -52,7 +52,7 @@ fn unquoted(text: &str) -> Result<String> {
             continue;
         }
         if !matches!(quote, '\'' | '"') {
-            // Without quotes a parameter ends at white space.
+            // Without quotes, a parameter ends at white space.
             out.push(quote);
             while let Some((_, next)) = chars.next_if(|(_, next)| !next.is_whitespace()) {
                 out.push(next);
@@ -103,7 +103,7 @@ fn pieces(text: &str) -> Result<Vec<TemplateToken>> {
         if name.is_empty() {
             pieces.push(TemplateToken::Literal(b"$".to_vec()));
         } else if name == "is_args" {
-            // A `?` or nothing: part of the query.
+            // A `?` or nothing, which is part of the query.
             pieces.push(TemplateToken::Field(Slot::Query, "$is_args".to_owned()));
         } else {
             pieces.push(TemplateToken::Field(slot(name), format!("${name}")));
@@ -114,7 +114,7 @@ fn pieces(text: &str) -> Result<Vec<TemplateToken>> {
     Ok(pieces)
 }
 
-/// What a variable holds.
+/// The field of a variable.
 fn slot(name: &str) -> Slot {
     match name {
         "remote_addr" | "proxy_protocol_addr" => Slot::Client,

@@ -1,4 +1,4 @@
-//! The format that a user names, or writes as a server's configuration does.
+//! The log format that the user names or copies from a server configuration.
 
 use crate::error::{Error, Result};
 use crate::logs::detect::{Hints, named};
@@ -6,10 +6,10 @@ use crate::logs::template::compile;
 use crate::logs::{apache_format, nginx_format};
 use crate::logs::{escape::Escaping, format::Format, parser::LineParser, registry::ENTRIES};
 
-/// A format by its name, or as an nginx `log_format` or an Apache `LogFormat` has it.
+/// A format by its name, by an nginx `log_format`, or by an Apache `LogFormat`.
 ///
 /// # Errors
-/// Where there is no such name, or the format cannot be read or says too little.
+/// If the name is unknown, or the format cannot be read or lacks needed fields.
 pub fn parse(text: &str, hints: &Hints) -> Result<Format> {
     let text = text.trim();
     if let Some(format) = named(text, hints) {

@@ -1,5 +1,5 @@
-//! Where the fields stand in a line: one variant for each kind of layout, so that
-//! the hot loop is a `match` and no call through a pointer.
+//! Finds the fields of a line. Each kind of layout is a variant, so that the hot loop has a `match`
+//! and no indirect call.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy};
 use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
 
-/// How lines are laid out. Cheap to clone: what is large is shared.
+/// The layout of lines. Cheap to clone, because large parts are shared.
 #[derive(Clone, Debug)]
 pub enum LineParser {
     /// Combined, with `host:port` or `host` in front.
     VhostCombined,
-    /// nginx's default and Apache's `combined`, with any more fields behind.
+    /// nginx's default and Apache's `combined`, with any further fields.
     Combined,
-    /// Apache's `common`, with any more fields behind.
+    /// Apache's `common`, with any further fields.
     Common,
-    /// Combined, with absolute targets that name our own origin.
+    /// Combined with absolute targets, whose origin is our own.
     Varnish,
     /// Envoy's default, or Istio's.
     Envoy,
     /// HAProxy's HTTP log.
     Haproxy(Captures),
-    /// As a server's configuration writes it.
+    /// A format from a server configuration.
     Template(Arc<Template>),
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json(Json),
-    /// Columns as a `#Fields` names them.
+    /// Columns named by a `#Fields` directive.
     W3c(Arc<W3c>),
     /// AWS's application load balancer.
     AwsAlb,
@@ -40,7 +40,7 @@ pub enum LineParser {
 }
 
 impl LineParser {
-    /// Finds the fields of `line`, which is not blank; times without a zone are those of `zone`.
+    /// Finds the fields of `line`, which is not blank; times without a zone are in `zone`.
     #[inline]
     pub(super) fn line<'a>(&'a mut self, line: &'a [u8], zone: &'a Zone) -> LineContent<'a> {
         match self {
@@ -60,12 +60,12 @@ impl LineParser {
         }
     }
 
-    /// Whether lines that begin with `#` may change how those after them are read.
+    /// Whether lines that begin with `#` may change how later lines are read.
     pub(super) fn has_directives(&self) -> bool {
         matches!(self, LineParser::W3c(_))
     }
 
-    /// Takes note of a line that begins with `#`, and says what it is.
+    /// Handles a line that begins with `#`, and returns its kind.
     pub(super) fn direct(&mut self, line: &[u8]) -> Skip {
         match self {
             LineParser::W3c(w3c) => Arc::make_mut(w3c).direct(line),
@@ -73,8 +73,8 @@ impl LineParser {
         }
     }
 
-    /// Stricter than reading: a layout that ignores the better part of a line does not explain
-    /// it. Asked of lines that it reads.
+    /// Whether the layout explains the line; stricter than reading, because a layout that ignores
+    /// most of a line does not explain it. Only for lines that it can read.
     pub(super) fn is_whole(&self, line: &[u8]) -> bool {
         match self {
             LineParser::Common => !combined::continues_as_combined(line),
@@ -83,7 +83,7 @@ impl LineParser {
         }
     }
 
-    /// What this very layout cannot tell; what its kind cannot stands in the registry.
+    /// The limitations of this layout; the registry has those of its kind.
     pub(super) fn limitations(&self) -> Vec<Limitation> {
         match self {
             LineParser::Haproxy(captures) => captures.limitations(),

@@ -1,7 +1,7 @@
-//! One line in two steps: where its fields are, then what they mean.
+//! Parses a line in two steps: first the positions of its fields, then their values.
 //!
-//! Most lines are browsers' and end after the first step, which looks no
-//! further than the user agent needs. Only the second step validates.
+//! Most lines are from browsers and need only the first step, which stops at the user agent. Only
+//! the second step validates values.
 
 use memchr::{memchr, memrchr};
 
@@ -14,20 +14,20 @@ use crate::logs::time::{Clock, Time};
 use crate::time::UtcTime;
 use crate::url::target::Target;
 
-/// The fields of a line, found but not read.
+/// The fields of a line, found but not parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     /// `host` or `host:port`, or unset.
     pub(super) host: RawField<'a>,
-    /// A number, or unset; wins over the host's own.
+    /// A number, or unset; takes precedence over the port of the host.
     pub(super) port: &'a [u8],
-    /// `http`, `https`, `on` and the like, or unset.
+    /// `http`, `https`, `on` and similar, or unset.
     pub(super) scheme: &'a [u8],
-    /// An address, maybe with a port, or a name.
+    /// An address with an optional port, or a name.
     pub(super) client: &'a [u8],
     /// X-Forwarded-For, or unset.
     pub(super) forwarded_for: RawField<'a>,
-    /// What stands behind everything; a quoted list of addresses in it is X-Forwarded-For.
+    /// The rest of the line; a quoted list of addresses in it is X-Forwarded-For.
     pub(super) tail: &'a [u8],
     pub(super) time: Time<'a>,
     pub(super) request: RequestFields<'a>,
@@ -35,30 +35,30 @@ pub struct Fields<'a> {
     pub(super) user_agent: RawField<'a>,
 }
 
-/// Where the request stands in a line.
+/// The fields of the request in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RequestFields<'a> {
     /// A request line.
     Line(RawField<'a>),
-    /// A request line whose absolute target names our own origin, not another's.
+    /// A request line with an absolute target whose origin is our own.
     OwnLine(RawField<'a>),
-    /// In pieces; an unset query is none.
+    /// Separate fields; an unset query means that there is none.
     Parts { method: RawField<'a>, target: RawField<'a>, query: RawField<'a> },
-    /// A method and the absolute URL, which names our own origin.
+    /// A method, and the absolute URL, whose origin is our own.
     Url { method: RawField<'a>, url: RawField<'a> },
 }
 
-/// Where status and size stand in a line.
+/// The fields of status and size in a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ResponseFields<'a> {
     /// The first two tokens.
     Tokens(&'a [u8]),
-    /// In two fields; an unset size is zero.
+    /// Two fields; an unset size is zero.
     Fields { status: &'a [u8], bytes: &'a [u8] },
 }
 
 impl Default for Fields<'_> {
-    /// Nothing is set.
+    /// No field is set.
     #[inline]
     fn default() -> Self {
         Fields {
@@ -76,7 +76,7 @@ impl Default for Fields<'_> {
     }
 }
 
-/// How the server was asked.
+/// The scheme of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scheme {
     /// `http`
@@ -86,7 +86,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// As it stands in a URL.
+    /// As written in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Scheme::Http => "http",
@@ -94,7 +94,7 @@ impl Scheme {
         }
     }
 
-    /// Also as servers say it of a connection: `on` where it is encrypted, and `ws` or `wss`.
+    /// Also accepts names of connections: `on` for TLS, `ws` and `wss`.
     fn parse(text: &[u8]) -> Option<Scheme> {
         const HTTP: [&[u8]; 3] = [b"http", b"ws", b"off"];
         const HTTPS: [&[u8]; 4] = [b"https", b"wss", b"on", b"h2"];
@@ -108,7 +108,7 @@ impl Scheme {
     }
 }
 
-/// What is reused from line to line: buffers for undoing escapes, and a clock.
+/// Buffers for unescaping and a time cache, reused from line to line.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     request: Vec<u8>,
@@ -119,36 +119,35 @@ pub struct Scratch {
     clock: Clock,
 }
 
-/// One request: slices of the line, or of the scratch where escapes were undone.
+/// One request: slices of the line, or of the scratch buffers if escapes were undone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Record<'a> {
-    /// When it was made.
+    /// The time of the request.
     pub time: UtcTime,
-    /// Address or name of who made it, as logged but for its port; `-` where the log has none.
+    /// Address or name of the client, as logged but without its port; `-` if the log has none.
     pub client: &'a [u8],
-    /// X-Forwarded-For as logged: what the client says, and then what each proxy added.
+    /// X-Forwarded-For as logged: the value from the client, and the additions of each proxy.
     pub forwarded_for: Option<&'a [u8]>,
-    /// What the log names; not always the host that was asked for.
+    /// The host in the log, which may differ from the requested host.
     pub host: Option<&'a [u8]>,
-    /// With the host, or alone.
+    /// The port of the host, or a separate field.
     pub port: Option<u16>,
-    /// `None` where the log does not say.
+    /// `None` if the log has no scheme.
     pub scheme: Option<Scheme>,
-    /// As sent; `-` where nothing was requested.
+    /// As sent; `-` if there was no request.
     pub method: &'a [u8],
-    /// As sent; `None` where nothing was requested.
+    /// As sent; `None` if there was no request.
     pub target: Option<&'a [u8]>,
-    /// 0 to 999; 0 where no answer was given.
+    /// 0 to 999; 0 if no answer was sent.
     pub status: u16,
-    /// Of the answer's body.
+    /// The size of the answer's body.
     pub bytes: u64,
-    /// As sent; `-` where there was none, or the format has no room for it.
+    /// As sent; `-` if there was none, or the format does not include it.
     pub user_agent: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
-    /// The user agent as sent; `-` where there was none, or the format has no
-    /// room for it.
+    /// The user agent as sent; `-` if there was none, or the format does not include it.
     #[inline]
     pub fn user_agent<'s>(&self, scratch: &'s mut Scratch) -> &'s [u8]
     where
@@ -160,17 +159,17 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether the time is one.
+    /// Whether the time is valid.
     pub(super) fn has_time(&self) -> bool {
         self.time.read().is_some()
     }
 
-    /// When the request was made; `None` where that is no time.
+    /// The time of the request; `None` if it is not valid.
     pub fn time(&self) -> Option<UtcTime> {
         self.time.read()
     }
 
-    /// Reads all fields.
+    /// Parses all fields.
     pub fn record<'s>(&self, scratch: &'s mut Scratch) -> Result<Record<'s>, Reject>
     where
         'a: 's,
@@ -210,7 +209,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Record<'_> {
-    /// Takes the origin off an absolute target.
+    /// Removes the origin from an absolute target.
     fn own_origin(&mut self) {
         let Some(target) = self.target else { return };
         let Target::Absolute { scheme, authority, path } = Target::of(self.method, target) else {
@@ -291,7 +290,7 @@ impl ResponseFields<'_> {
     }
 }
 
-/// The first token, which is empty where there is none, and what follows it.
+/// The first token, empty if there is none, and the rest.
 #[inline]
 fn token(text: &[u8]) -> (&[u8], &[u8]) {
     let start = text.iter().position(|&byte| byte != b' ').unwrap_or(text.len());
@@ -299,7 +298,7 @@ fn token(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|&byte| byte == b' ').unwrap_or(text.len()))
 }
 
-/// Three digits; `-`, `0` and `-1` where no answer was given.
+/// Three digits; `-`, `0` and `-1` mean that no answer was sent.
 #[inline]
 fn status(text: &[u8]) -> Result<u16, Reject> {
     match *text {
@@ -311,10 +310,10 @@ fn status(text: &[u8]) -> Result<u16, Reject> {
     }
 }
 
-/// No number of so many digits is too large.
+/// A number with this many digits always fits.
 const DIGITS_THAT_FIT: usize = 19;
 
-/// `None` where it is no number or too large for one.
+/// `None` if it is not a number, or too large.
 fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

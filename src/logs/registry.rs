@@ -1,4 +1,4 @@
-//! The formats that are built in: one row each.
+//! The built-in formats, one per row.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
 use crate::logs::w3c::{W3c, W3cDialect};
 use crate::logs::{haproxy::Captures, limitation::Limitation, parser::LineParser};
 
-/// Makes a parser from the first lines of a file, the captures that HAProxy is configured with and
-/// the names that JSON keys were given.
+/// Makes a parser from the first lines of a file, the configured captures of HAProxy, and the
+/// user's JSON keys.
 pub type MakeParser = fn(&[&[u8]], Option<Captures>, Option<&OwnNames>) -> Option<LineParser>;
 
 /// A built-in format.
@@ -16,23 +16,23 @@ pub type MakeParser = fn(&[&[u8]], Option<Captures>, Option<&OwnNames>) -> Optio
 pub struct BuiltinFormat {
     /// The name on the command line and in reports.
     pub name: &'static str,
-    /// What writes it, in a few words.
+    /// The program that writes it, in a few words.
     pub about: &'static str,
     /// Lines of this format: directives, if it has any, and one record.
     pub sample: &'static str,
-    /// What it cannot tell.
+    /// Its limitations.
     pub limitations: &'static [Limitation],
-    /// The layout of a file that begins with these lines, blank ones left out. `None` where it
-    /// is plainly not of this format; where it is, is told by reading the lines. Without any
-    /// lines, the layout by default.
+    /// The layout of a file that begins with these lines, without blank ones. `None` if the file
+    /// obviously has another format; whether it has this one is decided by reading the lines.
+    /// Without lines, the default layout.
     pub parser: MakeParser,
 }
 
-/// Makes [`ENTRIES`] of rows: the name, what writes it and what it cannot tell, then its parser,
-/// then the sample.
+/// Makes [`ENTRIES`] from rows: name, writer and limitations, then the parser, then the sample.
 macro_rules! formats {
     ($($name:literal $about:literal [$($limitation:ident)*] $parser:expr; $sample:literal)*) => {
-        /// Every format; of two that read as many lines, the one that explains more of a line first.
+        /// All formats. If two read equally many lines, the one that explains more of a line comes
+        /// first.
         pub const ENTRIES: &[BuiltinFormat] = &[
             $(BuiltinFormat {
                 name: $name,

@@ -1,59 +1,59 @@
-//! Why a line is no record.
+//! Why a line is not a record.
 
 use crate::named_enum::named_enum;
 
 named_enum! {
-    /// What is wrong with a line that should have been a record. The first five are
-    /// told by its structure, before anybody asks whose user agent it has; so are the
-    /// last three. The others only where a crawler's line is read in full.
+    /// Why a line that should be a record is not one. The first five and the last three are found
+    /// from the structure of a line, before its user agent is known; the others only in lines of
+    /// crawlers, which are parsed completely.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum Reject {
-        /// Longer than the longest line that is looked at.
+        /// Longer than the limit.
         TooLong = "too-long",
-        /// No time in brackets, or nothing in quotes after it.
+        /// No time in brackets, or no quoted field after it.
         NoTime = "no-time",
-        /// Too few columns before the time, or an address in the wrong one.
+        /// Too few columns before the time, or an address in the wrong column.
         NoClient = "no-client",
-        /// The quoted request does not end, or something clings to its end.
+        /// The quoted request does not end, or text follows its quote directly.
         NoRequest = "no-request",
         /// The quoted user agent is missing or does not end.
         NoUserAgent = "no-user-agent",
-        /// The time is none, or none of the calendar.
+        /// The time is malformed, or not in the calendar.
         BadTime = "bad-time",
         /// Not HTTP: a TLS hello, another protocol, a single word.
         BadRequest = "bad-request",
-        /// The status is no number of three digits.
+        /// The status is not a number of three digits.
         BadStatus = "bad-status",
-        /// The size of the answer is no number.
+        /// The size of the answer is not a number.
         BadBytes = "bad-bytes",
-        /// No line of the chosen format, whatever else it is.
+        /// The line does not have the chosen format.
         OtherFormat = "other-format",
-        /// Columns, and nothing before them says what they hold; or not as many as were promised.
+        /// Columns without a declaration, or another number of columns than declared.
         BadColumns = "bad-columns",
-        /// It begins like a JSON object and is none: cut off, or glued to another.
+        /// It begins like a JSON object but is invalid: cut off, or merged with another line.
         BadJson = "bad-json",
     }
 }
 
 named_enum! {
-    /// Why a line was never meant to be a record. Such lines count in no rate.
+    /// Why a line is not meant to be a record. Skipped lines do not count in parse rates.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum Skip {
-        /// Nothing but white space.
+        /// Only white space.
         Blank = "blank",
         /// It starts with `#`.
         Comment = "comment",
-        /// Damage to the file cut it in two.
+        /// Damage to the file cut the line.
         Partial = "partial",
-        /// An envelope cut it in two: a container's runtime does so past 16 KiB.
+        /// An envelope cut the line: container runtimes do so after 16 KiB.
         EnvelopePartial = "wrapper-partial",
-        /// A request that the server made to itself, in answer to another one.
+        /// A request of the server to itself, caused by another request.
         Subrequest = "subrequest",
-        /// Of another logger that writes to the same stream.
+        /// A line of another logger that writes to the same stream.
         NotAccess = "not-access",
-        /// It says how the lines after it are to be read.
+        /// A directive on how to read later lines.
         Directive = "directive",
-        /// Its time is not in the stretch that was asked for.
+        /// Its time is outside `--since` and `--until`.
         OutsideTime = "outside-time",
     }
 }

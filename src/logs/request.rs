@@ -4,18 +4,17 @@ use memchr::{memmem, memrchr};
 
 use crate::logs::{field::find_near, reject::Reject};
 
-/// A request line, its target still as logged.
+/// A request line; its target is as logged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Request<'a> {
-    /// Capital letters and `-`; a lone `-` where nothing was requested.
+    /// Capital letters and `-`; a lone `-` if there was no request.
     pub method: &'a [u8],
-    /// `None` where a connection was opened and nothing requested.
+    /// `None` if a connection was opened without a request.
     pub target: Option<&'a [u8]>,
 }
 
-/// Takes a request line apart. All between the method and the version is the
-/// target, spaces included; only targets of a known form may lack the version,
-/// as in HTTP/0.9.
+/// Splits a request line. Everything between method and version is the target, including spaces.
+/// Only a target in a known form may lack the version, as in HTTP/0.9.
 pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     let raw = trim_spaces(raw);
     if raw.iter().all(|byte| matches!(byte, b'-' | b' ')) {
@@ -44,7 +43,7 @@ pub fn parse(raw: &[u8]) -> Result<Request<'_>, Reject> {
     Ok(Request { method, target: Some(target) })
 }
 
-/// The target where the version is written as all do.
+/// The target, if the version is written as usual.
 #[inline]
 fn before_version(rest: &[u8]) -> Option<&[u8]> {
     match rest {
@@ -57,8 +56,7 @@ fn before_version(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A request that was logged in pieces. An unset method with a target is taken for one that the
-/// log did not keep.
+/// A request in separate fields. If a target has no method, the log did not record it.
 pub fn of_parts<'a>(method: &'a [u8], target: &'a [u8]) -> Result<Request<'a>, Reject> {
     let is_unset = |part: &[u8]| matches!(part, b"" | b"-");
     match (is_unset(method), is_unset(target)) {
@@ -77,7 +75,7 @@ fn is_method(token: &[u8]) -> bool {
 
 enum Protocol {
     Http,
-    /// `RTSP/1.0` and the like.
+    /// `RTSP/1.0` and similar.
     Other,
     None,
 }
@@ -95,8 +93,8 @@ fn protocol(token: &[u8]) -> Protocol {
     }
 }
 
-/// Whether this is a target even without a version behind it (RFC 9112 section
-/// 3.2), and not the second word of another protocol.
+/// Whether this is a target even without a version (RFC 9112 section 3.2), and not the second word
+/// of another protocol.
 fn is_target(method: &[u8], target: &[u8]) -> bool {
     target.starts_with(b"/")
         || target == b"*"

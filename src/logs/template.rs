@@ -1,8 +1,8 @@
-//! Formats as a server's configuration writes them, compiled to literals and fields.
+//! Formats from server configurations, compiled to literals and fields.
 //!
-//! Each field ends where the literal behind it begins. Between quotes an escaped quote is no end;
-//! elsewhere the first place counts. Two fields with nothing between cannot be told apart, but
-//! for a host and the path that follows it.
+//! Each field ends where the literal after it begins. Inside quotes, an escaped quote does not end
+//! a field; elsewhere the first position counts. Two fields without text in between cannot be
+//! separated, except a host and the path after it.
 
 use memchr::{memchr, memchr2, memmem};
 
@@ -17,7 +17,7 @@ use crate::time::Zone;
 /// A compiled format.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// What stands before the first field.
+    /// The text before the first field.
     start: Box<[u8]>,
     steps: Box<[Step]>,
     limitations: Vec<Limitation>,
@@ -30,14 +30,15 @@ struct Step {
     end: End,
 }
 
-/// Where a field ends.
+/// The end of a field.
 #[derive(Clone, Debug)]
 enum End {
-    /// Before a literal, which is passed over; so often it stands in the field itself.
+    /// Before a literal, which is skipped; the number is how often the literal occurs in the field
+    /// itself.
     Literal(Box<[u8]>, usize),
-    /// At a quote that is not escaped; the literal begins with it.
+    /// Before an unescaped quote, with which the literal begins.
     Quote(Box<[u8]>),
-    /// Before a slash, which begins the next field.
+    /// Before a slash, with which the next field begins.
     Slash,
     /// At the end of the line.
     Line,
@@ -89,7 +90,7 @@ pub(super) fn compile(pieces: Vec<TemplateToken>, escaping: Escaping) -> Result<
     Ok(Template { start: start.into(), steps: steps.into(), limitations })
 }
 
-/// How often `literal` stands in the field, as a time or a request has spaces.
+/// How often `literal` occurs in the field; for example, a time and a request contain spaces.
 fn count_within(slot: &Slot, name: &str, literal: &[u8]) -> usize {
     let sample = match slot {
         Slot::TimeOf(pattern) => written(pattern).unwrap_or_default(),
@@ -100,7 +101,7 @@ fn count_within(slot: &Slot, name: &str, literal: &[u8]) -> usize {
     memmem::find_iter(sample.as_bytes(), literal).count()
 }
 
-/// Neighbouring literals as one, and what only together is a target as that.
+/// Joins adjacent literals, and fields that are a target only together.
 fn joined(pieces: Vec<TemplateToken>) -> Vec<TemplateToken> {
     let mut joined: Vec<TemplateToken> = Vec::new();
     for piece in pieces {
@@ -125,7 +126,7 @@ fn joined(pieces: Vec<TemplateToken>) -> Vec<TemplateToken> {
     joined
 }
 
-/// What a piece holds, if it is a field.
+/// The field of a token, if it is one.
 fn slot_of(piece: &TemplateToken) -> Option<&Slot> {
     match piece {
         TemplateToken::Field(slot, _) => Some(slot),
@@ -133,8 +134,7 @@ fn slot_of(piece: &TemplateToken) -> Option<&Slot> {
     }
 }
 
-/// Whether no other field says the same better: the first of its kind, and a host rather than a
-/// server's name.
+/// Whether the field is the best of its kind: the first, and a host before a server name.
 fn is_best(pieces: &[TemplateToken], at: usize) -> bool {
     let Some(slot) = slot_of(&pieces[at]) else { return false };
     let kind = |slot: &Slot| match slot {
@@ -154,7 +154,7 @@ fn is_best(pieces: &[TemplateToken], at: usize) -> bool {
     !is_outdone && !pieces[..at].iter().filter_map(slot_of).any(is_same)
 }
 
-/// What the fields leave out.
+/// The limitations of a format with these fields.
 fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
     let slots = || pieces.iter().filter_map(slot_of);
     let has = |wanted: &[Slot]| slots().any(|slot| wanted.contains(slot));
@@ -179,14 +179,14 @@ fn limitations(pieces: &[TemplateToken]) -> Result<Vec<Limitation>> {
     ]))
 }
 
-/// Whether it is a time that says where its clock stands.
+/// Whether it is a time with a zone.
 fn names_zone(slot: &Slot) -> bool {
     let Slot::TimeOf(pattern) = slot else { return false };
     ["%z", "%:z", "%s"].iter().any(|directive| pattern.contains(directive))
 }
 
 impl Template {
-    /// What it cannot tell.
+    /// The limitations of this format.
     pub fn limitations(&self) -> Vec<Limitation> {
         self.limitations.clone()
     }
@@ -244,7 +244,7 @@ fn find(rest: &[u8], literal: &[u8]) -> Option<usize> {
     }
 }
 
-/// The fields of one line, as they come.
+/// The fields of one line.
 #[derive(Default)]
 struct TemplateFields<'a> {
     fields: Fields<'a>,
@@ -287,7 +287,7 @@ impl<'a> TemplateFields<'a> {
     fn fields(self) -> Fields<'a> {
         let request = match self.request {
             Some(line) => RequestFields::Line(line),
-            // A target as sent has its own query.
+            // A target as sent includes its query.
             None => {
                 RequestFields::Parts { method: self.method, target: self.target, query: self.query }
             }

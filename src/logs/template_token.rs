@@ -1,9 +1,9 @@
-//! What a format is made of that is written as in a server's configuration.
+//! The tokens of a format from a server configuration.
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Slot {
-    /// Nothing that is asked for.
+    /// Not needed.
     Ignored,
     /// The address of the client.
     Client,
@@ -11,7 +11,7 @@ pub enum Slot {
     ForwardedFor,
     /// A time in one of the usual forms.
     Time,
-    /// A time as this pattern of strftime writes it.
+    /// A time with this strftime pattern.
     TimeOf(Box<str>),
     /// The whole request line.
     Request,
@@ -19,9 +19,9 @@ pub enum Slot {
     Method,
     /// Path and query as sent.
     Target,
-    /// The path as the server understood it: decoded, and without a query.
+    /// The path as decoded by the server, without the query.
     DecodedPath,
-    /// The same, with the query behind it.
+    /// The decoded path with the query.
     DecodedTarget,
     /// The query, with or without its `?`.
     Query,
@@ -29,9 +29,9 @@ pub enum Slot {
     Status,
     /// The size of the answer.
     Bytes,
-    /// The user agent.
+    /// The requested host.
     UserAgent,
-    /// The host that was asked for.
+    /// The server's configured name.
     Host,
     /// The server's own name for itself.
     ServerName,
@@ -41,10 +41,10 @@ pub enum Slot {
     Scheme,
 }
 
-/// A piece of a format, as its dialect's parser gives it.
+/// A token of a format.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TemplateToken {
-    /// Text that stands there as it is.
+    /// Literal text.
     Literal(Vec<u8>),
     /// A field, with the name that the user gave it.
     Field(Slot, String),

@@ -1,4 +1,4 @@
-//! The time of a line.
+//! Parses the times of lines.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time as TimeOfDay};
@@ -8,22 +8,22 @@ use memchr::memchr;
 
 use crate::time::{UtcTime, Zone};
 
-/// RFC 3339 with a fraction takes less than this.
+/// RFC 3339 with a fraction is shorter.
 const RFC3339_BYTES_MAX: usize = 40;
 
-/// No pattern that anybody uses writes more.
+/// The longest text of a time with a pattern.
 const PATTERN_BYTES_MAX: usize = 100;
 
-/// A time as it stands in the line.
+/// A time as written in the line.
 #[derive(Clone, Copy, Debug)]
 pub enum Time<'a> {
-    /// It names its own zone, or counts from the epoch.
+    /// With its own zone, or a number since the epoch.
     Text(&'a [u8]),
-    /// It may name no zone; then it is that of this one.
+    /// Without a zone, it is in this one.
     Local(&'a [u8], &'a Zone),
     /// Two columns, `2026-01-31` and `23:59:59`.
     Columns(&'a [u8], &'a [u8], &'a Zone),
-    /// As this pattern of strftime writes it; what names no zone is in this one.
+    /// With this strftime pattern; without a zone, it is in this one.
     Pattern(&'a [u8], &'a str, &'a Zone),
 }
 
@@ -34,7 +34,7 @@ impl Default for Time<'_> {
 }
 
 impl Time<'_> {
-    /// `None` for what is no time of the calendar.
+    /// `None` if it is not a time of the calendar.
     #[inline]
     pub fn read(self) -> Option<UtcTime> {
         match self {
@@ -52,18 +52,18 @@ impl Time<'_> {
     }
 }
 
-/// Reads times of lines that follow each other, most of which differ in the second alone.
+/// Parses the times of successive lines, most of which differ only in the second.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// As in the common log format, the second left out.
+    /// The start of a common log time, without the second.
     minute: [u8; 18],
     zone: [u8; 6],
-    /// Where that minute begins; `None` before there was one.
+    /// The start of that minute; `None` at first.
     start: Option<i64>,
 }
 
 impl Clock {
-    /// What [`Time::read`] gives, sooner where the minute is that of the line before.
+    /// The same as [`Time::read`], but faster within the same minute.
     #[inline]
     pub fn read(&mut self, time: Time<'_>) -> Option<UtcTime> {
         let Time::Text(text) = time else { return time.read() };
@@ -83,17 +83,17 @@ impl Clock {
     }
 }
 
-/// The moment by which patterns are tried.
+/// The time with which patterns are tested.
 const SAMPLE: Timestamp = Timestamp::constant(1_744_863_056, 0);
 
-/// Whether times that this pattern of strftime writes can be read again.
+/// Whether times with this strftime pattern can be parsed.
 pub fn can_read(pattern: &str) -> bool {
     written(pattern).is_some_and(|text| {
         parse_pattern(text.as_bytes(), pattern, &Zone::UTC) == Some(UtcTime::from(SAMPLE))
     })
 }
 
-/// A time that this pattern of strftime writes; `None` where it is no pattern.
+/// A time written with this strftime pattern; `None` if the pattern is invalid.
 pub fn written(pattern: &str) -> Option<String> {
     strtime::format(pattern, &SAMPLE.to_zoned(TimeZone::UTC)).ok()
 }
@@ -109,8 +109,8 @@ fn parse_pattern(text: &[u8], pattern: &str, zone: &Zone) -> Option<UtcTime> {
     }
 }
 
-/// Reads `17/Apr/2025:05:10:56 +0100`, RFC 3339, or a count since 1970. `None` for
-/// what is no time of the calendar. A leap second counts as the second before it.
+/// Parses `17/Apr/2025:05:10:56 +0100`, RFC 3339, or a number since 1970. `None` if it is not a
+/// time of the calendar. A leap second counts as the second before it.
 #[inline]
 fn parse(text: &[u8]) -> Option<UtcTime> {
     match text.get(2) {
@@ -125,7 +125,7 @@ fn parse(text: &[u8]) -> Option<UtcTime> {
     }
 }
 
-/// `17/Apr/2025:05:10:56.123 +0100`: the fraction is left out.
+/// `17/Apr/2025:05:10:56.123 +0100`; the fraction is dropped.
 fn parse_clf_with_fraction(text: &[u8]) -> Option<UtcTime> {
     let fraction =
         text.get(20..)?.strip_prefix(b".").filter(|_| text.len() <= RFC3339_BYTES_MAX)?;
@@ -137,8 +137,8 @@ fn parse_clf_with_fraction(text: &[u8]) -> Option<UtcTime> {
     parse_clf(&whole)
 }
 
-/// Seconds, or by their size milli-, micro- or nanoseconds; the fraction is left out. A
-/// count of seconds past the year 5138 is one of milliseconds.
+/// Seconds, or milli-, micro- or nanoseconds depending on the size; the fraction is dropped. A
+/// number of seconds after the year 5138 is read as milliseconds.
 fn parse_epoch(text: &[u8]) -> Option<UtcTime> {
     let whole = &text[..memchr(b'.', text).unwrap_or(text.len())];
     let fraction = text.get(whole.len() + 1..).unwrap_or_default();
@@ -158,7 +158,8 @@ fn parse_epoch(text: &[u8]) -> Option<UtcTime> {
     UtcTime::from_unix_seconds(count / units_per_second)
 }
 
-/// `17/Apr/2025:05:10:56`, `2025-04-17 05:10:56` or `2025/04/17 05:10:56`, all with or without a fraction.
+/// `17/Apr/2025:05:10:56`, `2025-04-17 05:10:56` or `2025/04/17 05:10:56`, each with or without a
+/// fraction.
 fn parse_civil(text: &[u8]) -> Option<DateTime> {
     if text.get(2) == Some(&b'/') {
         let fraction = text.get(20..)?;
@@ -183,7 +184,7 @@ fn parse_civil(text: &[u8]) -> Option<DateTime> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The form of the common log format has fixed positions.
+/// The common log format has fixed positions.
 fn parse_clf(text: &[u8; 26]) -> Option<UtcTime> {
     let timestamp = offset(text)?.to_timestamp(clf_date_time(text)?).ok()?;
     Some(UtcTime::from(timestamp))
@@ -224,7 +225,7 @@ fn offset(text: &[u8; 26]) -> Option<Offset> {
     if minutes < 60 { Offset::from_seconds(sign * seconds).ok() } else { None }
 }
 
-/// By its English name in any case.
+/// A month by its English name in any case.
 fn month(name: [u8; 3]) -> Option<i8> {
     let number = match &name.map(|byte| byte.to_ascii_lowercase()) {
         b"jan" => 1,

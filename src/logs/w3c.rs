@@ -1,14 +1,15 @@
-//! Extended logs as the W3C drafted them: IIS, other servers, and CloudFront's standard logs.
+//! W3C extended logs: IIS, other servers, and CloudFront's standard logs.
 //!
-//! `#Fields` says what the columns hold and may come again, with another order, whenever a server
-//! is started anew. Times are UTC (section 4.5 of the draft), but for columns that end in
-//! `-local`. A value in quotes has `""` for a quote; elsewhere servers write `+` for a space.
+//! `#Fields` names the columns. It may occur again with another order when a server is restarted.
+//! Times are UTC (section 4.5 of the draft), except in columns that end in `-local`. A quoted value
+//! has `""` for a quote; elsewhere servers write `+` for a space.
 //!
-//! CloudFront separates columns by tabs and writes `%XX` for bytes beyond a plain set. Percent
-//! signs are documented to be among these, which gives `%2520` for a `%20` that was sent; but
-//! which columns that was true of has changed over the years (user agents of 2013 have it, those
-//! of 2019 do not). So `%25XX` is read as `%XX` in paths, and user agents are decoded as far as it
-//! goes. The host that was asked for is `x-host-header`; `cs(Host)` is the distribution's name.
+//! CloudFront separates columns by tabs and writes `%XX` for bytes outside a limited set. According
+//! to its documentation, percent signs are encoded as well, which gives `%2520` for a `%20` from
+//! the client. But the columns for which this is true have changed over the years (user agents of
+//! 2013 are encoded twice, those of 2019 are not). So `%25XX` is read as `%XX` in paths, and user
+//! agents are decoded as far as possible. The requested host is `x-host-header`; `cs(Host)` is the
+//! name of the distribution.
 
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -20,17 +21,16 @@ use crate::time::Zone;
 
 static UTC: Zone = Zone::UTC;
 
-/// A hostile `#Fields` may name any number.
+/// The most columns; a hostile `#Fields` may name any number.
 const COLUMNS_MAX: usize = 256;
 
-/// The columns of CloudFront's logs up to the scheme, in the order in which they have stood since
-/// 2014: new ones are added behind.
+/// The columns of CloudFront's logs up to the scheme, unchanged since 2014: new ones are appended.
 const CLOUDFRONT: &[u8] =
     b"date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem \
     sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type \
     x-edge-request-id x-host-header cs-protocol";
 
-/// Who writes the file, as far as it matters.
+/// The writer of the file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum W3cDialect {
     /// IIS and all others.
@@ -44,22 +44,22 @@ pub enum W3cDialect {
 pub struct W3c {
     dialect: W3cDialect,
     columns: Columns,
-    /// What `#Date` said last, for logs that have only times.
+    /// The last `#Date`, for logs that have only times.
     date: Box<[u8]>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Columns {
-    /// What each holds; `None` where nobody asks.
+    /// The field of each column; `None` if it is not needed.
     parts: Vec<Option<LogField>>,
-    /// Whether a `#Fields` said so, and so there are no others.
+    /// Whether a `#Fields` named the columns, so that there are no others.
     are_all: bool,
     time_is_local: bool,
 }
 
 impl W3c {
-    /// The layout of a file that begins with the lines of `head`; `None` where no `#Fields` is
-    /// among them that this dialect has.
+    /// The layout of a file that begins with the lines of `head`; `None` if they have no `#Fields`
+    /// of this dialect.
     pub fn detected(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
         let fields: Vec<&[u8]> =
             head.iter().filter_map(|line| directive(line, b"#Fields:")).collect();
@@ -76,13 +76,14 @@ impl W3c {
         };
         let mut w3c = W3c { dialect, columns, date: [].into() };
         if let [first, ..] = fields[..] {
-            // Until the file says so itself, as at its start: what was in force in an older part.
+            // The initial columns, until the file has its own `#Fields`: those of an older part of
+            // the log.
             w3c.columns = Columns::of(first);
         }
         is_ours.then_some(w3c)
     }
 
-    /// Takes note of a line that begins with `#`, and says what it is.
+    /// Handles a line that begins with `#`, and returns its kind.
     pub fn direct(&mut self, line: &[u8]) -> Skip {
         if let Some(fields) = directive(line, b"#Fields:") {
             self.columns = Columns::of(fields);
@@ -95,7 +96,7 @@ impl W3c {
         }
     }
 
-    /// What these columns cannot tell.
+    /// The limitations of these columns.
     pub fn limitations(&self) -> Vec<Limitation> {
         let lacks = |part| !self.columns.parts.contains(&Some(part));
         let is_decoded = lacks(LogField::Target) && self.dialect == W3cDialect::Extended;
@@ -126,7 +127,7 @@ impl W3c {
         Ok(fields)
     }
 
-    /// Takes the line apart; there must be a value for each column, and none besides.
+    /// Splits the line; it must have exactly one value for each column.
     #[inline]
     fn values<'a>(
         &self,
@@ -152,7 +153,7 @@ impl W3c {
         Ok(())
     }
 
-    /// Takes a value off the start of `rest`; `None` where there is none.
+    /// Takes a value off the start of `rest`; `None` if there is none.
     #[inline]
     fn take<'a>(&self, rest: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         match self.dialect {
@@ -192,14 +193,14 @@ impl W3c {
 }
 
 impl Columns {
-    /// As `#Fields` names them, in any case.
+    /// The columns that `#Fields` names, in any case.
     fn of(names: &[u8]) -> Columns {
         let names = names.split(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
         let names = names.filter(|name| !name.is_empty()).take(COLUMNS_MAX);
         let names: Vec<String> =
             names.map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        // Of two columns for one part the better one.
+        // If two columns have the same field, the better one counts.
         let is_worse = |name: &str| match name {
             "cs(host)" | "cs-host" => has("x-host-header"),
             "date-local" | "time-local" => has("date") && has("time"),
@@ -215,7 +216,7 @@ impl Columns {
     }
 }
 
-/// What a column holds, by its name in lower case.
+/// The field of a column, by its name in lower case.
 fn part(name: &str) -> Option<LogField> {
     Some(match name {
         "date" | "date-local" => LogField::Date,
@@ -236,13 +237,13 @@ fn part(name: &str) -> Option<LogField> {
     })
 }
 
-/// What follows the name of a directive.
+/// The text after the name of a directive.
 fn directive<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (head, rest) = line.split_at_checked(name.len())?;
     head.eq_ignore_ascii_case(name).then(|| rest.trim_ascii())
 }
 
-/// A value in quotes, in which `""` is one.
+/// A quoted value, in which `""` is a quote.
 fn take_doubled(rest: &[u8]) -> Option<(RawField<'_>, &[u8])> {
     let mut escaping = Escaping::None;
     let mut quotes = memchr_iter(b'"', rest).skip(1);
@@ -257,7 +258,7 @@ fn take_doubled(rest: &[u8]) -> Option<(RawField<'_>, &[u8])> {
     None
 }
 
-/// Some write a URL without its scheme.
+/// Some servers write a URL without its scheme.
 fn host_of_target<'a>(host: &mut RawField<'a>, target: &mut RawField<'a>) {
     if target.raw.starts_with(b"/") || memmem::find(target.raw, b"://").is_some() {
         return;

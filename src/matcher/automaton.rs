@@ -1,11 +1,10 @@
-//! The literals of a wildcard rule as one small DFA.
+//! Compiles the literals of a wildcard rule into one small DFA.
 //!
-//! What follows the first `*` is a row of literals to be found one after the
-//! other, and the leftmost place of each is as good as any. So the automaton
-//! is deterministic before regex-automata sees it: for each literal the
-//! states of Knuth, Morris and Pratt, the last of which is the first of the
-//! next literal. That makes one state for each byte of the literals, where
-//! determinizing `.*?ab.*?cd` multiplies them.
+//! After the first `*`, a rule is a sequence of literals. The leftmost match of each literal is as
+//! good as any other. So the automaton can be built deterministically, before regex-automata sees
+//! it: each literal has the states of Knuth, Morris and Pratt, and the last one is the first one of
+//! the next literal. This needs one state for each byte of the literals, whereas determinizing
+//! `.*?ab.*?cd` multiplies the states.
 
 use regex_automata::Anchored;
 use regex_automata::dfa::{Automaton as _, StartKind, dense};
@@ -13,23 +12,23 @@ use regex_automata::nfa::thompson::{Builder, NFA, Transition};
 use regex_automata::util::primitives::StateID;
 use regex_automata::util::start;
 
-/// Bytes of a DFA beside its transitions: byte classes, start states, state
-/// kinds. Measured with regex-automata 0.4.18 on the suffixes of real files.
+/// The bytes of a DFA besides its transitions: byte classes, start states, state kinds. Measured
+/// with regex-automata 0.4.18 on the suffixes of real files.
 pub const FIXED_BYTES: usize = 1 << 10;
 
-/// A DFA that finds literals one after the other.
+/// A DFA that finds several literals in sequence.
 #[derive(Debug)]
 pub struct Automaton {
     dfa: dense::DFA<Vec<u32>>,
     start: StateID,
-    /// Where nothing starts with it, nothing is walked.
+    /// The first byte; without it, the automaton is not run.
     first: u8,
 }
 
-/// Bytes that the automaton of `suffix` will take, at most.
+/// The most bytes that the automaton of `suffix` can take.
 ///
-/// One state a byte, and a column for each distinct byte, for the bytes between
-/// any two of these, and for the end.
+/// It has one state per byte. It has a column for each distinct byte, for the ranges between them,
+/// and for the end.
 pub fn bytes_max(suffix: &[u8]) -> usize {
     let mut is_in = [0_u64; 4];
     suffix.iter().for_each(|byte| is_in[usize::from(byte >> 6)] |= 1 << (byte & 63));
@@ -41,8 +40,8 @@ pub fn bytes_max(suffix: &[u8]) -> usize {
 }
 
 impl Automaton {
-    /// Builds the automaton of `suffix`, literals parted by `*`; `None` where it
-    /// would pass `bytes_max`, or where there is no literal.
+    /// Builds the automaton of `suffix`, which is literals separated by `*`; `None` if it would
+    /// take more than `bytes_max`, or if there is no literal.
     pub fn new(suffix: &[u8], bytes_max: usize) -> Option<Automaton> {
         let literals: Vec<&[u8]> =
             suffix.split(|byte| *byte == b'*').filter(|literal| !literal.is_empty()).collect();
@@ -60,14 +59,14 @@ impl Automaton {
         Some(Automaton { dfa, start, first: literals[0][0] })
     }
 
-    /// Whether all literals stand in `text`, in order and apart.
+    /// Whether `text` has all literals, in order and without overlap.
     #[inline]
     pub fn is_match(&self, text: &[u8]) -> bool {
         let Some(from) = memchr::memchr(self.first, text) else { return false };
         let mut state = self.start;
         for byte in &text[from..] {
             state = self.dfa.next_state(state, *byte);
-            // The only special states of this DFA are those after the end: a match, or dead.
+            // The only special states of this DFA are those after the end: match or dead.
             if self.dfa.is_special_state(state) {
                 return self.dfa.is_match_state(state);
             }
@@ -81,13 +80,13 @@ impl Automaton {
     }
 }
 
-/// The states of all literals, then the match; `None` past what regex-automata can number.
+/// The states of all literals, then the match; `None` if regex-automata cannot number them.
 fn nfa(literals: &[&[u8]]) -> Option<NFA> {
     let mut builder = Builder::new();
     builder.set_utf8(false);
     builder.start_pattern().ok()?;
     let states_count: usize = literals.iter().map(|literal| literal.len()).sum();
-    // Transitions cannot be changed once added, so they point at doors.
+    // Transitions cannot be changed after they are added, so they lead to placeholder states.
     let doors: Vec<StateID> =
         (0..states_count).map(|_| builder.add_empty().ok()).collect::<Option<_>>()?;
     let matched = builder.add_match().ok()?;
@@ -102,8 +101,8 @@ fn nfa(literals: &[&[u8]]) -> Option<NFA> {
     builder.build(doors[0], doors[0]).ok()
 }
 
-/// For each prefix of `literal` what each byte leads to: the longest prefix
-/// that what was read then ends in.
+/// Adds the transitions of each prefix of `literal`: each byte leads to the longest prefix that the
+/// text read so far ends in.
 fn add_literal(
     builder: &mut Builder,
     literal: &[u8],
@@ -117,7 +116,7 @@ fn add_literal(
         let column = bytes.partition_point(|other| other < byte);
         let row = index * bytes.len();
         if index > 0 {
-            // After a mismatch all goes on as after the longest proper border.
+            // After a mismatch, the search continues as after the longest proper border.
             let border_row = border * bytes.len();
             table.copy_within(border_row..border_row + bytes.len(), row);
             border = table[border_row + column];
@@ -131,7 +130,7 @@ fn add_literal(
     Some(())
 }
 
-/// `targets` for `bytes`, in order, and `otherwise` for the bytes between them.
+/// `targets` for `bytes`, in order, and `otherwise` for the bytes in between.
 fn transitions(
     bytes: &[u8],
     targets: impl Iterator<Item = StateID>,
@@ -155,7 +154,7 @@ fn transitions(
     transitions
 }
 
-/// The bytes of `text`, each once, in order.
+/// The bytes of `text` in order, without duplicates.
 fn distinct(text: &[u8]) -> Vec<u8> {
     let mut is_in = [false; 256];
     text.iter().for_each(|byte| is_in[usize::from(*byte)] = true);

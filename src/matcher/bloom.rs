@@ -1,19 +1,20 @@
-//! Which pairs of bytes stand side by side in a text, in 64 bits.
+//! A set of adjacent byte pairs of a text, in 64 bits.
 //!
-//! A path that lacks a pair of a literal cannot hold the literal. Asking that
-//! costs a nanosecond, searching ten to a hundred.
+//! A path that lacks a byte pair of a literal cannot contain the literal. This test costs a
+//! nanosecond, a search ten to a hundred.
 //!
-//! A pair sets one bit of a square of eight by eight: the first byte names the row, the second the
-//! column. So the bit is what two tables have in common, and a byte of the text costs two look-ups.
+//! Each pair sets one bit of a square of eight by eight: the first byte selects the row, the second
+//! one the column. So the bit is the intersection of two table entries, and a byte of the text
+//! costs two look-ups.
 
-/// By the first byte of a pair: the bits of its row.
+/// The bits of the row, by the first byte of a pair.
 static ROWS: [u64; 256] = masks(0xff, 8);
 
-/// By the second byte of a pair: the bits of its column.
+/// The bits of the column, by the second byte of a pair.
 static COLUMNS: [u64; 256] = masks(0x0101_0101_0101_0101, 1);
 
-/// For each byte `mask`, moved by one of eight steps of `step` bits: neighbours in the alphabet by
-/// different ones.
+/// `mask` for each byte, shifted by one of eight steps of `step` bits. Neighbours in the alphabet
+/// have different shifts.
 const fn masks(mask: u64, step: usize) -> [u64; 256] {
     let mut masks = [0; 256];
     let mut byte = 0;
@@ -24,7 +25,7 @@ const fn masks(mask: u64, step: usize) -> [u64; 256] {
     masks
 }
 
-/// A set of byte pairs that may claim too many, never too few.
+/// A set of byte pairs with false positives and without false negatives.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Bloom(u64);
 
@@ -44,13 +45,13 @@ impl Bloom {
         Bloom(bits)
     }
 
-    /// The pairs inside the literals of `suffix`, which `*` part.
+    /// The pairs inside the literals of `suffix`, which are separated by `*`.
     pub fn of_literals(suffix: &[u8]) -> Bloom {
         let blooms = suffix.split(|byte| *byte == b'*').map(Bloom::of);
         Bloom(blooms.fold(0, |bits, bloom| bits | bloom.0))
     }
 
-    /// Whether all pairs of `needed` may be here.
+    /// Whether all pairs of `needed` may be in the set.
     #[inline]
     pub fn may_hold(&self, needed: &Bloom) -> bool {
         needed.0 & !self.0 == 0

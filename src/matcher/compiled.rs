@@ -1,4 +1,4 @@
-//! The rules that bind a crawler, ready to judge.
+//! Compiled rules of a crawler.
 
 use crate::matcher::{
     compiled_set::CompiledSet, decision::IndexedDecision, dfa_cache::DfaCache, limits::Limits,
@@ -9,10 +9,10 @@ use crate::url::dialect::Dialect;
 
 use std::sync::Arc;
 
-/// A rule set, compiled; immutable, and shared by threads.
+/// A compiled rule set, which is immutable and can be shared by threads.
 ///
-/// It may be kept without the text that it was made from: then keep the lines of its rules, too,
-/// if the deciding one shall be named.
+/// It can outlive the text of its rules. To name the deciding line, keep the lines of its rules as
+/// well.
 ///
 /// ```
 /// use botaudit::matcher::{compiled::CompiledPolicy, limits::Limits, select};
@@ -34,23 +34,23 @@ pub struct CompiledPolicy {
 
 #[derive(Debug)]
 enum Plan {
-    /// No path can make a difference.
+    /// All paths have the same decision.
     Constant(IndexedDecision),
-    /// Few patterns.
+    /// For a few patterns.
     Ordered(LinearGlobs),
-    /// More.
+    /// For many patterns.
     Set(CompiledSet),
 }
 
 impl CompiledPolicy {
-    /// Compiles `rules`, those that bind a crawler, in the order of the file.
-    /// What a body of 500 KiB can hold is ready within some 15 ms; patterns of
-    /// 4 GiB in all would panic, which no body that was cut comes near.
+    /// Compiles `rules`, those that bind a crawler, in the order of the file. A body of 500 KiB
+    /// takes up to about 15 ms. Patterns of 4 GiB in total would panic, which a cut body cannot
+    /// have.
     pub fn new(rules: &[&Rule], dialect: Dialect, limits: &Limits) -> CompiledPolicy {
         CompiledPolicy::with_dfa_cache(rules, dialect, limits, &Arc::default())
     }
 
-    /// As [`CompiledPolicy::new`], sharing automata with all policies made with `dfa_cache`.
+    /// As [`CompiledPolicy::new`], but shares automata with all policies made with `dfa_cache`.
     pub fn with_dfa_cache(
         rules: &[&Rule],
         dialect: Dialect,
@@ -71,17 +71,17 @@ impl CompiledPolicy {
         CompiledPolicy { plan }
     }
 
-    /// Compiles what would otherwise be compiled once it is hot.
+    /// Compiles everything now that would otherwise be compiled after repeated use.
     pub fn compile(&self) {
         if let Plan::Set(set) = &self.plan {
             set.compile();
         }
     }
 
-    /// Decides on a prepared path: what `reference::decide` decides, faster.
+    /// Decides on a prepared path: the same result as `reference::decide`, but faster.
     ///
-    /// Allocates nothing, but for what is compiled once it is hot, and for RFC 9309's `%2A` and
-    /// `%24` in literals of more than some 300 bytes.
+    /// Allocates nothing, except for compilation after repeated use, and for RFC 9309's `%2A` and
+    /// `%24` in literals of more than about 300 bytes.
     pub fn decide(&self, path: &[u8]) -> IndexedDecision {
         match &self.plan {
             Plan::Constant(decision) => *decision,
@@ -90,7 +90,7 @@ impl CompiledPolicy {
         }
     }
 
-    /// Bytes on the heap, as far as compiled by now.
+    /// Bytes on the heap, including automata compiled so far.
     pub fn heap_bytes(&self) -> usize {
         match &self.plan {
             Plan::Constant(_) => 0,

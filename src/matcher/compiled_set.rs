@@ -1,4 +1,4 @@
-//! A table of prefixes and the suffixes that hang on them: many patterns, one look.
+//! A table of prefixes with their suffixes, for many patterns.
 
 use crate::matcher::{
     bloom::Bloom,
@@ -15,21 +15,21 @@ use crate::url::dialect::Dialect;
 
 use std::sync::Arc;
 
-/// Suffixes that are searched for at once, without asking for byte pairs first:
-/// finding those of a path takes 20 to 30 ns, as long as two searches.
+/// Up to this many suffixes are searched directly, without computing the byte pairs of the path
+/// first. That takes 20 to 30 ns, as long as two searches.
 const SUFFIXES_WITHOUT_BLOOM_MAX: u32 = 2;
 
-/// Patterns with their decisions, arranged for one path at a time.
+/// Patterns with their decisions, for one path at a time.
 #[derive(Debug)]
 pub struct CompiledSet {
     prefixes: PrefixTable,
     suffixes: Suffixes,
-    /// By rank.
+    /// Decisions by rank.
     decisions: Box<[IndexedDecision]>,
 }
 
 impl CompiledSet {
-    /// Arranges `ranked`.
+    /// Builds the set from `ranked`.
     pub fn new(
         ranked: &[RankedPattern<'_>],
         dialect: Dialect,
@@ -82,12 +82,12 @@ impl CompiledSet {
         best
     }
 
-    /// Compiles everything that would be compiled once it is hot.
+    /// Compiles everything now that would otherwise be compiled after repeated use.
     pub fn compile(&self) {
         self.suffixes.compile();
     }
 
-    /// Bytes on the heap, as far as compiled by now.
+    /// Bytes on the heap, including automata compiled so far.
     pub fn heap_bytes(&self) -> usize {
         self.prefixes.heap_bytes() + self.suffixes.heap_bytes() + size_of_val(&*self.decisions)
     }

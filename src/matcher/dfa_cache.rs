@@ -1,4 +1,4 @@
-//! Automata by content, so that equal suffixes are compiled once for all files.
+//! A cache of automata by content, so that equal suffixes are compiled once for all files.
 
 use crate::matcher::{
     automaton::Automaton,
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Where policies find each other's automata. One for a run is enough.
+/// A cache that policies share. One is enough for a run.
 ///
-/// It is locked when a suffix turns hot, which happens to each suffix of a policy
-/// once; never while a policy merely decides.
+/// It is locked when a suffix is compiled, which happens once for each suffix of a policy; never
+/// for a decision.
 #[derive(Debug, Default)]
 pub struct DfaCache {
     automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
@@ -22,10 +22,10 @@ pub struct DfaCache {
 }
 
 impl DfaCache {
-    /// The automaton of `suffix`, built if there was none; `None` where it would
-    /// take more than `bytes_max`.
+    /// The automaton of `suffix`, which is built if there is none; `None` if it would take more
+    /// than `bytes_max`.
     fn take(&self, suffix: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
-        // A poisoned map is whole: entries are put in at once.
+        // A poisoned map is still valid, because entries are inserted at once.
         let lock = || self.automata.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(automaton) = lock().get(suffix) {
             return Some(Arc::clone(automaton));
@@ -35,13 +35,14 @@ impl DfaCache {
         Some(Arc::clone(lock().entry(suffix.into()).or_insert(built)))
     }
 
-    /// Bytes of all automata, about: one that two built at once counts twice.
+    /// The approximate bytes of all automata; one that two threads built at once counts twice.
     pub fn heap_bytes(&self) -> usize {
         self.heap_bytes.load(Ordering::Relaxed)
     }
 }
 
-/// The place of an automaton that is compiled once it pays; until then its suffix is searched for as a glob.
+/// A slot for an automaton that is compiled after repeated use; until then, its suffix is matched
+/// as a glob.
 #[derive(Debug, Default)]
 pub struct DfaSlot {
     searches: AtomicU32,
@@ -49,8 +50,8 @@ pub struct DfaSlot {
 }
 
 impl DfaSlot {
-    /// Whether the literals of `suffix` stand in `text`, in order and apart.
-    /// `suffix` must be the same at each call.
+    /// Whether `text` has the literals of `suffix`, in order and without overlap. `suffix` must be
+    /// the same in each call.
     #[inline]
     pub fn is_match(
         &self,
@@ -88,7 +89,7 @@ impl DfaSlot {
         compiled.as_deref()
     }
 
-    /// Compiles now, or takes what others compiled; `None` where it would grow too large.
+    /// Compiles now, or takes the automaton from the cache; `None` if it would be too large.
     pub fn compile(
         &self,
         suffix: &[u8],
@@ -98,7 +99,7 @@ impl DfaSlot {
         self.automaton.get_or_init(|| dfa_cache.take(suffix, limits.automaton_bytes_max))
     }
 
-    /// Bytes on the heap, as far as compiled by now.
+    /// Bytes on the heap, including an automaton compiled so far.
     pub fn heap_bytes(&self) -> usize {
         let automaton = self.automaton.get().and_then(Option::as_ref);
         automaton.map_or(0, |automaton| automaton.heap_bytes())

@@ -1,18 +1,17 @@
-//! Suffixes in which `%2A` and `%24` also stand for a character, against long paths.
+//! Matches suffixes in which `%2A` and `%24` also stand for a character, for long paths.
 //!
-//! Shift-And (Baeza-Yates and Gonnet, 1992): one bit for each byte of a literal
-//! says whether the path, as far as it was read, ends in the literal up to
-//! there. An encoded character takes three bytes of the path, or one and skips
-//! three bits. So the cost is a 64th of path times literal, where trying each
-//! place in turn costs all of it on texts like `aaaa`.
+//! Shift-And (Baeza-Yates and Gonnet, 1992): one bit for each byte of a literal says whether the
+//! path read so far ends in the literal up to that byte. An encoded character takes three bytes of
+//! the path, or one and skips three bits. So the cost is a 64th of path length times literal
+//! length, whereas trying each position in turn costs the whole product on texts like `aaaa`.
 
 use crate::matcher::pattern::End;
 use crate::matcher::pattern::encoded_special;
 use crate::url::dialect::Dialect;
 
-/// Numbers on the stack: room for a literal of some 300 bytes of ASCII. Only
-/// longer ones, which no real file has, take memory for as long as they are
-/// looked for: at most as many bits a byte as they have different bytes.
+/// Numbers on the stack, enough for a literal of about 300 bytes of ASCII. Only longer ones, which
+/// no real file has, allocate memory for the search: at most as many bits per byte as they have
+/// different bytes.
 const STACK_WORDS: usize = 512;
 
 /// Whether `suffix`, without `*` at its end, matches `path`.
@@ -33,7 +32,7 @@ pub fn is_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
         };
         buffer.fill(0);
         let (reached, buffer) = buffer.split_at_mut(words(literal));
-        // What ends first leaves the most room for what follows.
+        // The earliest end leaves the most text for the following literals.
         let Some(after) = Literal::new(literal, &byte_rows, buffer).find(rest, start, end, reached)
         else {
             return false;
@@ -44,18 +43,18 @@ pub fn is_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
     true
 }
 
-/// Where a literal may stand.
+/// The allowed positions of a literal.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Start {
     /// At the start of the path.
     Here,
-    /// Behind a wildcard.
+    /// After a wildcard.
     Anywhere,
 }
 
-/// The different bytes of a literal.
+/// The distinct bytes of a literal.
 struct ByteRows {
-    /// By byte, which row tells where it stands; row 0 is empty.
+    /// For each byte, the number of its row of positions; row 0 is empty.
     row_of: [u8; 256],
     rows: usize,
 }
@@ -73,32 +72,33 @@ impl ByteRows {
         ByteRows { row_of, rows }
     }
 
-    /// Numbers for all bit sets: a row for each byte, what was reached, and two for encoded characters.
+    /// The numbers for all bit sets: a row for each byte, the reached positions, and two for
+    /// encoded characters.
     fn buffer_words(&self, literal: &[u8]) -> usize {
         (self.rows + 3) * words(literal)
     }
 }
 
-/// Numbers that hold a bit for each byte of `literal`, and one more.
+/// The numbers for one bit per byte of `literal`, and one more.
 fn words(literal: &[u8]) -> usize {
     literal.len() / 64 + 1
 }
 
-/// Bit sets over the bytes of a literal, one in `words` numbers each.
+/// Bit sets over the bytes of a literal, each in `words` numbers.
 struct Literal<'r> {
     length: usize,
     words: usize,
-    /// What a place where the literal stands can start with.
+    /// The bytes that a match can begin with.
     first: [u8; 2],
     row_of: &'r [u8; 256],
     rows: &'r [u64],
-    /// Where an encoded `*` and an encoded `$` start.
+    /// The positions of encoded `*`, and of encoded `$`.
     stars: &'r [u64],
     dollars: &'r [u64],
 }
 
 impl<'r> Literal<'r> {
-    /// Writes its bits into `buffer`, which holds zeros.
+    /// Writes the bit sets into `buffer`, which must be zero.
     fn new(literal: &[u8], byte_rows: &'r ByteRows, buffer: &'r mut [u64]) -> Literal<'r> {
         let words = words(literal);
         let (stars, buffer) = buffer.split_at_mut(words);
@@ -127,8 +127,8 @@ impl<'r> Literal<'r> {
         }
     }
 
-    /// The end of the literal in `path`: the first, or, anchored, that of the path.
-    /// `reached` holds zeros, and in the end anything.
+    /// The end of the literal in `path`: the first one, or, if anchored, that of the path.
+    /// `reached` must be zero, and is undefined afterwards.
     fn find(&self, path: &[u8], start: Start, end: End, reached: &mut [u64]) -> Option<usize> {
         reached[0] = 1;
         let mut is_at_start = true;
@@ -152,7 +152,7 @@ impl<'r> Literal<'r> {
         reached[self.length / 64] >> (self.length % 64) & 1 == 1
     }
 
-    /// From the bits before `byte` was read to those after it; 0 if none is left.
+    /// Updates the bits for `byte`; returns 0 if none is left.
     fn read(&self, byte: u8, reached: &mut [u64]) -> u64 {
         let row = usize::from(self.row_of[usize::from(byte)]) * self.words;
         let row = &self.rows[row..row + self.words];
@@ -164,8 +164,8 @@ impl<'r> Literal<'r> {
     }
 }
 
-/// Moves those bits of `reached` that are in `ones` by one and those in `threes`
-/// by three, drops the others, and gives the union of its numbers.
+/// Moves the bits of `reached` that are in `ones` by one and those in `threes` by three, drops the
+/// others, and returns the union of its numbers.
 fn shift(reached: &mut [u64], ones: &[u64], threes: &[u64]) -> u64 {
     let (mut one_before, mut three_before, mut all) = (0, 0, 0);
     for ((bits, ones), threes) in reached.iter_mut().zip(ones).zip(threes) {
@@ -187,12 +187,13 @@ mod tests {
         (0..3).map(|digit| PARTS[number / 7_usize.pow(digit) % 7]).collect()
     }
 
-    /// The suffix of some parts behind as many letters, against paths of parts behind the same.
+    /// Tests suffixes of up to `parts` parts after `letters` letters, with paths of parts after the
+    /// same letters.
     fn check(letters: usize, parts: usize, end: End, paths: impl Iterator<Item = usize>) {
         let suffix = "a".repeat(letters) + &text(parts);
         let suffix = suffix.trim_end_matches('*');
         let pattern = match (suffix.strip_suffix('$'), end) {
-            // A `$` that ends the pattern would be read as its anchor.
+            // A `$` at the end of the pattern would be its anchor.
             (Some(_), End::Open) => return,
             (_, End::Open) => suffix.to_owned(),
             (_, End::Anchored) => suffix.to_owned() + "$",
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// As many letters as move the bits from one number to the next.
+    /// As many letters as are needed to move the bits to the next number.
     #[test]
     fn finds_what_the_reference_finds() {
         for parts in 0..7_usize.pow(3) {

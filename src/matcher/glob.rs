@@ -1,5 +1,5 @@
-//! One pattern, cut into literals, against one path; no allocation, but for
-//! very long literals with encoded characters.
+//! Matches one pattern, split into literals, with one path. It allocates nothing, except for very
+//! long literals with encoded characters.
 
 use crate::matcher::{
     encoded,
@@ -9,35 +9,35 @@ use crate::url::dialect::Dialect;
 
 use memchr::memmem;
 
-/// Path bytes times literal bytes up to which a plain loop looks for a
-/// literal. It is faster on short paths; past this memmem, which stays linear,
-/// or a 64th of that product where there are encoded characters.
+/// Path bytes times literal bytes up to which a simple loop searches for a literal. It is faster
+/// for short paths. Longer ones use memmem, which is linear, or, with encoded characters, an
+/// algorithm with a 64th of that product.
 const NAIVE_STEPS_MAX: usize = 1 << 12;
 
-/// A prepared pattern without what does not matter: `*` at its end, and `$` as its anchor.
+/// A prepared pattern without `*` at its end, and without `$` as its anchor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shape<'a> {
-    /// The literal it starts with; may be empty.
+    /// The literal at its start; may be empty.
     pub prefix: &'a [u8],
-    /// What follows: empty, or from the first wildcard (in RFC 9309 the first
-    /// encoded `*` or `$`) to the last literal byte.
+    /// The rest: empty, or from the first wildcard (in RFC 9309, the first encoded `*` or `$`) to
+    /// the last literal byte.
     pub suffix: &'a [u8],
-    /// Whether the path must end where the pattern does.
+    /// Whether the path must end with the pattern.
     pub end: End,
-    /// Whether the suffix can be taken byte by byte.
+    /// Whether the suffix can be compared byte by byte.
     pub spelling: WildcardSpelling,
 }
 
-/// How the bytes of a suffix are compared.
+/// The comparison of the bytes of a suffix.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum WildcardSpelling {
-    /// Each stands for itself, but for `*`.
+    /// Each byte stands for itself, except `*`.
     Plain,
-    /// `%2A` and `%24` also stand for the character they encode.
+    /// `%2A` and `%24` also stand for the encoded character.
     Encoded,
 }
 
-/// Cuts a prepared pattern.
+/// Splits a prepared pattern.
 pub fn shape(pattern: &[u8], dialect: Dialect) -> Shape<'_> {
     let (text, end) = match pattern {
         [before @ .., b'*', b'$'] => (before, End::Open),
@@ -88,8 +88,8 @@ impl Shape<'_> {
     }
 }
 
-/// The leftmost place of each literal is as good as any other: what follows a
-/// wildcard has the more room. An anchored last literal is a suffix instead.
+/// The leftmost match of each literal is as good as any other, because it leaves the most text for
+/// the following wildcard. An anchored last literal is compared with the end instead.
 fn is_plain_match(suffix: &[u8], end: End, mut rest: &[u8]) -> bool {
     let mut suffix = suffix;
     loop {
@@ -121,8 +121,8 @@ fn find(literal: &[u8], path: &[u8]) -> Option<usize> {
     memchr::memchr_iter(*first, path).find(is_here)
 }
 
-/// As [`is_plain_match`], one character of the pattern at a time: some are
-/// three bytes of it and one of the path. Only the last wildcard is retried.
+/// As [`is_plain_match`], character by character, because some characters are three bytes of the
+/// pattern and one of the path. Only the last wildcard is retried.
 fn is_encoded_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
     if path.len().saturating_mul(suffix.len()) > NAIVE_STEPS_MAX {
         return encoded::is_match(suffix, end, path);
@@ -151,7 +151,7 @@ fn is_encoded_match(suffix: &[u8], end: End, path: &[u8]) -> bool {
     }
 }
 
-/// How many bytes of the suffix and of the path the next character takes, if they agree.
+/// The bytes of the next character in suffix and path, if they match.
 fn character(suffix: &[u8], path: &[u8]) -> Option<(usize, usize)> {
     if let Some((encoded, plain)) = encoded_special(suffix, Dialect::Rfc9309) {
         if path.starts_with(encoded) {

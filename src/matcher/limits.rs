@@ -1,24 +1,24 @@
-//! What a compiled policy may cost.
+//! The resource limits of a compiled policy.
 //!
-//! Figures: `cargo bench --bench matcher` over 3,902 real files and hostile
-//! ones, November 2026, two cores of Zen 4.
+//! Figures: `cargo bench --bench matcher` with 3,902 real and hostile files, November 2026, two
+//! cores of Zen 4.
 
-/// Bounds on a compiled policy. Past each there is a way that always works;
-/// zeros force these ways, so that tests reach them.
+/// The limits of a compiled policy. Beyond each limit, a slower way is used; zeros force it, so
+/// that tests reach it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Patterns up to which they are simply tried in order: 24 against 29 ns
-    /// for five and fewer; from six to ten the table wins, 57 against 65 ns.
+    /// The most patterns that are tried in order: 24 against 29 ns for five and fewer; from six to
+    /// ten, the table is faster, 57 against 65 ns.
     pub ordered_patterns_max: usize,
-    /// Bytes that one automaton may take; suffixes that need more stay globs.
-    /// Past what a first-level cache holds, walking an automaton gains nothing.
+    /// The most bytes of one automaton; longer suffixes stay globs. Beyond the size of a
+    /// first-level cache, an automaton is no faster.
     pub automaton_bytes_max: usize,
-    /// Bytes that all automata of one rule set may take, reckoned before they
-    /// are built; suffixes past it stay globs. Building half a MiB takes 14 ms at
-    /// most, and globs are as fast on average: this bounds time, not need.
+    /// The most bytes of all automata of one rule set, estimated before they are built; further
+    /// suffixes stay globs. Building half a MiB takes at most 14 ms, and globs are as fast on
+    /// average, so this limits time.
     pub automata_bytes_max: usize,
-    /// How often a suffix is searched for as a glob before it is compiled. An
-    /// automaton takes 10 to 50 µs to build and saves up to 50 ns a search.
+    /// How often a suffix is matched as a glob before it is compiled. An automaton takes 10 to 50
+    /// µs to build and saves up to 50 ns per search.
     pub searches_before_compiling: u32,
 }
 

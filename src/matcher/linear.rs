@@ -1,7 +1,7 @@
-//! Ordered globs: each pattern tried in deciding order.
+//! Tries all patterns in deciding order.
 //!
-//! The plainest way that is not slow, and the cheapest to build. It decides
-//! for small sets, and it is what everything else is measured against.
+//! This is the simplest reasonably fast way, and the cheapest to build. It is used for small sets,
+//! and as the baseline for measurements.
 
 use crate::matcher::{
     decision::IndexedDecision,
@@ -21,8 +21,8 @@ pub struct LinearGlobs {
 
 #[derive(Debug)]
 struct Glob {
-    /// The first bytes of the prefix, and which bits of a path's they take: most
-    /// paths are told apart by them.
+    /// The first bytes of the prefix, and the mask of the compared bits of a path: most paths
+    /// differ there.
     key: u128,
     key_mask: u128,
     prefix_start: u32,
@@ -34,7 +34,7 @@ struct Glob {
 }
 
 impl LinearGlobs {
-    /// Takes `ranked` as it stands.
+    /// Builds the list from `ranked`.
     pub fn new(ranked: &[RankedPattern<'_>], dialect: Dialect) -> LinearGlobs {
         let mut bytes = Vec::with_capacity(ranked.iter().map(|ranked| ranked.pattern.len()).sum());
         let mut push = |text: &[u8]| {

@@ -1,7 +1,7 @@
-//! Rules and a path to a decision; pure.
+//! Rules and a path to a decision, without side effects.
 //!
-//! `select` finds the rules that bind a crawler, `compiled` decides with them,
-//! and `reference` is what every faster way must agree with.
+//! `select` finds the rules that bind a crawler, `compiled` decides with them, and `reference`
+//! defines the correct result.
 
 pub mod decision;
 pub mod select;

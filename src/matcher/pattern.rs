@@ -1,21 +1,21 @@
-//! The pattern of a rule as a dialect reads it.
+//! The pattern of a rule as read in a dialect.
 
 use crate::robots::model::{Directive, Rule};
 use crate::url::{dialect::Dialect, path::decode_unreserved};
 
 use std::borrow::Cow;
 
-/// Where a pattern lets a path end.
+/// Where a path may end.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum End {
-    /// Anywhere after it.
+    /// Anywhere after the match.
     Open,
-    /// Only where the pattern ends.
+    /// Only at the end of the pattern.
     Anchored,
 }
 
-/// The pattern that paths are compared with. Its length is the rule's
-/// priority, wildcards and `$` included.
+/// The pattern that is compared with paths. Its length is the rule's priority, including wildcards
+/// and `$`.
 pub fn prepare(rule: &Rule, dialect: Dialect) -> Cow<'_, [u8]> {
     match dialect {
         Dialect::Google => Cow::Borrowed(&rule.pattern),
@@ -25,9 +25,8 @@ pub fn prepare(rule: &Rule, dialect: Dialect) -> Cow<'_, [u8]> {
 
 /// The second pattern of an Allow rule that ends in an index page.
 ///
-/// Google reads `/a/index.html` also as `/a/$`, where the rule as written does
-/// not match. It looks at what follows the last slash only, so that
-/// `/index.htmlx` and `/index.htm?x` count too.
+/// Google reads `/a/index.html` also as `/a/$`, if the rule as written does not match. Only the
+/// text after the last slash counts, so `/index.htmlx` and `/index.htm?x` are index pages, too.
 pub fn of_directory_index(rule: &Rule, dialect: Dialect) -> Option<Vec<u8>> {
     if dialect != Dialect::Google || rule.directive != Directive::Allow {
         return None;
@@ -37,8 +36,8 @@ pub fn of_directory_index(rule: &Rule, dialect: Dialect) -> Option<Vec<u8>> {
     page.starts_with(b"index.htm").then(|| [directory, b"$"].concat())
 }
 
-/// The bytes a pattern starts with that stand for one literal `*` or `$`, and
-/// that literal. Only RFC 9309 section 2.2.3 gives `%2A` and `%24` this meaning.
+/// The bytes at the start of a pattern that stand for one literal `*` or `$`, and that literal.
+/// `%2A` and `%24` have this meaning only in RFC 9309 section 2.2.3.
 pub fn encoded_special(pattern: &[u8], dialect: Dialect) -> Option<(&'static [u8; 3], u8)> {
     match (dialect, pattern) {
         (Dialect::Rfc9309, [b'%', b'2', b'A', ..]) => Some((b"%2A", b'*')),

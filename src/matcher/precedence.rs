@@ -1,8 +1,7 @@
-//! Rules in deciding order: the first whose pattern matches decides.
+//! Sorts rules into deciding order: the first one whose pattern matches decides.
 //!
-//! Longest pattern first, Allow before Disallow, then the order of the file.
-//! An Allow rule on an index page stands twice: as written, and as its
-//! directory, with that shorter length.
+//! The order is: longest pattern first, Allow before Disallow, then the order of the file. An Allow
+//! rule on an index page occurs twice: as written, and as its directory with that shorter length.
 
 use crate::matcher::{decision::IndexedDecision, pattern};
 use crate::robots::model::{Directive, Rule};
@@ -13,17 +12,17 @@ use std::borrow::Cow;
 /// One pattern in deciding order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RankedPattern<'a> {
-    /// Prepared.
+    /// The prepared pattern.
     pub pattern: Cow<'a, [u8]>,
-    /// What is decided where it matches and nothing before it did.
+    /// The decision, if it is the first pattern that matches.
     pub decision: IndexedDecision,
 }
 
-/// Puts `rules` in deciding order. What stands after a pattern that matches
-/// every path is left out: it can never decide.
+/// Sorts `rules`. Patterns after one that matches every path are omitted, because they can never
+/// decide.
 pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> {
     let mut patterns = Vec::with_capacity(rules.len());
-    // Numbers alone are sorted: patterns are large, and are moved once.
+    // Only numbers are sorted. Patterns are large, and are moved once.
     let mut order: Vec<u128> = Vec::with_capacity(rules.len());
     let mut add = |directive, pattern: Cow<'a, [u8]>, decision| {
         order.push(
@@ -46,7 +45,7 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
     for order in order {
         let RankedPattern { pattern, decision } = &mut patterns[order as u64 as usize];
         let class = order >> 64 >> DIRECTIVE_SHIFT;
-        // Of equal rules the first decides.
+        // Of equal rules, the first one decides.
         let is_repeated = class_before == Some(class)
             && ranked.last().is_some_and(|last| last.pattern == *pattern);
         class_before = Some(class);
@@ -62,8 +61,7 @@ pub fn rank<'a>(rules: &[&'a Rule], dialect: Dialect) -> Vec<RankedPattern<'a>> 
     ranked
 }
 
-/// Where the directive stands in the number that patterns are sorted by; above
-/// it the length, below it the decision.
+/// The bit of the directive in the sort key, between the length above and the decision below.
 const DIRECTIVE_SHIFT: u32 = 32;
 
 fn sort_key(directive: Directive, pattern: &[u8], decision: IndexedDecision) -> u64 {

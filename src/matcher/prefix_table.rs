@@ -1,33 +1,33 @@
-//! The literals that patterns start with, in one sorted table.
+//! A sorted table of the literals at the start of patterns.
 //!
-//! One binary search finds the longest prefix of a path, and links lead from
-//! there to the shorter ones. The best rank of the plain prefixes on that way
-//! is known beforehand, so plain prefixes cost nothing but the search.
+//! One binary search finds the longest prefix of a path, and links lead from there to shorter ones.
+//! The best rank of the plain prefixes on this chain is precomputed, so plain prefixes cost only
+//! the search.
 
 use std::ops::Range;
 
-/// The place of a pattern in deciding order; the lowest that matches decides.
+/// The index of a pattern in deciding order; the lowest one that matches decides.
 pub type Rank = u32;
 
-/// The rank of nothing: worse than any.
+/// The rank of no pattern, worse than any other.
 pub const NEVER: Rank = Rank::MAX;
 
 const NONE: u32 = u32::MAX;
 
-/// Links followed to shorter prefixes before another search is cheaper. Real
-/// files need one or two.
+/// After this many links to shorter prefixes, another search is cheaper. Real files need one or
+/// two.
 const STEPS_UP_MAX: u32 = 16;
 
-/// One pattern, as the table takes it.
+/// One pattern of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternPrefix<'a> {
-    /// The first bytes of the prefix, as a number.
+    /// The first bytes of the prefix as a number.
     key: u128,
-    /// The literal it starts with.
+    /// The literal at its start.
     pub prefix: &'a [u8],
-    /// Its place in deciding order.
+    /// Its index in deciding order.
     pub rank: Rank,
-    /// What follows the prefix.
+    /// The rest of the pattern.
     pub rest: Continuation,
 }
 
@@ -38,48 +38,48 @@ impl<'a> PatternPrefix<'a> {
     }
 }
 
-/// What follows the prefix of a pattern.
+/// The part of a pattern after its prefix.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Continuation {
     /// Nothing: a plain prefix.
     Open,
     /// The end of the path.
     End,
-    /// A wildcard and more.
+    /// A wildcard and further text.
     Suffix,
 }
 
 /// All prefixes, sorted by their bytes.
 #[derive(Debug)]
 pub struct PrefixTable {
-    /// First sixteen bytes of each, so that most comparisons are one of integers.
+    /// The first sixteen bytes of each, so that most comparisons are integer comparisons.
     keys: Box<[u128]>,
     prefixes: Box<[PrefixEntry]>,
     bytes: Box<[u8]>,
 }
 
-/// One prefix and what hangs on it.
+/// One prefix and the patterns that begin with it.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefixEntry {
     start: u32,
     end: u32,
     parent: u32,
-    /// Best rank of a plain prefix, here or at a shorter prefix.
+    /// The best rank of a plain prefix, this one or a shorter one.
     open: Rank,
-    /// Best rank of a pattern that is this prefix and the end of the path.
+    /// The best rank of a pattern that is this prefix and the end of the path.
     exact: Rank,
-    /// Suffixes that follow this prefix: a range of all suffixes in the order of the table.
+    /// The suffixes after this prefix: a range of all suffixes in the order of the table.
     suffixes: (u32, u32),
-    /// The nearest prefix that has suffixes: this one, or a shorter one.
+    /// The nearest prefix with suffixes: this one or a shorter one.
     tailed: u32,
-    /// Best rank of a suffix, here or at a shorter prefix.
+    /// The best rank of a suffix, here or at a shorter prefix.
     best_suffix: Rank,
-    /// How many suffixes hang here and at shorter prefixes.
+    /// The number of suffixes here and at shorter prefixes.
     suffixes_count: u32,
 }
 
 impl PrefixTable {
-    /// Sorts `entries` and makes the table of them. Their suffixes are then numbered in that order.
+    /// Sorts `entries` and builds the table. Suffixes are numbered in the new order.
     pub fn new(entries: &mut [PatternPrefix<'_>]) -> PrefixTable {
         sort(entries);
         let mut prefixes: Vec<PrefixEntry> = Vec::with_capacity(entries.len());
@@ -110,8 +110,8 @@ impl PrefixTable {
         while prefix.length() > common {
             steps += 1;
             if steps == STEPS_UP_MAX {
-                // Prefixes in prefixes, hundreds deep: look for the common part instead. Only once,
-                // as the next prefix may part from the path a byte earlier, and so on.
+                // The links are hundreds deep: search for the common part instead. Only once,
+                // because the next prefix may differ from the path a byte earlier, and so on.
                 let path = &path[..common];
                 prefix = self.last_up_to(path)?;
                 common = common_bytes(self.text(prefix), path);
@@ -122,7 +122,7 @@ impl PrefixTable {
         Some(prefix)
     }
 
-    /// The last prefix that sorts before `path`, or is it.
+    /// The last prefix that sorts before `path` or equals it.
     #[inline]
     fn last_up_to(&self, path: &[u8]) -> Option<&PrefixEntry> {
         let key = key(path);
@@ -135,7 +135,7 @@ impl PrefixTable {
         self.prefixes[..after].last()
     }
 
-    /// Prefixes that have suffixes, from `prefix` to shorter ones.
+    /// The prefixes with suffixes, from `prefix` to shorter ones.
     #[inline]
     pub fn with_suffixes(&self, prefix: &PrefixEntry) -> impl Iterator<Item = &PrefixEntry> {
         let find = |index: u32| self.prefixes.get(index as usize);
@@ -153,7 +153,7 @@ impl PrefixTable {
 }
 
 impl PrefixEntry {
-    /// Of `group`, sorted by rank, without what it inherits.
+    /// The entry of `group`, sorted by rank, without inherited values.
     fn new(group: &[PatternPrefix<'_>], suffixes_start: u32) -> PrefixEntry {
         let best = |rest: Continuation| {
             group.iter().find(|entry| entry.rest == rest).map_or(NEVER, |entry| entry.rank)
@@ -188,38 +188,39 @@ impl PrefixEntry {
         }
     }
 
-    /// Bytes of the prefix.
+    /// The length of the prefix.
     #[inline]
     pub fn length(&self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Best rank of the patterns without wildcards that match `path`, of which this is the longest prefix.
+    /// The best rank of the patterns without wildcards that match `path`, for which this is the
+    /// longest prefix.
     #[inline]
     pub fn literal_rank(&self, path: &[u8]) -> Rank {
         if path.len() == self.length() { self.open.min(self.exact) } else { self.open }
     }
 
-    /// Best rank that any suffix, here or at a shorter prefix, could give.
+    /// The best rank that any suffix here or at a shorter prefix can give.
     #[inline]
     pub fn best_suffix(&self) -> Rank {
         self.best_suffix
     }
 
-    /// How many suffixes hang here and at shorter prefixes.
+    /// The number of suffixes here and at shorter prefixes.
     #[inline]
     pub fn suffixes_count(&self) -> u32 {
         self.suffixes_count
     }
 
-    /// The suffixes that hang here, in deciding order.
+    /// The suffixes of this prefix, in deciding order.
     #[inline]
     pub fn suffixes(&self) -> Range<usize> {
         self.suffixes.0 as usize..self.suffixes.1 as usize
     }
 }
 
-/// The last prefix that `text`, which sorts after all of them, starts with.
+/// The last of `prefixes` that `text` starts with; `text` sorts after all of them.
 fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
     let mut at = to_u32(prefixes.len()).wrapping_sub(1);
     while let Some(prefix) = prefixes.get(at as usize) {
@@ -231,10 +232,10 @@ fn parent(prefixes: &[PrefixEntry], bytes: &[u8], text: &[u8]) -> u32 {
     NONE
 }
 
-/// Puts entries in the order of their prefixes, and of their ranks where these are equal.
+/// Sorts entries by prefix, then by rank.
 ///
-/// Numbers are sorted first, twelve bytes of the prefix and the place of the entry in each: they are
-/// compared and moved in a third of the time that entries take.
+/// Numbers with twelve bytes of the prefix and the index of the entry are sorted first: comparing
+/// and moving them takes a third of the time of entries.
 fn sort(entries: &mut [PatternPrefix<'_>]) {
     const PLACE: u128 = u32::MAX as u128;
     let number = |(entry, at): (&PatternPrefix<'_>, u32)| entry.key & !PLACE | u128::from(at);
@@ -250,7 +251,7 @@ fn sort(entries: &mut [PatternPrefix<'_>]) {
     }
 }
 
-/// The first sixteen bytes as a number that sorts as they do; zeros where there are fewer.
+/// The first sixteen bytes as a number with the same order, filled with zeros.
 #[inline]
 pub fn key(text: &[u8]) -> u128 {
     match text.first_chunk() {
@@ -263,7 +264,7 @@ pub fn key(text: &[u8]) -> u128 {
     }
 }
 
-/// How many bytes two texts have in common at their start.
+/// The length of the common beginning of two texts.
 #[inline]
 fn common_bytes(a: &[u8], b: &[u8]) -> usize {
     let (a_chunks, _) = a.as_chunks::<8>();

@@ -1,21 +1,20 @@
-//! The slow matcher, short enough to be believed.
+//! The slow matcher, short enough to be verified by reading.
 //!
-//! Google's algorithm: walk the pattern and keep the set of all offsets of
-//! the path that can be reached. Every rule is tried; both rule and path are
-//! hostile, and the cost is bounded by their product. Everything faster is
-//! tested against this.
+//! It uses Google's algorithm: walk along the pattern and keep the set of all reachable offsets of
+//! the path. Every rule is tried. Rule and path may both be hostile, and the cost is limited by the
+//! product of their lengths. All faster matchers are tested against this one.
 
 use crate::matcher::{decision::IndexedDecision, pattern};
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
-/// A rule that matches: the length of its pattern and its place in the list.
+/// A matching rule: the length of its pattern and its index in the list.
 type Best = Option<(usize, usize)>;
 
 /// Decides with `rules`, those that bind a crawler, on a prepared path.
 ///
-/// The longest pattern that matches decides; at equal length Allow does, and
-/// among equals the first. An empty pattern matches everything, but forbids nothing.
+/// The longest matching pattern decides; at equal length, Allow does, and among equals the first
+/// one. An empty pattern matches everything, but forbids nothing.
 pub fn decide(rules: &[&Rule], dialect: Dialect, path: &[u8]) -> IndexedDecision {
     let (mut allow, mut disallow): (Best, Best) = (None, None);
     for (index, rule) in rules.iter().enumerate() {
@@ -35,7 +34,7 @@ pub fn decide(rules: &[&Rule], dialect: Dialect, path: &[u8]) -> IndexedDecision
     by.map_or(IndexedDecision::NO_RULE, |(_, index)| IndexedDecision::new(index, allowed))
 }
 
-/// The length that `rule` counts with if it matches `path`.
+/// The priority of `rule` if it matches `path`.
 pub fn matched_length(rule: &Rule, dialect: Dialect, path: &[u8]) -> Option<usize> {
     let written = pattern::prepare(rule, dialect);
     if is_match(&written, dialect, path) {
@@ -45,8 +44,7 @@ pub fn matched_length(rule: &Rule, dialect: Dialect, path: &[u8]) -> Option<usiz
     is_match(&index, dialect, path).then_some(index.len())
 }
 
-/// Whether a prepared pattern matches a prefix of `path`, or all of it where
-/// the pattern ends in `$`.
+/// Whether a prepared pattern matches a prefix of `path`, or all of it if the pattern ends in `$`.
 pub fn is_match(pattern: &[u8], dialect: Dialect, path: &[u8]) -> bool {
     let mut reached = vec![0];
     let mut rest = pattern;
@@ -68,7 +66,7 @@ pub fn is_match(pattern: &[u8], dialect: Dialect, path: &[u8]) -> bool {
     true
 }
 
-/// The offsets after any of `spellings`, from those reached before; in order.
+/// The offsets after any of `spellings`, from the offsets in `reached`, in order.
 fn step(reached: &[usize], path: &[u8], spellings: &[&[u8]]) -> Vec<usize> {
     let after = |at: &usize| {
         let spelling = spellings.iter().find(|spelling| path[*at..].starts_with(spelling))?;

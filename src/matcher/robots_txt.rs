@@ -1,4 +1,4 @@
-//! A robots.txt and its answers, for applications: what the root of the crate offers.
+//! A parsed robots.txt for applications: the types at the root of the crate.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::url::dialect::Dialect;
 use crate::url::path::prepare;
 use crate::url::target::path_of;
 
-/// Room for a prepared path that a thread keeps from one decision to the next, in bytes.
+/// The largest buffer for prepared paths that a thread keeps, in bytes.
 const SCRATCH_BYTES_MAX: usize = 64 << 10;
 
 thread_local! {
@@ -149,7 +149,7 @@ impl Matcher {
                 true => Decision::NO_RULE,
                 false => self.policy.decide(path.as_bytes()).with_lines(&self.lines),
             };
-            // One long path must not keep its room for as long as the thread lives.
+            // A single long path must not keep its memory as long as the thread lives.
             if scratch.capacity() > SCRATCH_BYTES_MAX {
                 *scratch = Vec::new();
             }

@@ -1,13 +1,13 @@
-//! What two rule sets must have in common to share a compiled policy.
+//! The key by which rule sets share a compiled policy.
 
 use crate::robots::model::{Directive, Rule};
 use crate::url::dialect::Dialect;
 
-/// The content of a rule set: directives and patterns in order, and the
-/// dialect, but no lines. Equal keys give equal decisions on every path.
+/// The content of a rule set: directives and patterns in order, and the dialect, but no lines.
+/// Equal keys give equal decisions for every path.
 ///
-/// The content itself and not a digest, so that no file can be made to
-/// collide with another's; rule sets are small (median of real ones: 150 bytes).
+/// It is the content itself and not a digest, so that no file can collide with another one. Rule
+/// sets are small (median of real ones: 150 bytes).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct RuleSetKey {
     dialect: Dialect,

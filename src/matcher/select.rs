@@ -1,16 +1,16 @@
-//! Which groups of a robots.txt bind a crawler.
+//! Selects the groups of a robots.txt that bind a crawler.
 
 use crate::crawlers::crawler::StarGroups;
 use crate::matcher::decision::{Decision, IndexedDecision};
 use crate::robots::model::{Group, ParsedRobotsTxt, Rule};
 
-/// Whether a crawler obeys `*` where no group names it.
+/// Whether a crawler obeys `*` if no group names it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Star {
-    /// As the standard asks.
+    /// Yes, as in the standard.
     #[default]
     Honoured,
-    /// As a few crawlers are documented to do (AdsBot-Google).
+    /// No, as documented for a few crawlers (AdsBot-Google).
     Ignored,
 }
 
@@ -23,21 +23,21 @@ impl From<StarGroups> for Star {
     }
 }
 
-/// What bound a crawler.
+/// The groups that bind a crawler.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum GroupChoice {
-    /// This one of its product tokens, 0-based.
+    /// Those of this product token, by index.
     Token(usize),
-    /// The groups for everybody.
+    /// The groups for all crawlers.
     Star,
-    /// Nothing: everything is allowed.
+    /// None: everything is allowed.
     Nothing,
 }
 
 /// The rules that bind a crawler, merged.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Selection<'a> {
-    /// Why these.
+    /// The reason for the choice.
     pub bound_by: GroupChoice,
     /// The binding groups, in the order of the file.
     pub groups: Vec<&'a Group>,
@@ -51,13 +51,14 @@ impl<'a> Selection<'a> {
         rules
     }
 
-    /// The lines of its rules, in their order: what a compiled policy, which may be shared by
-    /// files that differ in lines only, does not know. For those who keep it longer than the text.
+    /// The lines of its rules, in order. A compiled policy does not know them, because files that
+    /// differ only in lines may share it. Needed by callers that keep the policy longer than the
+    /// text.
     pub fn lines(&self) -> Box<[u32]> {
         self.rules().iter().map(|rule| rule.line).collect()
     }
 
-    /// The same decision with the line of its rule; allocates nothing.
+    /// The decision with the line of its rule; allocates nothing.
     #[inline]
     pub fn decision(&self, decision: IndexedDecision) -> Decision {
         let mut rules = self.groups.iter().flat_map(|group| &group.rules);
@@ -65,12 +66,11 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Selects what binds a crawler that answers to `product_tokens`, the most
-/// specific first.
+/// Selects the groups for a crawler that answers to `product_tokens`, the most specific first.
 ///
-/// The first token that any group names decides: all groups that name it
-/// merge and no other counts. Where no token is named the `*` groups merge,
-/// unless the crawler ignores them. A crawler without tokens follows `*`.
+/// The first token that any group names decides: all groups that name it are merged, and no others
+/// count. If no token is named, the `*` groups are merged, unless the crawler ignores them. A
+/// crawler without tokens follows `*`.
 ///
 /// ```
 /// use botaudit::matcher::select::{GroupChoice, Star, select};
@@ -96,8 +96,8 @@ pub fn select<'a>(
     select_star(robots, star)
 }
 
-/// Selects as Google's parser does when asked for `asked`, which is taken as
-/// it stands: what its grammar cannot express is never found.
+/// Selects groups as Google's parser does for the name `asked`, unprepared: a name that its grammar
+/// cannot express is never found.
 pub fn select_as_google<'a>(robots: &'a ParsedRobotsTxt, asked: &[u8]) -> Selection<'a> {
     let is_named = |group: &Group| {
         let mut tokens = group.product_tokens.iter();

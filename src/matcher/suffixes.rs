@@ -1,7 +1,7 @@
-//! What follows the prefixes of wildcard patterns.
+//! The parts of wildcard patterns after their prefixes.
 //!
-//! A suffix is asked only if its rank can still win and the path holds the byte
-//! pairs of its literals.
+//! A suffix is matched only if its rank can still win and the path has the byte pairs of its
+//! literals.
 
 use crate::matcher::{
     automaton::{FIXED_BYTES, bytes_max},
@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 const NONE: u32 = u32::MAX;
 
-/// All suffixes of a policy, in the order of the table of prefixes.
+/// All suffixes of a policy, in the order of the prefix table.
 #[derive(Debug)]
 pub struct Suffixes {
-    /// The byte pairs of each: beside each other, as most are asked for nothing else.
+    /// The byte pairs of each suffix, in one array, because most suffixes need no other data.
     needed: Box<[Bloom]>,
     suffixes: Box<[Suffix]>,
     bytes: Box<[u8]>,
@@ -33,12 +33,12 @@ pub struct Suffixes {
 /// One suffix.
 #[derive(Clone, Copy, Debug)]
 pub struct Suffix {
-    /// Its place in deciding order.
+    /// Its index in deciding order.
     pub rank: Rank,
     start: u32,
     end: u32,
-    /// Where the literals end that an automaton looks for; after them stands
-    /// the one that the path must end in, if any.
+    /// The end of the literals that an automaton searches for; after them is the literal that the
+    /// path must end in, if there is one.
     searched_end: u32,
     slot: u32,
     is_anchored: End,
@@ -46,9 +46,9 @@ pub struct Suffix {
 }
 
 impl Suffixes {
-    /// Takes the suffixes of `shapes`, which stand in the order of the table, with their ranks.
+    /// Builds the suffixes of `shapes`, which are in the order of the table, with their ranks.
     ///
-    /// Those that fit into the budget get a slot for an automaton, the best ranks first.
+    /// The suffixes that fit into the budget get a slot for an automaton, the best ranks first.
     pub fn new(
         shapes: &[(Shape<'_>, Rank)],
         limits: &Limits,
@@ -87,7 +87,7 @@ impl Suffixes {
         }
     }
 
-    /// Those in `range` that a path with the byte pairs of `path` may match.
+    /// The suffixes in `range` that a path with the byte pairs of `path` may match.
     #[inline]
     pub fn candidates(&self, range: Range<usize>, path: Bloom) -> impl Iterator<Item = &Suffix> {
         let (needed, suffixes) = (&self.needed[range.clone()], &self.suffixes[range]);
@@ -95,7 +95,7 @@ impl Suffixes {
         pairs.filter(move |(needed, _)| path.may_hold(needed)).map(|(_, suffix)| suffix)
     }
 
-    /// Whether `suffix` matches `rest`, what follows the prefix in a path.
+    /// Whether `suffix` matches `rest`, the path after the prefix.
     #[inline]
     pub fn is_match(&self, suffix: &Suffix, rest: &[u8]) -> bool {
         let Some(slot) = self.slots.get(suffix.slot as usize) else {
@@ -107,7 +107,7 @@ impl Suffixes {
         slot.is_match(suffix.searched(&self.bytes), rest, &self.limits, &self.dfa_cache)
     }
 
-    /// Compiles everything that would be compiled once it is hot.
+    /// Compiles everything now that would otherwise be compiled after repeated use.
     pub fn compile(&self) {
         for suffix in &self.suffixes {
             if let Some(slot) = self.slots.get(suffix.slot as usize) {
@@ -116,7 +116,7 @@ impl Suffixes {
         }
     }
 
-    /// Bytes on the heap, as far as compiled by now; shared automata count.
+    /// Bytes on the heap, including automata compiled so far, also shared ones.
     pub fn heap_bytes(&self) -> usize {
         let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
         let tables = size_of_val(&*self.needed) + size_of_val(&*self.suffixes);
@@ -145,7 +145,8 @@ impl Suffix {
         }
     }
 
-    /// One literal of one byte is found faster by itself, and none need not be searched for.
+    /// A single literal of one byte is found faster without an automaton, and no literal needs no
+    /// search.
     fn is_worth_an_automaton(&self, bytes: &[u8]) -> bool {
         self.spelling == WildcardSpelling::Plain && self.searched(bytes).len() > 2
     }
@@ -160,7 +161,7 @@ impl Suffix {
     }
 }
 
-/// The byte pairs without which nothing matches.
+/// The byte pairs that every match contains.
 fn needed(shape: &Shape<'_>) -> Bloom {
     match shape.spelling {
         WildcardSpelling::Plain => Bloom::of_literals(shape.suffix),

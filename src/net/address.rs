@@ -1,17 +1,17 @@
-//! From a host to addresses, and which of them are private.
+//! Looks up the addresses of hosts, and tells public addresses from private ones.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::{sync::mpsc, thread, time::Duration};
 
 use super::outcome::{FailureKind, Problem};
 
-/// Addresses of one host that are tried; who needs more is not to be reached.
+/// The most addresses of one host that are tried.
 pub const ADDRESSES_MAX: usize = 8;
 
-/// The addresses of `host`, a name or an address (IPv6 in brackets), at least one.
+/// The addresses of `host`, which is a name or an address (IPv6 in brackets); at least one.
 ///
-/// The system's resolver cannot be told to stop: past `timeout` its thread is left behind to
-/// end on its own.
+/// The system's resolver cannot be cancelled. After `timeout`, its thread is left to end on its
+/// own.
 pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, Problem> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse::<IpAddr>() {
@@ -25,7 +25,7 @@ pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<Soc
     let name = bare.to_owned();
     let look = move || {
         let found = (name.as_str(), port).to_socket_addrs();
-        // Who asked may be gone.
+        // The caller may have given up.
         let _ = sender.send(found.map(|found| found.take(ADDRESSES_MAX).collect::<Vec<_>>()));
     };
     let spawned = thread::Builder::new().name("lookup".to_owned()).spawn(look);
@@ -38,15 +38,15 @@ pub(super) fn lookup(host: &str, port: u16, timeout: Duration) -> Result<Vec<Soc
     }
 }
 
-/// Names under `invalid` never exist (RFC 6761 section 6.4), so nobody need be asked.
+/// Names under `invalid` never exist (RFC 6761 section 6.4), so no lookup is needed.
 fn is_never_a_host(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("invalid"))
 }
 
-/// Whether an address can be reached from anywhere, and be that of anybody: not loopback, link-local,
-/// RFC 1918, RFC 6598, RFC 4193, multicast or reserved, nor IPv6 that carries such an IPv4 address
-/// in any of the forms in which IPv6 can. Addresses kept for documentation count as anybody's.
+/// Whether an address is globally reachable: not loopback, link-local, RFC 1918, RFC 6598, RFC
+/// 4193, multicast or reserved, nor IPv6 with such an IPv4 address in any of its embedded forms.
+/// Addresses for documentation count as public.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -73,7 +73,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         || ip.is_multicast()
         || ip.is_unique_local()
         || ip.is_unicast_link_local()
-        // Site-local, deprecated but not gone.
+        // Site-local, which is deprecated but still in use.
         || ip.segments()[0] & 0xffc0 == 0xfec0)
 }
 
@@ -90,25 +90,26 @@ fn carries_public_only(ip: Ipv6Addr) -> bool {
         [0x64, 0xff9b, 1, ..] => is_public_nat64(bits),
         // 6to4 (RFC 3056).
         [0x2002, ..] => is_public_v4(v4_at(16)),
-        // Teredo (RFC 4380): its server, and its client with each bit turned round.
+        // Teredo (RFC 4380): the address of the server, and that of the client with each bit
+        // inverted.
         [0x2001, 0, ..] => {
             let client = Ipv4Addr::from_bits(!v4_at(96).to_bits());
             is_public_v4(v4_at(32)) && is_public_v4(client)
         }
         _ => true,
     };
-    // ISATAP (RFC 5214): in the last half of an address of any network. Two bits of the mark say
-    // whether the IPv4 address is unique, and one of a group.
+    // ISATAP (RFC 5214): the last half of an address in any network. Two bits of the mark say
+    // whether the IPv4 address is globally unique, and whether it is a group address.
     let [.., mark, 0x5efe, _, _] = ip.segments() else { return carried };
     carried && (mark & !0x0300 != 0 || is_public_v4(v4_at(96)))
 }
 
-/// Whether an address in the prefix that each network may use for a NAT64 of its own (RFC 8215)
-/// leads to a public IPv4 address. Where in it that stands depends on how long the prefix of the
-/// network is (RFC 6052, section 2.2), which only the network knows: each place counts but those
-/// that have `0.0.0.0/8`, to which no translator leads.
+/// Whether an address in the prefix for local NAT64 (RFC 8215) leads to a public IPv4 address. The
+/// position of the IPv4 address depends on the length of the network's prefix (RFC 6052, section
+/// 2.2), which only the network knows. So every position counts, except those with `0.0.0.0/8`, to
+/// which no translator leads.
 fn is_public_nat64(bits: u128) -> bool {
-    // Bits 64 to 71 are no part of an IPv4 address.
+    // Bits 64 to 71 are not part of an IPv4 address.
     let joined = (bits >> 64 << 64) | (bits << 72 >> 64);
     let candidates =
         [(joined >> 48) as u32, (joined >> 40) as u32, (joined >> 32) as u32, bits as u32];
@@ -173,7 +174,7 @@ mod tests {
         let check = |form: &str, ip: Ipv6Addr, expected: bool| {
             assert_eq!(is_public(ip.into()), expected, "{form}: {ip}");
         };
-        // The last four bytes, as IPv6 writes them, of some that are public and some that are not.
+        // The last four bytes of public and private addresses, as IPv6 writes them.
         let cases = [
             ("8.8.8.8", true),
             ("93.184.215.14", true),
@@ -216,16 +217,16 @@ mod tests {
                 );
                 check("ISATAP", at(&mark.to_string(), 96), expected);
             }
-            // Neither does a public IPv4 address make a link-local one public.
+            // A public IPv4 address does not make a link-local address public.
             check("ISATAP, link-local", at("fe80::5efe:0:0", 96), false);
         }
-        // What only looks alike is an address like any other.
+        // A similar address without an embedded one.
         for ip in ["2606:4700::5eff:7f00:1", "2606:4700::1:5efe:7f00:1", "2001:1::7f00:1"] {
             check("none", ip.parse().unwrap(), true);
         }
     }
 
-    /// Prefixes of 48, 56 and 64 bits have the IPv4 address on both sides of bits 64 to 71.
+    /// With prefixes of 48, 56 and 64 bits, the IPv4 address is on both sides of bits 64 to 71.
     #[test]
     fn a_nat64_of_ones_own_has_the_ipv4_address_in_one_of_four_places() {
         let check = |ip: &str, expected: bool| {

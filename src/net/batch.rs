@@ -1,4 +1,4 @@
-//! Many origins at once: threads that fetch, one caller that stores.
+//! Fetches from many origins: several threads fetch, one caller stores.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -11,20 +11,20 @@ use crate::url::origin::Origin;
 use super::fetch::{Fetched, fetch};
 use super::{rate_limit::RateLimit, settings::Settings};
 
-/// Counters that a progress bar may look at while [`fetch_all`] runs.
+/// Counters for a progress bar while [`fetch_all`] runs.
 #[derive(Debug, Default)]
 pub struct FetchProgress {
-    /// Origins that were handed to the sink.
+    /// Origins passed to the sink.
     pub done: AtomicU64,
 }
 
-/// Fetches the robots.txt of each of `origins` by `jobs` threads, and hands each to `sink` on
-/// the thread of the caller, in the order in which they come in.
+/// Fetches the robots.txt of each of `origins` with `jobs` threads, and passes each to `sink` on
+/// the thread of the caller, in the order of arrival.
 ///
-/// Memory holds at most three bodies a thread: who fetches waits for who stores.
+/// Memory holds at most three bodies per thread, because fetching waits for storing.
 ///
 /// # Errors
-/// The first one of `sink`; then no further origin is asked.
+/// The first error of `sink`; no further origin is fetched then.
 pub fn fetch_all(
     origins: impl Iterator<Item = Origin> + Send,
     settings: &Settings,

@@ -1,10 +1,10 @@
 //! `Cache-Control: max-age` (RFC 9111 sections 1.2.2 and 5.2).
 
-/// Seconds above which all ages are the same: 2^31, as the standard asks.
+/// The cap of all ages in seconds: 2^31, as the standard requires.
 const SECONDS_MAX: u64 = 1 << 31;
 
-/// The first `max-age` of the values of `Cache-Control` that is a number, in seconds. Other
-/// directives have no say.
+/// The first numeric `max-age` in the values of `Cache-Control`, in seconds. Other directives are
+/// ignored.
 pub fn max_age_seconds<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<u64> {
     let mut directives = values.flat_map(|value| value.split(|&byte| byte == b','));
     directives.find_map(|directive| {

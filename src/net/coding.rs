@@ -1,5 +1,5 @@
-//! Content codings undone (RFC 9110 section 8.4.1), for bodies from the wire and from archives;
-//! and a body as it was before it was encoded for the way: bounded on both sides.
+//! Decodes content codings (RFC 9110 section 8.4.1) of bodies from servers and archives, with
+//! limits on input and output.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,34 +9,35 @@ use zstd::stream::read::Decoder as Zstd;
 
 use super::outcome::{FailureKind, Problem, excerpt};
 
-/// What is offered in `Accept-Encoding`.
+/// The value of `Accept-Encoding`.
 pub(super) const OFFERED: &str = "gzip, deflate";
 
-/// Encoded bytes that are read beyond what a body of the most bytes can need: a stream that
-/// goes on without ever giving a byte ends here.
+/// The most encoded bytes that are read beyond the need of a body of the largest size. A stream
+/// that never gives a byte ends here.
 const OVERHEAD_BYTES_MAX: u64 = 1 << 20;
 
-/// A window of 8 MiB, which is all that a server may ask for (RFC 9659).
+/// A window of 8 MiB, the largest that a server may require (RFC 9659).
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
-/// What the brotli decoder reads at once.
+/// The size of the brotli decoder's reads.
 const BROTLI_BUFFER_BYTES: usize = 4096;
 
-/// How a body was encoded.
+/// The coding of a body.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ContentCoding {
-    /// RFC 1952, one member or several.
+    /// RFC 1952, one or more members.
     Gzip,
-    /// zlib by the standard, a bare deflate stream by some servers: told by looking.
+    /// zlib according to the standard, or a bare deflate stream from some servers; detected by
+    /// content.
     Deflate,
     /// RFC 7932.
     Brotli,
-    /// RFC 8878, one frame or several.
+    /// RFC 8878, one or more frames.
     Zstd,
 }
 
 impl ContentCoding {
-    /// The coding of that name, in any ASCII case.
+    /// The coding named `name`, in any ASCII case.
     pub fn named(name: &[u8]) -> Option<ContentCoding> {
         match name.to_ascii_lowercase().as_slice() {
             b"gzip" | b"x-gzip" => Some(ContentCoding::Gzip),
@@ -47,11 +48,11 @@ impl ContentCoding {
         }
     }
 
-    /// Decodes what `encoded` gives into `body`, at most `bytes_max`. Where it fails, what came
-    /// before stays.
+    /// Decodes `encoded` into `body`, at most `bytes_max` bytes. If it fails, the bytes decoded so
+    /// far stay.
     ///
     /// # Errors
-    /// Where that is not so encoded, or ends too early.
+    /// If the body does not have this coding, or ends too early.
     pub fn decode(
         self,
         mut encoded: impl BufRead,
@@ -59,7 +60,7 @@ impl ContentCoding {
         body: &mut Vec<u8>,
     ) -> io::Result<()> {
         let head = encoded.fill_buf()?;
-        // Nothing at all is nothing in every coding.
+        // An empty body is valid in every coding.
         if head.is_empty() {
             return Ok(());
         }
@@ -84,7 +85,7 @@ fn has_zlib_header(head: &[u8]) -> bool {
         && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0)
 }
 
-/// The codings that the values of `Content-Encoding` name, in the order in which they were applied.
+/// The codings in the values of `Content-Encoding`, in the order of their application.
 pub fn names<'a>(values: &[&'a [u8]]) -> impl DoubleEndedIterator<Item = &'a [u8]> {
     let names = values.iter().flat_map(|value| value.split(|&byte| byte == b','));
     names
@@ -92,8 +93,8 @@ pub fn names<'a>(values: &[&'a [u8]]) -> impl DoubleEndedIterator<Item = &'a [u8
         .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"))
 }
 
-/// At most `bytes_max` of the body that `wire` carries in the codings that the values of
-/// `Content-Encoding` name. What goes wrong on the wire is told by `problem_of`.
+/// At most `bytes_max` bytes of the body of `wire`, with the codings in the values of
+/// `Content-Encoding`. `problem_of` translates errors of the connection.
 pub(super) fn read_body(
     wire: impl Read,
     codings: &[&[u8]],
@@ -124,7 +125,8 @@ pub(super) fn read_body(
     }
 }
 
-/// One coding at most, and one that was [`OFFERED`]: who encodes twice is up to no good.
+/// The coding, at most one and only one that was [`OFFERED`]. Servers have no reason to encode
+/// twice.
 fn coding_of(values: &[&[u8]]) -> Result<Option<ContentCoding>, Problem> {
     let mut found = None;
     for name in names(values) {
@@ -140,7 +142,7 @@ fn coding_of(values: &[&[u8]]) -> Result<Option<ContentCoding>, Problem> {
     Ok(found)
 }
 
-/// The bytes of a connection, counted, with the error that ended them.
+/// A connection with a byte counter and the error that ended it.
 struct Wire<R> {
     inner: R,
     bytes_left: u64,
@@ -230,7 +232,7 @@ mod tests {
     fn a_bomb_is_read_no_further_than_the_limit() {
         let bomb = gzip(&vec![b'a'; 50 << 20]);
         check(&bomb, &["gzip"], 512_001, Ok(&vec![b'a'; 512_001]));
-        // Members that are all empty give nothing, for ever.
+        // A series of empty members gives no bytes, without end.
         let nothing = gzip(b"").repeat(200_000);
         check(&nothing, &["gzip"], 512_001, Err(FailureKind::BadEncoding));
     }

@@ -1,7 +1,7 @@
-//! One question to a name server, and what it answers.
+//! Sends one question to a name server and parses the answer.
 //!
-//! Over UDP, and over TCP where the answer is cut short. The server is one that
-//! recurses, as those of `/etc/resolv.conf` do. Its answer is strangers' bytes all the same.
+//! It uses UDP, and TCP if the answer is truncated. The server must be recursive, such as those of
+//! `/etc/resolv.conf`. Its answer is untrusted all the same.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
@@ -14,27 +14,27 @@ use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, RCODE, TYPE, rd
 use crate::error::{Error, Result};
 use crate::named_enum::named_enum;
 
-/// Where systems name their servers.
+/// The system's list of name servers.
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 
-/// Servers that are tried, as the C library does.
+/// The most servers that are tried, as in the C library.
 const SERVERS_MAX: usize = 3;
 
-/// Times that a question is sent, each to the next server.
+/// How often a question is sent, each time to the next server.
 const TRIES: u32 = 2;
 
-/// Aliases of aliases that are followed within one answer.
+/// The most CNAME records that are followed within one answer.
 const ALIASES_MAX: usize = 16;
 
 named_enum! {
-    /// What a record holds.
+    /// The type of a record.
     #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
     pub enum RecordKind {
-        /// The name of an address.
+        /// Address to name.
         Ptr = "PTR",
-        /// An IPv4 address of a name.
+        /// Name to IPv4 address.
         A = "A",
-        /// An IPv6 address of a name.
+        /// Name to IPv6 address.
         Aaaa = "AAAA",
     }
 }
@@ -49,7 +49,7 @@ impl RecordKind {
     }
 }
 
-/// What is asked.
+/// A question.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Question {
     /// Lower-case, without the last dot.
@@ -59,7 +59,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Which names `address` has.
+    /// The question for the names of `address`.
     pub fn names_of(address: IpAddr) -> Question {
         let name = match address.to_canonical() {
             IpAddr::V4(address) => {
@@ -75,21 +75,21 @@ impl Question {
         Question { name, kind: RecordKind::Ptr }
     }
 
-    /// Which addresses of the family of `like` the name has.
+    /// The question for the addresses of `name`, of the same family as `like`.
     pub fn addresses_of(name: &str, like: IpAddr) -> Question {
         let kind = if like.to_canonical().is_ipv4() { RecordKind::A } else { RecordKind::Aaaa };
         Question { name: plain_name(name), kind }
     }
 }
 
-/// Why a question has no answer; the name may be known all the same.
+/// Why a question has no answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DnsFailure(pub String);
 
-/// The records that answer a question, or why there is no answer.
+/// The records that answer a question, or the reason why there is no answer.
 type Records = std::result::Result<Vec<String>, DnsFailure>;
 
-/// Who is asked, and how patiently.
+/// A client with its servers and timeout.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     servers: Vec<SocketAddr>,
@@ -97,15 +97,15 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Asks `server`; gives up on a question after `timeout`.
+    /// A client of `server` with `timeout` for each question.
     pub fn new(server: SocketAddr, timeout: Duration) -> Resolver {
         Resolver { servers: vec![server], timeout }
     }
 
-    /// Asks the servers of this machine.
+    /// A client of the system's servers.
     ///
     /// # Errors
-    /// Where it names none.
+    /// If the system names no server.
     pub fn of_system(timeout: Duration) -> Result<Resolver> {
         let path = Path::new(RESOLV_CONF);
         let text = fs::read(path).map_err(|err| Error::io("cannot read", path, err))?;
@@ -117,11 +117,11 @@ impl Resolver {
         Ok(Resolver { servers, timeout })
     }
 
-    /// The names or addresses, as text, that answer `question`; none where there is no such name,
-    /// or it has none of the kind.
+    /// The names or addresses that answer `question`, as text; empty if the name does not exist or
+    /// has no such records.
     ///
     /// # Errors
-    /// Where no server gave an answer: no reply in time, a refusal, nonsense.
+    /// If no server gave a valid answer: no reply in time, a refusal, a malformed reply.
     pub fn ask(&self, question: &Question) -> Records {
         let mut failure = DnsFailure("no server".to_owned());
         for (attempt, server) in (0..TRIES).zip(self.servers.iter().cycle()) {
@@ -170,7 +170,7 @@ fn query(question: &Question, id: u16) -> std::result::Result<Vec<u8>, DnsFailur
     packet.build_bytes_vec().map_err(invalid)
 }
 
-/// Sends `query` to `server` and gives the whole reply to it, of which only the id was looked at.
+/// Sends `query` to `server` and returns the whole reply. Only its id is checked.
 fn exchange(server: SocketAddr, query: &[u8], id: u16, timeout: Duration) -> io::Result<Vec<u8>> {
     let deadline = Instant::now() + timeout;
     let any: IpAddr = match server {
@@ -178,7 +178,7 @@ fn exchange(server: SocketAddr, query: &[u8], id: u16, timeout: Duration) -> io:
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0))?;
-    // The system then drops what others send.
+    // The system then drops packets from other addresses.
     socket.connect(server)?;
     socket.send(query)?;
     let mut buffer = [0; 4096];
@@ -204,7 +204,7 @@ fn exchange_tcp(server: SocketAddr, query: &[u8], deadline: Instant) -> io::Resu
     Ok(reply)
 }
 
-/// Fills `buffer`, however slowly its bytes drip, by `deadline`.
+/// Fills `buffer` by `deadline`, however slowly the bytes arrive.
 fn read_until(stream: &mut TcpStream, buffer: &mut [u8], deadline: Instant) -> io::Result<()> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -217,7 +217,7 @@ fn read_until(stream: &mut TcpStream, buffer: &mut [u8], deadline: Instant) -> i
     Ok(())
 }
 
-/// At least one millisecond: a socket takes zero for no limit.
+/// At least one millisecond, because zero means no timeout to a socket.
 fn remaining(deadline: Instant) -> io::Result<Duration> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     if remaining.as_millis() == 0 {
@@ -236,7 +236,7 @@ fn in_words(err: io::Error) -> io::Error {
     }
 }
 
-/// The TC bit: asked of the bytes, since a packet cut short may not parse.
+/// Whether the TC bit is set. It is read from the bytes, because a truncated packet may not parse.
 fn is_cut_short(reply: &[u8]) -> bool {
     reply.get(2).is_some_and(|flags| flags & 0x02 != 0)
 }
@@ -298,7 +298,7 @@ fn text(data: &RData<'_>, kind: RecordKind) -> Option<String> {
     }
 }
 
-/// Hard to foresee for whoever would forge a reply.
+/// An id that is hard to guess for an attacker who forges replies.
 fn random_id(attempt: u32) -> u16 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(attempt);
@@ -345,7 +345,7 @@ mod tests {
         reply[3] |= 0x80;
         assert_eq!(read(&reply, &question, 7), Ok(Vec::new()));
         assert!(read(&reply, &question, 8).is_err());
-        // An answer that points at itself, and every reply cut or changed in one place.
+        // An answer that refers to itself, and replies that are cut or changed at each position.
         reply[7] = 1;
         reply.extend(b"\xc0\x1b\x00\x01\x00\x01\x00\x00\x00\x00\x00\x04\xc0\x00\x02\x07");
         for at in 0..reply.len() {

@@ -1,8 +1,8 @@
-//! Answers of name servers, kept in a file from one run to the next.
+//! A file cache of DNS answers.
 //!
-//! One JSON document, replaced whole. An answer is kept for seven days, one that says that there
-//! is nothing for one day, whatever the server's own time to live: an audit asks who an
-//! address was, not where to connect to. Failures are not kept.
+//! The cache is one JSON document, which is replaced as a whole. Answers are kept for seven days,
+//! negative answers for one day, whatever the server's TTL: an audit asks who used an address, not
+//! where to connect. Failures are not kept.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -16,24 +16,24 @@ use crate::time::UtcTime;
 
 use super::dns::{Question, RecordKind};
 
-/// Seconds for which an answer with records is kept.
+/// The lifetime of an answer with records, in seconds.
 pub const ANSWER_SECONDS_MAX: i64 = 7 * 86_400;
 
-/// Seconds for which it is kept that there are no records.
+/// The lifetime of a negative answer, in seconds.
 pub const NOTHING_SECONDS_MAX: i64 = 86_400;
 
-/// The largest file that is read: a million answers.
+/// The largest file that is read, about a million answers.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// Grows by one when a field changes its meaning or goes away.
+/// Increased when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
-/// What was answered, and when.
+/// An answer and its time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DnsAnswer {
-    /// When the server was asked.
+    /// The time of the question.
     pub asked_at: UtcTime,
-    /// Names or addresses; none where there are none.
+    /// Names or addresses; empty for a negative answer.
     pub records: Vec<String>,
 }
 
@@ -58,11 +58,11 @@ struct WireAnswer {
 }
 
 impl DnsCache {
-    /// Reads the file at `path`, without what is too old at `now`; where there is no file
-    /// or an empty one, nothing.
+    /// Reads the file at `path`, without answers that are too old at `now`. A missing or empty file
+    /// gives an empty cache.
     ///
     /// # Errors
-    /// Where it cannot be read, or is something else.
+    /// If it cannot be read, or is not a DNS cache.
     pub fn open(path: &Path, now: UtcTime) -> Result<DnsCache> {
         let failed = |err| Error::io("cannot read --dns-cache", path, err);
         let wrong = |why: String| {
@@ -90,10 +90,10 @@ impl DnsCache {
         Ok(DnsCache { answers })
     }
 
-    /// Replaces the file at `path`: it is the old one or the new one, never half of it.
+    /// Replaces the file at `path` in one step.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let answers = self.answers.iter().map(|(question, answer)| WireAnswer {
             name: question.name.clone(),
@@ -111,7 +111,7 @@ impl DnsCache {
         self.answers.get(question)
     }
 
-    /// Remembers an answer.
+    /// Adds an answer.
     pub fn put(&mut self, question: Question, answer: DnsAnswer) {
         self.answers.insert(question, answer);
     }
@@ -125,7 +125,7 @@ impl DnsAnswer {
 }
 
 impl WireAnswer {
-    /// `None` where no run of ours wrote it.
+    /// `None` if the entry is not one of ours.
     fn read(self) -> Option<(Question, DnsAnswer)> {
         let kind = RecordKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind)?;
         let asked_at: Timestamp = self.asked_at_utc.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Downloads a file that an operator publishes, as the address ranges of a crawler: all or nothing.
+//! Downloads a published file, such as the address ranges of a crawler, completely or not at all.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 
 use super::{fetch::follow, outcome::FetchOutcome, rate_limit::RateLimit, settings::Settings};
 
-/// The file at `url`, through the redirects that the settings allow.
+/// The file at `url`, following redirects as the settings allow.
 ///
 /// # Errors
-/// Where there is no such file, or it has `body_bytes_max` bytes or more: no half of it is given.
+/// If there is no such file, or it has `body_bytes_max` bytes or more.
 pub fn download(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
     let invalid = |why: String| Error::invalid_file(Path::new(url), why);
     let parsed = Url::parse(url).map_err(|err| invalid(err.to_string()))?;

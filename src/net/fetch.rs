@@ -1,9 +1,9 @@
-//! Fetches a robots.txt, and tells what came of it in the terms of Google's documentation.
+//! Fetches a robots.txt and determines the outcome as Google's documentation defines it.
 //!
-//! An unconditional GET of `/robots.txt` (RETR over FTP), at least five redirects, the first
-//! 500 KiB. The answer binds the origin that was asked, whichever gave it. Redirects are followed
-//! by hand, each looked at first. Only what HTTP calls a redirect is one: frames, scripts and `meta
-//! refresh` are bodies.
+//! It sends an unconditional GET of `/robots.txt` (RETR over FTP), follows at least five redirects,
+//! and reads the first 500 KiB. The answer applies to the requested origin, whichever origin gave
+//! it. Each redirect is checked before it is followed. Only HTTP redirects count: frames, scripts
+//! and `meta refresh` are bodies.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -17,33 +17,33 @@ use super::outcome::{FetchOutcome, Problem, Redirect, ServerResponse, excerpt};
 use super::settings::{Reach, Settings};
 use super::{ftp, http, rate_limit::RateLimit, timeout::Deadline};
 
-/// Longest target of a redirect that is followed, in bytes.
+/// The longest target of a redirect that is followed, in bytes.
 const LOCATION_BYTES_MAX: usize = 8192;
 
-/// A robots.txt, or another file, as it was got, or why it was not.
+/// A fetched file with its outcome.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fetched {
-    /// When it was asked for.
+    /// The time of the request.
     pub fetched_at: UtcTime,
-    /// The last URL that was asked.
+    /// The last requested URL.
     pub final_url: String,
-    /// The redirects that were followed, in order.
+    /// The followed redirects, in order.
     pub chain: Vec<Redirect>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: FetchOutcome,
     /// `Cache-Control: max-age` of the last answer, in seconds, at most 2^31.
     pub max_age_seconds: Option<u64>,
-    /// The bytes of a success, decoded, at most those of the settings: by default one more than
-    /// count, so that a file that was cut can be told. Empty for everything else.
+    /// The decoded bytes of a success, at most as many as the settings allow: by default one more
+    /// than count, so that a cut file is recognised. Otherwise empty.
     pub body: Vec<u8>,
-    /// The outcome in words where there is more to say: a server's refusal, a system's error.
+    /// Details of the outcome: a server's refusal, an error of the system.
     pub note: String,
 }
 
-/// Why a server gives no answer.
+/// Why there is no answer.
 enum Stop {
     Failed(Problem),
-    /// It was not asked: it has private addresses only.
+    /// No request was sent: the host has only private addresses.
     Private(SocketAddr),
 }
 
@@ -53,7 +53,7 @@ impl From<Problem> for Stop {
     }
 }
 
-/// What follows an answer.
+/// The next step after an answer.
 enum Step {
     End,
     To(Url),
@@ -61,7 +61,7 @@ enum Step {
     Stuck(String),
 }
 
-/// Fetches the robots.txt of `origin`. Whoever shares `rate_limit` is polite to the same hosts.
+/// Fetches the robots.txt of `origin`. Fetches that share `rate_limit` share the limits per host.
 pub fn fetch(origin: &Origin, settings: &Settings, rate_limit: &RateLimit) -> Fetched {
     match robots_url(origin) {
         Ok(url) => follow(url, settings, rate_limit),
@@ -79,7 +79,7 @@ fn robots_url(origin: &Origin) -> Result<Url, String> {
     Url::parse(&format!("{origin}/robots.txt")).map_err(|err| err.to_string())
 }
 
-/// Asks for `url`, and for what it redirects to.
+/// Fetches `url` and follows its redirects.
 pub(super) fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> Fetched {
     let mut deadline = Deadline::new(settings.total_timeout, settings.read_timeout);
     let mut way = Fetched::before(url.to_string());
@@ -135,7 +135,7 @@ pub(super) fn follow(url: Url, settings: &Settings, rate_limit: &RateLimit) -> F
 }
 
 impl Fetched {
-    /// What is known of it before anybody was asked.
+    /// The state before the first request.
     fn before(final_url: String) -> Fetched {
         Fetched {
             fetched_at: jiff::Timestamp::now().into(),
@@ -155,7 +155,7 @@ impl Fetched {
     }
 }
 
-/// Finds the host, sees whether it may be asked, and asks it.
+/// Looks up the host, checks whether it may be requested, and sends the request.
 fn ask(
     url: &Url,
     private: &mut Option<Private>,
@@ -170,15 +170,15 @@ fn ask(
     Ok(ask(url, &addresses, settings, deadline)?)
 }
 
-/// Whether private addresses may be asked; decided by the first host.
+/// Whether private addresses are allowed; the first host decides.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Private {
     Allowed,
     Refused,
 }
 
-/// The addresses of `found` that may be asked: the public ones, if there are any.
-/// An error is one of the private ones where nothing else was found.
+/// The allowed addresses of `found`: the public ones, if there are any. If there are only forbidden
+/// private addresses, one of them is the error.
 fn within_reach(
     found: Vec<SocketAddr>,
     private: &mut Option<Private>,
@@ -197,7 +197,7 @@ fn within_reach(
     }
 }
 
-/// What follows `answer`, which the last of `asked` gave.
+/// The step after `answer`, which is from the last URL of `asked`.
 fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return Step::End;
@@ -212,21 +212,21 @@ fn step(answer: &ServerResponse, asked: &[Url], redirects_max: usize) -> Step {
     let base = asked.last().expect("somebody gave the answer");
     match target_of(base, location) {
         None => stuck("a redirect to a URL that is not http, https or ftp"),
-        // Without cookies the same question gets the same answer.
+        // Without cookies, the same request gets the same answer.
         Some(target) if asked.contains(&target) => stuck("a redirect loop"),
         Some(_) if asked.len() > redirects_max => stuck("too many redirects"),
         Some(target) => Step::To(target),
     }
 }
 
-/// What `location` means at `base`, without the parts that no server is to see.
+/// The URL of `location` relative to `base`, without user, password and fragment.
 fn target_of(base: &Url, location: &str) -> Option<Url> {
     let mut url = base.join(location).ok()?;
     if !matches!(url.scheme(), "http" | "https" | "ftp") || url.host_str().is_none() {
         return None;
     }
     url.set_fragment(None);
-    // Neither can fail for a URL that has a host.
+    // These calls cannot fail for a URL with a host.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     Some(url)
@@ -280,11 +280,11 @@ mod tests {
         check(Reach::AsAsked, &[&[public], &[private]], &[Some(&[public]), None]);
         check(Reach::AsAsked, &[&[private], &[private]], &[Some(&[private]), Some(&[private])]);
         check(Reach::Public, &[&[private]], &[None]);
-        // Also where IPv6 carries the private address.
+        // Also if an IPv6 address contains the private address.
         for carrier in ["[::ffff:0.0.0.0]:80", "[64:ff9b:1::a00:1]:80", "[2606::5efe:a00:1]:80"] {
             check(Reach::AsAsked, &[&[public], &[address(carrier)]], &[Some(&[public]), None]);
         }
-        // A name with both kinds is a public host, and only that side of it is asked.
+        // A name with both kinds is a public host, and only its public addresses are used.
         check(Reach::AsAsked, &[&[private, public], &[private]], &[Some(&[public]), None]);
     }
 }

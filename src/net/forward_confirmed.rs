@@ -1,7 +1,8 @@
-//! Forward-confirmed reverse DNS: whether an address is an operator's by its name.
+//! Forward-confirmed reverse DNS: whether an address belongs to an operator.
 //!
-//! The address has a name in one of the operator's domains, and that name has
-//! the address. The first alone proves nothing: whoever holds an address can name it as he likes.
+//! The address must have a name in one of the operator's domains, and that name must resolve to the
+//! address. The first step alone proves nothing, because the owner of an address can give it any
+//! name.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -14,28 +15,28 @@ use crate::time::UtcTime;
 use super::dns::{DnsFailure, Question, Resolver, plain_name};
 use super::dns_cache::{DnsAnswer, DnsCache};
 
-/// Names of one address that are followed; no honest address has more.
+/// The most names of one address that are checked; no honest address has more.
 const NAMES_MAX: usize = 8;
 
-/// Questions that are under way at the same time.
+/// The most questions at the same time.
 const QUESTIONS_AT_ONCE: usize = 16;
 
-/// Questions without an answer after which no server is asked any more, if not one was answered: there
-/// is no server, or no way to it.
+/// After this many unanswered questions, if none was answered, no more are sent: the server is not
+/// reachable.
 const FAILURES_MAX: usize = 64;
 
-/// What DNS says of an address and an operator.
+/// The result of the check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Confirmation {
-    /// It is the operator's.
+    /// The address belongs to the operator.
     Confirmed,
-    /// Everything was answered, and it is not.
+    /// All questions were answered, and it does not.
     Contradicted,
-    /// Something was not answered.
+    /// A question was not answered.
     NoAnswer,
 }
 
-/// Whether `address` belongs to whoever owns the domains `suffixes`.
+/// A claim that `address` belongs to the owner of the domains `suffixes`.
 #[derive(Clone, Debug)]
 pub struct DomainClaim<'a> {
     /// The address.
@@ -44,8 +45,9 @@ pub struct DomainClaim<'a> {
     pub suffixes: &'a [String],
 }
 
-/// Checks all of `claims`, some at once; `now` is when. What is not in `cache` is asked, and put there.
-/// Gives what each amounts to, and the last reason for which something was not answered.
+/// Checks all `claims`, some in parallel, at the time `now`. Questions that are not in `cache` are
+/// sent, and their answers added to it. Returns the result of each claim, and the last reason for
+/// an unanswered question.
 pub fn check_all(
     claims: &[DomainClaim<'_>],
     resolver: &Resolver,
@@ -79,8 +81,7 @@ pub fn check_all(
     (unpoisoned(confirmations.into_inner()), failure)
 }
 
-/// What is behind a lock is whole at any time, whoever panicked.
-/// Whether `claim` holds; `ask` asks a name server.
+/// Checks `claim`; `ask` queries a name server.
 pub fn check(
     claim: &DomainClaim<'_>,
     ask: impl Fn(&Question) -> Result<Vec<String>, DnsFailure>,
@@ -106,7 +107,7 @@ pub fn check(
     if is_answered { Confirmation::Contradicted } else { Confirmation::NoAnswer }
 }
 
-/// Whether `name` is one of `suffixes` or below one, label by label.
+/// Whether `name` is one of `suffixes` or a subdomain of one.
 fn is_within(name: &str, suffixes: &[String]) -> bool {
     let name = plain_name(name);
     suffixes.iter().any(|suffix| {
@@ -116,7 +117,7 @@ fn is_within(name: &str, suffixes: &[String]) -> bool {
     })
 }
 
-/// Where questions are answered: from the cache, or by a server.
+/// Answers questions from the cache or by a server.
 struct CachedResolver<'a> {
     resolver: &'a Resolver,
     now: UtcTime,
@@ -163,7 +164,7 @@ mod tests {
 
     const SUFFIXES: &str = "googlebot.com .geo.Googlebot.com.";
 
-    /// `zone`: `question answer ...` on each line; `?` for no answer at all.
+    /// `zone` has lines with `question answer ...`; `?` means no answer at all.
     #[track_caller]
     fn confirms(zone: &str, address: &str, expected: Confirmation) {
         let suffixes: Vec<String> = SUFFIXES.split(' ').map(str::to_owned).collect();
@@ -188,7 +189,7 @@ mod tests {
         check("ARPA c.googlebot.com\nc.googlebot.com 192.0.2.7", Confirmed);
         check("ARPA C.GoogleBot.com\nc.googlebot.com 192.0.2.6 192.0.2.7", Confirmed);
         check("ARPA x.example c.geo.googlebot.com\nc.geo.googlebot.com 192.0.2.7", Confirmed);
-        // Somebody else named his address so.
+        // The owner of the address chose a name in a foreign domain.
         check("ARPA c.googlebot.com\nc.googlebot.com 192.0.2.8", Contradicted);
         check("ARPA c.googlebot.com", Contradicted);
         check("", Contradicted);

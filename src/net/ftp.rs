@@ -1,12 +1,12 @@
-//! One file over FTP (RFC 959, RFC 2428): anonymous login, passive mode, binary.
+//! Downloads one file over FTP (RFC 959, RFC 2428): anonymous login, passive mode, binary.
 //!
-//! A dialogue of six commands by hand, because `suppaftp` reads a whole reply under one timeout for
-//! each read, so that a server that sends a byte at a time outlasts the deadline of the fetch.
+//! The six commands are implemented here, because `suppaftp` has only a timeout for each read, so
+//! that a server that sends single bytes outlasts the deadline of the fetch.
 //!
-//! FTP answers in numbers of its own. They are told in those of HTTP that amount to the same
-//! (section 4.2.1 of RFC 959): a file that came whole is 200; a refusal for good (5yz) is 404
-//! for the file and 401 for the login, so no robots.txt; a refusal for now (4yz) is 503, as is
-//! 421, which a server that is full says at any time.
+//! FTP replies are translated to HTTP statuses (section 4.2.1 of RFC 959): a complete file is 200;
+//! a permanent refusal (5yz) is 404 for the file and 401 for the login, so there is no robots.txt;
+//! a temporary refusal (4yz) is 503, and so is 421, which an overloaded server may send at any
+//! time.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
@@ -30,7 +30,7 @@ impl From<Problem> for Stop {
     }
 }
 
-/// Asks for the file that `url` names at the first of `addresses` that can be reached.
+/// Downloads the file that `url` names from the first of `addresses` that can be reached.
 pub fn retrieve(
     url: &Url,
     addresses: &[SocketAddr],
@@ -61,7 +61,7 @@ fn login(control: &mut Control, settings: &Settings) -> Result<(), Stop> {
         reply = control.ask(&format!("PASS {}", settings.user_agent.as_str()))?;
     }
     accept(&reply, 401)?;
-    // Binary; a server that has nothing else may refuse the command.
+    // Binary mode; a server without other modes may refuse the command.
     let reply = control.ask("TYPE I")?;
     if reply.class() == Class::Transient { accept(&reply, 503) } else { Ok(()) }
 }
@@ -82,7 +82,7 @@ fn transfer(
     }
     let body = read_data(&mut data, settings.body_bytes_max, deadline)?;
     drop(data);
-    // Past the limit the server is left in the middle of its sentence.
+    // At the limit, the connection is closed in the middle of the transfer.
     if is_pending && body.len() < settings.body_bytes_max {
         let end = control.reply()?;
         if end.class() != Class::Completed {
@@ -92,7 +92,7 @@ fn transfer(
     Ok(ServerResponse { status: 200, body, ..ServerResponse::default() })
 }
 
-/// The port on which the server waits: EPSV, and PASV for those that do not know it.
+/// The data port: EPSV, or PASV for servers without EPSV.
 fn passive_mode(control: &mut Control, address: SocketAddr) -> Result<u16, Stop> {
     let mut reply = control.ask("EPSV")?;
     let port_in = if reply.class() == Class::Permanent && address.is_ipv4() {
@@ -144,12 +144,12 @@ fn read_data(
     Ok(body)
 }
 
-/// Goes on after 2yz; `refused` is what a refusal for good amounts to.
+/// Continues after 2yz; `refused` is the status of a permanent refusal.
 fn accept(reply: &Reply, refused: u16) -> Result<(), Stop> {
     let status = match reply.class() {
         Class::Completed => return Ok(()),
         Class::Transient => 503,
-        // 332, which asks for an account, refuses a guest.
+        // 332 asks for an account, which refuses an anonymous login.
         Class::Permanent | Class::Intermediate => refused,
         Class::Preliminary => {
             return Err(Problem::new(FailureKind::InvalidResponse, reply.text()).into());
@@ -158,7 +158,7 @@ fn accept(reply: &Reply, refused: u16) -> Result<(), Stop> {
     Err(Stop::Refused(ServerResponse { status, note: reply.text(), ..ServerResponse::default() }))
 }
 
-/// The path as a command names it: decoded, and on one line.
+/// The path for a command: decoded, and without line breaks.
 fn path_of(url: &Url) -> Result<String, Problem> {
     match percent_decode_str(url.path()).decode_utf8() {
         Ok(path) if !path.contains(['\r', '\n', '\0']) => Ok(path.into_owned()),

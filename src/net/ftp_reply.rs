@@ -1,4 +1,4 @@
-//! Replies of an FTP server (RFC 959 section 4.2): read within bounds, told by their codes.
+//! Replies of an FTP server (RFC 959 section 4.2), read within limits.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,24 +6,24 @@ use std::net::TcpStream;
 use super::outcome::{FailureKind, Problem, excerpt};
 use super::timeout::Deadline;
 
-/// Longest line of a reply; servers send less than 1,000 bytes.
+/// The longest line of a reply; servers send less than 1,000 bytes.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// Most lines of one reply: greetings can be long, but not for ever.
+/// The most lines of a reply; greetings can be long.
 const LINES_MAX: usize = 512;
 
-/// What a reply amounts to: the first digit of its code.
+/// The class of a reply: the first digit of its code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Class {
-    /// 1yz: go on listening.
+    /// 1yz: another reply follows.
     Preliminary,
     /// 2yz: done.
     Completed,
-    /// 3yz: more is asked for.
+    /// 3yz: the server expects another command.
     Intermediate,
-    /// 4yz: refused for now.
+    /// 4yz: temporary refusal.
     Transient,
-    /// 5yz: refused for good.
+    /// 5yz: permanent refusal.
     Permanent,
 }
 
@@ -58,7 +58,7 @@ impl Reply {
         }
     }
 
-    /// For a message.
+    /// The text for a message.
     pub fn text(&self) -> String {
         excerpt(&String::from_utf8_lossy(&self.line))
     }
@@ -69,7 +69,7 @@ impl Reply {
 pub struct Control {
     stream: TcpStream,
     deadline: Deadline,
-    /// Bytes that were read but belong to a later line.
+    /// Bytes that were read but belong to later lines.
     pending: Vec<u8>,
 }
 
@@ -87,7 +87,7 @@ impl Control {
         self.reply()
     }
 
-    /// Reads a reply; of one with several lines (`123-` to `123 `) the last is kept.
+    /// Reads a reply; of several lines (`123-` to `123 `), the last one is kept.
     pub fn reply(&mut self) -> Result<Reply, Problem> {
         let first = self.line()?;
         let is_last = first.get(3) != Some(&b'-');
@@ -105,7 +105,7 @@ impl Control {
         Err(no_reply())
     }
 
-    /// To LF; a CR before it is dropped.
+    /// Reads up to LF; a CR before it is dropped.
     fn line(&mut self) -> Result<Vec<u8>, Problem> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.pending) {
@@ -138,7 +138,8 @@ fn no_reply() -> Problem {
     Problem::new(FailureKind::InvalidResponse, "the server does not speak FTP")
 }
 
-/// The port in a reply to EPSV (RFC 2428): `229 text (|||6446|)`, any visible character for `|`.
+/// The port in a reply to EPSV (RFC 2428): `229 text (|||6446|)`, with any visible character for
+/// `|`.
 pub fn extended_port(line: &[u8]) -> Option<u16> {
     let open = memchr::memchr(b'(', line)?;
     let [mark, second, third, rest @ ..] = &line[open + 1..] else { return None };
@@ -149,8 +150,8 @@ pub fn extended_port(line: &[u8]) -> Option<u16> {
     port_number(&rest[..end])
 }
 
-/// The port in a reply to PASV: the last two of six numbers. The address before them is not
-/// looked at: who gives a file from elsewhere wants this program to connect to a third party.
+/// The port in a reply to PASV: the last two of six numbers. The address before them is ignored: a
+/// server that names another one would make this program connect to a third party.
 pub fn passive_port(line: &[u8]) -> Option<u16> {
     let text = line.get(4..)?;
     let start = text.iter().position(u8::is_ascii_digit)?;

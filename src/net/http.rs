@@ -1,4 +1,4 @@
-//! One GET over HTTP/1.1, with TLS where the URL asks for it.
+//! Sends one GET over HTTP/1.1, with TLS for https.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use super::outcome::{FailureKind, Problem, ServerResponse, excerpt};
 use super::transport::{Pinned, connector};
 use super::{cache_control::max_age_seconds, settings::Settings, timeout::Deadline};
 
-/// Bytes from the status line to the body; Chrome allows 256 KiB, most servers send 1.
+/// The most bytes from the status line to the body; Chrome allows 256 KiB, most servers send 1.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// Asks for `url` at the first of `addresses` that can be reached. A redirect is an answer.
+/// Requests `url` from the first of `addresses` that can be reached. A redirect is an answer.
 pub fn get(
     url: &Url,
     addresses: &[SocketAddr],
@@ -36,7 +36,7 @@ pub fn get(
     answer(response, settings)
 }
 
-/// One client a request: it holds the addresses and the time that are left to this one.
+/// One client per request, with the addresses and the remaining time of this request.
 fn client(
     addresses: &[SocketAddr],
     settings: &Settings,
@@ -83,7 +83,7 @@ fn problem_of_head(err: Error) -> Problem {
     problem_of(err, FailureKind::InvalidResponse)
 }
 
-/// Of a body that began, only its chunks can break the protocol.
+/// After the start of a body, only its chunks can violate the protocol.
 fn problem_of_body(err: io::Error) -> Problem {
     problem_of(Error::from(err), FailureKind::BadChunking)
 }

@@ -1,13 +1,10 @@
-//! The network: how a robots.txt, or a list that an operator publishes, is asked for, and
-//! whose an address is.
+//! The network: fetches robots.txt files and published address lists, and verifies addresses.
 //!
-//! Every server is taken for hostile: what it sends is bounded in bytes and in
-//! time, a redirect is followed by hand after a look at where it leads, and
-//! whatever goes wrong is an outcome, not an error.
+//! Every server is treated as hostile: its bytes and its time are limited, each redirect is checked
+//! before it is followed, and every failure is an outcome, not an error.
 //!
-//! No proxy is used, not even one that the environment names: what a crawler
-//! gets is what the site itself answers. No cookie is kept, nothing is cached,
-//! nothing is tried twice.
+//! No proxy is used, not even one from the environment: a crawler gets the answer of the site
+//! itself. There are no cookies, no cache and no retries.
 
 pub mod outcome;
 pub mod settings;

@@ -1,22 +1,22 @@
-//! What came of asking a server.
+//! The outcomes of requests to servers.
 
 use std::{fmt, io};
 
 use crate::named_enum::named_enum;
 
-/// What came of asking for a robots.txt.
+/// The outcome of fetching a robots.txt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum FetchOutcome {
-    /// The status of the last answer. One of 3xx is a redirect that was not followed: one too
-    /// many, in a circle, without a target or to a place where no robots.txt can be.
+    /// The status of the last answer. A 3xx is a redirect that was not followed: one too many, a
+    /// loop, without a target, or to a place where no robots.txt can be.
     ///
-    /// FTP has no such numbers; its replies are told in those of HTTP that amount to the same:
-    /// 200 the file, 404 and 401 refused for good (the file, the login), 503 refused for now.
+    /// FTP replies are translated to HTTP statuses: 200 for the file, 404 and 401 for permanent
+    /// refusals (of the file, of the login), 503 for temporary ones.
     Status(u16),
     /// There was no answer.
     Failure(FailureKind),
-    /// Nobody was asked: the address is private and [`Reach`](super::settings::Reach) forbids
-    /// that, or no robots.txt is defined for the scheme. Says nothing of the site.
+    /// No request was sent: the address is private and [`Reach`](super::settings::Reach) forbids
+    /// that, or the scheme has no robots.txt. This says nothing about the site.
     NotAsked,
 }
 
@@ -35,48 +35,48 @@ named_enum! {
     /// Why there was no answer.
     #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
     pub enum FailureKind {
-        /// No address for the host.
+        /// The host has no address.
         Dns = "dns",
         /// No connection.
         Connect = "connect",
-        /// A handshake that failed, or a certificate that proves nothing.
+        /// A failed handshake, or an untrusted certificate.
         Tls = "tls",
-        /// Too slow: to be found, to be reached, between two bytes, or in all.
+        /// A timeout: of the lookup, the connection, a read, or the whole fetch.
         Timeout = "timeout",
         /// Reset, or closed before the end.
         Interrupted = "interrupted",
-        /// What was said is no response of the protocol, or is far too long for one.
+        /// The answer is not a response of the protocol, or far too long.
         InvalidResponse = "invalid response",
         /// The body's chunks are malformed.
         BadChunking = "bad chunking",
-        /// The body is not in the coding that its header names, or in one that was not offered.
+        /// The body does not have the coding in its header, or that coding was not offered.
         BadEncoding = "bad encoding",
     }
 }
 
-/// A redirect that was followed.
+/// A followed redirect.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Redirect {
     /// Its status: 301, 302, 303, 307 or 308.
     pub status: u16,
-    /// Where it led, as an absolute URL.
+    /// Its target as an absolute URL.
     pub location: String,
 }
 
-/// One answer of a server: of HTTP as it stands, of FTP in the numbers of HTTP.
+/// One answer of a server; FTP replies are translated to HTTP statuses.
 #[derive(Debug, Default)]
 pub(super) struct ServerResponse {
     pub status: u16,
-    /// Where a redirect leads, as it was written.
+    /// The target of a redirect, as written.
     pub location: Option<String>,
     pub max_age_seconds: Option<u64>,
     /// Empty unless the status is 2xx.
     pub body: Vec<u8>,
-    /// What an FTP server said; nothing for HTTP.
+    /// The message of an FTP server; empty for HTTP.
     pub note: String,
 }
 
-/// Why there is no answer, for a table and in words.
+/// Why there is no answer: a kind, and a text.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub kind: FailureKind,
@@ -92,7 +92,7 @@ impl Problem {
         Problem::new(FailureKind::Timeout, format!("timed out: {what}"))
     }
 
-    /// What an error of a socket amounts to.
+    /// The failure for an error of a socket.
     pub fn of_io(err: &io::Error) -> Problem {
         let kind = match err.kind() {
             io::ErrorKind::ConnectionRefused
@@ -101,7 +101,7 @@ impl Problem {
             | io::ErrorKind::AddrNotAvailable
             | io::ErrorKind::PermissionDenied => FailureKind::Connect,
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
-            // Only TLS finds data of a socket invalid.
+            // Only TLS reports invalid data for a socket.
             io::ErrorKind::InvalidData => FailureKind::Tls,
             _ => FailureKind::Interrupted,
         };
@@ -109,10 +109,10 @@ impl Problem {
     }
 }
 
-/// Longest text of a stranger that is kept for a message, in bytes.
+/// The most bytes of foreign text that a message quotes.
 const EXCERPT_BYTES_MAX: usize = 300;
 
-/// The beginning of `text`, for a message.
+/// The beginning of `text` for a message.
 pub(super) fn excerpt(text: &str) -> String {
     let mut end = text.len().min(EXCERPT_BYTES_MAX);
     while !text.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! Politeness: a host is asked by one at a time, with a pause between two requests.
+//! Rate limits per host: one request at a time, with a pause between two requests.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::mutex::{lock, unpoisoned};
 
-/// Hosts that are remembered before those whose pause is over are forgotten.
+/// The number of remembered hosts at which those whose pause is over are removed.
 const HOSTS_BEFORE_SWEEP: usize = 10_000;
 
-/// One request at a time to a host, and a pause after each. The fetches of one run share one of these.
+/// One request at a time per host, and a pause after each. All fetches of a run share it.
 #[derive(Debug)]
 pub struct RateLimit {
     pause: Duration,
@@ -24,7 +24,7 @@ struct HostState {
     opens_at: Instant,
 }
 
-/// The right to ask one host; given back when dropped.
+/// The permit to send a request to one host; returned when dropped.
 #[derive(Debug)]
 pub(super) struct HostPermit<'a> {
     rate_limit: &'a RateLimit,
@@ -32,12 +32,12 @@ pub(super) struct HostPermit<'a> {
 }
 
 impl RateLimit {
-    /// Lets a host rest for `pause` after each request.
+    /// Waits for `pause` after each request to a host.
     pub fn new(pause: Duration) -> RateLimit {
         RateLimit { pause, by_host: Mutex::default(), opened: Condvar::new() }
     }
 
-    /// Waits for the turn to ask `host`.
+    /// Waits for the permit for `host`.
     pub(super) fn enter(&self, host: &str) -> HostPermit<'_> {
         let mut by_host = lock(&self.by_host);
         by_host.entry(host.to_owned()).or_insert_with(HostState::new).waiting += 1;

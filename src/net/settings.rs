@@ -1,4 +1,4 @@
-//! How far, how long and in whose name is asked.
+//! The settings of fetches: limits, timeouts, identification.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
@@ -7,28 +7,30 @@ use ureq::tls::{Certificate, PemItem, RootCerts, parse_pem};
 
 use crate::error::{Error, Result};
 
-/// Bytes of a robots.txt that are read: the 512,000 that count, and one that tells
-/// a file of that size from a longer one.
+/// The most bytes of a robots.txt that are read: the 512,000 that count, and one more to recognise
+/// a longer file.
 pub const ROBOTS_BYTES_MAX: usize = 512_001;
 
-/// All that a fetch depends on but the origin.
+/// The settings of a fetch, without the origin.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The `User-Agent` header, and over FTP the password of the anonymous login.
+    /// The `User-Agent` header; over FTP, the password of the anonymous login.
     pub user_agent: UserAgent,
-    /// To find a host, and again to connect to it, TLS included.
+    /// The timeout for the lookup, and again for the connection with TLS.
     pub connect_timeout: Duration,
-    /// Between two arrivals of bytes.
+    /// The timeout between two reads.
     pub read_timeout: Duration,
-    /// For all of it, redirects and body included; not the waiting at [`rate_limit`](super::rate_limit).
+    /// The timeout for the whole fetch with its redirects; without the wait for
+    /// [`rate_limit`](super::rate_limit).
     pub total_timeout: Duration,
-    /// Redirects that are followed; the next one is the outcome. Google follows at least five.
+    /// The most redirects that are followed; the next one is the outcome. Google follows at least
+    /// five.
     pub redirects_max: usize,
-    /// Bytes of a decoded body that are read; the connection is closed at that point.
+    /// The most bytes of a decoded body; the connection is then closed.
     pub body_bytes_max: usize,
-    /// Which addresses may be asked.
+    /// The allowed addresses.
     pub reach: Reach,
-    /// Who vouches for a certificate.
+    /// The trusted certificate authorities.
     pub trust: Trust,
 }
 
@@ -47,34 +49,34 @@ impl Default for Settings {
     }
 }
 
-/// Which addresses may be asked. Private are those that only their own network can reach:
-/// loopback, link-local, RFC 1918 and the like.
+/// The allowed addresses. Private addresses are those that only their own network can reach:
+/// loopback, link-local, RFC 1918 and similar.
 ///
-/// Hosts in a log are strangers' text, and so is the target of a redirect: without this,
-/// either could make this program ask what stands behind its user's firewall.
+/// Hosts in a log and targets of redirects are untrusted. Without this limit, they could make this
+/// program send requests to hosts behind the user's firewall.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Reach {
-    /// A private host if it was asked for; a public one cannot redirect to a private one.
+    /// A private host if the user named it; a public one cannot redirect to a private one.
     AsAsked,
     /// Public addresses only.
     Public,
 }
 
-/// Who vouches for a certificate.
+/// The trusted certificate authorities.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// The authorities that Mozilla trusts, as they were when this program was built: the
-    /// same on every machine, and there without any file.
+    /// The authorities that Mozilla trusted when this program was built. They are the same on every
+    /// machine and need no file.
     BuiltIn,
-    /// These and no others.
+    /// Only these.
     Only(Arc<Vec<Certificate<'static>>>),
 }
 
 impl Trust {
-    /// Trusts the certificates of the PEM file `path`, and no others.
+    /// Trusts only the certificates in the PEM file `path`.
     ///
     /// # Errors
-    /// Where it cannot be read or holds no certificate.
+    /// If it cannot be read or contains no certificate.
     pub fn from_pem_file(path: &Path) -> Result<Trust> {
         let pem = fs::read(path).map_err(|err| Error::io("cannot read", path, err))?;
         let mut certificates = Vec::new();
@@ -102,13 +104,13 @@ impl Trust {
     }
 }
 
-/// What this program calls itself; a value that a header can hold.
+/// A valid value of the `User-Agent` header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UserAgent(String);
 
 impl UserAgent {
     /// # Errors
-    /// Where `text` is empty or has other characters than visible ASCII and spaces.
+    /// If `text` is empty or has characters other than visible ASCII and spaces.
     pub fn new(text: &str) -> Result<UserAgent> {
         let is_text = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if text.trim().is_empty() || !is_text || HeaderValue::from_str(text).is_err() {
@@ -126,7 +128,7 @@ impl UserAgent {
     }
 }
 
-/// `botaudit/VERSION` and where to read about it.
+/// `botaudit/VERSION` and a URL with information.
 impl Default for UserAgent {
     fn default() -> UserAgent {
         let about = "(+https://crates.io/crates/botaudit)";

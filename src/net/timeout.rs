@@ -1,11 +1,11 @@
-//! When to give up: in all, and between two bytes.
+//! Deadlines: for the whole fetch, and between two reads.
 
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::outcome::Problem;
 
-/// The time that one fetch may take.
+/// The time limits of one fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     end: Instant,
@@ -13,7 +13,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// From now on `total`, and `read_timeout` for each wait.
+    /// Starts with `total` for the fetch, and `read_timeout` for each read.
     pub fn new(total: Duration, read_timeout: Duration) -> Deadline {
         let now = Instant::now();
         let century = Duration::from_secs(100 * 365 * 86_400);
@@ -21,18 +21,18 @@ impl Deadline {
         Deadline { end, read_timeout }
     }
 
-    /// Moves the end: time that was not the server's.
+    /// Extends the deadline by time that the server did not cause.
     pub fn extend(&mut self, waited: Duration) {
         self.end += waited;
     }
 
-    /// What is left, of `most`; never zero, for that would mean no timeout to a socket.
+    /// The remaining time, at most `most`; never zero, because that means no timeout to a socket.
     pub fn left(&self, most: Duration) -> Result<Duration, Problem> {
         let left = self.end.saturating_duration_since(Instant::now()).min(most);
         if left.is_zero() { Err(Problem::timeout("the time limit is over")) } else { Ok(left) }
     }
 
-    /// Makes the next wait on `stream` end in time.
+    /// Sets the timeout of the next read of `stream`.
     pub fn arm(&self, stream: &TcpStream) -> Result<(), Problem> {
         let left = Some(self.left(self.read_timeout)?);
         let armed = stream.set_read_timeout(left).and_then(|()| stream.set_write_timeout(left));

@@ -1,5 +1,4 @@
-//! What the HTTP client is told of connections: which addresses to take, and that a reset is
-//! never the end of a body.
+//! Connections of the HTTP client: to checked addresses only, and with a reset as an error.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,8 +9,8 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Error, config::Config, http::Uri};
 
-/// The addresses that were looked up, and looked at, before: what was checked is what is asked,
-/// whatever a name server says the next time.
+/// Resolves to addresses that were looked up and checked before, whatever a name server answers
+/// later.
 #[derive(Debug)]
 pub struct Pinned(pub Vec<SocketAddr>);
 
@@ -32,7 +31,7 @@ impl Resolver for Pinned {
     }
 }
 
-/// The client's own connections, TLS where the URL asks for it, on which a reset is an error.
+/// The client's own connections, with TLS for https, on which a reset is an error.
 pub fn connector() -> impl Connector {
     DefaultConnector::new().chain(StrictConnector)
 }
@@ -52,7 +51,7 @@ impl<In: Transport> Connector<In> for StrictConnector {
     }
 }
 
-/// Where a body has no length and no chunks the client takes a reset for its end.
+/// Without a length and chunks, the client would take a reset for the end of the body.
 #[derive(Debug)]
 struct Strict<T>(T);
 

@@ -1,35 +1,35 @@
-//! Buffers that are used again and again.
+//! Reusable buffers.
 
 use std::sync::{Condvar, Mutex};
 
 use crate::mutex::{lock, unpoisoned};
 
-/// Buffers, of which only so many are made.
+/// A limited number of buffers.
 pub struct Buffers<B> {
     state: Mutex<BufferState<B>>,
     changed: Condvar,
 }
 
 struct BufferState<B> {
-    /// The last one returned is the first one used: it may still be in the processor's cache.
+    /// The last returned buffer is used first, because it may still be in the processor's cache.
     free: Vec<B>,
     unmade: usize,
     is_closed: bool,
 }
 
 impl<B: Default> Buffers<B> {
-    /// At most `buffers_max`, none of which is made yet.
+    /// A pool of at most `buffers_max` buffers, which are created when needed.
     pub fn new(buffers_max: usize) -> Buffers<B> {
         let state = BufferState { free: Vec::new(), unmade: buffers_max, is_closed: false };
         Buffers { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// A buffer, if one is free or may be made.
+    /// A buffer, if one is free or can be created.
     pub fn try_take(&self) -> Option<B> {
         lock(&self.state).take()
     }
 
-    /// Waits for a buffer; `None` once they are closed.
+    /// Waits for a buffer; `None` after the pool was closed.
     pub fn take(&self) -> Option<B> {
         let is_missing = |state: &mut BufferState<B>| {
             state.free.is_empty() && state.unmade == 0 && !state.is_closed
@@ -37,19 +37,19 @@ impl<B: Default> Buffers<B> {
         unpoisoned(self.changed.wait_while(lock(&self.state), is_missing)).take()
     }
 
-    /// Takes a buffer back, with whatever is in it.
+    /// Returns a buffer, with any content.
     pub fn give_back(&self, buffer: B) {
         lock(&self.state).free.push(buffer);
         self.changed.notify_one();
     }
 
-    /// Gives no more buffers, also not to those who wait.
+    /// Closes the pool, also for waiting threads.
     pub fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
     }
 
-    /// Whether no more buffers are given.
+    /// Whether the pool is closed.
     pub fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
     }

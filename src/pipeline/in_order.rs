@@ -1,4 +1,4 @@
-//! Results of queued items, taken by the caller's thread in the order of the items.
+//! Passes the results of queued items to the caller's thread in the order of the items.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 use super::queue::{InputQueue, QueueLimits, QueueWorker, StopOnPanic, WorkQueue};
 
-/// Where workers put results.
+/// The sender for results of workers.
 pub struct ResultSender<R>(Sender<(u64, R)>);
 
 impl<R> ResultSender<R> {
@@ -20,12 +20,12 @@ impl<R> ResultSender<R> {
     }
 }
 
-/// As [`WorkQueue::run`]. On the caller's thread, `take` gets the result of an item as soon
-/// as those of all items before it are taken, and gives the buffer back. Results wait in memory, as
-/// many as there are buffers.
+/// As [`WorkQueue::run`]. On the caller's thread, `take` gets the result of an item as soon as
+/// those of all earlier items are taken, and returns the buffer. Results wait in memory, at most
+/// one per buffer.
 ///
 /// # Errors
-/// The first one of a reader, a worker or `take`, which is not called again.
+/// The first error of a reader, a worker or `take`, which is then not called again.
 pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     limits: QueueLimits,
     sources: &[S],
@@ -37,7 +37,7 @@ pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     let (sender, results) = unbounded();
     thread::scope(|scope| {
         let workers = scope.spawn(move || {
-            // Moved here: it is gone with the last worker.
+            // Moved here, so that it is dropped with the last worker.
             let sender = sender;
             queue.run(sources, || worker(ResultSender(sender.clone())), read)
         });
@@ -46,7 +46,7 @@ pub fn run_in_order<S: Sync, W: QueueWorker, E: Send, R: Send>(
     })
 }
 
-/// Until no worker is left. After an error, results are still received, and dropped.
+/// Runs until no worker is left. After an error, results are still received, and dropped.
 fn take_in_order<W: QueueWorker, R>(
     results: &Receiver<(u64, R)>,
     queue: &WorkQueue<W>,
@@ -97,7 +97,7 @@ mod tests {
 
         fn work(&mut self, (number, buffer): (u64, Box<u64>)) -> Result<Option<Box<u64>>> {
             assert!(Some(number) != self.panics_at, "as asked for");
-            // So that others come first.
+            // A delay, so that other items finish first.
             thread::sleep(Duration::from_micros(number * 7919 % 97));
             self.results.send(number, (number, buffer));
             Ok(None)
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// What was taken, and how it ended.
+    /// The results, and the error.
     fn run_numbers(
         (threads, buffers_max): (usize, usize),
         end: u64,
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Results after the one that is missing cannot be taken; nobody waits for their buffers.
+    /// Results after a missing one cannot be taken, and no thread waits for their buffers.
     #[test]
     fn a_panic_does_not_hang() {
         for threads in [1, 2, 7] {

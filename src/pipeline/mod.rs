@@ -1,6 +1,6 @@
-//! The only place where threads meet: readers queue items, workers work on them.
+//! The only module with threads for jobs: readers queue items, workers process them.
 //!
-//! Nothing here knows what an item is.
+//! The module does not know what an item is.
 
 mod buffers;
 pub mod in_order;

@@ -1,8 +1,8 @@
-//! Threads that share the work on queued items, none of which waits while there is something to do.
+//! Threads that share queued work; no thread waits while there is an item to process.
 //!
-//! Some of them read sources and queue what they read. A reader that finds the queue full works on
-//! the item that has waited longest, so that a single source is read as fast as its items are worked
-//! on. Once all sources are read, it is a worker like the others.
+//! Some threads read sources and queue items. A reader that finds the queue full processes the
+//! oldest item, so that even a single source is read as fast as its items are processed. After all
+//! sources are read, a reader becomes a worker.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,47 +16,47 @@ use crate::mutex::{lock, unpoisoned};
 
 use super::buffers::Buffers;
 
-/// How much is under way at once.
+/// The limits of the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
-    /// Threads that read and work.
+    /// The number of threads.
     pub threads: usize,
-    /// Items that wait.
+    /// The most waiting items.
     pub waiting_max: usize,
-    /// Buffers of items. Where readers or workers may lose one, no limit must be set.
+    /// The most buffers. If readers or workers may lose one, there must be no limit.
     pub buffers_max: usize,
 }
 
-/// One thread's share of the work.
+/// The work of one thread.
 pub trait QueueWorker {
-    /// What is queued.
+    /// The type of items.
     type Item: Send;
-    /// What an item is read into.
+    /// The type of buffers for items.
     type Buffer: Default + Send;
-    /// What a worker leaves behind.
+    /// The result of a worker.
     type Output: Send;
 
-    /// Works on an item, and gives back its buffer if nobody else does later.
+    /// Processes an item, and returns its buffer, unless somebody else returns it later.
     ///
     /// # Errors
-    /// Where nothing more is to be read.
+    /// If reading must stop.
     fn work(&mut self, item: Self::Item) -> Result<Option<Self::Buffer>>;
 
-    /// Called once nothing more comes.
+    /// Called after the last item.
     fn finish(self) -> Self::Output;
 }
 
-/// Where items wait.
+/// A queue of items.
 pub struct WorkQueue<W: QueueWorker> {
     pool: ThreadPool,
     items: Receiver<W::Item>,
-    /// One for each reader; once all are dropped, nothing more comes.
+    /// One for each reader; the queue ends when all are dropped.
     senders: Mutex<Vec<Sender<W::Item>>>,
     pub(super) buffers: Buffers<W::Buffer>,
     first_error: Mutex<Option<Error>>,
 }
 
-/// Where a reader puts items.
+/// The queue as a reader sees it.
 pub struct InputQueue<'a, W: QueueWorker> {
     queue: &'a WorkQueue<W>,
     sender: Sender<W::Item>,
@@ -64,10 +64,10 @@ pub struct InputQueue<'a, W: QueueWorker> {
 }
 
 impl<W: QueueWorker> WorkQueue<W> {
-    /// An empty queue for so many sources.
+    /// An empty queue for `sources` sources.
     ///
     /// # Errors
-    /// Where threads cannot be started.
+    /// If threads cannot be started.
     pub fn new(limits: QueueLimits, sources: usize) -> Result<WorkQueue<W>> {
         let QueueLimits { threads, waiting_max, buffers_max } = limits;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|err| {
@@ -84,12 +84,12 @@ impl<W: QueueWorker> WorkQueue<W> {
         })
     }
 
-    /// Reads `sources`, each on one thread, and gives what each worker and each source left behind;
-    /// the sources in their order.
+    /// Reads `sources`, each on one thread. Returns the results of all workers and of all sources;
+    /// the latter in their order.
     ///
     /// # Errors
-    /// The first one of a reader or a worker: nothing more is read then, and what waits is worked
-    /// on.
+    /// The first error of a reader or a worker. Reading then stops, and waiting items are
+    /// processed.
     pub fn run<S: Sync, E: Send>(
         &self,
         sources: &[S],
@@ -100,7 +100,7 @@ impl<W: QueueWorker> WorkQueue<W> {
         let ends = Mutex::new(sources.iter().map(|_| None).collect::<Vec<_>>());
         let outputs = self.pool.broadcast(|_| {
             let _stop = StopOnPanic(self);
-            // Before anything that can panic: nobody finishes while a sender is left.
+            // Before any code that can panic: no thread finishes while a sender exists.
             let sender = lock(&self.senders).pop();
             let mut worker = worker();
             if let Some(sender) = sender {
@@ -124,7 +124,7 @@ impl<W: QueueWorker> WorkQueue<W> {
         Ok((outputs, ends.map(|end| end.expect("only an error ends reading early")).collect()))
     }
 
-    /// Ends reading.
+    /// Stops reading.
     pub(super) fn fail(&self, err: Error) {
         lock(&self.first_error).get_or_insert(err);
         self.buffers.close();
@@ -139,24 +139,24 @@ impl<W: QueueWorker> WorkQueue<W> {
 }
 
 impl<W: QueueWorker> InputQueue<'_, W> {
-    /// A buffer for the next item; `None` where nothing more is to be read. Until one is free,
-    /// works on what waits.
+    /// A buffer for the next item; `None` if reading must stop. Until one is free, processes
+    /// waiting items.
     pub fn buffer(&mut self) -> Option<W::Buffer> {
         loop {
             if let Some(buffer) = self.queue.buffers.try_take() {
                 return Some(buffer);
             }
             if self.is_stopped() || !self.work_on_next() {
-                // Others have all of them, and return them.
+                // Other threads have all buffers, and return them.
                 return self.queue.buffers.take();
             }
         }
     }
 
-    /// Queues `item`. As long as the queue is full, works on what has waited longest.
+    /// Queues `item`. While the queue is full, processes the oldest item.
     pub fn push(&mut self, mut item: W::Item) {
         if self.queue.pool.current_num_threads() == 1 {
-            // Nobody else will: what was read of a slow pipe is not to wait for more.
+            // There is no other thread: the data of a slow pipe must not wait for more.
             return self.queue.work(self.worker, item);
         }
         while let Err(TrySendError::Full(back) | TrySendError::Disconnected(back)) =
@@ -167,18 +167,18 @@ impl<W: QueueWorker> InputQueue<'_, W> {
         }
     }
 
-    /// Whether nothing more is to be read.
+    /// Whether reading must stop.
     pub fn is_stopped(&self) -> bool {
         self.queue.buffers.is_closed()
     }
 
-    /// Whether anything waited.
+    /// Processes the next item; returns whether there was one.
     fn work_on_next(&mut self) -> bool {
         self.queue.items.try_recv().map(|item| self.queue.work(self.worker, item)).is_ok()
     }
 }
 
-/// Ends reading where a thread panics, so that nobody waits for what it had.
+/// Stops reading if a thread panics, so that no thread waits for its buffers.
 pub(super) struct StopOnPanic<'a, W: QueueWorker>(pub &'a WorkQueue<W>);
 
 impl<W: QueueWorker> Drop for StopOnPanic<'_, W> {
@@ -226,7 +226,7 @@ mod tests {
         QueueLimits { threads, waiting_max: 2, buffers_max: 3 }
     }
 
-    /// Each source is the numbers of its items; a source ends with how many were queued.
+    /// Each source is the numbers of its items; its result is how many were queued.
     fn run_with(
         limits: QueueLimits,
         sources: &[std::ops::Range<usize>],
@@ -272,8 +272,8 @@ mod tests {
         }
     }
 
-    /// With more buffers than the queue holds, a full queue is what makes a reader help; with
-    /// fewer, that no buffer is left.
+    /// With more buffers than the queue holds, a reader helps because of the full queue; with
+    /// fewer, because no buffer is left.
     #[test]
     fn a_reader_works_on_the_item_that_has_waited_longest() {
         for buffers_max in [2, 3, usize::MAX] {
@@ -283,7 +283,7 @@ mod tests {
                 let reader = Mutex::new(None);
                 let work = |number| {
                     let is_reader = *reader.lock().unwrap() == Some(thread::current().id());
-                    // The other thread is stuck with its first item until the last one is done.
+                    // The other thread is blocked in its first item until the last one is done.
                     while !is_reader && number != 99 && is_over.load(Ordering::SeqCst) == 0 {
                         thread::yield_now();
                     }

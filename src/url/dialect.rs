@@ -1,21 +1,21 @@
-//! The two readings of a path: that of Google's parser, whose documentation and tests compare
-//! percent-encodings as they stand, and that of RFC 9309 section 2.2.2, which decodes unreserved
-//! characters before it compares, and takes `%2A` and `%24` for literal `*` and `$`.
+//! The dialects. Google's parser compares percent-encodings unchanged, according to its
+//! documentation and tests. RFC 9309 section 2.2.2 decodes unreserved characters before the
+//! comparison, and reads `%2A` and `%24` as literal `*` and `$`.
 
 use std::str::FromStr;
 
 #[cfg(feature = "cli")]
 use serde::Serialize;
 
-/// How percent-encodings and wildcards of a rule and a path are read.
+/// How percent-encodings and wildcards of a rule and a path are compared.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Dialect {
-    /// As Google's open parser compares: nothing is decoded.
+    /// As Google's open parser: nothing is decoded.
     #[default]
     Google,
-    /// As RFC 9309 section 2.2.2 asks: unreserved characters are decoded first.
+    /// As RFC 9309 section 2.2.2: unreserved characters are decoded first.
     Rfc9309,
 }
 

@@ -1,4 +1,4 @@
-//! Origins and paths, in the form in which they are compared.
+//! Origins and paths in the form in which they are compared.
 
 pub mod dialect;
 #[cfg(feature = "cli")]

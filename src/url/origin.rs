@@ -1,4 +1,4 @@
-//! Origins: where a robots.txt is valid (RFC 9309 section 2.3), in canonical form.
+//! Origins: the scope of a robots.txt (RFC 9309 section 2.3), in canonical form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use url::Host;
 
 use super::target::{SCHEME_BYTES_MAX, split_scheme};
 
-/// Longest host that is looked at, in bytes, before and after encoding: DNS allows 253, an IDN a
-/// few times that before encoding.
+/// The longest host that is accepted, in bytes, before and after encoding. DNS allows 253; an IDN
+/// may be several times longer before it is encoded.
 const HOST_BYTES_MAX: usize = 1024;
 
 /// `scheme://host[:port]`: scheme and host in lower case, one trailing dot of the
@@ -27,8 +27,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of `host` and `port` under `scheme`; `None` if no such host can exist.
-    /// Without a port, or with the default port of its scheme, none is written.
+    /// The origin of `host` and `port` under `scheme`; `None` if the host is invalid. The default
+    /// port of the scheme is omitted.
     pub fn new(scheme: &[u8], host: &[u8], port: Option<u16>) -> Option<Origin> {
         let scheme = canonical_scheme(scheme)?;
         let host = canonical_host(host)?;
@@ -41,8 +41,8 @@ impl Origin {
         Some(Origin { text: text.into(), scheme_len: scheme.len() as u8 })
     }
 
-    /// The origin of an absolute URL; what follows the authority is ignored.
-    /// `None` without scheme and `://`, or if the authority is no host and port.
+    /// The origin of an absolute URL; the part after the authority is ignored. `None` without
+    /// scheme and `://`, or if the authority is not a host and port.
     pub fn parse(url: &[u8]) -> Option<Origin> {
         let (scheme, rest) = split_scheme(url)?;
         let end = rest.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(rest.len());
@@ -80,7 +80,7 @@ impl Origin {
         origin.filter(|_| self.port().is_none())
     }
 
-    /// Host and, unless it is the default, port: what stands after `://`.
+    /// The host, and the port unless it is the default: the part after `://`.
     pub fn host_and_port(&self) -> &str {
         &self.text[usize::from(self.scheme_len) + 3..]
     }
@@ -94,13 +94,13 @@ impl Origin {
         }
     }
 
-    /// The port; `None` where it is the scheme's default.
+    /// The port; `None` if it is the default of the scheme.
     pub fn port(&self) -> Option<u16> {
         self.host_and_port()[self.host().len()..].strip_prefix(':')?.parse().ok()
     }
 }
 
-/// Reads what a user wrote; unlike [`Origin::parse`], it refuses a path.
+/// Parses the text of a user; unlike [`Origin::parse`], it refuses a path.
 impl FromStr for Origin {
     type Err = String;
 
@@ -123,7 +123,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Splits `host[:port]`; an empty port is none, a port that is no number up to 65,535 is an error.
+/// Splits `host[:port]`. An empty port counts as no port; a port that is not a number up to 65,535
+/// is an error.
 pub fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
     let colon = match memchr::memrchr(b':', host_port) {
         Some(colon) if !host_port[colon..].contains(&b']') => colon,
@@ -140,8 +141,8 @@ pub fn split_port(host_port: &[u8]) -> Option<(&[u8], Option<u16>)> {
     Some((host, Some(port)))
 }
 
-/// A host as it stands in an origin: lower case, one trailing dot dropped, IDNA to ASCII.
-/// `None` with more dots at the end: no name has an empty label there.
+/// A host in canonical form: lower case, one trailing dot removed, IDNA to ASCII. `None` with
+/// several trailing dots, because no name has an empty label.
 pub fn canonical_host(host: &[u8]) -> Option<String> {
     if host.is_empty() || host.len() > HOST_BYTES_MAX {
         return None;
@@ -163,7 +164,7 @@ fn canonical_scheme(scheme: &[u8]) -> Option<String> {
     Some(std::str::from_utf8(scheme).ok()?.to_ascii_lowercase())
 }
 
-/// The ports that equal none, by scheme, as Google documents them.
+/// The default ports of schemes, as Google documents them.
 pub fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" => Some(80),
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(Origin::parse(b"http://a:8x/"), None);
         assert_eq!(Origin::parse(b"http://\xff\xfe/"), None);
         assert_eq!(Origin::parse(format!("http://{}/", "a.".repeat(9000)).as_bytes()), None);
-        // Four times as long once it is encoded.
+        // It is four times as long after encoding.
         assert_eq!(Origin::parse(format!("http://{}a/", "ü.".repeat(300)).as_bytes()), None);
     }
 

@@ -1,4 +1,4 @@
-//! Path and query in the form rules are compared in.
+//! Path and query in the form in which rules are compared.
 
 use crate::bytes;
 use crate::url::dialect::Dialect;
@@ -6,7 +6,7 @@ use crate::url::dialect::Dialect;
 use percent_encoding::percent_encode_byte;
 use std::borrow::Cow;
 
-/// Path and query of a request, prepared; borrows where nothing had to change.
+/// Path and query of a request, prepared; borrowed if nothing had to change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PathQuery<'a> {
     bytes: &'a [u8],
@@ -14,14 +14,13 @@ pub struct PathQuery<'a> {
 }
 
 impl<'a> PathQuery<'a> {
-    /// What rules are compared with.
+    /// The bytes that rules are compared with.
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Whether the target asks for robots.txt itself, which is always allowed:
-    /// its path, before any `?`, was exactly `/robots.txt`. Nothing is decoded
-    /// to find out, in either dialect.
+    /// Whether the target is robots.txt itself, which is always allowed: the path before any `?` is
+    /// exactly `/robots.txt`. Nothing is decoded for this test, in either dialect.
     pub fn is_robots_txt(&self) -> bool {
         self.is_robots_txt
     }
@@ -29,10 +28,9 @@ impl<'a> PathQuery<'a> {
 
 /// Prepares the path and query of a request target.
 ///
-/// The fragment is cut and an empty path becomes `/`; `%xx` is upper-cased;
-/// the bytes 0x00 to 0x20, 0x7F and 0x80 to 0xFF are percent-encoded, no
-/// others. [`Dialect::Rfc9309`] also decodes `%XX` of unreserved characters.
-/// `.`, `..` and `//` stay as they are.
+/// The fragment is removed and an empty path becomes `/`; `%xx` is upper-cased; the bytes 0x00 to
+/// 0x20, 0x7F and 0x80 to 0xFF are percent-encoded, no others. [`Dialect::Rfc9309`] also decodes
+/// `%XX` of unreserved characters. `.`, `..` and `//` stay unchanged.
 ///
 /// ```
 /// use botaudit::url::dialect::Dialect;
@@ -81,8 +79,8 @@ pub fn decode_unreserved(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-/// Path, parameters and query of a URL as Google's parser takes them out:
-/// nothing is encoded, decoded or resolved, and any text has a path.
+/// Path, parameters and query of a URL as in Google's parser: nothing is encoded, decoded or
+/// resolved, and every text has a path.
 pub fn of_url(url: &[u8]) -> Cow<'_, [u8]> {
     let find_start = |from: usize| {
         url[from..].iter().position(|byte| matches!(byte, b'/' | b'?' | b';')).map(|at| from + at)
@@ -109,7 +107,7 @@ fn asks_for_robots_txt(path: &[u8]) -> bool {
     path.strip_prefix(b"/robots.txt").is_some_and(|rest| matches!(rest, [] | [b'?', ..]))
 }
 
-/// How many bytes at the start of `target` are as they should be; ends at a fragment.
+/// The number of bytes at the start of `target` that need no change; ends at a fragment.
 fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
     if !bytes::any(target, is_special) {
         return target.len();
@@ -126,7 +124,7 @@ fn normal_bytes(target: &[u8], dialect: Dialect) -> usize {
     }
 }
 
-/// Whether a byte may be changed, or begins something.
+/// Whether a byte may need a change or begins an encoding.
 #[inline]
 fn is_special(byte: u8) -> bool {
     (byte.wrapping_sub(0x21) > 0x7E - 0x21) | (byte == b'#') | (byte == b'%')
@@ -161,7 +159,7 @@ fn push_encoded(value: u8, dialect: Dialect, prepared: &mut Vec<u8>) {
     }
 }
 
-/// The byte that `text` starts with in the form `%xx`.
+/// The byte of a `%xx` at the start of `text`.
 pub fn encoded(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit =
@@ -169,7 +167,7 @@ pub fn encoded(text: &[u8]) -> Option<u8> {
     Some(digit(high)? << 4 | digit(low)?)
 }
 
-/// Whether `byte` is a character that means the same encoded or not: RFC 3986 section 2.3.
+/// Whether `byte` has the same meaning encoded and unencoded: RFC 3986 section 2.3.
 pub fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
@@ -186,7 +184,7 @@ mod tests {
         let mut scratch = Vec::new();
         let again = prepare(expected.as_bytes(), dialect, &mut scratch).as_bytes().as_ptr();
         let is_borrowed = again == expected.as_ptr();
-        // Decoding may put a new encoding together (`%%341`); all else is stable.
+        // Decoding may create a new encoding (`%%341`); everything else is stable.
         assert!(is_borrowed || expected.contains("%%"), "{expected} is not normal");
     }
 
@@ -234,7 +232,7 @@ mod tests {
         assert_eq!(&*decode_unreserved(b"/%62%61%7a%2f%%4"), b"/baz%2F%%4");
     }
 
-    /// One piece that is out of the ordinary at every place of targets of every length up to some.
+    /// One special piece at every position of targets of every length up to a limit.
     #[test]
     fn what_stays_as_it_is_is_what_changes_nothing() {
         let pieces = [

@@ -1,28 +1,28 @@
 //! A request target: origin-form, absolute-form, or one without a path (RFC 9112 section 3.2).
 
-/// Longest scheme that is looked at, in bytes; the longest registered ones are shorter.
+/// The longest scheme that is accepted, in bytes; the longest registered ones are shorter.
 pub(super) const SCHEME_BYTES_MAX: usize = 32;
 
-/// What a request asked for, as logged, the log's own escaping undone.
+/// The target of a request, as logged, without the escapes of the log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Target<'a> {
     /// Origin-form: a path and query. `//x/y` is a path, never a network-path reference.
     Path(&'a [u8]),
-    /// Absolute-form: it carries its own origin. `path` may be empty or begin with `?` or `#`.
+    /// Absolute-form, with its own origin. `path` may be empty or begin with `?` or `#`.
     Absolute {
-        /// What stands before `://`.
+        /// The part before `://`.
         scheme: &'a [u8],
         /// `[user@]host[:port]`.
         authority: &'a [u8],
         /// The rest.
         path: &'a [u8],
     },
-    /// `*`, the authority of a CONNECT, or something that no rule can be compared with.
+    /// `*`, the authority of a CONNECT, or a text that cannot be compared with rules.
     NoPath,
 }
 
 impl<'a> Target<'a> {
-    /// Tells the form of `target` when asked for by `method`.
+    /// Determines the form of `target` in a request with `method`.
     pub fn of(method: &[u8], target: &'a [u8]) -> Target<'a> {
         if method == b"CONNECT" {
             return Target::NoPath;
@@ -35,7 +35,7 @@ impl<'a> Target<'a> {
         Target::Absolute { scheme, authority: &rest[..end], path: &rest[end..] }
     }
 
-    /// Its path and query, not prepared yet, where it has one.
+    /// The unprepared path and query, if there is one.
     pub fn path(self) -> Option<&'a [u8]> {
         match self {
             Target::Path(path) | Target::Absolute { path, .. } => Some(path),
@@ -53,9 +53,9 @@ pub fn split_scheme(url: &[u8]) -> Option<(&[u8], &[u8])> {
     if is_scheme { Some((scheme, rest.strip_prefix(b"//")?)) } else { None }
 }
 
-/// Path and query of `text`, a path or a URL, as they stand; may be empty or begin with `?` or `#`.
+/// The unprepared path and query of `text`, a path or a URL; may be empty or begin with `?` or `#`.
 ///
-/// A path begins with `/`, also one of `//`. Of all else, what precedes the first `/`, `?` or `#`
+/// A path begins with `/` or `//`. In any other text, the part before the first `/`, `?` or `#`
 /// after a scheme is a host.
 pub fn path_of(text: &[u8]) -> &[u8] {
     if text.first() == Some(&b'/') {

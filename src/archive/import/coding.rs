@@ -1,30 +1,31 @@
-//! Bodies as they came over the wire to what they say: chunks joined, compression undone.
+//! Decodes bodies as transferred: joins chunks and decompresses.
 //!
-//! Many archives keep the header fields of the wire beside a body that was decoded already. So
-//! what does not look like what the fields say is taken as it stands.
+//! Many archives keep the original header fields with an already decoded body. So a body that does
+//! not have the coding in its header is used unchanged.
 
 use crate::archive::snapshot::Failure;
 use crate::net::coding::{self, ContentCoding};
 
-/// Bytes of a body as it came that are looked at: enough for what counts, in the smallest chunks.
+/// The most bytes of an encoded body that are read: enough for the part that counts, in the
+/// smallest chunks.
 pub const RAW_BYTES_MAX: usize = 4 << 20;
 
-/// Content codings that are undone, at the most.
+/// The most content codings that are decoded.
 const CODINGS_MAX: usize = 4;
 
-/// Whether the body was cut before its end, on purpose: then its coding may end early.
+/// Whether a body was deliberately cut; its coding may then end early.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BodyExtent {
-    /// It is all there.
+    /// Complete.
     Whole,
-    /// Its end is missing.
+    /// The end is missing.
     Cut,
 }
 
 /// Joins the chunks of `raw` (RFC 9112 section 7.1), if its transfer coding ends in `chunked`.
 ///
 /// # Errors
-/// Where it begins as chunks do and goes on otherwise, or stops.
+/// If it begins with a chunk but continues with something else, or ends early.
 pub fn unchunk(raw: Vec<u8>, coding: &[u8], extent: BodyExtent) -> Result<Vec<u8>, Failure> {
     let last = coding.rsplit(|byte| *byte == b',').next().unwrap_or_default();
     if !last.trim_ascii().eq_ignore_ascii_case(b"chunked") || chunk_size(&raw).is_none() {
@@ -58,10 +59,10 @@ pub fn unchunk(raw: Vec<u8>, coding: &[u8], extent: BodyExtent) -> Result<Vec<u8
     }
 }
 
-/// Undoes the content codings of `body`, the last first; at most `limit` bytes are given.
+/// Decodes the content codings of `body`, the last one first, up to `limit` bytes.
 ///
 /// # Errors
-/// Where a coding cannot be undone and what is there is no text either.
+/// If a coding cannot be decoded and the body is not plain text either.
 pub fn decode(
     mut body: Vec<u8>,
     content_coding: &[u8],
@@ -73,7 +74,7 @@ pub fn decode(
         return Err(Failure::InvalidResponse);
     }
     for (index, coding) in codings.iter().enumerate().rev() {
-        // What is still coded may be longer than what comes of it.
+        // Encoded bytes may be longer than the decoded ones.
         let limit = if index == 0 { limit } else { RAW_BYTES_MAX };
         body = decode_once(body, ContentCoding::named(coding), extent, limit)?;
     }
@@ -95,13 +96,13 @@ fn decode_once(
     if looks_like_text(&body) { Ok(body) } else { Err(Failure::InvalidResponse) }
 }
 
-/// No control characters but those of text among its first bytes.
+/// Whether the first bytes have no control characters other than those of text.
 fn looks_like_text(body: &[u8]) -> bool {
     let start = &body[..body.len().min(512)];
     start.iter().all(|byte| !matches!(byte, 0..=8 | 14..=31 | 127))
 }
 
-/// The size that a chunk begins with, and what follows that line.
+/// The size of the chunk at the start, and the text after that line.
 fn chunk_size(text: &[u8]) -> Option<(usize, &[u8])> {
     let end = memchr::memchr(b'\n', text)?;
     let line = text[..end].split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
@@ -211,7 +212,7 @@ mod tests {
         let cut = zstd(&text);
         let cut = decode(cut[..cut.len() - 9].to_vec(), b"zstd", BodyExtent::Cut, 1 << 20).unwrap();
         assert!(!cut.is_empty() && text.starts_with(&cut));
-        // A window of 16 MiB, of which nothing is taken.
+        // A window of 16 MiB, which is too large.
         let wide = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x70, 0x01, 0, 0].to_vec();
         assert!(decode(wide, b"zstd", BodyExtent::Whole, 99).is_err());
         let bomb = zstd(&vec![0; 10 << 20]);

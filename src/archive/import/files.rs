@@ -1,5 +1,5 @@
-//! Single files, and directories of them: whose they are and when they were fetched stands in
-//! their names, or the user says so.
+//! Imports single files and directories. Origin and time are in the file names, or the user gives
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::{ffi::OsStr, fs};
@@ -13,21 +13,21 @@ use super::name::{origins, time};
 use super::{Import, manifest::import_manifest};
 use crate::archive::snapshot::read_body;
 
-/// When files were fetched whose names do not say it.
+/// The time of files whose names contain none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FetchedAt {
-    /// Then.
+    /// This time.
     At(UtcTime),
-    /// When the file was last modified.
+    /// The modification time of the file.
     Modified,
-    /// Nobody said: such files are problems.
+    /// No time was given: such files are problems.
     Unsaid,
 }
 
-/// Imports the file at `path` as what each of `origins` gave.
+/// Imports the file at `path` as a snapshot of each of `origins`.
 ///
 /// # Errors
-/// Where the archive cannot be written. A file that cannot be read is a problem.
+/// If the archive cannot be written. A file that cannot be read is a problem.
 pub fn import_file(
     path: &Path,
     origins: &[Origin],
@@ -42,12 +42,13 @@ pub fn import_file(
     import.push_for_each(origins, fetched_at, 200, &source, &body)
 }
 
-/// Imports a directory: by its `manifest.csv`, if it has one, else by the names of its files. `example.com`, `example.com.txt`, `https_example.com_8443.txt`
-/// and `example.com/robots.txt` were fetched at `at`; `example.com/2025-01-31T12:00:00Z.txt` and
-/// `https_example.com_8443/20250131120000.txt` when they say.
+/// Imports a directory: by its `manifest.csv` if it has one, otherwise by the names of its files.
+/// `example.com`, `example.com.txt`, `https_example.com_8443.txt` and `example.com/robots.txt` get
+/// the time `at`; `example.com/2025-01-31T12:00:00Z.txt` and
+/// `https_example.com_8443/20250131120000.txt` contain their time.
 ///
 /// # Errors
-/// Where the archive cannot be written. Files that cannot be read or placed are problems.
+/// If the archive cannot be written. Files without a valid name or content are problems.
 pub fn import_directory(path: &Path, at: FetchedAt, import: &mut Import<'_>) -> Result<()> {
     let manifest = path.join("manifest.csv");
     if manifest.is_file() {
@@ -90,7 +91,7 @@ fn import_versions(
     Ok(())
 }
 
-/// In alphabetical order, without hidden ones.
+/// The entries in alphabetical order, without hidden ones.
 fn entries(path: &Path, import: &mut Import<'_>) -> Option<Vec<PathBuf>> {
     let listed = visible_entries(path).map_err(|err| Error::io("cannot list", path, err));
     import.read(listed)

@@ -1,10 +1,10 @@
-//! The history of one file in a git repository: each commit that changed it is a snapshot, at the
-//! time at which it was committed.
+//! Imports the history of one file in a git repository: each commit that changed it is a snapshot
+//! with the time of the commit.
 //!
-//! Along a merge only what the merge brought counts, when it brought it: the first parents are the
-//! history of the branch that is deployed. A commit that removed the file left the site without
-//! one, which is a 404. Git itself is run; it neither fetches nor writes, nor does what the
-//! repository configures.
+//! Only first parents are followed, because they are the history of the deployed branch: a merge
+//! counts as one change at the time of the merge. A commit that removed the file means a 404. The
+//! git program is run; it neither fetches nor writes, and the repository's configuration is not
+//! executed.
 
 use std::io::{BufRead, Read};
 use std::{ffi::OsStr, path::Path};
@@ -16,16 +16,16 @@ use crate::url::origin::Origin;
 use super::git_objects::{FoundObject, Objects, Trouble};
 use super::{Import, git_process::Process};
 
-/// Longest path of a file within a repository.
+/// The longest path of a file within a repository.
 const PREFIX_BYTES_MAX: u64 = 64 << 10;
 
-/// Longest id of a commit, with its line end.
+/// The longest id of a commit, with its line end.
 const ID_BYTES_MAX: u64 = 256;
 
 /// Imports the history of the file at `path` as that of each of `origins`.
 ///
 /// # Errors
-/// Where the archive cannot be written. Where git cannot say, that is a problem.
+/// If the archive cannot be written. Errors of git are problems.
 pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> Result<()> {
     let Some(mut history) = import.read(History::open(path)) else { return Ok(()) };
     let source = format!("{} in git", path.display());
@@ -37,19 +37,19 @@ pub fn import_git(path: &Path, origins: &[Origin], import: &mut Import<'_>) -> R
     Ok(())
 }
 
-/// The file as a commit left it.
+/// A version of the file.
 struct Version {
     time: UtcTime,
-    /// `None` where the commit removed it.
+    /// `None` if the commit removed it.
     body: Option<Vec<u8>>,
 }
 
-/// Reads versions while git lists them, the latest first.
+/// Reads versions from the output of git, the latest first.
 struct History<'a> {
     path: &'a Path,
     list: Process,
     objects: Objects,
-    /// Of the file, within the repository.
+    /// The path of the file within the repository.
     name: Vec<u8>,
 }
 
@@ -72,14 +72,14 @@ impl<'a> History<'a> {
         }
         let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
         let name = [prefix, file.as_encoded_bytes()].concat();
-        // Not `log`: what that does, and follows, depends on the configuration.
+        // Not `log`, because its behaviour depends on the configuration.
         let arguments = ["rev-list", "--first-parent", "HEAD", "--"].map(OsStr::new);
         let list = run(&[&arguments[..], &[file]].concat())?;
         let objects = Objects::open(folder).map_err(|err| no_git(path, err))?;
         Ok(History { path, list, objects, name })
     }
 
-    /// The version before; within, what is wrong with that one only.
+    /// The next older version. The inner error concerns only this version.
     fn next(&mut self) -> Result<Option<Result<Version>>> {
         let path = self.path;
         let cannot_ask = |err| Error::io("cannot get from git", path, err);

@@ -1,7 +1,7 @@
-//! Commits, trees and blobs of a git repository, as they are stored.
+//! Reads commits, trees and blobs of a git repository.
 //!
-//! They are read from `git cat-file` by their ids, never by a path in a commit. For a path, its answer
-//! is the same whether the commit has no such file or the repository lacks the object.
+//! Objects are read from `git cat-file` by id, never by a path in a commit. For a path, git gives
+//! the same answer for a missing file and for a missing object.
 
 use std::io::{BufRead, Read};
 use std::{ffi::OsStr, path::Path};
@@ -11,44 +11,44 @@ use crate::time::UtcTime;
 
 use super::git_process::Process;
 
-/// Of a commit, the message stands last.
+/// A limit for commits; the needed lines precede the message.
 const COMMIT_BYTES_MAX: usize = 1 << 20;
 
 /// A directory of over a million files.
 const TREE_BYTES_MAX: usize = 64 << 20;
 
-/// Longest first line of an answer.
+/// The longest first line of an answer.
 const HEAD_BYTES_MAX: u64 = 1024;
 
-/// Objects of one repository, by their ids.
+/// The objects of one repository, by id.
 pub struct Objects {
     process: Process,
 }
 
-/// What a commit says.
+/// A parsed commit.
 pub struct Commit {
-    /// When it was committed.
+    /// The time of the commit.
     pub time: UtcTime,
     /// The id of its root directory.
     pub tree: String,
 }
 
-/// What a commit has at a path.
+/// The content of a commit at a path.
 #[derive(Debug, Eq, PartialEq)]
 pub enum FoundObject {
     /// The id of a file.
     File(String),
-    /// Nothing, or a directory.
+    /// No file: nothing, or a directory.
     Nothing,
-    /// Something else, as a symbolic link: what stands there is not known.
+    /// Something else, such as a symbolic link: its content is not known.
     Unclear(&'static str),
 }
 
-/// What cannot be read.
+/// Why an object cannot be read.
 pub enum Trouble {
-    /// Only one object, and why.
+    /// A problem of this object only, as text.
     Object(String),
-    /// Whatever is asked.
+    /// A problem of the git process.
     All(std::io::Error),
 }
 
@@ -59,28 +59,28 @@ impl From<std::io::Error> for Trouble {
 }
 
 impl Objects {
-    /// Those of the repository that `folder` lies in.
+    /// Opens the repository that contains `folder`.
     ///
     /// # Errors
-    /// Where git cannot be run.
+    /// If git cannot be run.
     pub fn open(folder: &Path) -> std::io::Result<Objects> {
         let arguments = ["cat-file", "--batch"].map(OsStr::new);
         Ok(Objects { process: Process::git(folder, &arguments)? })
     }
 
-    /// The commit of this id.
+    /// The commit with this id.
     ///
     /// # Errors
-    /// Where it cannot be read, or makes no sense.
+    /// If it cannot be read or is malformed.
     pub fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
         let bytes = self.object(id, "commit", COMMIT_BYTES_MAX)?;
         commit(&bytes).ok_or_else(|| Trouble::Object(format!("commit {id} has no valid time")))
     }
 
-    /// What stands at `path`, as `a/b`, below the directory of id `tree`.
+    /// The object at `path`, such as `a/b`, below the directory with the id `tree`.
     ///
     /// # Errors
-    /// Where a directory on the way cannot be read.
+    /// If a directory on the way cannot be read.
     pub fn find(&mut self, tree: &str, path: &[u8]) -> Result<FoundObject, Trouble> {
         let mut tree = tree.to_owned();
         let mut names = path.split(|byte| *byte == b'/').peekable();
@@ -99,17 +99,17 @@ impl Objects {
                 (Kind::Submodule, false) => return Ok(FoundObject::Unclear("is in a submodule")),
                 (Kind::Blob, true) => return Ok(FoundObject::File(id)),
                 (Kind::Tree, false) => tree = id,
-                // A directory of that name is no file, and what lies below a file is nothing.
+                // A directory with this name is not a file, and a file has no entries.
                 _ => return Ok(FoundObject::Nothing),
             }
         }
         Ok(FoundObject::Nothing)
     }
 
-    /// The file of this id, as much as is kept of a robots.txt.
+    /// The file with this id, up to the bytes kept of a robots.txt.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn file(&mut self, id: &str) -> Result<Vec<u8>, Trouble> {
         self.object(id, "blob", KEPT_BYTES_MAX)
     }
@@ -156,7 +156,7 @@ impl Objects {
     }
 }
 
-/// Reads the head of a commit.
+/// Parses the head of a commit.
 fn commit(bytes: &[u8]) -> Option<Commit> {
     let mut head = bytes.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
     let tree = head.next()?.strip_prefix(b"tree ")?;
@@ -186,7 +186,7 @@ fn entry(tree: &[u8], name: &[u8], id_bytes: usize) -> Result<Option<(Kind, Stri
         let end = memchr::memchr(0, rest).filter(|end| *end > space).ok_or(Damaged)?;
         let id = rest.get(end + 1..end + 1 + id_bytes).ok_or(Damaged)?;
         if &rest[space + 1..end] == name {
-            // As git reads it: by the kind of file, whatever its permissions.
+            // As in git: by the kind of file, whatever its permissions.
             let mode = str::from_utf8(&rest[..space]).ok();
             let mode = mode.and_then(|mode| u32::from_str_radix(mode, 8).ok()).ok_or(Damaged)?;
             let kind = match mode & 0o170_000 {

@@ -1,9 +1,8 @@
-//! Git as a process: run so that it does nothing but read the repository, and never waited for
-//! without end.
+//! Runs git so that it only reads the repository, with a time limit.
 //!
-//! A repository may come from strangers, with its own configuration. What that can name to be run
-//! (signature checkers, pagers, hooks, file system monitors, transports of a partial clone) belongs
-//! to commands that are not run here, or is turned off for those that are.
+//! A repository may be untrusted and have its own configuration. The programs that it can name
+//! (signature checkers, pagers, hooks, file system monitors, transports of a partial clone) belong
+//! to commands that are not run here, or are turned off for those that are.
 
 use std::ffi::OsStr;
 use std::io::{self, BufReader, Read, Write};
@@ -16,16 +15,16 @@ use std::time::{Duration, Instant};
 
 use crate::mutex::lock;
 
-/// How long an answer may take: a long history is searched before git says anything.
+/// The time limit of an answer: git may search a long history before its first output.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How often it is looked whether an answer is late, or a process has ended.
+/// The interval of checks for late answers and ended processes.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Bytes of what git says on standard error that are kept; the rest is read, and dropped.
+/// The most bytes of standard error that are kept; the rest is read and dropped.
 const WORDS_BYTES_MAX: usize = 2048;
 
-/// Settings that win over those of the repository. Git that does not know one ignores it.
+/// Settings that override those of the repository. Versions of git that do not know one ignore it.
 const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -35,10 +34,9 @@ const SETTINGS: [&str; 5] = [
     "advice.graftFileDeprecated=false",
 ];
 
-/// Variables that keep git from fetching what a partial clone lacks, and from reading anything in
-/// place of the commits. Git before 2.44 does not know the first and is stopped by the second,
-/// which allows no transport, whatever the repository allows: none can have that name, neither can
-/// an alias of the repository, which else would stand for the helper of a transport.
+/// Variables that prevent git from fetching objects that a partial clone lacks, and from replacing
+/// commits. Git before 2.44 does not know the first one; the second one stops it, because it allows
+/// no transport. No transport can have that name, and no alias of the repository can replace it.
 const VARIABLES: [(&str, &str); 6] = [
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", "no protocol"),
@@ -48,21 +46,21 @@ const VARIABLES: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
 ];
 
-/// What the user may have set to run git at all, or to trust a repository of another user. All
-/// others of git's variables are dropped: they may name another repository.
+/// Variables that the user may need to run git, or to trust a repository of another user. All other
+/// variables of git are dropped, because they may name another repository.
 const KEPT_VARIABLES: [&str; 4] =
     ["GIT_CONFIG", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"];
 
-/// A process that is asked for bytes; killed when this is dropped.
+/// A process that answers questions; it is killed when this is dropped.
 pub struct Process {
     child: Arc<Mutex<Child>>,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     words: Receiver<Vec<u8>>,
-    /// When an answer is late; `None` while none is waited for.
+    /// The deadline of the current answer; `None` between answers.
     due: Arc<Mutex<Option<Instant>>>,
     patience: Duration,
-    /// Whoever watches ends when it is dropped.
+    /// The watching thread ends when this is dropped.
     _watched: SyncSender<()>,
 }
 
@@ -70,7 +68,7 @@ impl Process {
     /// Runs git with `arguments` in `folder`.
     ///
     /// # Errors
-    /// Where it cannot be run.
+    /// If it cannot be run.
     pub fn git(folder: &Path, arguments: &[&OsStr]) -> io::Result<Process> {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
@@ -102,21 +100,21 @@ impl Process {
         thread::Builder::new().name("git-watch".to_owned()).spawn(move || {
             watch(&child, &due, &over);
         })?;
-        // A pipe that nobody reads would stop git once it is full.
+        // git would block on a full pipe.
         thread::Builder::new().name("git-stderr".to_owned()).spawn(move || {
             let mut words = Vec::new();
             let _ = stderr.by_ref().take(WORDS_BYTES_MAX as u64).read_to_end(&mut words);
             let _ = io::copy(&mut stderr, &mut io::sink());
-            // Nobody may want to know.
+            // The receiver may be gone.
             let _ = said.send(words);
         })?;
         Ok(process)
     }
 
-    /// Puts a question, and gives what `read` takes of the output.
+    /// Sends a question, and returns what `read` reads from the output.
     ///
     /// # Errors
-    /// Those of `read`, and where the answer is late.
+    /// Errors of `read`, and a late answer.
     pub fn ask<T>(
         &mut self,
         question: &[u8],
@@ -135,10 +133,11 @@ impl Process {
         answer
     }
 
-    /// Waits for the end of a process that has said all: whether it went well, and its complaints.
+    /// Waits for the end of a process without further output. Returns whether it succeeded, and its
+    /// standard error.
     ///
     /// # Errors
-    /// Where it does not end.
+    /// If it does not end.
     pub fn end(&mut self) -> io::Result<(bool, String)> {
         self.input = None;
         self.set_due(Some(Instant::now() + self.patience));
@@ -151,7 +150,7 @@ impl Process {
             thread::sleep(LOOK_EVERY);
         };
         self.set_due(None);
-        // Whoever inherited the pipe may keep it open.
+        // A child of the process may keep the pipe open.
         let words = self.words.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
         let words: String = String::from_utf8_lossy(&words)
             .trim()
@@ -178,13 +177,13 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let mut child = lock(&self.child);
-        // Where it has ended already there is nothing to do.
+        // The process may have ended already.
         let _ = child.kill();
         let _ = child.wait();
     }
 }
 
-/// Kills `child` when its answer is late, which ends the wait for that.
+/// Kills `child` when its answer is late, which ends the wait for the answer.
 fn watch(child: &Mutex<Child>, due: &Mutex<Option<Instant>>, over: &Receiver<()>) {
     while over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         if lock(due).is_some_and(|due| due <= Instant::now()) {
@@ -216,10 +215,10 @@ mod tests {
         let mut process = shell("exec sleep 60", Duration::from_millis(100));
         let late = process.ask(b"", all).unwrap_err();
         assert_eq!(late.kind(), io::ErrorKind::TimedOut);
-        // Neither is one that closes its output, and stays.
+        // A process that closes its output and keeps running is killed, too.
         let mut process = shell("exec >&-; exec sleep 60", Duration::from_millis(500));
         assert_eq!(process.ask(b"", all).unwrap(), "");
-        // It may have been killed before anybody waited for it.
+        // It may have been killed before the wait.
         match process.end() {
             Ok((went_well, _)) => assert!(!went_well),
             Err(err) => assert_eq!(err.kind(), io::ErrorKind::TimedOut),

@@ -1,30 +1,30 @@
-//! The head of a WARC record or of an HTTP response: a first line, and named fields.
+//! Parses the head of a WARC record or of an HTTP response: a first line, and named fields.
 
 use std::io::{self, BufRead, Read};
 
-/// Bytes of a head at the most: every server and crawler stops long before.
+/// The most bytes of a head. Servers and crawlers have lower limits.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 
-/// A head that was read.
+/// A parsed head.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Head {
-    /// `WARC/1.0`, `HTTP/1.1 200 OK`; without the line end.
+    /// `WARC/1.0`, `HTTP/1.1 200 OK`, without the line end.
     pub first: Vec<u8>,
-    /// Names in lower case; values without the whitespace around them.
+    /// Names in lower case; trimmed values.
     fields: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Why there is no head.
 #[derive(Debug)]
 pub enum NoHead {
-    /// It ended before its blank line, or is far too long.
+    /// It has no final blank line, or is far too long.
     Endless,
     /// It could not be read.
     Io(io::Error),
 }
 
 impl Head {
-    /// Reads the fields that follow the line `first`, up to the blank line.
+    /// Reads the fields after the line `first`, up to the blank line.
     pub fn read(first: Vec<u8>, input: &mut impl BufRead) -> Result<Head, NoHead> {
         let mut head = Head { first, fields: Vec::new() };
         let mut left = HEAD_BYTES_MAX;
@@ -43,24 +43,24 @@ impl Head {
         }
     }
 
-    /// The first value of the field `name`, which is in lower case.
+    /// The first value of the field `name`, which must be in lower case.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         let named = self.fields.iter().find(|(field, _)| field == name.as_bytes());
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// All values of the field `name`, which is in lower case.
+    /// All values of the field `name`, which must be in lower case.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let named = self.fields.iter().filter(move |(field, _)| field == name.as_bytes());
         named.map(|(_, value)| value.as_slice())
     }
 
-    /// As [`Head::field`], where it is text.
+    /// As [`Head::field`], if it is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         std::str::from_utf8(self.field(name)?).ok()
     }
 
-    /// A line that is no field is passed over, as browsers do.
+    /// Adds a field; a line that is not a field is ignored, as in browsers.
     fn add(&mut self, line: &[u8]) {
         if line.starts_with(b" ") || line.starts_with(b"\t") {
             if let Some((_, value)) = self.fields.last_mut() {
@@ -76,7 +76,7 @@ impl Head {
     }
 }
 
-/// Appends a line with its end to `line`, at most `limit` bytes of it; gives how many.
+/// Appends a line with its end to `line`, at most `limit` bytes, and returns their number.
 pub fn line_into(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<usize> {
     input.by_ref().take(limit as u64).read_until(b'\n', line)
 }

@@ -1,4 +1,4 @@
-//! Which kind of history a path holds.
+//! Detects the kind of history at a path.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 
 use super::{manifest, open};
 
-/// Bytes of a file that decide.
+/// The bytes of a file that are examined.
 const LOOK_BYTES: usize = 4096;
 
-/// What a path holds.
+/// The kind of history at a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HistoryKind {
     /// A directory of files.
@@ -19,14 +19,14 @@ pub enum HistoryKind {
     Manifest,
     /// A WARC file, gzipped or not.
     Warc,
-    /// Anything else is taken for a robots.txt.
+    /// Any other file counts as a robots.txt.
     RobotsTxt,
 }
 
-/// What `path` holds, by its first bytes.
+/// The kind of `path`, by its first bytes.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn kind_of(path: &Path) -> Result<HistoryKind> {
     let metadata = std::fs::metadata(path).map_err(|err| Error::io("cannot read", path, err))?;
     if metadata.is_dir() {

@@ -1,8 +1,8 @@
-//! CSV manifests: a row a snapshot, its body in a file beside the manifest.
+//! Imports CSV manifests: one row per snapshot, with its body in a file beside the manifest.
 //!
-//! Columns, in any order: `origin`, `fetched_at`, `status`, `path`; and, where known, `max_age`,
-//! `chain` and `source`. A status is a number, the name of a failure, or `unfollowed`; a path is
-//! needed where it is 2xx, and never leads out of the manifest's folder.
+//! The columns may be in any order: `origin`, `fetched_at`, `status`, `path`; and optionally
+//! `max_age`, `chain` and `source`. A status is a number, the name of a failure, or `unfollowed`. A
+//! 2xx status needs a path, which must stay in the manifest's folder.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs::File, io::Read};
@@ -22,13 +22,13 @@ use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
 pub const COLUMNS: [&str; 7] =
     ["origin", "fetched_at", "status", "path", "max_age", "chain", "source"];
 
-/// The first of them without which no row can be read.
+/// The first columns, which are required.
 const NEEDED: usize = 4;
 
-/// Bytes of a manifest's line at the most: paths and chains take a few kilobytes.
+/// The most bytes of a manifest's line; paths and chains take a few kilobytes.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Whether the first line of `start` names the columns that every manifest has.
+/// Whether the first line of `start` has the required columns.
 pub fn is_header(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn is_header(start: &[u8]) -> bool {
 /// Imports the manifest at `path`.
 ///
 /// # Errors
-/// Where the archive cannot be written. Rows that cannot be read are problems, each with its line.
+/// If the archive cannot be written. Rows that cannot be read are problems, each with its line.
 pub fn import_manifest(path: &Path, import: &mut Import<'_>) -> Result<()> {
     let opened = open(path, &import.progress.bytes_read);
     let Some(opened) = import.read(opened) else { return Ok(()) };
@@ -56,7 +56,8 @@ pub fn import_manifest(path: &Path, import: &mut Import<'_>) -> Result<()> {
             Ok(true) => {}
             Err(err) => {
                 import.problem(broken(path, &err));
-                // A record that is no UTF-8 was read over; else nothing more can be read.
+                // After a record that is not UTF-8, reading continues; after other errors it
+                // cannot.
                 if matches!(err.kind(), csv::ErrorKind::Utf8 { .. }) {
                     continue;
                 }
@@ -72,7 +73,7 @@ pub fn import_manifest(path: &Path, import: &mut Import<'_>) -> Result<()> {
     }
 }
 
-/// Where each of [`COLUMNS`] stands.
+/// The index of each of [`COLUMNS`].
 fn columns(path: &Path, header: &StringRecord) -> Result<[Option<usize>; COLUMNS.len()]> {
     let names: Vec<&str> =
         header.iter().map(|name| name.trim_start_matches('\u{feff}').trim()).collect();
@@ -139,7 +140,7 @@ fn snapshot(
     Ok(NewSnapshot { origin, fetch, source, body: body.into() })
 }
 
-/// A manifest may come from strangers: it names nothing outside of its folder.
+/// Reads a body. A manifest may be untrusted, so it cannot name files outside of its folder.
 fn body(folder: &Path, path: &str) -> std::result::Result<Vec<u8>, String> {
     let is_within = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     if !is_within {
@@ -172,10 +173,10 @@ fn broken(path: &Path, err: &csv::Error) -> Error {
     }
 }
 
-/// What `csv` reads from. A line that never ends is an error, not a gigabyte of memory.
+/// The input of the CSV reader. An endless line is an error and does not fill the memory.
 struct Stream {
     opened: Opened,
-    /// Since the last line end.
+    /// Bytes since the last line end.
     line_bytes: usize,
 }
 

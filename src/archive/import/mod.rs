@@ -1,7 +1,7 @@
-//! Histories of robots.txt files of other forms, imported into an archive.
+//! Imports histories of robots.txt files from other formats into an archive.
 //!
-//! What is wrong with a file is told with its place, and ends no more than it must: what was good
-//! is kept. Everything streams; memory does not grow with what is imported.
+//! Problems are reported with their position, and as much as possible is imported despite them.
+//! Everything streams; memory does not grow with the input.
 
 pub mod files;
 pub mod git;
@@ -32,26 +32,26 @@ use crate::url::origin::Origin;
 use super::snapshot::{Fetch, SnapshotOutcome};
 use super::writer::{NewSnapshot, Writer};
 
-/// An import on its way: where snapshots go, and who is told of problems.
+/// A running import.
 pub struct Import<'a> {
     /// The archive.
     pub writer: &'a mut Writer,
-    /// For whoever watches.
+    /// Its progress.
     pub progress: &'a ImportProgress,
-    /// Takes what was wrong with an input, with its place.
+    /// Receives problems with their positions.
     pub problems: &'a mut dyn FnMut(Error),
 }
 
-/// What can be watched while an import runs.
+/// The progress of an import.
 #[derive(Debug, Default)]
 pub struct ImportProgress {
-    /// Bytes of inputs read, as they lie on disk.
+    /// Bytes of inputs read, before decompression.
     pub bytes_read: Arc<AtomicU64>,
     /// Snapshots found.
     pub snapshots: AtomicU64,
 }
 
-/// The time that `text` names: RFC 3339, the forms that names of dated files have, or a day.
+/// Parses RFC 3339, the forms in names of dated files, or a day.
 pub fn time_named(text: &str) -> Option<UtcTime> {
     name::time(text)
 }
@@ -62,7 +62,7 @@ impl Import<'_> {
         self.writer.push(snapshot)
     }
 
-    /// Adds what a file held at a time: the same for each of `origins`.
+    /// Adds the same snapshot for each of `origins`.
     fn push_for_each(
         &mut self,
         origins: &[Origin],
@@ -84,7 +84,7 @@ impl Import<'_> {
         (self.problems)(problem);
     }
 
-    /// What was read; `None` where that is a problem, which is reported.
+    /// The value; `None` for an error, which is reported as a problem.
     fn read<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|problem| self.problem(problem)).ok()
     }

@@ -1,4 +1,4 @@
-//! Names of files that say whose robots.txt a file is, and when it was fetched.
+//! Parses file names with an origin or a time.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
@@ -8,8 +8,8 @@ use crate::url::origin::Origin;
 
 use crate::archive::directory::{exact_origin, looks_like_host};
 
-/// The origins that `name` stands for: `https_example.com_8443` for one, `example.com` for that
-/// host under http and https; none where it is no host.
+/// The origins of `name`: one for `https_example.com_8443`, http and https for `example.com`, none
+/// if it is not a host.
 pub fn origins(name: &str) -> Vec<Origin> {
     if let Some(origin) = exact_origin(name) {
         return vec![origin];
@@ -23,8 +23,8 @@ pub fn origins(name: &str) -> Vec<Origin> {
     }
 }
 
-/// Reads `2025-01-31T12:00:00Z` (any offset), the same in UTC with `-` for `:` or with no marks at
-/// all, fourteen digits as web archives write them, or a day, which stands for its midnight.
+/// Parses `2025-01-31T12:00:00Z` (with any offset), the same in UTC with `-` for `:` or without
+/// separators, fourteen digits as in web archives, or a day, which means its midnight.
 pub fn time(text: &str) -> Option<UtcTime> {
     if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
         return Some(UtcTime::from(timestamp));

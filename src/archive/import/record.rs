@@ -1,4 +1,4 @@
-//! One record of a WARC file: what a response, a revisit or a resource says of a URL.
+//! Parses one record of a WARC file: a response, a revisit or a resource.
 
 use std::io::{self, BufRead, Read};
 
@@ -16,19 +16,19 @@ use super::coding::{BodyExtent, RAW_BYTES_MAX, decode, unchunk};
 use super::head::{Head, NoHead, line_into, status};
 use super::{Import, name, redirects::robots_txt_of, revisits::Payloads, warc_memory::WarcMemory};
 
-/// Bytes of a URL, a location or a first line at the most.
+/// The most bytes of a URL, a location or a first line.
 pub const URL_BYTES_MAX: usize = 8 << 10;
 
-/// Interim responses (1xx) that are read over.
+/// The most interim responses (1xx) that are skipped.
 const INTERIM_MAX: usize = 8;
 
 /// Why a record was not read.
 pub(super) enum Stop {
-    /// It makes no sense, from this offset on; others may.
+    /// It is malformed, from this offset on; other records may be readable.
     Record(u64, String),
-    /// Nothing more can be read.
+    /// The rest of the file is unreadable.
     File(String),
-    /// Nothing more can be written.
+    /// The archive cannot be written.
     Archive(Error),
 }
 
@@ -38,45 +38,45 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A record whose head was read.
+/// A record with its parsed head.
 pub struct WarcRecord<'a> {
     /// Its fields.
     pub head: &'a Head,
-    /// Where it begins.
+    /// Its offset.
     pub start: u64,
 }
 
-/// A record that was read.
+/// A parsed record.
 pub struct RobotsRecord {
-    /// Of which URL.
+    /// Its URL.
     pub url: String,
-    /// The origin whose robots.txt that is, if it is one.
+    /// The origin, if the URL is that of a robots.txt.
     pub origin: Option<Origin>,
-    /// When it was asked for.
+    /// The time of the request.
     pub fetched_at: UtcTime,
-    /// What came of it.
+    /// The recorded answer.
     pub answer: RecordedResponse,
-    /// The digest that the record states of what was given.
+    /// The payload digest in the record.
     pub payload: Option<Box<[u8]>>,
 }
 
-/// What a record says came of asking for a URL.
+/// The answer in a record.
 pub struct RecordedResponse {
-    /// That.
+    /// Its outcome.
     pub outcome: SnapshotOutcome,
     /// `Cache-Control: max-age`.
     pub max_age_seconds: Option<u64>,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub location: Option<String>,
-    /// What was given.
+    /// The body.
     pub body: Body,
 }
 
-/// A body, and whether its end is missing; or why the server gave none.
+/// A body, and whether its end is missing; or the failure.
 type ReadBody = std::result::Result<(Vec<u8>, BodyExtent), Failure>;
 
 impl WarcRecord<'_> {
-    /// What it says of a robots.txt, or of a URL to which one was redirected; `None` for other
+    /// Parses a record of a robots.txt, or of a URL to which one was redirected; `None` for other
     /// records.
     pub fn read(
         &self,
@@ -125,7 +125,7 @@ impl WarcRecord<'_> {
         Ok(answer.with(body))
     }
 
-    /// A record of what did not change since another one.
+    /// Parses a record that refers to an earlier one with the same content.
     fn revisit(
         &self,
         block: &mut impl BufRead,
@@ -154,7 +154,7 @@ impl WarcRecord<'_> {
         Ok(answer)
     }
 
-    /// The body of the record that this one names by its URL and date, if the archive has it.
+    /// The body of the record that this one names by URL and date, if the archive has it.
     fn referred(&self, import: &Import<'_>) -> std::result::Result<Option<Digest>, Stop> {
         let origin = self.head.text("warc-refers-to-target-uri").and_then(robots_txt_of);
         let date = self.head.text("warc-refers-to-date").and_then(name::time);
@@ -163,7 +163,7 @@ impl WarcRecord<'_> {
         Ok(nearest.and_then(|entry| entry.body).map(|key| key.digest))
     }
 
-    /// What is left of the block.
+    /// Reads the rest of the block.
     fn body(&self, block: &mut impl BufRead) -> io::Result<ReadBody> {
         let truncated = self.head.field("warc-truncated").map(<[u8]>::to_ascii_lowercase);
         match truncated.as_deref() {
@@ -195,7 +195,7 @@ impl RecordedResponse {
         answer
     }
 
-    /// The same with `body`, or what kept that from being read.
+    /// The answer with `body` or a failure.
     fn with(self, body: std::result::Result<Vec<u8>, Failure>) -> RecordedResponse {
         match body {
             Ok(body) => RecordedResponse { body: kept(body), ..self },
@@ -204,7 +204,7 @@ impl RecordedResponse {
     }
 }
 
-/// The status and fields of an HTTP response, past interim ones; `None` where there are none.
+/// The status and fields of an HTTP response, after interim ones; `None` if there are none.
 fn http_head(block: &mut impl BufRead) -> io::Result<Option<(u16, Head)>> {
     for _ in 0..INTERIM_MAX {
         let mut first = Vec::new();
@@ -220,7 +220,7 @@ fn http_head(block: &mut impl BufRead) -> io::Result<Option<(u16, Head)>> {
     Ok(None)
 }
 
-/// Where an answer sends: an absolute URL without fragment.
+/// The target of a redirect: an absolute URL without fragment.
 fn location(url: &str, status: u16, head: &Head) -> Option<String> {
     let is_redirect = matches!(status, 300..=303 | 305..=399);
     let given = head.field("location").filter(|_| is_redirect)?;

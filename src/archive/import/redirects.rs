@@ -1,8 +1,8 @@
-//! Redirects in WARC files: the record of the redirect and that of its target stand apart.
+//! Follows redirects in WARC files, in which a redirect and its target are separate records.
 //!
-//! A redirect waits for its target in memory while a run reads on, and else in the archive, as a
-//! snapshot that says nothing. At the end of the run those that wait there are followed through the
-//! archive, whatever the order in which its files were imported.
+//! During a run, a redirect waits for its target in memory. Otherwise it waits in the archive, as a
+//! snapshot without a ruling. At the end of the run, those in the archive are followed through the
+//! archive, whatever the order in which files were imported.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,32 +12,32 @@ use crate::error::Result;
 use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
-/// Redirects that wait in memory; past it, the first goes to the archive.
+/// The most redirects that wait in memory; then the first one is moved to the archive.
 const WAITING_MAX: usize = 1 << 14;
 
-/// Redirects that wait for one target.
+/// The most redirects that wait for one target.
 const AT_TARGET_MAX: usize = 1 << 10;
 
-/// Hops that are followed, as Google documents it; past them there is no robots.txt.
+/// The most hops that are followed, as Google documents it; a longer chain means no robots.txt.
 pub const HOPS_MAX: usize = 5;
 
-/// The target's snapshot may be so much older or younger than the redirect, in seconds.
+/// The largest difference between the times of a redirect and its target, in seconds.
 const APART_SECONDS_MAX: i64 = 86_400;
 
 /// A redirect of an origin's robots.txt.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// Whose robots.txt was asked for.
+    /// The origin of the robots.txt.
     pub origin: Origin,
-    /// When.
+    /// The time of the request.
     pub fetched_at: UtcTime,
-    /// Where that led so far; the last is where it waits.
+    /// The redirects so far; the target of the last one is awaited.
     pub chain: Vec<Hop>,
-    /// Where the redirect was found.
+    /// The source of the redirect.
     pub source: String,
 }
 
-/// The redirects that wait in memory, by the URL of what they wait for.
+/// The redirects that wait in memory, by the URL of their targets.
 #[derive(Debug, Default)]
 pub struct Redirects {
     by_target: HashMap<String, Vec<Waiting>>,
@@ -45,7 +45,7 @@ pub struct Redirects {
 }
 
 impl Waiting {
-    /// As a snapshot that says nothing yet; or, past the hops that are followed, that there is no
+    /// A snapshot without a ruling; after too many hops, a snapshot that says that there is no
     /// robots.txt.
     pub fn into_snapshot(self) -> NewSnapshot {
         let outcome = match self.chain.last() {
@@ -55,7 +55,7 @@ impl Waiting {
         self.answered(outcome, None, Body::Bytes(Vec::new()))
     }
 
-    /// As what its target gave.
+    /// A snapshot with the answer of its target.
     pub fn answered(
         self,
         outcome: SnapshotOutcome,
@@ -69,7 +69,7 @@ impl Waiting {
 }
 
 impl Redirects {
-    /// Lets `waiting` wait for `target`; gives those that now must wait elsewhere.
+    /// Lets `waiting` wait for `target`; returns redirects that must now wait in the archive.
     pub fn wait(&mut self, target: String, waiting: Waiting) -> Vec<Waiting> {
         let at_target = self.by_target.entry(target.clone()).or_default();
         if at_target.is_empty() {
@@ -87,18 +87,18 @@ impl Redirects {
         evicted
     }
 
-    /// Whether any waits for `target`.
+    /// Whether any redirect waits for `target`.
     pub fn waits_for(&self, target: &str) -> bool {
         self.by_target.contains_key(target)
     }
 
-    /// Those that waited for `target`.
+    /// Removes those that wait for `target`.
     pub fn take(&mut self, target: &str) -> Vec<Waiting> {
-        // Its place in the order is passed over when it comes up.
+        // Its entry in the order is skipped later.
         self.by_target.remove(target).unwrap_or_default()
     }
 
-    /// All that wait still.
+    /// Removes all.
     pub fn drain(&mut self) -> Vec<Waiting> {
         self.order.clear();
         let mut left: Vec<Waiting> =
@@ -108,11 +108,11 @@ impl Redirects {
     }
 }
 
-/// Follows the redirects that wait in the archive, as far as it has their targets. What wrote them
+/// Follows the redirects that wait in the archive, as far as it has their targets. Their snapshots
 /// must be flushed.
 ///
 /// # Errors
-/// Where the archive cannot be read or written.
+/// If the archive cannot be read or written.
 pub fn follow(writer: &mut Writer) -> Result<()> {
     let mut after = None;
     loop {
@@ -145,7 +145,7 @@ fn follow_one(writer: &Writer, mut waiting: Waiting) -> Result<Option<NewSnapsho
         let is_itself = target == waiting.origin && entry.fetch.fetched_at == waiting.fetched_at;
         match entry.fetch.outcome {
             _ if is_itself && entry.fetch.outcome == SnapshotOutcome::Unfollowed => {
-                // Round and round: what would be found is known.
+                // A redirect loop.
                 let hops = waiting.chain.clone();
                 waiting.chain = hops.iter().cycle().take(HOPS_MAX + 1).cloned().collect();
             }
@@ -167,12 +167,12 @@ fn follow_one(writer: &Writer, mut waiting: Waiting) -> Result<Option<NewSnapsho
     }
 }
 
-/// Whether what was fetched at these times belongs together.
+/// Whether a redirect and a target with these times may belong together.
 pub fn is_near(redirect: UtcTime, target: UtcTime) -> bool {
     redirect.unix_seconds().abs_diff(target.unix_seconds()) <= APART_SECONDS_MAX.unsigned_abs()
 }
 
-/// The origin whose robots.txt `url` is; `None` for any other URL.
+/// The origin, if `url` is that of a robots.txt.
 pub fn robots_txt_of(url: &str) -> Option<Origin> {
     let origin = Origin::parse(url.as_bytes())?;
     let (_, rest) = url.split_once("://")?;

@@ -1,16 +1,16 @@
-//! What revisit records of WARC files refer to: bodies that stood in a record before.
+//! Resolves revisit records of WARC files, which refer to the body of an earlier record.
 
 use std::collections::HashMap;
 
 use crate::digest::Digest;
 
-/// Payloads that are remembered; past it, all are forgotten and the archive itself is asked.
+/// The most remembered payloads; then all are forgotten and the archive is searched.
 const REMEMBERED_MAX: usize = 1 << 18;
 
-/// Digests longer than this are no digests.
+/// Longer digests are not valid.
 const NAME_BYTES_MAX: usize = 128;
 
-/// Bodies by the digest that their records state, in whatever function.
+/// Bodies by the payload digest in their records, which may use any hash function.
 #[derive(Debug, Default)]
 pub struct Payloads {
     known: HashMap<Box<[u8]>, Digest>,

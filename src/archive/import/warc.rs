@@ -1,7 +1,8 @@
-//! WARC files (ISO 28500), as Common Crawl publishes them: robots.txt responses, one record each.
+//! Imports WARC files (ISO 28500), as published by Common Crawl: robots.txt responses, one record
+//! each.
 //!
-//! Records of other types and of other URLs are passed over, but for the targets of redirects. A
-//! record that makes no sense is a problem; reading goes on at the next one that does.
+//! Records of other types and of other URLs are skipped, except the targets of redirects. A
+//! malformed record is a problem; reading continues at the next valid one.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -19,12 +20,12 @@ use super::record::{RobotsRecord, Stop, URL_BYTES_MAX, WarcRecord};
 use super::redirects::{HOPS_MAX, Waiting, is_near};
 use super::{Import, open, warc_memory::WarcMemory};
 
-/// A file that is read, decompressed, and how far that has come.
+/// A decompressed input with its position.
 struct Stream {
     input: BufReader<Source>,
-    /// Of the next byte, after decompression.
+    /// The offset of the next byte, after decompression.
     offset_bytes: u64,
-    /// After a record whose length is not known: what follows is told with it.
+    /// Set after a record of unknown length; what follows is reported together with it.
     is_lost: bool,
 }
 
@@ -33,14 +34,14 @@ struct Source {
     damage: Option<ReadError>,
 }
 
-/// Imports the WARC file at `path`; redirects may go on to wait in `memory`.
+/// Imports the WARC file at `path`; redirects may continue to wait in `memory`.
 ///
 /// # Errors
-/// Where the archive cannot be written. What is wrong with the file is a problem.
+/// If the archive cannot be written. Errors in the file are problems.
 pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
     let opened = Stream::open(path, &import.progress.bytes_read);
     let Some(mut stream) = import.read(opened) else { return Ok(()) };
-    // A record counts once what follows it was looked at: a checksum may stand between.
+    // A record is added after its successor was read, because a checksum may be in between.
     let mut last = None;
     loop {
         let begun = stream.begin(path, import);
@@ -74,15 +75,15 @@ pub fn import_warc(path: &Path, memory: &mut WarcMemory, import: &mut Import<'_>
     }
 }
 
-/// Lets the redirects that found no target wait in the archive.
+/// Lets the redirects without target wait in the archive.
 ///
 /// # Errors
-/// Where the archive cannot be written.
+/// If the archive cannot be written.
 pub fn finish(memory: &mut WarcMemory, import: &mut Import<'_>) -> Result<()> {
     memory.redirects.drain().into_iter().try_for_each(|left| import.push(left.into_snapshot()))
 }
 
-/// Where it stands, and what it says.
+/// Offset and text of a version line.
 type VersionLine = (u64, Vec<u8>);
 
 impl Stream {
@@ -95,18 +96,18 @@ impl Stream {
         })
     }
 
-    /// What is said of offsets, where they are not those of the file as it lies on disk.
+    /// The note on offsets, if they are not those of the file on disk.
     fn measure(&self) -> &'static str {
         if self.input.get_ref().opened.is_compressed() { " (decompressed)" } else { "" }
     }
 
-    /// Whether the bytes of the last record are known to be wrong.
+    /// Whether the last record is known to be damaged.
     fn is_last_in_doubt(&self) -> bool {
         let cause = self.input.get_ref().damage.map(|damage| damage.cause);
         matches!(cause, Some(ReadErrorCause::WrongChecksum | ReadErrorCause::WrongLength))
     }
 
-    /// Reads the line with which the next record begins; `None` at the end of the file.
+    /// Reads the first line of the next record; `None` at the end of the file.
     fn begin(&mut self, path: &Path, import: &mut Import<'_>) -> io::Result<Option<VersionLine>> {
         let (garbage_at, found) = self.version_line()?;
         if let Some(at) = garbage_at.filter(|_| !self.is_lost) {
@@ -116,7 +117,7 @@ impl Stream {
         Ok(found)
     }
 
-    /// Reads the rest of a record, to its end.
+    /// Reads the rest of a record.
     fn record(
         &mut self,
         (start, first): VersionLine,
@@ -141,7 +142,7 @@ impl Stream {
         let mut block = (&mut self.input).take(length);
         let record = WarcRecord { head: &head, start };
         let read = record.read(&mut block, memory, import);
-        // What was not looked at.
+        // The unread rest of the block.
         let skipped = io::copy(&mut block, &mut io::sink());
         let missing = block.limit();
         self.offset_bytes += length - missing;
@@ -152,8 +153,8 @@ impl Stream {
         read
     }
 
-    /// The line with which the next record begins, and its offset; and that of anything between
-    /// records that is no blank line.
+    /// The first line of the next record with its offset, and the first line in between that is not
+    /// blank.
     fn version_line(&mut self) -> io::Result<(Option<u64>, Option<VersionLine>)> {
         let mut garbage_at = None;
         let mut line = Vec::new();
@@ -174,7 +175,7 @@ impl Stream {
     }
 }
 
-/// Gives what was said to the origin whose robots.txt it is, and to those that were sent there.
+/// Adds an answer to its origin, and to the redirects that wait for it.
 fn deliver(
     said: RobotsRecord,
     path: &Path,
@@ -214,7 +215,7 @@ fn deliver(
     Ok(())
 }
 
-/// Counts what is read of `input`.
+/// Counts the bytes read from `input`.
 struct Counted<'a, R> {
     input: &'a mut R,
     bytes: u64,

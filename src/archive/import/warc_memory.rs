@@ -1,8 +1,8 @@
-//! What the WARC files of one import know of each other.
+//! The memory shared by the WARC files of one import.
 
 use super::{redirects::Redirects, revisits::Payloads};
 
-/// What is remembered from one WARC file to the next of a run.
+/// Payloads and redirects of the WARC files of a run so far.
 #[derive(Debug, Default)]
 pub struct WarcMemory {
     pub(super) payloads: Payloads,

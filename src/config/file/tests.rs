@@ -13,7 +13,7 @@ fn check(text: &str, expected: &[&str]) {
 
 const SITE: &str = "[sites.a]\nlogs = \"x\"\nrobots = \"r\"\n";
 
-/// With `lines` as the fourth line and on.
+/// A file with `lines` from the fourth line on.
 fn site(lines: &str) -> String {
     format!("{SITE}{lines}\n")
 }

@@ -1,27 +1,27 @@
-//! The formats of JSON logs: where the parts of a request stand in them.
+//! The formats of JSON logs: the paths of the fields.
 
 use crate::logs::{field_kind::LogField, reject::Skip};
 
-/// The paths to one field, the best first, with spaces between.
+/// The paths of one field, the best first, separated by spaces.
 pub type Paths = (LogField, &'static str);
 
-/// Who writes the lines, as far as it matters beyond the names of keys.
+/// The program that writes the lines, as far as its rules differ.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JsonDialect {
-    /// Whoever writes keys that somebody chose: see `COMMON_NAMES`.
+    /// Programs with configurable keys: see `COMMON_NAMES`.
     CommonNames,
-    /// Caddy, other loggers of which write to the same stream: see `CADDY`.
+    /// Caddy, whose other loggers write to the same stream: see `CADDY`.
     Caddy,
     /// Traefik: see `TRAEFIK`.
     Traefik,
-    /// Cloudflare Logpush, with requests that Cloudflare made itself: see `CLOUDFLARE`.
+    /// Cloudflare Logpush, including Cloudflare's own requests: see `CLOUDFLARE`.
     Cloudflare,
-    /// Google Cloud Logging, with entries of other services: see `GOOGLE_CLOUD`.
+    /// Google Cloud Logging, including entries of other services: see `GOOGLE_CLOUD`.
     GoogleCloud,
 }
 
 impl JsonDialect {
-    /// Where the parts stand.
+    /// The paths of the fields.
     pub fn paths(self) -> &'static [Paths] {
         match self {
             JsonDialect::CommonNames => COMMON_NAMES,
@@ -32,24 +32,24 @@ impl JsonDialect {
         }
     }
 
-    /// Why a line of the same stream is nobody's request to us; `value` gives a part as it stands.
+    /// Why a line of the same stream is not a client's request; `value` returns a field as written.
     #[inline]
     pub fn skip<'a>(self, value: impl Fn(LogField) -> &'a [u8]) -> Option<Skip> {
         let source = value(LogField::Source);
         let is_unset = |part| value(part).is_empty();
         let is_other = match self {
             JsonDialect::CommonNames => false,
-            // Other loggers write to the same stream; that of errors and that of the reverse proxy
+            // Other loggers write to the same stream; those for errors and for the reverse proxy
             // repeat requests.
             JsonDialect::Caddy if source.is_empty() => is_unset(LogField::Target),
             JsonDialect::Caddy => !source.starts_with(b"http.log.access"),
-            // Traefik's own log goes to the same stream by default; its lines have a message.
+            // By default, Traefik's own log goes to the same stream; its lines have a message.
             JsonDialect::Traefik => {
                 !source.is_empty() && is_unset(LogField::Method) && is_unset(LogField::Target)
             }
-            // Requests that Cloudflare made itself: fetches of Workers, health checks, purges.
-            // Visitors' are `eyeball`, and `orangeToOrange` where they came through another
-            // customer's zone.
+            // Cloudflare's own requests: fetches of Workers, health checks, purges. Requests of
+            // visitors have `eyeball`, or `orangeToOrange` if they came through the zone of another
+            // customer.
             JsonDialect::Cloudflare => {
                 const VISITORS: [&[u8]; 4] = [b"", b"eyeball", b"orangeToOrange", b"unknown"];
                 return (!VISITORS.contains(&source)).then_some(Skip::Subrequest);
@@ -62,8 +62,8 @@ impl JsonDialect {
         is_other.then_some(Skip::NotAccess)
     }
 
-    /// What a line says of its encryption where the part of the scheme says `raw`: of Caddy's it is
-    /// the version of TLS, which is a number, or the header; without both it was not encrypted.
+    /// The scheme, if the field of the scheme is `raw`. For Caddy, the field is the version of TLS,
+    /// which is a number, or the header; without both, the request was not encrypted.
     #[inline]
     pub fn scheme(self, raw: &[u8]) -> &[u8] {
         match raw.first() {
@@ -77,13 +77,13 @@ impl JsonDialect {
 
 /// Keys that an administrator chose: nginx, Apache, ingress-nginx, Envoy, Fastly.
 ///
-/// nginx writes what `log_format` says, Apache what `LogFormat` says; the names below are those of
-/// the servers' own variables and those that published configurations use. Where several stand
-/// in one line, what was sent goes before what the server made of it (`$request_uri` before
-/// `$uri`), the server's clock before a shipper's (`@timestamp`).
+/// nginx uses the keys in `log_format`, Apache those in `LogFormat`. The names below are the
+/// servers' own variables and names from published configurations. If a line has several of them,
+/// the value as sent precedes the processed one (`$request_uri` before `$uri`), and the server's
+/// time precedes a log shipper's (`@timestamp`).
 ///
-/// nginx with `escape=json` (since 1.11.8) leaves an unset variable empty; without, it writes
-/// `-`, and `\xHH` for bytes that it escapes, which JSON does not know.
+/// nginx with `escape=json` (since 1.11.8) leaves an unset variable empty. Without it, nginx writes
+/// `-`, and `\xHH` for escaped bytes, which is not valid JSON.
 const COMMON_NAMES: &[Paths] = &[
     (
         LogField::Time,
@@ -137,12 +137,12 @@ const COMMON_NAMES: &[Paths] = &[
     ),
 ];
 
-/// Caddy's access log. `remote_addr` is that of versions before 2.5, `client_ip` (the client behind
-/// trusted proxies) of 2.7 and later.
+/// Caddy's access log. `remote_addr` exists before version 2.5, `client_ip` (the client behind
+/// trusted proxies) from 2.7 on.
 ///
-/// The time is seconds with a fraction, or what the encoder's `time_format` says. Headers stand
-/// under their canonical names, each with a list of values. A request was encrypted where it has
-/// `tls`; behind a proxy the header tells.
+/// The time is seconds with a fraction, or has the encoder's `time_format`. Headers have their
+/// canonical names, each with a list of values. A request was encrypted if it has `tls`; behind a
+/// proxy, a header says so.
 const CADDY: &[Paths] = &[
     (LogField::Time, "ts time timestamp"),
     (LogField::Client, "request.client_ip request.remote_ip request.remote_addr"),
@@ -159,8 +159,8 @@ const CADDY: &[Paths] = &[
 
 /// Traefik's access log in JSON.
 ///
-/// `RequestPath` is the request URI, query included. Headers are dropped unless
-/// `accessLog.fields.headers` keeps them, and so is the user agent.
+/// `RequestPath` is the request URI with the query. Headers, including the user agent, are dropped
+/// unless `accessLog.fields.headers` keeps them.
 const TRAEFIK: &[Paths] = &[
     (LogField::Time, "StartUTC StartLocal time"),
     (LogField::Client, "ClientHost ClientAddr"),
@@ -177,9 +177,9 @@ const TRAEFIK: &[Paths] = &[
 
 /// Cloudflare Logpush, data set HTTP requests.
 ///
-/// A customer selects the fields, so any may be missing; times are RFC 3339, seconds or
-/// nanoseconds, as the job says. `ClientRequestURI` is path and query, `ClientRequestPath` the
-/// path alone.
+/// A customer selects the fields, so any may be missing. The job's settings decide whether times
+/// are RFC 3339, seconds or nanoseconds. `ClientRequestURI` is path and query, `ClientRequestPath`
+/// the path alone.
 const CLOUDFLARE: &[Paths] = &[
     (LogField::Time, "EdgeStartTimestamp EdgeEndTimestamp"),
     (LogField::Client, "ClientIP"),
@@ -195,9 +195,10 @@ const CLOUDFLARE: &[Paths] = &[
     (LogField::Source, "ClientRequestSource"),
 ];
 
-/// Log entries of Google Cloud's load balancers, and of others that fill `httpRequest`.
+/// Log entries of Google Cloud's load balancers, and of other services that fill `httpRequest`.
 ///
-/// The URL is absolute, with host and scheme. A load balancer may be told to log a sample only.
+/// The URL is absolute, with host and scheme. A load balancer may be configured to log only a
+/// sample.
 const GOOGLE_CLOUD: &[Paths] = &[
     (LogField::Time, "timestamp receiveTimestamp"),
     (LogField::Client, "httpRequest.remoteIp"),

@@ -1,57 +1,57 @@
-//! The keys of the lines before, in the order in which they came.
+//! Predicts the next key from the keys of previous lines.
 //!
-//! A program writes the same keys line after line. Where the bytes before a value are those that
-//! stood there in a line before, neither the end of the key nor its meaning has to be looked for.
+//! A program writes the same keys line after line. If the bytes before a value equal those at this
+//! position in an earlier line, the key and its meaning are known without a search.
 
 use crate::logs::json::key_tree::{Node, ValueSlot};
 
-/// Keys that are remembered. Loggers write 8 to 60; a flood of others must not grow it.
+/// The most remembered keys. Loggers write 8 to 60. The limit protects against hostile logs.
 const KEYS_MAX: usize = 96;
 
-/// Longer keys, in bytes with all up to the value, are not remembered.
+/// The longest remembered key, in bytes up to its value.
 const KEY_BYTES_MAX: usize = 56;
 
-/// How many of the next keys a line may lack, as those of optional headers.
+/// How many of the next keys a line may lack, such as optional headers.
 const GAP_MAX: usize = 4;
 
-/// The keys that are expected in a line.
+/// The expected keys of a line.
 #[derive(Clone, Debug, Default)]
 pub struct KeyPredictor {
     keys: Vec<Known>,
-    /// The one that is expected next.
+    /// The next expected key.
     next: usize,
 }
 
-/// What a key means that stands in an object.
+/// The meaning of a key in an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Meaning {
-    /// Where its value goes; `None` where nobody wants it.
+    /// The destination of its value; `None` if it is not needed.
     pub value_slot: Option<ValueSlot>,
-    /// Where what is inside is looked up; `None` where nobody wants that.
+    /// The node for the content; `None` if nothing in it is needed.
     pub node: Option<Node>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The first bytes of `text` as a number, and which of its bits say anything.
+    /// The first bytes of `text` as a number, and a mask of the valid bits.
     head: u64,
     mask: u64,
     text: [u8; KEY_BYTES_MAX],
     length: u8,
-    /// The object in which it stands.
+    /// The object that contains it.
     object: Option<Node>,
     meaning: Meaning,
 }
 
 impl KeyPredictor {
-    /// Goes to the start of a line.
+    /// Starts a new line.
     #[inline]
     pub fn begin(&mut self) {
         self.next = 0;
     }
 
-    /// The length and meaning of the key in `object` at the start of `bytes`, with all up to its
-    /// value but for some white space; `None` where it was not expected.
+    /// The length and meaning of the key in `object` at the start of `bytes`, with all bytes up to
+    /// its value except some white space; `None` if it was not expected.
     #[inline]
     pub fn find(&mut self, object: Option<Node>, bytes: &[u8]) -> Option<(usize, Meaning)> {
         let head = u64::from_le_bytes(*bytes.first_chunk()?);
@@ -63,7 +63,7 @@ impl KeyPredictor {
         Some((usize::from(known.length), known.meaning))
     }
 
-    /// Remembers what was found to stand where no other key was expected.
+    /// Remembers a key that was not expected.
     pub fn learn(&mut self, object: Option<Node>, text: &[u8], meaning: Meaning) {
         if self.keys.len() == KEYS_MAX || text.len() > KEY_BYTES_MAX {
             return;

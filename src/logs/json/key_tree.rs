@@ -1,48 +1,48 @@
-//! Which values of an object are wanted, found by one probe for each key.
+//! A tree of the needed keys; each key is found by one probe of a hash table.
 
 use std::ops::Index;
 
-/// A value that is wanted from a line.
+/// A needed value of a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ValueSlot {
-    /// Which of the caller's slots it goes to.
+    /// The index of the caller's slot.
     pub slot: u8,
-    /// Of several values for one slot the one of the lowest rank counts.
+    /// If several values have the same slot, the lowest rank wins.
     pub rank: u8,
 }
 
-/// Where in the tree of wanted keys an object stands.
+/// An object in the tree of needed keys.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Node(u16);
 
 impl Node {
-    /// The object that is the line.
+    /// The top-level object.
     pub const ROOT: Node = Node(0);
 }
 
-/// A key of a wanted value, or on the way to one.
+/// A key on the path to a needed value.
 #[derive(Clone, Debug)]
 pub struct TreeKey {
     parent: Node,
     name: Box<[u8]>,
-    /// `None` where only what is inside is wanted.
+    /// `None` if only values inside it are needed.
     pub value_slot: Option<ValueSlot>,
-    /// `None` where nothing inside is wanted.
+    /// `None` if no value inside it is needed.
     pub node: Option<Node>,
 }
 
-/// The tree of wanted keys. Built once, read by every line.
+/// The tree of needed keys. It is built once and read for every line.
 #[derive(Clone, Debug, Default)]
 pub struct KeyTree {
     keys: Vec<TreeKey>,
-    /// Places in `keys` plus one; 0 is free. A power of two in length, and at most a quarter
-    /// full, so that a key that nobody wants mostly meets a free cell at once.
+    /// Indexes in `keys` plus one; 0 is free. The length is a power of two, and at most a quarter
+    /// of the cells is used, so that an unneeded key mostly finds a free cell at once.
     cells: Vec<u16>,
 }
 
 impl KeyTree {
-    /// Each path is the keys on the way, with dots between. Where keys have dots in themselves,
-    /// as those of the Elastic Common Schema, the whole path is also looked for as one key.
+    /// Each path is a list of keys with dots in between. Keys may contain dots themselves, as in
+    /// the Elastic Common Schema, so the whole path is also looked up as one key.
     pub fn new<'p>(paths: impl IntoIterator<Item = (&'p str, ValueSlot)>) -> KeyTree {
         let mut wanted = KeyTree::default();
         for (path, value_slot) in paths {
@@ -62,7 +62,7 @@ impl KeyTree {
         wanted
     }
 
-    /// Paths that come first keep their place.
+    /// Earlier paths have precedence.
     fn add<'p>(&mut self, names: impl IntoIterator<Item = &'p str>, value_slot: ValueSlot) {
         let mut parent = Node::ROOT;
         let mut names = names.into_iter().peekable();
@@ -85,7 +85,7 @@ impl KeyTree {
         }
     }
 
-    /// The key of that name in the object at `parent`.
+    /// The key `name` in the object at `parent`.
     #[inline]
     pub fn find(&self, parent: Node, name: &[u8]) -> Option<&TreeKey> {
         if name.is_empty() || self.cells.is_empty() {
@@ -101,7 +101,7 @@ impl KeyTree {
         }
     }
 
-    /// Where a key's search begins. Lengths and ends tell the names that servers use apart.
+    /// The first cell to probe. Lengths and last bytes distinguish the names that servers use.
     #[inline]
     fn cell(&self, parent: Node, name: &[u8]) -> usize {
         let (first, last) = (name.first().unwrap_or(&0), name.last().unwrap_or(&0));

@@ -1,7 +1,7 @@
-//! Logs of one JSON object a line.
+//! Logs with one JSON object per line.
 //!
-//! Each format is a table of the paths at which the parts of a request stand. Of several paths to
-//! one part the first that has a value counts.
+//! Each format is a table of the paths of the fields. If a field has several paths, the first one
+//! with a value counts.
 
 pub mod dialect;
 pub mod own_names;
@@ -36,8 +36,8 @@ pub struct Json {
 type Values<'a> = [JsonValue<'a>; LogField::COUNT];
 
 impl Json {
-    /// The layout of a file of that dialect that begins with the lines of `head`; `None` where
-    /// none of them is a record. Without any lines, what can be said without a file.
+    /// The layout of a file with this dialect that begins with the lines of `head`; `None` if none
+    /// of them is a record. Without lines, the default layout.
     pub fn detected(dialect: JsonDialect, head: &[&[u8]], own: Option<&OwnNames>) -> Option<Json> {
         let paths = paths(dialect, own);
         let value_slots = paths.iter().enumerate().map(|(rank, (part, path))| {
@@ -54,7 +54,7 @@ impl Json {
         if records.is_empty() { None } else { Some(Json { limitations, ..json }) }
     }
 
-    /// What this file cannot tell.
+    /// The limitations of this file.
     pub fn limitations(&self) -> Vec<Limitation> {
         self.limitations.to_vec()
     }
@@ -85,12 +85,12 @@ impl Json {
         Ok(fields)
     }
 
-    /// Whether `line` says what was requested; without, it may as well be of another format.
+    /// Whether `line` has a request; without one, the line could be in another format.
     pub fn is_whole(&self, line: &[u8]) -> bool {
         self.record(line).is_some()
     }
 
-    /// The values of a line that is a record of a request.
+    /// The values of a line that has a request.
     fn record<'a>(&self, line: &'a [u8]) -> Option<Values<'a>> {
         let mut values = Values::default();
         scan(object(line)?, &self.wanted, &mut KeyPredictor::default(), &mut values).ok()?;
@@ -101,15 +101,15 @@ impl Json {
         is_record.then_some(values)
     }
 
-    /// Why a line of the same stream is nobody's request to us.
+    /// Why a line of the same stream is not a client's request.
     #[inline]
     fn skip(&self, values: &Values<'_>) -> Option<Skip> {
         self.dialect.skip(|part| raw(values, part))
     }
 }
 
-/// The object in a line; exports that are one large array have a bracket before the first and
-/// commas between. `None` where there is none.
+/// The object in a line. In exports that are one large array, a bracket precedes the first object,
+/// and commas separate the objects. `None` if there is no object.
 #[inline]
 fn object(line: &[u8]) -> Option<&[u8]> {
     let line = match line {
@@ -122,7 +122,7 @@ fn object(line: &[u8]) -> Option<&[u8]> {
     line.starts_with(b"{").then_some(line)
 }
 
-/// All paths, the best of each part first. What the user names goes before what is known.
+/// All paths, the best of each field first. The user's keys precede the known ones.
 fn paths(dialect: JsonDialect, own: Option<&OwnNames>) -> Vec<(LogField, String)> {
     let mut paths: Vec<(LogField, String)> = own.map(OwnNames::paths).unwrap_or_default().to_vec();
     for &(part, known) in dialect.paths() {
@@ -133,10 +133,10 @@ fn paths(dialect: JsonDialect, own: Option<&OwnNames>) -> Vec<(LogField, String)
     paths
 }
 
-/// What none of the first records tells.
+/// What none of the first records contains.
 fn limitations(dialect: JsonDialect, records: &[Values<'_>]) -> Vec<Limitation> {
     let has = |part: LogField| records.iter().any(|values| !raw(values, part).is_empty());
-    // Traefik can be told to redact headers.
+    // Traefik can be configured to redact headers.
     let is_user_agent = |raw: &[u8]| !matches!(raw, b"" | b"REDACTED");
     let is_path_alone = |values: &&Values<'_>| {
         let better = [LogField::Request, LogField::Target, LogField::Url];
@@ -146,7 +146,7 @@ fn limitations(dialect: JsonDialect, records: &[Values<'_>]) -> Vec<Limitation> 
         records.iter().filter(is_path_alone).map(|values| raw(values, LogField::Path)).collect();
     let any_has = |byte| paths.iter().any(|path| path.contains(&byte));
     let has_paths = any_has(b'/') && !any_has(b'?');
-    // As `$uri`, which nginx has decoded.
+    // For example `$uri`, which nginx has decoded.
     let is_decoded = has_paths && dialect == JsonDialect::CommonNames && !any_has(b'%');
     let has_user_agent = records.iter().any(|v| is_user_agent(raw(v, LogField::UserAgent)));
     Limitation::those_of([

@@ -1,21 +1,20 @@
-//! The keys that a user names for the parts of a request.
+//! The keys that a user assigns to fields.
 
 use crate::error::{Error, Result};
 use crate::logs::field_kind::LogField;
 
-/// More would not fit the ranks.
+/// The most paths; the ranks have no room for more.
 const PATHS_MAX: usize = 64;
 
-/// Paths by part, in the order of the user.
+/// Paths with their fields, in the order of the user.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct OwnNames(Vec<(LogField, String)>);
 
 impl OwnNames {
-    /// Reads `time=ts,host=req.host`: a part, and the path to it with dots between keys. A part
-    /// that is named twice is looked for at both, the first before the second.
+    /// Parses `time=ts,host=req.host`: a field, and its path with dots between keys. If a field
+    /// occurs twice, the first path has precedence.
     ///
-    /// Fails where a part is unknown, a path is empty, or nothing says what was requested when
-    /// something says what its query was.
+    /// Fails if a field is unknown, a path is empty, or there is a query but no target.
     pub fn parse(text: &str) -> Result<OwnNames> {
         let pairs: Vec<(LogField, String)> = text.split(',').map(pair).collect::<Result<_>>()?;
         if pairs.len() > PATHS_MAX {
@@ -31,13 +30,13 @@ impl OwnNames {
         Ok(OwnNames(pairs))
     }
 
-    /// Each part with one path.
+    /// Each field with one path.
     pub fn paths(&self) -> &[(LogField, String)] {
         &self.0
     }
 
-    /// Whether what is otherwise known of a part no longer counts: it was named itself, or
-    /// another that says what was requested.
+    /// Whether the built-in paths of a field are ignored, because the user named this field or
+    /// another field of the target.
     pub fn replaces(&self, part: LogField) -> bool {
         let is_of_target = |part: &LogField| LogField::OF_TARGET.contains(part);
         self.0

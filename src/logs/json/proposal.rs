@@ -1,4 +1,4 @@
-//! A `--json-fields` for lines whose keys no format knows.
+//! Proposes a `--json-fields` for lines with unknown keys.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::logs::field_kind::LogField;
 
-/// Keys that are listed.
+/// The most keys that are listed.
 const KEYS_MAX: usize = 30;
 
-/// The fields that a proposal may name, in its order.
+/// The fields of a proposal, in order.
 const PROPOSED: [LogField; 9] = [
     LogField::Time,
     LogField::Client,
@@ -22,8 +22,8 @@ const PROPOSED: [LogField; 9] = [
     LogField::UserAgent,
 ];
 
-/// What to say of `line`, the beginning of one: its keys, and the `--json-fields` that fits their
-/// values. `None` where it is not an object.
+/// The keys of `line`, which may be cut, and a `--json-fields` that fits its values. `None` if it
+/// is not an object.
 pub fn proposal(line: &[u8]) -> Option<String> {
     let mut values = Vec::new();
     leaves("", &object(line.trim_ascii())?, &mut values);
@@ -50,7 +50,7 @@ fn has(found: &[String], field: LogField) -> bool {
     found.iter().any(|pair| pair.split('=').next() == Some(field.as_str()))
 }
 
-/// The object in `line`, of which the end may be missing.
+/// The object in `line`, whose end may be missing.
 fn object(line: &[u8]) -> Option<Map<String, Value>> {
     let whole = serde_json::from_slice(line).ok();
     whole.or_else(|| {
@@ -61,10 +61,10 @@ fn object(line: &[u8]) -> Option<Map<String, Value>> {
     })
 }
 
-/// Adds each text and number of `object` with the path to it.
+/// Adds each text and number of `object` with its path.
 fn leaves(path: &str, object: &Map<String, Value>, found: &mut Vec<(String, String)>) {
     for (key, value) in object {
-        // A dot in a key cannot be written.
+        // A path cannot express a dot in a key.
         let key = format!("{path}{key}");
         match value {
             Value::Object(inner) => leaves(&format!("{key}."), inner, found),
@@ -131,7 +131,7 @@ mod tests {
             "time=requestTime,client=peer,host=req.vhostName,method=req.verb,target=req.uri,\
              status=resultCode,user-agent=userAgentString",
         );
-        // The end of a long line is missing.
+        // A long line is cut.
         check(
             r#"{"at_ts":1772323201,"line":"GET /a HTTP/1.1","http":{"agent":"x","refe"#,
             "at_ts, line, http.agent",

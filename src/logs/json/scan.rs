@@ -1,13 +1,13 @@
-//! One pass over a line that is a JSON object, to find some of its values.
+//! Finds some values of a JSON object in one pass over its line.
 //!
-//! The structure is checked as RFC 8259 has it, to the end of the line, so that a line that was
-//! cut off or glued to another is none. What stands inside strings is not: servers write bytes
-//! that are no UTF-8, and nginx without `escape=json` writes `\xHH`. Values are slices of the
-//! line; nothing is allocated.
+//! The structure is checked against RFC 8259 up to the end of the line, so that a cut or merged
+//! line is invalid. The content of strings is not checked: servers write bytes that are not UTF-8,
+//! and nginx without `escape=json` writes `\xHH`. Values are slices of the line; nothing is
+//! allocated.
 //!
-//! Lenient where nginx configurations make it needed: a value that is missing, or a lone `-`, is
-//! a variable that was unset and had no quotes around it. Of a key that stands twice the last
-//! value counts, as in most readers; a key that is written with escapes is not recognized.
+//! The exceptions are for nginx configurations: a missing value, or a lone `-`, is an unset
+//! variable without quotes around it. Of a repeated key, the last value counts, as in most readers.
+//! A key with escapes is not recognised.
 
 use memchr::memchr2;
 
@@ -15,26 +15,26 @@ use crate::logs::json::key_predictor::{KeyPredictor, Meaning};
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::{escape::Escaping, field::RawField};
 
-/// Objects and arrays within each other. No log comes near; a deeper line is hostile.
+/// The deepest nesting of objects and arrays. Real logs are far below; a deeper line is hostile.
 const DEPTH_MAX: usize = 32;
 
-/// A value as it stands in the line.
+/// A value as written in the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct JsonValue<'a> {
-    /// A string without its quotes, a number, `true` or `false`. Empty where nothing says anything:
-    /// missing, `null`, an empty string or `-`.
+    /// A string without its quotes, a number, `true` or `false`. Empty if the value is missing,
+    /// `null`, an empty string or `-`.
     pub field: RawField<'a>,
-    /// That of its path.
+    /// The rank of its path.
     rank: u8,
 }
 
-/// The line is no JSON object, or is nested too deeply.
+/// The line is not a JSON object, or is nested too deeply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct MalformedJson;
 
-/// Puts the values that are `wanted` from `line` into `values`, by slot; slots past its end are
-/// left out. Of an array the first element is meant. `predictor` is of the lines before and changes
-/// no answer.
+/// Puts the `wanted` values of `line` into `values`, by slot; slots beyond its end are ignored. For
+/// an array, its first element counts. `predictor` knows the previous lines and does not change the
+/// result.
 #[inline]
 pub fn scan<'a>(
     line: &'a [u8],
@@ -67,7 +67,7 @@ struct Scan<'a, 's> {
 }
 
 impl<'a> Scan<'a, '_> {
-    /// The next byte; 0, which begins nothing, at the end.
+    /// The next byte; 0 at the end, which begins no value.
     #[inline]
     fn byte(&self) -> u8 {
         self.line.get(self.at).copied().unwrap_or(0)
@@ -80,7 +80,7 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// From an opening brace to behind the closing one.
+    /// Reads an object, from its opening brace to its closing one.
     fn object(&mut self, node: Option<Node>, depth: usize) -> Result<(), MalformedJson> {
         self.at += 1;
         self.space();
@@ -110,7 +110,7 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// From the quote before a key to its value.
+    /// Reads a key, from its quote to its value.
     fn key(&mut self, object: Option<Node>) -> Result<Meaning, MalformedJson> {
         let start = self.at;
         let name = self.string()?.raw;
@@ -127,7 +127,7 @@ impl<'a> Scan<'a, '_> {
         Ok(meaning)
     }
 
-    /// From an opening bracket to behind the closing one; the first element stands for all.
+    /// Reads an array, from its opening bracket to its closing one; its first element is its value.
     fn array(
         &mut self,
         mut value_slot: Option<ValueSlot>,
@@ -204,7 +204,7 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// From an opening quote to behind the closing one.
+    /// Reads a string, from its opening quote to its closing one.
     #[inline]
     fn string(&mut self) -> Result<RawField<'a>, MalformedJson> {
         if self.byte() != b'"' {
@@ -235,7 +235,7 @@ impl<'a> Scan<'a, '_> {
         Ok(RawField::plain(&rest[..word.len()]))
     }
 
-    /// A number, or the `-` of an unset variable.
+    /// Reads a number, or the `-` of an unset variable.
     #[inline]
     fn number(&mut self) -> Result<Number, MalformedJson> {
         if self.byte() == b'-' {
@@ -244,7 +244,7 @@ impl<'a> Scan<'a, '_> {
                 return Ok(Number::Unset);
             }
         }
-        // Leading zeros are none of JSON's, but `000` is a status.
+        // JSON forbids leading zeros, but `000` is a status.
         self.digits()?;
         if self.byte() == b'.' {
             self.at += 1;
@@ -278,7 +278,7 @@ mod tests {
 
     const PATHS: [&str; 6] = ["a", "b", "c.a", "c.b", "c.c.a", "é.b"];
 
-    /// What stands at each of the paths.
+    /// The value at each of the paths.
     fn found(line: &[u8]) -> Option<[Vec<u8>; 6]> {
         let value_slots = PATHS.iter().enumerate();
         let value_slots =
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!(a, b"\xff\0\x1f\xe9");
     }
 
-    /// What serde_json finds, where it reads the line.
+    /// The values that serde_json finds, if it can read the line.
     fn found_by_serde(line: &[u8]) -> Option<[Vec<u8>; 6]> {
         let object: Map<String, Json> = serde_json::from_slice(line).ok()?;
         let whole = Json::Object(object);
@@ -445,7 +445,7 @@ mod tests {
                 _ => serde_json::to_string_pretty(&object).unwrap().into_bytes(),
             };
             assert_eq!(found(&line), found_by_serde(&line), "{}", line.escape_ascii());
-            // A damaged quote puts line ends into strings, which we let pass.
+            // A damaged quote puts line ends into strings, which our reader allows.
             for _ in 0..if round % 2 == 0 { 5 } else { 0 } {
                 let at = random.below(line.len());
                 match random.below(3) {
@@ -461,7 +461,8 @@ mod tests {
         }
     }
 
-    /// Whether all values are equal. We give a number as it stands, serde_json as it writes it.
+    /// Whether all values are equal. Our reader keeps the spelling of a number, serde_json does
+    /// not.
     fn are_same(ours: &[Vec<u8>; 6], theirs: &[Vec<u8>; 6]) -> bool {
         let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
         ours.iter().zip(theirs).all(|(ours, theirs)| {
@@ -469,14 +470,15 @@ mod tests {
         })
     }
 
-    /// What serde_json reads is read, and alike; what it does not read is read only where we mean to.
+    /// Checks that our reader gives the same as serde_json, and that it reads more only in the
+    /// intended exceptions.
     #[track_caller]
     fn check_damaged(line: &[u8]) {
         if std::str::from_utf8(line).is_err() {
             return;
         }
         match (found(line), found_by_serde(line)) {
-            // Keys with escapes, or twice with objects in them, are read otherwise.
+            // Keys with escapes, or repeated keys with objects, are intentionally read differently.
             (Some(ours), Some(theirs)) if !are_same(&ours, &theirs) => {
                 let keys = line.split(|&byte| byte == b'"').filter(|key| !key.is_empty());
                 let mut keys: Vec<&[u8]> = keys.collect();

@@ -1,4 +1,4 @@
-//! A verdict allocates nothing, whichever way the library is asked; a batch of a list keeps no
+//! A verdict allocates nothing, by any interface of the library. A batch of a list keeps no
 //! robots.txt in memory.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
@@ -29,7 +29,7 @@ use botaudit::{Matcher, RobotsTxt};
 
 const DIALECTS: [Dialect; 2] = [Dialect::Google, Dialect::Rfc9309];
 
-/// Prefixes, anchors, wildcards, encoded characters, an index page, and heads in heads.
+/// Prefixes, anchors, wildcards, encoded characters, an index page, and prefixes of prefixes.
 fn text(rules: usize) -> String {
     let rule = |number: usize| match number % 7 {
         0 => format!("Disallow: /{}/plain-{number}\n", "a".repeat(number % 40)),
@@ -43,7 +43,7 @@ fn text(rules: usize) -> String {
     "User-agent: *\n".to_owned() + &(0..rules).map(rule).collect::<String>()
 }
 
-/// Targets as they may stand in a log; the longest last.
+/// Targets as in logs; the longest is last.
 fn targets() -> Vec<Vec<u8>> {
     let mut targets: Vec<Vec<u8>> = vec![
         b"/".to_vec(),
@@ -64,12 +64,13 @@ fn targets() -> Vec<Vec<u8>> {
     targets
 }
 
-/// Asks for every target in a warm scratch buffer, and again, and counts the second time.
+/// Decides on every target twice with the same scratch buffer, and counts allocations the second
+/// time.
 #[track_caller]
 fn check(dialect: Dialect, what: &str, mut verdict: impl FnMut(&[u8], &mut Vec<u8>) -> Decision) {
     let targets = targets();
     let mut scratch = Vec::new();
-    // The last is the longest: nothing needs more room than it.
+    // The last one is the longest, so that no other needs more memory.
     targets.iter().rev().for_each(|target| _ = verdict(target, &mut scratch));
     scratch.reserve(4 * targets.last().unwrap().len());
     for target in &targets {
@@ -91,7 +92,7 @@ fn the_counter_counts() {
 
 #[test]
 fn a_policy_allocates_nothing_for_a_verdict() {
-    // None, few that are tried in order, and many in a table.
+    // No rules, a few that are tried in order, and many in a table.
     for rules in [0, 1, 6, 7, 60, 700] {
         let (robots, _) = parse(text(rules).as_bytes());
         let selection = selection(&robots);
@@ -165,7 +166,7 @@ fn a_judge_allocates_nothing_for_a_verdict() {
     }
 }
 
-/// More files than fit, all of which decide rows of one batch, which names their rules afterwards.
+/// More files than fit in memory decide rows of one batch, which names their rules afterwards.
 #[test]
 fn a_batch_keeps_no_robots_txt_in_memory() {
     const ORIGINS: usize = 100;
@@ -190,7 +191,7 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
     let rows = InputRows::read(&InputFormat::Lines, list.into_bytes());
     let mut judged: Option<JudgedBatch> = None;
     let info = measure(|| judged = Some(judge(&context, &InputFormat::Lines, rows, &mut memory)));
-    // All of them take over 12 MB.
+    // Together they take over 12 MB.
     assert!(info.bytes_max < 4 << 20, "{}", info.bytes_max);
     let judged = judged.unwrap();
     for (origin, outcome) in judged.outcomes.iter().enumerate() {
@@ -199,7 +200,7 @@ fn a_batch_keeps_no_robots_txt_in_memory() {
     }
 }
 
-/// Verdicts are asked for by many threads at once.
+/// Many threads decide at once.
 #[test]
 fn what_judges_is_shared_by_threads() {
     fn is_shared<T: Send + Sync>() {}

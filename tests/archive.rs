@@ -1,4 +1,4 @@
-//! Archives: what goes in comes out, crashes and strangers notwithstanding.
+//! Archives: written snapshots can be read, also after crashes and from untrusted files.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -123,7 +123,7 @@ fn the_kind_of_a_store_is_detected() {
     assert!(store.single_file().unwrap().is_none());
 }
 
-/// A writer that never comes to its commit is what a crash leaves.
+/// A writer without a commit has the same effect as a crash.
 #[test]
 fn an_unfinished_batch_leaves_no_trace() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The registry and the way from a user agent to a crawler.
+//! The registry, and the identification of crawlers by user agent.
 
 #![allow(clippy::unwrap_used)]
 
@@ -69,7 +69,7 @@ fn binding_and_stated_policy_follow_from_the_facts() {
         (Schedule, No, Unverified, Obligation::ReportedNotFollowing, StatedPolicy::Unknown),
         (Schedule, Unknown, Operator, Obligation::Bound, StatedPolicy::Unknown),
         (Schedule, Unknown, Unverified, Obligation::Bound, StatedPolicy::Unknown),
-        // Who asked comes before what the operator says.
+        // A request by a person takes precedence over the operator's statement.
         (Person, Yes, Operator, Obligation::UserTriggered, StatedPolicy::Follows),
         (Person, No, Operator, Obligation::UserTriggered, StatedPolicy::DoesNotFollow),
         (Person, No, List, Obligation::UserTriggered, StatedPolicy::Unknown),
@@ -91,7 +91,7 @@ fn rows_that_are_easy_to_get_wrong() {
         ("AdsBot-Google", "bound", "follows", StarGroups::Ignored),
         ("Mediapartners-Google", "bound", "follows", StarGroups::Ignored),
         ("YandexMetrika", "bound", "partly", StarGroups::Ignored),
-        // Libraries: a person, or a program of theirs, asked.
+        // Libraries: the request is from a person or from a person's program.
         ("curl", "user-triggered", "unknown", StarGroups::Ignored),
         ("python-requests", "user-triggered", "unknown", StarGroups::Ignored),
         ("Claude-User", "user-triggered", "follows", StarGroups::Honoured),
@@ -134,7 +134,7 @@ fn the_first_row_that_matches_wins() {
         ("somethingnew-crawler/0.1", "Generic bot"),
         ("OnCrawl", "OnCrawl"),
         ("OnCrawled", "(other)"),
-        // It crawls as its owner's other crawler: this name is never its own.
+        // It crawls with the user agent of Googlebot; this name is never in the header.
         ("Googlebot-News", "Googlebot"),
         ("Mozilla/5.0 (compatible; TavilyBot; +https://tavily.com/)", "Generic bot"),
         ("Google-Extended", "(other)"),
@@ -183,7 +183,7 @@ fn hostile_user_agents_take_bounded_time() {
         for _ in 0..20 {
             registry.identify(&user_agent);
         }
-        // Some 20 ms here, and unoptimised; a slow machine under load is allowed for.
+        // About 20 ms here without optimisation; a slow machine is allowed for.
         assert!(start.elapsed() < Duration::from_secs(5), "{part}: {:?}", start.elapsed());
     }
 }
@@ -194,7 +194,7 @@ fn a_cache_gives_the_registrys_answers() {
     let mut cache = UserAgentCache::default();
     let mut random = Random(2);
     let bases = ["GPTBot/", "Mozilla/5.0 Chrome/", "newbot/", "curl/", &"x".repeat(1020)];
-    // More keys, and more bytes of them, than a cache holds.
+    // More keys, and more bytes of them, than a cache can hold.
     let distinct = 30_000;
     for _ in 0..60_000 {
         let number = random.below(distinct);
@@ -212,7 +212,7 @@ fn a_cache_gives_the_registrys_answers() {
     assert_eq!(identify_cached(&registry, b"-", &mut cache), Identified::Other);
 }
 
-/// Every row's regex in order: slow, and short enough to be believed.
+/// The regexes of all rows in order: slow, but simple enough to be verified.
 struct Oracle(Vec<Option<(meta::Regex, Option<meta::Regex>)>>);
 
 impl Oracle {
@@ -257,7 +257,7 @@ fn check(oracle: &Oracle, registry: &Registry, user_agent: &[u8], cache: &mut Us
     assert_eq!(identify_cached(registry, user_agent, cache), expected, "again: {shown}");
 }
 
-/// Samples, patterns with their syntax dropped, browsers and hostile bytes.
+/// Samples, patterns without their syntax, browsers and hostile bytes.
 fn parts(registry: &Registry) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
     for (_, crawler) in registry.iter() {
@@ -286,7 +286,7 @@ impl Random {
         (self.0 >> 33) as usize % limit
     }
 
-    /// Up to four parts, some cut, some in another case, with or without a gap.
+    /// Up to four parts, some cut, some in another case, some with a gap.
     fn mix(&mut self, parts: &[Vec<u8>]) -> Vec<u8> {
         let mut mixed = Vec::new();
         for _ in 0..=self.below(4) {
@@ -408,7 +408,7 @@ fn a_file_that_is_no_list_is_refused() {
     assert!(error.ends_with("a list of crawlers ends below 16 MiB"), "{error}");
 }
 
-/// What people browse with, one a line.
+/// User agents of browsers, one per line.
 fn browsers() -> impl Iterator<Item = &'static str> {
     include_str!("crawlers/browsers.txt").lines()
 }

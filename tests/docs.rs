@@ -1,5 +1,5 @@
-//! What `docs/` says of the tree is so: files and functions that it names exist, and layers are those
-//! that `tests/layers.rs` checks.
+//! `docs/` matches the source: the files and functions that it names exist, and its layers are
+//! those of `tests/layers.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most files that a line is handed on through, from its log to its row.
+/// The most files that a line passes through, from its log to its row.
 const STEPS_MAX: usize = 25;
 
 fn repository() -> PathBuf {
@@ -18,19 +18,19 @@ fn read(path: &str) -> String {
     fs::read_to_string(repository().join(path)).unwrap()
 }
 
-/// What stands in backquotes, outside of blocks of code.
+/// The texts in backquotes, outside of blocks of code.
 fn quoted(text: &str) -> Vec<&str> {
     let prose = text.split("\n```").step_by(2);
     prose.flat_map(|prose| prose.split('`').skip(1).step_by(2)).collect()
 }
 
-/// Whether a quotation is a path of the tree: not a URL path, a command or a type.
+/// Whether a quotation is a path in the repository: not a URL path, a command or a type.
 fn is_path(quoted: &str) -> bool {
     let is_file = quoted.ends_with(".rs") || quoted.ends_with(".md");
     (is_file || quoted.contains('/')) && !quoted.starts_with('/') && !quoted.contains(' ')
 }
 
-/// The cells of the rows of the table under `heading`, without its head.
+/// The rows of the table under `heading`, without its header.
 fn table<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -106,7 +106,7 @@ fn the_layers_are_those_that_are_checked() {
     assert_eq!(described, checked, "docs/architecture.md and tests/layers.rs name other layers");
 }
 
-/// All pages that a link may come from.
+/// All pages with links.
 fn pages() -> Vec<String> {
     let root = ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG", "sample-data/README"];
     let mut pages: Vec<String> = root.iter().map(|page| format!("{page}.md")).collect();
@@ -119,7 +119,7 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// The anchors of a page, as GitHub makes them of its headings.
+/// The anchors of a page, made from its headings as GitHub does.
 fn anchors(page: &Path) -> BTreeSet<String> {
     let anchor = |heading: &str| -> String {
         let title = heading.trim_start_matches('#').trim().to_lowercase();

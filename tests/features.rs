@@ -1,4 +1,4 @@
-//! What the manifest promises: features, and the oldest Rust.
+//! The promises of the manifest: features, and the minimum Rust version.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The most crates, this one included, that a user of the matcher alone compiles.
+/// The most crates, including this one, that a user of the matcher alone compiles.
 const CRATES_MAX: usize = 12;
 
-/// What `program` prints with `arguments`, run offline in this repository.
+/// The output of `program` with `arguments`, run offline in this repository.
 fn printed(program: &str, arguments: &str) -> String {
     let ran = Command::new(program)
         .args(arguments.split(' '))

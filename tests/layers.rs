@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["cli"],
 ];
 
-/// Crates that only the named modules may know.
+/// Crates that only these modules may use.
 const PRIVILEGES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
@@ -51,7 +51,7 @@ fn modules_use_only_lower_layers() {
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
 }
 
-/// Everything else on the page is escaped by its type.
+/// All other text on the page is escaped by its type.
 #[test]
 fn only_constants_of_the_page_are_markup_as_they_stand() {
     let unescaped = sources().into_iter().flat_map(|path| {
@@ -86,7 +86,8 @@ fn no_module_reexports_another() {
     }
 }
 
-/// `/robots.txt` may always be requested. That is decided once, with all that makes a verdict.
+/// `/robots.txt` may always be requested. This is decided in one place, with the other parts of a
+/// verdict.
 #[test]
 fn robots_txt_itself_is_decided_in_one_place() {
     let asks = |path: &Path| {
@@ -98,8 +99,8 @@ fn robots_txt_itself_is_decided_in_one_place() {
         .filter(|path| asks(path))
         .map(|path| path.strip_prefix(src()).unwrap().display().to_string())
         .collect();
-    // The second decides nothing: it collects how requests for robots.txt were answered. The third
-    // answers applications that have rules and no judge.
+    // The second one decides nothing: it collects the answers to requests for robots.txt. The third
+    // one is for applications with rules and without a judge.
     let mut expected =
         ["judge/verdict.rs", "audit/worker/collect.rs", "matcher/robots_txt.rs"].map(str::to_owned);
     expected.sort();
@@ -199,7 +200,7 @@ fn the_check_sees_public_types() {
     assert_eq!(public_types(text), ["A", "D", "F", "G"]);
 }
 
-/// A module by the names on its path, without `crate`. Each stands for one file.
+/// A module: the names on its path, without `crate`. Each stands for one file.
 type Module = Vec<String>;
 
 fn import_graph() -> BTreeMap<Module, BTreeSet<Module>> {
@@ -219,7 +220,7 @@ fn module_of(path: &Path) -> Module {
     names
 }
 
-/// The modules that the text of `own` names in any path: a declaration alone is no import.
+/// The modules that the text of `own` names in any path; a declaration alone is not an import.
 fn imports(own: &Module, text: &str, modules: &BTreeSet<Module>) -> BTreeSet<Module> {
     let without_comment = |line: &'_ str| line.split(" // ").next().unwrap_or("").to_owned() + "\n";
     let code: String = code_lines(text).map(without_comment).collect();
@@ -260,7 +261,7 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Reads one tree of paths, such as `a::b` or `a::{b, c::d}`; gives the place after it.
+/// Reads one tree of paths, such as `a::b` or `a::{b, c::d}`; returns the position after it.
 fn read_tree<'t>(
     tokens: &[&'t str],
     mut at: usize,
@@ -295,7 +296,7 @@ fn read_tree<'t>(
     at
 }
 
-/// The module that `path`, written in `own`, leads into; `None` for other crates and local names.
+/// The module of `path`, written in `own`; `None` for other crates and local names.
 fn resolve(own: &Module, path: &[&str], modules: &BTreeSet<Module>) -> Option<Module> {
     let mut base = own.clone();
     let mut rest = path;
@@ -329,7 +330,7 @@ fn resolve(own: &Module, path: &[&str], modules: &BTreeSet<Module>) -> Option<Mo
     modules.contains(&base).then_some(base)
 }
 
-/// The largest sets of modules of which each one leads to each other one.
+/// The largest sets of modules in which each one leads to all others.
 fn circles(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<BTreeSet<Module>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> =
         graph.keys().map(|module| (module, reachable(graph, module))).collect();
@@ -355,7 +356,7 @@ fn reachable<'g>(
     found
 }
 
-/// The innermost folder that holds all files of `circle`.
+/// The innermost folder with all files of `circle`.
 fn folder_of(circle: &BTreeSet<Module>) -> String {
     let (Some(first), Some(last)) = (circle.first(), circle.last()) else { return String::new() };
     let common = first.iter().zip(last).take_while(|(a, b)| a == b).map(|(name, _)| name.as_str());
@@ -392,10 +393,11 @@ fn broken_privileges(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The jobs know `judge`, never `archive` or `matcher`; else lower layers only.
+/// Whether `module` may use `used`. The jobs use `judge`, never `archive` or `matcher`; otherwise,
+/// lower layers only.
 ///
-/// `lint` alone may ask `matcher`: it compares the rules of one text with each
-/// other, and there is no request, no origin and no time that `judge` would add.
+/// `lint` alone may use `matcher`: it compares the rules of one text with each other, without a
+/// request, an origin or a time for `judge`.
 fn may_use(module: &str, used: &str) -> bool {
     let is_job = layer(module) == layer("audit");
     let is_hidden = match used {
@@ -438,7 +440,7 @@ fn names_crate(line: &str, name: &str) -> bool {
     })
 }
 
-/// Lines that are not comments, and not of the unit tests at a file's end.
+/// The lines of code, without comments and without the unit tests at the end of a file.
 fn code_lines(text: &str) -> impl Iterator<Item = &str> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
     code.lines().filter(|line| !line.trim_start().starts_with("//"))
@@ -452,7 +454,7 @@ fn sources() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             match path.extension().and_then(|extension| extension.to_str()) {
                 _ if path.is_dir() => folders.push(path),
-                // Tests may use what they like, wherever they stand.
+                // Tests may use anything.
                 _ if path.ends_with("tests.rs") => {}
                 Some("rs")
                     if !["lib.rs", "main.rs"].iter().any(|name| path == src().join(name)) =>

@@ -1,4 +1,4 @@
-//! Lint, case by case: a robots.txt, and the lines it has something to say about.
+//! Lint, case by case: a robots.txt, and the lines with findings.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -15,16 +15,16 @@ use botaudit::robots::parse::parse_body;
 use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
 
-/// Of a hostile file two sizes are linted. What takes time in proportion takes eight times as long
-/// for the large one; what compares each line with each other, sixty-four times.
+/// Hostile files are linted in two sizes. Time proportional to the size is eight times as long for
+/// the large one; comparing each line with each other takes sixty-four times.
 const SMALL_BYTES: usize = 8_000;
 const LARGE_BYTES: usize = 64_000;
 const RATIO_MAX: u32 = 24;
 
-/// What the clock and other programs may add to any measurement.
+/// The noise of a measurement.
 const NOISE: Duration = Duration::from_millis(5);
 
-/// How often a file is measured before it is believed to be slow.
+/// The most measurements of a file before it counts as slow.
 const TRIES_MAX: usize = 5;
 
 const CASES: &str = include_str!("lint/cases.txt");
@@ -73,7 +73,7 @@ fn bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What a file of cases cannot hold.
+/// Cases that are too large for the file of cases.
 fn large_cases() -> Vec<(Vec<u8>, Vec<&'static str>)> {
     let long_line = [b"User-agent: *\nDisallow: /", &*b"a".repeat(17_000)].concat();
     let long_comment = [b"User-agent: *\nDisallow: /a #", &*b"a".repeat(17_000)].concat();
@@ -109,7 +109,7 @@ fn each_code_has_a_case() {
     assert_eq!(shown, listed);
 }
 
-/// At least `bytes` of `line`, in which each `{}` becomes the number of the line.
+/// At least `bytes` of `line`, in which each `{}` is replaced by the line number.
 fn full_of(line: &str, bytes: usize) -> Vec<u8> {
     let mut text = b"User-agent: *\nDisallow: /zzz\n".to_vec();
     let mut number = 0;
@@ -120,10 +120,10 @@ fn full_of(line: &str, bytes: usize) -> Vec<u8> {
     text
 }
 
-/// Files of some `bytes` that were made to hurt.
+/// Hostile files of about `bytes`.
 fn hostile(bytes: usize) -> Vec<Vec<u8>> {
     let full_of = |line: &str| full_of(line, bytes);
-    // Each path is the start of the next.
+    // Each path is a prefix of the next one.
     let deep = |letter: &str| -> Vec<u8> {
         let rules = (1..(2 * bytes).isqrt())
             .map(|length| format!("Disallow: /{}\n", letter.repeat(length)));
@@ -151,21 +151,21 @@ fn hostile(bytes: usize) -> Vec<Vec<u8>> {
     ]
 }
 
-/// What this thread has had of a processor: other programs take nothing of it.
+/// The processor time of this thread, which excludes other programs.
 #[cfg(target_os = "linux")]
 fn time_used() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap()
 }
 
-/// The time that has passed: where other programs run, too much.
+/// The elapsed time, which includes other programs.
 #[cfg(not(target_os = "linux"))]
 fn time_used() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-/// The least that linting `file` took in some tries.
+/// The shortest time for linting `file` in several tries.
 fn least_time(file: &[u8], names: &KnownTokens<'_>, tries: usize) -> Duration {
     let time = |_| {
         let start = time_used();
@@ -202,7 +202,7 @@ fn a_remark_that_is_not_kept_is_counted() {
     assert!(remarks.count(Code::UnreadLine) > 200_000);
 }
 
-/// Small numbers, always the same ones.
+/// Small pseudorandom numbers, the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -231,7 +231,7 @@ fn random_robots_txt(dice: &mut Dice) -> Vec<String> {
     lines
 }
 
-/// What may be removed is removed, all at once, and no verdict changes.
+/// Removing all redundant rules at once changes no verdict.
 #[test]
 fn useless_rules_are_useless() {
     for dialect in [Dialect::Google, Dialect::Rfc9309] {
@@ -284,7 +284,7 @@ fn the_dialect_decides_which_rules_are_equal() {
     assert_eq!([duplicates(Dialect::Google), duplicates(Dialect::Rfc9309)], [0, 1]);
 }
 
-/// Any bytes give remarks, each on a line that the file has.
+/// Any bytes give findings, each on an existing line.
 #[test]
 fn any_bytes_can_be_linted() {
     const PIECES: [&[u8]; 30] = [

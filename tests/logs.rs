@@ -1,10 +1,9 @@
-//! The log formats, each with its file of lines and what is expected of them.
+//! The log formats, each with a file of lines and expected results.
 //!
-//! A case is a line after `> ` and, after `= `, what it is: the record's time,
-//! origin (where the line names one), client, method, target, status, bytes and
-//! user agent, with ` | ` between, and the forwarded addresses where there are
-//! any; or `reject` or `skip` and why. Bytes that cannot be printed are shown as
-//! `\xHH`. The lines of a file are read in order, as those of a log.
+//! A case is a line after `> ` and its result after `= `: the record's time, origin (if the line
+//! names one), client, method, target, status, bytes and user agent, with ` | ` in between, and the
+//! forwarded addresses if there are any; or `reject` or `skip` with the reason. Unprintable bytes
+//! are `\xHH`. The lines of a file are read in order, as in a log.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -48,8 +47,8 @@ fn cases(name: &str) -> Vec<Case> {
     cases
 }
 
-/// Formats as configurations have them, each with its cases: a format stands after `@ `, on as
-/// many lines as it takes.
+/// Formats from server configurations, each with its cases; a format is written after `@ `, on one
+/// or more lines.
 fn own_formats() -> Vec<(String, Vec<Case>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/own-formats.txt");
     let text = fs::read_to_string(path).unwrap();
@@ -69,12 +68,12 @@ fn own_formats() -> Vec<(String, Vec<Case>)> {
     formats
 }
 
-/// All lines of a format's file, as they would stand in a log.
+/// All lines of a format's file, as a log.
 fn log(name: &str) -> String {
     cases(name).into_iter().map(|case| case.line + "\n").collect()
 }
 
-/// The format as it is told from the lines of its own file.
+/// The format that is detected from the lines of its own file.
 fn format(entry: &BuiltinFormat) -> Format {
     let hints = Hints::default();
     let hints = Hints { format: named(entry.name, &hints), ..hints };
@@ -82,7 +81,7 @@ fn format(entry: &BuiltinFormat) -> Format {
     detect(lines(log(entry.name).as_bytes()), &hints).format.unwrap()
 }
 
-/// What a line is, in the words of the files.
+/// The result of a line, in the form of the files.
 fn describe(reader: &mut Reader, line: &[u8]) -> String {
     let mut scratch = Scratch::default();
     match reader.line(line) {
@@ -139,7 +138,7 @@ fn every_file_has_records_and_rejects() {
     }
 }
 
-/// Wherever a file is cut into chunks, its lines are read the same.
+/// A file may be cut into chunks anywhere without changing its records.
 #[test]
 fn any_chunk_size_gives_the_same() {
     for entry in ENTRIES {
@@ -295,7 +294,7 @@ fn no_line_of_another_format_panics() {
     }
 }
 
-/// `line` as containers and syslog would wrap it.
+/// `line` in the envelope of containers or syslog.
 fn wrapped(wrapper: &str, line: &str) -> String {
     match wrapper {
         "cri" => format!("2025-04-17T05:10:56.123456789Z stdout F {line}\n"),
@@ -339,7 +338,7 @@ fn wrappers_may_be_wrapped() {
     check_detection(&line, "haproxy (syslog in docker-json)");
 }
 
-/// What stands around the lines of a format, and is none of them.
+/// Lines that may surround those of a format, and are not among them.
 #[test]
 fn pieces_and_other_programs_are_skipped_wherever_chunks_are_cut() {
     let sample = ENTRIES.iter().find(|entry| entry.name == "combined").unwrap().sample;

@@ -1,7 +1,8 @@
-//! All texts that the program says, in one place: `messages.txt`, taken from the source.
+//! All messages of the program in one place: `messages.txt`, extracted from the source.
 //!
-//! A change of a message shows there. After one, run `UPDATE_MESSAGES=1 cargo test --test messages`
-//! and read the difference. Help texts, tables, the page and lint's catalogue have files of their own.
+//! The file shows every change of a message. After a change, run `UPDATE_MESSAGES=1 cargo test
+//! --test messages` and read the difference. Help texts, tables, the page and lint's catalogue have
+//! files of their own.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
@@ -9,7 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Parts of the source whose texts are no messages: columns, the page, samples of logs, names of keys.
+/// Parts of the source without messages: columns, the page, samples of logs, names of keys.
 const ELSEWHERE: [&str; 8] = [
     "crawlers/declared_name.rs",
     "lint/catalogue.rs",
@@ -21,11 +22,11 @@ const ELSEWHERE: [&str; 8] = [
     "tests.rs",
 ];
 
-/// Words of SQL, which people do not read, at the beginning of a text.
+/// The first words of SQL statements, which are not messages.
 const SQL: [&str; 9] =
     ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "BEGIN", "FROM", "WHERE", "PRAGMA"];
 
-/// What a plain sentence says in other words.
+/// Words that do not belong in plain sentences.
 const NOT_PLAIN: [&str; 10] = [
     " is no ",
     " are no ",
@@ -80,7 +81,7 @@ fn literals(source: &str) -> Vec<(&str, String)> {
     found
 }
 
-/// Where the literal that `text` begins with ends: its last quote.
+/// The end of the literal at the start of `text`: its last quote.
 fn end_of_literal(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -103,7 +104,7 @@ fn is_message(before: &str, text: &str) -> bool {
     let is_sentence = text.trim().contains(' ')
         && text.split(' ').any(|word| word.chars().filter(char::is_ascii_lowercase).count() > 2);
     let is_sql = SQL.iter().any(|word| text.trim_start_matches(['\\', 'n', ' ']).starts_with(word));
-    // A promise to readers of the source, and names that derive macros read.
+    // Texts for developers, and names for derive macros.
     let is_for_source = before.trim_end().ends_with("expect(") || before.ends_with("reason = ");
     is_sentence && !is_sql && !is_for_source
 }

@@ -1,4 +1,4 @@
-//! The protocol: every case of `tests/rep/*.txt` through every engine, and random ones.
+//! The protocol: every case of `tests/rep/*.txt` with every engine, and random cases.
 //!
 //! A case file is a row of blocks: `#` lines with the law in words, then
 //! `== robots.txt` (or `== robots.txt, escaped`, where `\xHH`, `\r`, `\n`, `\t`
@@ -27,7 +27,7 @@ use botaudit::url::dialect::Dialect;
 use botaudit::url::path::prepare;
 use google_parser::ask;
 
-/// Every way that a compiled policy can take.
+/// The limits for each way of deciding.
 fn all_limits() -> Vec<Limits> {
     let standard = Limits::default();
     let set = Limits { ordered_patterns_max: 0, ..standard };
@@ -43,7 +43,7 @@ fn all_limits() -> Vec<Limits> {
     ]
 }
 
-/// What all engines decide, which must be one thing.
+/// The common decision of all engines.
 #[track_caller]
 fn decide(
     rules: &[&Rule],
@@ -181,7 +181,7 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// A generator that gives the same numbers everywhere (xorshift64*).
+/// A generator with the same numbers on every machine (xorshift64*).
 struct Random(u64);
 
 impl Random {
@@ -241,7 +241,7 @@ fn rule(random: &mut Random, alphabet: &[&[u8]]) -> Rule {
     Rule::new(directive, pattern, 1)
 }
 
-/// Many prefixes that are prefixes of each other, more rules than any limit below the standard.
+/// Many prefixes of each other, and more rules than any limit below the standard.
 #[test]
 fn random_large_sets() {
     let mut random = Random(42);
@@ -263,7 +263,7 @@ fn random_large_sets() {
     }
 }
 
-/// Whatever 500 KiB hold, a policy stays under 4 MiB with everything compiled.
+/// With any body of 500 KiB, a policy stays under 4 MiB with everything compiled.
 #[test]
 fn hostile_sets_stay_small() {
     let zeros_after =

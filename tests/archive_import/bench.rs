@@ -1,4 +1,4 @@
-//! A bench to import at, and what an archive then has.
+//! An archive with an import, for tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ impl Bench {
         self.import(|memory, import| import_warc(&path, memory, import).unwrap());
     }
 
-    /// `time outcome body` of each snapshot of an origin; the time in seconds of 2025-01-01.
+    /// `time outcome body` of each snapshot of an origin; times are seconds since 2025-01-01.
     pub fn history(&self, origin: &str) -> Vec<String> {
         let archive = Archive::open(&self.path("archive")).unwrap();
         let origin = Origin::parse(origin.as_bytes()).unwrap();

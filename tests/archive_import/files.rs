@@ -1,4 +1,4 @@
-//! Manifests and directories, and what is exported of them.
+//! Imports of manifests and directories, and exports.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Histories of git repositories: which commits are snapshots, and that a repository can neither
-//! have a program run nor a snapshot invented.
+//! Histories of git repositories: which commits become snapshots. A repository can neither run a
+//! program nor add a false snapshot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use botaudit::url::origin::Origin;
 
 use super::bench::{Bench, NEW_YEAR};
 
-/// A repository with a file `site/robots.txt`, to import.
+/// A repository with the file `site/robots.txt`.
 struct Repository {
     bench: Bench,
     path: PathBuf,
 }
 
 impl Repository {
-    /// `None`, which is said, where there is no git to make one by.
+    /// `None`, with a message, if git is not installed.
     fn new() -> Option<Repository> {
         if Command::new("git").arg("--version").output().is_err() {
             eprintln!("SKIPPED: there is no git on this machine");
@@ -37,7 +37,7 @@ impl Repository {
         git(&self.path, seconds, arguments)
     }
 
-    /// Commits `text` as the file `name`, or that there is none.
+    /// Commits `text` as the file `name`, or its removal.
     fn commit(&self, seconds: i64, name: &str, text: Option<&str>) {
         let path = self.path.join(name);
         match text {
@@ -55,7 +55,7 @@ impl Repository {
         self.git(0, &["config", name, value]);
     }
 
-    /// A script that does its job as `commands` say, and leaves a mark.
+    /// A script that runs `commands` and leaves a mark.
     fn script(&self, commands: &str) -> String {
         let mark = self.mark();
         let text = format!("#!/bin/sh\ntouch '{}'\n{commands}\n", mark.display());
@@ -69,7 +69,7 @@ impl Repository {
         self.bench.path("mark")
     }
 
-    /// Imports `site/robots.txt`, and checks that no script was run.
+    /// Imports `site/robots.txt`, and checks that no script ran.
     #[track_caller]
     fn import(&mut self) -> Vec<String> {
         let _ = fs::remove_file(self.mark());
@@ -140,7 +140,7 @@ fn a_file_that_was_renamed_was_not_missing_before() {
     assert_eq!(repository.import(), [format!("2 200 {text}")]);
 }
 
-/// Links and damage are told: neither what a link leads to is known, nor what is lost.
+/// Links and damage are reported: neither the target of a link nor a lost object is known.
 #[cfg(unix)]
 #[test]
 fn what_is_not_known_of_a_commit_is_no_snapshot() {
@@ -280,7 +280,7 @@ fn variables_of_another_repository_do_not_count() {
     let mut program = Command::new(env!("CARGO_BIN_EXE_botaudit"));
     program.current_dir(&repository.path).args(["robots", "import", "-a", "../db", "--git"]);
     program.args(["--origin", "https://a.example", "site/robots.txt"]);
-    // As hooks of another repository have them.
+    // As in a hook of another repository.
     program.env("GIT_DIR", "/nowhere").env("GIT_WORK_TREE", "/nowhere");
     program.env("GIT_INDEX_FILE", "/nowhere").env("GIT_GLOB_PATHSPECS", "1");
     let output = program.output().unwrap();

@@ -1,8 +1,9 @@
-//! Imports into an archive: WARC files, manifests, directories, git histories; good, bad and cut.
+//! Imports into an archive: WARC files, manifests, directories, git histories; valid, invalid and
+//! cut.
 //!
-//! - `warc`: responses, redirects and revisits as crawls publish them.
+//! - `warc`: responses, redirects and revisits as in published crawls.
 //! - `files`: manifests, directories, exports.
-//! - `git`: histories of repositories, also of those that mean harm.
+//! - `git`: histories of repositories, also hostile ones.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

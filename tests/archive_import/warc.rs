@@ -1,4 +1,4 @@
-//! WARC files: good, bad and cut.
+//! WARC files: valid, invalid and cut.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::bench::{Bench, time};
-/// A record of `kind`, with further fields.
+/// A record of `kind` with further fields.
 pub fn record(kind: &str, url: &str, seconds: i64, fields: &str, block: &[u8]) -> Vec<u8> {
     let time = time(seconds);
     let length = block.len();
@@ -159,7 +159,7 @@ fn redirects_bind_the_origin_that_was_asked() {
 fn redirects_are_followed_through_the_archive() {
     let name = |n| format!("https://{n}.example/robots.txt");
     let mut bench = Bench::new();
-    // What the first file sends for stands in the second, or before.
+    // The targets of the first file's redirects are in the second file, or earlier.
     bench.import_warc(&response(&name("b"), 0, "200 OK\r\nCache-Control: max-age=5", "rules"));
     bench.import_warc(&[to(A, 10, &name("b")), to(&name("c"), 5, &name("d"))].concat());
     assert_eq!(
@@ -169,7 +169,7 @@ fn redirects_are_followed_through_the_archive() {
     assert!(bench.history("https://c.example")[0].starts_with("5 unfollowed"));
     bench.import_warc(&response(&name("d"), 6, "404 x", ""));
     assert_eq!(bench.history("https://c.example"), [format!("5 404 301>{}", name("d"))]);
-    // More than a day apart says nothing of each other.
+    // Records more than a day apart do not belong together.
     bench.import_warc(&to(&name("e"), 90_000, &name("d")));
     assert!(bench.history("https://e.example")[0].starts_with("90000 unfollowed"));
     // Five hops are followed, not six; in one file and through the archive.
@@ -212,7 +212,7 @@ fn revisits_give_the_body_of_what_they_revisit() {
         ]
         .concat(),
     );
-    // Another run has only the archive to look into.
+    // Another run can only use the archive.
     bench.memory = WarcMemory::default();
     bench.import_warc(
         &[record("revisit", A, 6, &refers(1), ok), record("revisit", A, 7, &refers(0), ok)]
@@ -287,7 +287,7 @@ fn any_cut_and_any_flip_of_a_warc_keeps_what_is_good() {
     );
 }
 
-/// What nobody should have to hold in memory.
+/// More data than should be in memory.
 #[test]
 fn huge_records_are_read_over_and_long_bodies_cut() {
     let long = "#".repeat(600 << 10);

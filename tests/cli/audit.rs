@@ -1,4 +1,4 @@
-//! From lines and rules to cells.
+//! Audits: from log lines and rules to cells of tables.
 
 use crate::program::{Sandbox, line};
 
@@ -71,10 +71,10 @@ fn never_accuses_whom_the_rules_do_not_bind() {
     assert_eq!(
         sandbox.table("report/summary.csv").cells(columns),
         [
-            // It ignores `*`, as documented, so nothing forbids it anything.
+            // It ignores `*`, as documented, so everything is allowed.
             "AdsBot-Google | 1 | 0 | 1 | 0 | 0 | 0 | ",
             "ChatGPT-User | 2 | 1 | 0 | 0 | 1 | 1 | user-triggered",
-            // It ignores `*` too, so the rules would have said nothing.
+            // It ignores `*` too, so the rules have no verdict.
             "Google-Safety | 1 | 0 | 0 | 0 | 1 | 0 | declined",
         ]
     );

@@ -71,7 +71,7 @@ fn any_compression_is_detected_from_its_first_bytes() {
         sandbox.write("access.log.1", &bytes);
         sandbox.run("audit --robots robots.txt -o report access.log.1").exits(0);
         assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 2000, "{kind}");
-        // The last bytes hold what checks the rest, or what ends it.
+        // The last bytes are a checksum or an end marker.
         sandbox.write("access.log.1", &bytes[..bytes.len() - 2]);
         let ran = sandbox.run("audit --robots robots.txt -o report access.log.1 good.log");
         ran.exits(3).complains(&format!("access.log.1: truncated {kind} stream at byte "));

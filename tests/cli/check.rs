@@ -1,4 +1,4 @@
-//! `botaudit check`: verdicts, exit codes, and what is said on the way.
+//! `botaudit check`: verdicts, exit codes, messages.
 
 use botaudit::matcher::reference;
 use botaudit::matcher::select::{Star, select};
@@ -125,7 +125,7 @@ fn strangers_bytes_never_reach_the_terminal() {
     }
 }
 
-/// Lists, JSON, both dialects, and the verdicts of the obvious matcher.
+/// Lists, JSON, both dialects, and the verdicts of the reference matcher.
 #[test]
 fn verdicts_are_those_of_the_reference() {
     let text = std::fs::read(WWW).unwrap();

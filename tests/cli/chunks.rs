@@ -1,5 +1,4 @@
-//! What nobody sets on the command line: the size of the chunks that logs are cut into, which never
-//! shows.
+//! The size of the chunks that logs are cut into. No flag sets it, and it never changes a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -29,11 +28,11 @@ use botaudit::url::{dialect::Dialect, origin::Origin};
 
 use crate::program::Sandbox;
 
-/// Threads, and bytes of a chunk.
+/// Threads, and bytes per chunk.
 const WAYS: &[(usize, usize)] =
     &[(1, 1 << 20), (2, 1 << 20), (7, 1 << 20), (1, 1), (2, 7), (7, 333), (3, 4096)];
 
-/// What an audit is made of besides the logs.
+/// The inputs of an audit besides the logs.
 #[derive(Default)]
 pub struct Setting<'a> {
     pub robots: &'a str,
@@ -42,7 +41,7 @@ pub struct Setting<'a> {
     pub infer_outages: bool,
 }
 
-/// Everything that an audit of `logs` says, by the name of the table.
+/// The whole report of an audit of `logs`, by the name of the table.
 fn report(
     sandbox: &Sandbox,
     setting: &Setting<'_>,
@@ -108,7 +107,7 @@ fn report(
     said
 }
 
-/// Audits `logs` in all [`WAYS`]; every one must say the same, and there must be something to say.
+/// Audits `logs` in all [`WAYS`]; the reports must be equal and not empty.
 #[track_caller]
 pub fn never_show(sandbox: &Sandbox, setting: &Setting<'_>, logs: &[&str]) {
     let expected = report(sandbox, setting, logs, WAYS[0]);

@@ -1,4 +1,5 @@
-//! `botaudit classify`: lists in every form, the same verdicts in every order and memory.
+//! `botaudit classify`: lists in every format; the same verdicts in every order and with any
+//! memory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +19,7 @@ const TEXTS: [&str; 4] = [
     "User-agent: *\nAllow: /index.html\nDisallow: /\nDisallow: /*?a=*&b\n",
 ];
 
-/// Ten origins share the texts; `h9` has none.
+/// Ten origins share the files; `h9` has none.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     for origin in 0..9 {
@@ -32,7 +33,7 @@ fn classify(sandbox: &Sandbox, arguments: &str, input: &str) -> Ran {
     sandbox.run_with_input(&arguments, input.as_bytes())
 }
 
-/// Verdict and line of a URL by the matcher that is obviously right.
+/// The verdict and line of a URL by the reference matcher.
 fn expected(url: &str) -> (String, String) {
     let rest = url.strip_prefix("https://h").unwrap();
     let origin: usize = rest[..1].parse().unwrap();
@@ -50,7 +51,7 @@ fn expected(url: &str) -> (String, String) {
     (name.to_owned(), decision.line.map_or_else(String::new, |line| line.to_string()))
 }
 
-/// Small numbers, always the same ones.
+/// Small pseudorandom numbers, the same in each run.
 fn dice(state: &mut u64, sides: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     usize::try_from(*state >> 33).unwrap() % sides
@@ -69,7 +70,7 @@ fn urls(state: &mut u64, origin: impl Fn(&mut u64, usize) -> usize) -> Vec<Strin
     urls
 }
 
-/// Origins shuffled, sorted and most often the same, with all the memory there is and with none.
+/// Shuffled, sorted and mostly equal origins, with much memory and with almost none.
 #[test]
 fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
     let sandbox = sandbox();
@@ -98,7 +99,7 @@ fn verdicts_are_those_of_the_reference_in_any_order_and_memory() {
     }
 }
 
-/// Fewer columns are less work, and the same cells.
+/// Fewer columns need less work and have the same cells.
 #[test]
 fn columns_do_not_depend_on_each_other() {
     let sandbox = sandbox();
@@ -133,7 +134,7 @@ fn columns_do_not_depend_on_each_other() {
     assert!(of_bot(&wide("")) == of_bot(&wide("--columns url,GPTBot,bot")));
     let verdicts: Vec<String> = whole.cells("verdict");
     let expected: Vec<String> = verdicts.chunks(2).map(|pair| pair.join(" | ")).collect();
-    // Crawlers come before tokens.
+    // Crawlers precede tokens.
     assert!(wide("").cells("GPTBot bot") == expected);
 }
 
@@ -155,7 +156,7 @@ fn each_of_many_rules_is_named() {
     assert!(Table::parse(&ran.stdout).cells("origin rule_line pattern") == expected);
 }
 
-/// What strangers write into one file stands in each row that it decides.
+/// The text of a robots.txt is in each row that it decides.
 #[test]
 fn a_long_pattern_is_cut() {
     let sandbox = Sandbox::new();
@@ -320,7 +321,7 @@ fn a_summary_adds_up() {
     }
 }
 
-/// What is counted as others depends on the memory, not on who counts.
+/// What is counted as others depends on the memory, not on the threads.
 #[test]
 fn a_summary_is_the_same_on_any_number_of_threads() {
     let sandbox = sandbox();

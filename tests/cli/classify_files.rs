@@ -1,4 +1,4 @@
-//! `botaudit classify`: which files go in and come out, whatever is in them and however it ends.
+//! `botaudit classify`: input and output files, with any content, also if the run fails.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
@@ -103,7 +103,7 @@ fn memory_is_given_with_its_unit() {
     }
 }
 
-/// A run that is fed line by line.
+/// A run that receives its input line by line.
 fn fed(sandbox: &Sandbox, arguments: &str) -> Child {
     let arguments = format!("classify --robots robots --token bot -q --memory 1MiB {arguments}");
     sandbox.command(&arguments).stdin(Stdio::piped()).spawn().unwrap()
@@ -115,7 +115,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     let mut child = fed(&sandbox, "-");
     let mut stdin = child.stdin.take().unwrap();
     let feeding = std::thread::spawn(move || {
-        // Until nobody reads any more.
+        // Until the reader has closed the pipe.
         while stdin.write_all(&b"https://h.example/a\n".repeat(1000)).is_ok() {}
     });
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -138,7 +138,7 @@ fn a_killed_run_leaves_what_stood_there() {
         }
         let mut child = fed(&sandbox, &format!("- -o {name}"));
         let mut stdin = child.stdin.take().unwrap();
-        // More than can be under way, so that some of it was written.
+        // More than fits in the buffers, so that some of it was written.
         stdin.write_all(&b"https://h.example/a\n".repeat(100_000)).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();

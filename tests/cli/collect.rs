@@ -1,5 +1,4 @@
-//! What must be known before logs are judged, collected on several machines: what one audit of all
-//! the logs finds out by itself.
+//! First passes collected on several machines have the same result as one audit of all the logs.
 
 use std::fs;
 
@@ -12,7 +11,7 @@ const AUDIT: &str = "audit -q --robots robots.txt --origin https://a.example";
 const TABLES: [&str; 5] =
     ["summary.csv", "violations.csv", "daily.csv", "robots-fetches.csv", "hourly.csv"];
 
-/// The hour in which nobody got robots.txt shows only in both logs together.
+/// The hour of the outage is visible only in both logs together.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /x\n");
@@ -29,7 +28,7 @@ fn read(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     fs::read(sandbox.path(name)).unwrap()
 }
 
-/// What is packed in both frames.
+/// The content of both frames.
 fn unpacked(sandbox: &Sandbox, name: &str) -> Vec<u8> {
     let bytes = read(sandbox, name);
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
@@ -41,7 +40,7 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Reports of both machines together and of one audit of both logs.
+/// The reports of both machines together, and of one audit of both logs.
 #[track_caller]
 fn reports(sandbox: &Sandbox, flags: &str) {
     for machine in ["1", "2"] {
@@ -69,7 +68,7 @@ fn outages_of_several_machines_are_those_of_one_audit() {
     reports(&sandbox, "--infer-outages");
     assert_eq!(read(&sandbox, "all.tally"), read(&sandbox, "whole/report.tally"));
     assert_eq!(sandbox.table("whole/summary.csv").sum("unreachable"), 2);
-    // Neither machine alone shows it.
+    // Neither machine alone sees it.
     sandbox.run(&format!("{AUDIT} --infer-outages -o alone 1.log")).exits(0);
     assert_eq!(sandbox.table("alone/summary.csv").sum("unreachable"), 0);
     // With it, logs are read once.
@@ -151,7 +150,7 @@ fn files_that_do_not_fit_together_are_refused_and_copies_count_once() {
     sandbox.run("merge 1.collected -o robots.txt").exits(2).complains("not written by botaudit");
     assert!(!sandbox.path("x").exists());
 
-    // Without outages there are no clients to tell apart.
+    // Without outages, clients need not be distinguished.
     collect(&sandbox, "1", "--verify-dns").exits(0);
     collect(&sandbox, "2", "--verify-dns").exits(0);
     sandbox.run("merge 1.collected 2.collected -o names.collected").exits(0);
@@ -165,7 +164,7 @@ fn a_file_that_does_not_fit_the_audit_is_refused() {
         sandbox.run(&format!("{AUDIT} --collected 1.collected {flags} -o out {log}"))
     };
     audit("--infer-outages", "1.log").exits(0);
-    // What is not asked for does not matter.
+    // Options that are not used do not matter.
     audit("--include-unbound", "1.log").exits(0);
     fs::remove_dir_all(sandbox.path("out")).unwrap();
     audit("--infer-outages --dialect rfc9309", "1.log")

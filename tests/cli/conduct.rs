@@ -1,4 +1,4 @@
-//! What crawlers did, beside keeping to the rules or not.
+//! Conduct of crawlers besides violations: fetches of robots.txt, delays.
 
 use crate::chunks::{self, Setting};
 use crate::program::{Sandbox, line};
@@ -15,7 +15,8 @@ const PRIVATE: &str = "User-agent: *\nDisallow: /private\n";
 const AWARENESS: &str = "crawler prior_fetch_own prior_fetch_operator prior_fetch_none prior_fetch_unknown \
                          prior_fetch_failed last_fetch_200 last_fetch_304";
 
-/// Runs over the lines in order, and backwards over several files; both must say the same.
+/// Audits the lines in order, and in reverse order in several files; both must have the same
+/// result.
 fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", robots);
@@ -41,19 +42,19 @@ fn audited(robots: &str, lines: &[String], arguments: &str) -> Sandbox {
 #[test]
 fn counts_who_had_fetched_robots_txt_before_each_violation() {
     let lines = [
-        // Nobody had read anything yet.
+        // Nobody had fetched robots.txt yet.
         line(0, "/private/1", 200, GPTBOT),
         line(60, "/robots.txt", 404, GPTBOT),
-        // It had asked, in vain.
+        // Its fetch had failed.
         line(70, "/private/2", 200, GPTBOT),
         line(150, "/robots.txt", 304, SEARCHBOT),
         line(130, "/private/3", 200, GPTBOT),
-        // 20 seconds before the other one read, but in the same minute.
+        // 20 seconds before the fetch of the other crawler, but in the same minute.
         line(300, "/private/4", 200, GPTBOT),
         line(659, "/robots.txt", 200, GPTBOT),
         line(600, "/private/5", 200, GPTBOT),
         line(3_600, "/private/6", 200, GPTBOT),
-        // Another operator's crawlers know nothing of that.
+        // Crawlers of another operator do not have that copy.
         line(3_600, "/private/7", 200, BINGBOT),
     ];
     let sandbox = audited(PRIVATE, &lines, "");
@@ -118,7 +119,7 @@ fn crawl_delays_are_compared_by_hour_and_day() {
                   User-agent: ClaudeBot\nCrawl-delay: often\n\n\
                   User-agent: AdsBot-Google\nUser-agent: *\nDisallow: /private\n";
     let mut lines = vec![line(1, "/robots.txt", 200, BINGBOT), line(2, "*", 400, BINGBOT)];
-    // Six in the first hour, where four keep the delay, and three in the last.
+    // Six in the first hour, of which four keep the delay, and three in the last one.
     lines.extend((0..6).map(|at| line(10 + at * 600, "/a", 200, BINGBOT)));
     lines.extend((0..3).map(|at| line(86_390 + at, "/a", 200, BINGBOT)));
     lines.extend((0..3).map(|at| line(at, "/a", 200, GPTBOT)));

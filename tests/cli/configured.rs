@@ -95,7 +95,7 @@ fn every_mistake_is_named_where_it_was_made() {
     ] {
         assert!(ran.stderr.contains(expected), "{expected}\n{}", ran.stderr);
     }
-    // The one of the command line is there instead.
+    // The value on the command line replaces it.
     assert!(!ran.stderr.contains("violation > 0"), "{}", ran.stderr);
     sandbox.write("etc/botaudit.toml", format!("{SHOP}robot = 1\n"));
     let ran = audit(&sandbox, "").exits(2);

@@ -1,4 +1,4 @@
-//! The registry, as the program shows and checks it.
+//! `botaudit crawlers`: shows and checks the registry.
 
 use crate::program::Sandbox;
 

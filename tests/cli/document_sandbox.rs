@@ -1,4 +1,4 @@
-//! A directory in which the commands of the documentation find the files that they name.
+//! A directory with the files that the commands of the documentation name.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, Sandbox, gzip, repository};
 
-/// `curl` answers with a file: no test goes out.
+/// `curl` returns a file: no test uses the network.
 const CURL: &str = "#!/bin/sh\ncat \"$SANDBOX/robots.txt\"\n";
 
-/// `init` looks below the sandbox, and DNS is asked where nobody listens.
+/// `init` searches below the sandbox, and DNS questions go to a closed port.
 const BOTAUDIT: &str = r#"#!/bin/sh
 case " $* " in
 *" init "*) set -- "$@" --root "$SANDBOX" ;;
@@ -26,7 +26,7 @@ pub struct DocumentSandbox {
 }
 
 impl DocumentSandbox {
-    /// `configuration` is that of /etc/botaudit/botaudit.toml; over the network, example.com answers.
+    /// `configuration` is that of /etc/botaudit/botaudit.toml; if `is_online`, example.com answers.
     pub fn new(is_online: bool, configuration: Option<&str>) -> DocumentSandbox {
         let this = DocumentSandbox { sandbox: Sandbox::new(), server: is_online.then(serve) };
         this.write_rules();
@@ -65,7 +65,7 @@ impl DocumentSandbox {
         self.sandbox.run(archive).exits(0);
     }
 
-    /// The log of the single site as three, and that of many hosts.
+    /// Writes the log of the single site as three, and a log of many hosts.
     fn write_logs(&self) {
         let single = repository().join("sample-data/single/access.log.gz");
         let mut log = String::new();
@@ -122,7 +122,7 @@ impl DocumentSandbox {
         }
     }
 
-    /// Paths of a server, and origins to fetch from, as those of the sandbox.
+    /// Replaces paths and origins in `text` by those of the sandbox.
     fn moved(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for path in ["/var/log/", "/var/lib/", "/etc/botaudit/"] {
@@ -139,7 +139,7 @@ impl DocumentSandbox {
         text
     }
 
-    /// Runs lines of a shell, up to the first that fails.
+    /// Runs shell commands up to the first failure.
     pub fn run(&self, script: &str) -> Ran {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new("sh");
@@ -174,7 +174,7 @@ fn link_to(_target: &Path, _link: &Path) {}
 #[cfg(not(unix))]
 fn make_executable(_program: &Path) {}
 
-/// A server that gives everybody the same robots.txt; it ends with the test.
+/// A server that returns the same robots.txt to every request. It ends with the test.
 fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -184,7 +184,7 @@ fn serve() -> SocketAddr {
             while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
             let body = "User-agent: *\nDisallow: /admin/\n";
             let length = body.len();
-            // A client that has gone needs no answer.
+            // The client may have disconnected.
             let _ = write!(
                 stream,
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"

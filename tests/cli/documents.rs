@@ -1,12 +1,12 @@
-//! Pages of documentation say what the program does: README.md, CONTRIBUTING.md and `docs/`.
+//! The documentation describes the actual behaviour: README.md, CONTRIBUTING.md and `docs/`.
 //!
-//! Blocks marked `sh` run as they are. Blocks marked `console` hold commands behind `$` with the
-//! output of each; a line `[...]` stands for lines that are left out. Both must succeed, unless a
-//! comment before the block says otherwise: `<!-- run: exit 1 -->`, `<!-- run: network -->` (against
-//! a server of the test) or `<!-- run: no -->`.
+//! Blocks marked `sh` are run. Blocks marked `console` have commands after `$`, each with its
+//! output; a line `[...]` stands for omitted lines. All commands must succeed, unless a comment
+//! before the block says otherwise: `<!-- run: exit 1 -->`, `<!-- run: network -->` (with a server
+//! of the test) or `<!-- run: no -->`.
 //!
-//! With `UPDATE_DOCS=1` outputs, the tables of docs/reports.md and the example of docs/library.md are
-//! written into the pages instead of compared; `scripts/update-expected` does that.
+//! With `UPDATE_DOCS=1`, outputs, the tables of docs/reports.md and the example of docs/library.md
+//! are written into the pages instead of compared; `scripts/update-expected` does that.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ fn read(page: &str) -> String {
     fs::read_to_string(repository().join(page)).unwrap_or_else(|err| panic!("{page}: {err}"))
 }
 
-/// That a page is `expected`, or makes it so.
+/// Checks that a page is `expected`, or writes it.
 #[track_caller]
 fn check_page(page: &str, expected: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -45,7 +45,7 @@ fn check_page(page: &str, expected: &str) {
     );
 }
 
-/// A block of code, and the comment before it that says how to run it.
+/// A block of code, and the comment before it on how to run it.
 struct Block<'a> {
     language: &'a str,
     body: Vec<&'a str>,
@@ -66,7 +66,7 @@ impl Block<'_> {
         DocumentSandbox::new(self.how == "network", configuration.as_deref())
     }
 
-    /// What stands in the page once its commands have run.
+    /// The block as it should be in the page.
     fn rendered(&self, page: &str) -> String {
         match self.language {
             _ if self.how == "no" => self.as_written(),
@@ -93,7 +93,7 @@ impl Block<'_> {
         self.body.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// Commands, each with what it prints, one after another in one directory.
+    /// Runs the commands one after another in one directory, and returns each with its output.
     fn session(&self, page: &str) -> String {
         let sandbox = self.sandbox(page);
         let mut text = String::new();
@@ -119,7 +119,7 @@ impl Block<'_> {
     }
 }
 
-/// As many lines from the beginning and the end of `output` as stand around `[...]` in `shown`.
+/// `output` cut to the number of lines that `shown` has before and after `[...]`.
 fn abridged(output: &str, shown: &[&str]) -> String {
     let output: Vec<&str> = output.trim_end().lines().collect();
     let Some(gap) = shown.iter().position(|line| *line == "[...]") else {
@@ -137,7 +137,7 @@ fn an_excerpt_keeps_the_lines_around_the_gap() {
     assert_eq!(abridged("a\nb\n", &["x", ""]), "a\nb\n\n");
 }
 
-/// The page, with what its commands print.
+/// Checks the outputs of the commands in the page.
 fn check_commands(page: &str) {
     let text = read(page);
     let mut expected = String::new();
@@ -189,18 +189,18 @@ fn every_page_is_checked() {
     let pages = pages.map(|page| format!("docs/{}", page.unwrap().file_name().to_str().unwrap()));
     let pages: BTreeSet<String> = pages.filter(|page| page.ends_with(".md")).collect();
     let checked = PAGES.iter().filter(|page| page.starts_with("docs/"));
-    // Its text runs no command; below is its own test.
+    // Its text has no commands; its tables have a test of their own below.
     let checked = checked.copied().chain(["docs/reports.md"]).map(str::to_owned).collect();
     assert_eq!(pages, checked);
 }
 
-/// `README.md` is a page that people read to its end.
+/// `README.md` must be short enough to be read completely.
 #[test]
 fn the_readme_is_short() {
     assert!(read("README.md").lines().count() <= 200);
 }
 
-/// The two commands that people and continuous integration use.
+/// The two commands of people and of continuous integration.
 #[test]
 fn the_readme_has_its_two_commands() {
     for command in [
@@ -211,7 +211,7 @@ fn the_readme_has_its_two_commands() {
     }
 }
 
-/// The documentation of the library compiles its example; docs/library.md shows the same.
+/// The doc test of the library compiles its example; docs/library.md has the same.
 fn library_example() -> String {
     let library = read("src/lib.rs");
     let lines = library.lines().skip_while(|line| *line != "//! ```").skip(1);
@@ -219,7 +219,7 @@ fn library_example() -> String {
     lines.map(|line| format!("{}\n", line.strip_prefix("//! ").unwrap_or_default())).collect()
 }
 
-/// Those that mean the same in several tables, by name.
+/// The columns that several tables share, by name.
 fn shared_columns() -> Vec<CsvColumn> {
     let all = || TABLES.iter().flat_map(|table| table.columns);
     let mut shared: Vec<CsvColumn> = Vec::new();
@@ -284,7 +284,7 @@ fn every_exit_code_is_explained() {
     }
 }
 
-/// The units of the timer, as systemd itself reads them; not where there is no systemd.
+/// systemd checks the units of the timer, if it is installed.
 #[test]
 fn systemd_accepts_the_units() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The log formats, and which of them a log has.
+//! `botaudit formats`: lists the formats and detects the format of a log.
 
 use crate::program::{Sandbox, line};
 
@@ -38,7 +38,7 @@ fn the_detected_format_and_the_unexplained_lines_are_shown() {
     assert_eq!(text, expected);
     let ran = sandbox.run("formats detect --log-format common access.log").exits(0);
     assert!(ran.stdout.contains("caveat    it has no user agent"), "{}", ran.stdout);
-    // The audit points here, so what fails there is told here.
+    // A failed audit refers to this command, which must show the failure.
     sandbox.write("broken.log", "one line\n".repeat(10));
     let ran = sandbox.run("formats detect broken.log gone.log access.log").exits(2);
     assert!(

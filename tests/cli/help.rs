@@ -1,4 +1,4 @@
-//! The help of each command: how long it is, what it holds, and that its examples run.
+//! The help of each command: length, content, and running examples.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::nightly::GPTBOT;
 use crate::program::{Sandbox, gzip, line, repository};
 
-/// Lines of a screen.
+/// The lines of a screen.
 const SCREEN_LINES: usize = 40;
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /private/\n";
@@ -22,7 +22,7 @@ fn listed(help: &str) -> Vec<String> {
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-/// Characters of its longest line.
+/// The length of the longest line in characters.
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
@@ -45,7 +45,7 @@ fn help_of(sandbox: &Sandbox, command: &str, flag: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// All commands, also those below others; "" for the program itself.
+/// All commands and subcommands; "" is the program itself.
 fn commands(sandbox: &Sandbox) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut next = 0;
@@ -72,7 +72,7 @@ fn short_help_is_one_screen() {
     }
 }
 
-/// Groups the options where there are many, each under a noun.
+/// Long lists of options are in groups with nouns as headings.
 #[test]
 fn long_help_has_groups_examples_and_exit_codes() {
     let sandbox = Sandbox::new();
@@ -119,7 +119,7 @@ fn the_help_of_audit_is_grouped() {
     assert!(short.contains("--robots") && !short.contains("--dns-timeout"), "{short}");
 }
 
-/// The commands of the examples in the help text `name`.
+/// The example commands in the help text `name`.
 fn examples(name: &Path) -> Vec<String> {
     let text = fs::read_to_string(name).unwrap();
     let examples = text.split("Examples:\n").nth(1).unwrap();
@@ -127,7 +127,7 @@ fn examples(name: &Path) -> Vec<String> {
     examples.filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
 }
 
-/// As far from other machines, and from the files of this one, as the example can be run.
+/// The example with other machines and files of this one replaced.
 fn tamed(example: &str, name: &str) -> String {
     let mut example = example.replace("/var/log/", "var/log/").replace("/etc/", "etc/");
     example = example.replace("botaudit init", "botaudit init --root .");
@@ -136,7 +136,8 @@ fn tamed(example: &str, name: &str) -> String {
         example = example.replace("https://shop.example.com", "http://127.0.0.1:10");
     }
     if example.starts_with("botaudit crawlers fetch-ranges") {
-        // It would download from all operators. The flags are read, and then a file is missing.
+        // It would download lists from all operators. The flags are parsed, and then a missing file
+        // ends it.
         example += " --ca-file missing.pem 2> refused; grep -q missing.pem refused";
     }
     example
@@ -185,7 +186,7 @@ fn sandbox_of(name: &str) -> Sandbox {
     sandbox.write("ip-ranges/gptbot.json", "{\"prefixes\":[{\"ipv4Prefix\":\"192.0.2.0/24\"}]}");
     sandbox.write(".local/share/bash-completion/completions/x", "");
     sandbox.write("CC-MAIN-1.warc.gz", gzip(&warc()));
-    // What reads the output of an example need not be installed.
+    // The programs that read the output of examples need not be installed.
     for (path, script) in [
         ("bin/curl", "#!/bin/sh\ncat robots.txt\n"),
         ("bin/jq", "#!/bin/sh\ncat > /dev/null\n"),
@@ -207,7 +208,7 @@ fn warc() -> Vec<u8> {
     .into_bytes()
 }
 
-/// What must have run before the examples of `name`.
+/// Runs the commands that must precede the examples of `name`.
 fn prepare(sandbox: &Sandbox, name: &str) {
     let share = "audit --robots robots --infer-outages";
     match name {
@@ -246,7 +247,7 @@ fn prepare(sandbox: &Sandbox, name: &str) {
     }
 }
 
-/// Runs `command` by a shell that finds the program under its name.
+/// Runs `command` in a shell that finds the program by its name.
 fn shell(sandbox: &Sandbox, command: &str, name: &str) {
     let program = Path::new(env!("CARGO_BIN_EXE_botaudit")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
@@ -260,7 +261,7 @@ fn shell(sandbox: &Sandbox, command: &str, name: &str) {
     assert!(is_done && !said.contains("error:"), "{name}: {command}\n{:?}\n{said}", ran.status);
 }
 
-/// Each example of each help text does what it says, or at least runs.
+/// Each example of each help text runs and gives the expected result.
 #[cfg(unix)]
 #[test]
 fn examples_of_help_texts_run() {

@@ -1,4 +1,4 @@
-//! Audits and checks by an archive: each request by what was in force when it was made.
+//! Audits and checks with an archive: each request is judged by the ruling in force at its time.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::program::Sandbox;
 
 const HEADER: &str = "origin,fetched_at,status,path,max_age\n";
 
-/// An archive of the rows of a manifest; `open.txt` allows everything but `/closed`, `closed.txt`
+/// An archive from the rows of a manifest; `open.txt` allows everything but `/closed`, `closed.txt`
 /// nothing.
 fn archive(rows: &str) -> Sandbox {
     let sandbox = Sandbox::new();
@@ -208,7 +208,7 @@ fn a_check_asks_what_was_in_force_at_a_time() {
         &["the archive has no snapshot of \
          https://b.example"],
     );
-    // Now: the last answer is long past, and before it there was no file.
+    // Now: the last answer is old, and before it there was no file.
     let now = sandbox.run(&format!("check {closed} --crawler GPTBot --robots db -q")).exits(0);
     assert!(now.stdout.starts_with("allowed     -"), "{}", now.stdout);
     let json = format!(

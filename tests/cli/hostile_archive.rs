@@ -1,5 +1,5 @@
-//! Archives that were edited by hand, or are damaged: each command of `robots` comes to its end,
-//! with an error where rows make no sense, and lists no row twice.
+//! Edited or damaged archives: each command of `robots` ends, with an error for invalid rows, and
+//! lists no row twice.
 
 use std::path::Path;
 use std::process::Child;
@@ -34,7 +34,7 @@ fn edit(path: &Path, sql: &str) {
     connection.execute_batch(sql).unwrap_or_else(|err| panic!("{sql}: {err}"));
 }
 
-/// The exit code and what was said, within some time and some output.
+/// The exit code and the messages, with limits for time and output.
 #[track_caller]
 fn ends(sandbox: &Sandbox, arguments: &str) -> (i32, String, String) {
     let mut command = sandbox.command(arguments);
@@ -58,7 +58,7 @@ fn ends(sandbox: &Sandbox, arguments: &str) -> (i32, String, String) {
     (status.code().unwrap(), stdout, stderr)
 }
 
-/// Runs each command; gives the codes with which they end.
+/// Runs each command; returns the exit codes.
 #[track_caller]
 fn all_end(sandbox: &Sandbox) -> Vec<i32> {
     let _ = std::fs::remove_dir_all(sandbox.path("out"));
@@ -89,11 +89,11 @@ fn all_end(sandbox: &Sandbox) -> Vec<i32> {
 #[test]
 fn rows_that_make_no_sense_end_the_list_with_an_error() {
     for sql in [
-        // Goes on from a text that is before it, which has it again and again.
+        // Continuing after this text finds it again and again, because it sorts before itself.
         "UPDATE snapshots SET origin = 'https://b.example:443' WHERE origin LIKE '%b.example'",
         "UPDATE snapshots SET origin = 'https://b.example/' WHERE origin LIKE '%b.example'",
         "UPDATE snapshots SET origin = 'https://user@b.example' WHERE origin LIKE '%b.example'",
-        // Goes on from a text that is past others.
+        // Continuing after this text skips others.
         "UPDATE snapshots SET origin = 'HTTPS://b.example' WHERE origin LIKE '%b.example'",
         "UPDATE snapshots SET origin = 'https://B.example' WHERE origin LIKE '%b.example'",
         "UPDATE snapshots SET origin = '' WHERE origin LIKE '%b.example'",
@@ -108,7 +108,7 @@ fn rows_that_make_no_sense_end_the_list_with_an_error() {
         edit(&sandbox.path("db"), sql);
         let codes = all_end(&sandbox);
         assert_eq!(codes[..2], [2, 2], "{sql}");
-        // What is asked for by name is found all the same.
+        // An origin given by name is still found.
         assert_eq!(codes[2..6], [0; 4], "{sql}");
     }
 }
@@ -130,8 +130,8 @@ fn what_is_missing_is_an_error_not_an_omission() {
     }
 }
 
-/// Views have rows without end, triggers write what they like, and columns of other types or
-/// orders compare otherwise than texts do.
+/// Views may have endless rows, triggers may write anything, and columns with other types or
+/// collations compare differently.
 #[test]
 fn other_tables_than_those_of_an_archive_are_refused() {
     let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
@@ -175,7 +175,7 @@ fn other_tables_than_those_of_an_archive_are_refused() {
     assert_eq!(all_end(&sandbox), [0; 7]);
 }
 
-/// As many rows as make a tree of three levels or so.
+/// Adds enough rows for a tree of about three levels.
 fn large(sandbox: &Sandbox, origin: &str) {
     let sql = format!(
         "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 30000)
@@ -185,7 +185,7 @@ fn large(sandbox: &Sandbox, origin: &str) {
     edit(&sandbox.path("db"), &sql);
 }
 
-/// Each inner page leads to one page only, as often as it has children.
+/// Lets all children of each inner page be the same page.
 fn knot(path: &Path, is_cycle: bool) {
     let connection = Connection::open(path).unwrap();
     let number = |sql: &str| match connection.query_row(sql, [], |row| row.get(0)).unwrap() {
@@ -229,14 +229,14 @@ fn a_tree_that_leads_to_its_pages_again_and_again_is_damage() {
             large(&sandbox, origin);
             knot(&sandbox.path("db"), is_cycle);
             let codes = all_end(&sandbox);
-            // Where a search goes astray at the bounds of what is read at once, rows are missed.
+            // A damaged search at a page boundary misses rows.
             let is_seen = is_cycle || !origin.contains("printf");
             assert!(!is_seen || codes[..2] == [2, 2], "{origin} {is_cycle}: {codes:?}");
         }
     }
 }
 
-/// A writer that adds origins faster than they are listed does not keep the list from its end.
+/// A writer that adds origins faster than they are listed does not prevent the list from ending.
 #[test]
 fn a_list_ends_while_the_archive_is_written() {
     let sandbox = archive();

@@ -1,8 +1,7 @@
-//! `report.html`, in a real browser where there is one.
+//! `report.html`, in a real browser if one is installed.
 //!
-//! A page of the test's own holds the report in a frame, does what a reader
-//! would do, and writes what came of it where the browser dumps it. Both are
-//! served from this machine, so every request that is made is seen.
+//! A page of the test has the report in a frame, acts like a reader, and writes the result where
+//! the browser dumps it. Both are served from this machine, so every request is seen.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +15,7 @@ use crate::program::{Sandbox, line, repository};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
-/// What reads, sorts and filters; then writes what it saw.
+/// Reads, sorts and filters the page, then writes the results.
 const HARNESS: &str = r#"<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="seen"></pre>
 <iframe id="frame" width="1200" height="900" SANDBOX></iframe>
 <script>
@@ -95,7 +94,7 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// What the browser saw of the page, and which paths it asked for.
+/// What the browser saw of the page, and the requested paths.
 struct Shown {
     seen: Value,
     asked: Vec<String>,
@@ -149,7 +148,7 @@ fn show_with(browser: &Path, page: String, id: &str, word: &str, script: Script)
     Shown { seen, asked }
 }
 
-/// Answers one request; gives the path that was asked for.
+/// Answers one request; returns the requested path.
 fn answer(mut stream: TcpStream, harness: &str, page: &str) -> Option<String> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
@@ -169,13 +168,13 @@ fn answer(mut stream: TcpStream, harness: &str, page: &str) -> Option<String> {
         "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
-    // A browser may go away whenever it likes.
+    // The browser may disconnect at any time.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
     Some(path)
 }
 
 impl Shown {
-    /// What is true of every page.
+    /// Checks that apply to every page.
     #[track_caller]
     fn is_sound(&self) {
         let seen = &self.seen;
@@ -287,7 +286,7 @@ fn what_strangers_write_is_text() {
     assert_eq!(shown.seen["filtered"].as_array().unwrap().len(), 1);
 }
 
-/// Each place of the page by a name of its own; a browser is not needed to see markup.
+/// Each part of the page with a distinct name; the markup can be checked without a browser.
 #[test]
 fn what_strangers_write_is_text_wherever_it_stands() {
     let sandbox = Sandbox::new();
@@ -340,7 +339,7 @@ fn ten_thousand_rows_stay_quick() {
     shown.says("The first 1,000 of 10,000 rows; unknown-crawlers.csv has all.");
     assert_eq!(shown.seen["rows"], 1_000);
     assert_eq!(shown.seen["filtered"].as_array().unwrap().len(), 1);
-    // Two sorts and a filter; generous, as other tests run beside it.
+    // Two sorts and a filter; the limit is generous, because other tests run at the same time.
     assert!(shown.seen["milliseconds"].as_f64().unwrap() < 3_000.0);
 }
 
@@ -382,7 +381,7 @@ fn charts_show_the_numbers_of_their_tables() {
     let Some(browser) = browser() else { return };
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
-    // A day: hour after hour. Forty days: a calendar.
+    // One day is a bar chart; forty days are a heat map.
     for (name, days) in [("day", 1), ("days", 40)] {
         let at = |request: u32| {
             let (day, target) =

@@ -1,4 +1,4 @@
-//! Who was really asking: address ranges from a directory, names from a name server on loopback.
+//! Identities: address ranges from a directory, names from a name server on loopback.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -17,7 +17,7 @@ pub const GOOGLEBOT: &str =
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
 const BYTESPIDER: &str = "Mozilla/5.0 (compatible; Bytespider; spider-feedback@bytedance.com)";
 
-/// A line of `client` who calls himself `user_agent` and asks for a disallowed page.
+/// A line of `client` with `user_agent` for a disallowed page.
 fn request(client: &str, user_agent: &str) -> String {
     line(10, "/private/", 200, user_agent).replacen("192.0.2.7", client, 1)
 }
@@ -39,7 +39,7 @@ fn identities(sandbox: &Sandbox) -> Vec<String> {
     sandbox.table("report/summary.csv").cells("crawler identity requests violations")
 }
 
-/// Downloaded in the month of the log, so that its age is no matter.
+/// Downloaded in the month of the log, so that there is no warning about its age.
 const MANIFEST: &str = r#"{"schema_version": 1, "lists": [
     {"url": "https://openai.com/gptbot.json", "file": "gptbot.json", "fetched_at_utc": "2026-03-02T00:00:00Z", "size_bytes": 58}]}"#;
 const GPTBOT_LIST: &str = r#"{"prefixes": [{"ipv4Prefix": "20.171.206.0/24"}]}         "#;
@@ -71,7 +71,7 @@ fn lists_distinguish_a_crawler_from_its_imitations() {
     );
     let evidence = sandbox.table("report/evidence.csv").cells("line identity");
     assert_eq!(evidence[..3], ["1 | verified", "2 | verified", "3 | spoofed"]);
-    // The spoofed ones are not in what is said of anybody.
+    // Spoofed requests are not in the sums.
     let expected = "8 lines, 5 requests of known crawlers, 5 violations (100.0 % of those judged), 0 lines rejected\n  \
                     verified:   2 requests, 2 violations (100.0 % of those judged)\n  \
                     unverified: 3 requests, 3 violations (100.0 % of those judged)\n  \
@@ -186,7 +186,7 @@ pub struct NameServer {
     asked: Arc<AtomicUsize>,
 }
 
-/// What goes over UDP is cut short, so that it must be asked for over TCP.
+/// Whether UDP answers are truncated, so that the question must be sent over TCP.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum Udp {
     Whole,
@@ -212,7 +212,7 @@ impl NameServer {
                         reply[2] |= 0x02;
                         reply.truncate(20);
                     }
-                    // A forged one first, which is not to be believed.
+                    // A forged answer first, which must be ignored.
                     let mut forged = reply.clone();
                     forged[0] ^= 0xff;
                     socket.send_to(&forged, client).unwrap();
@@ -344,7 +344,7 @@ fn a_list_that_contains_the_address_decides_before_names() {
     let flags = format!("--ip-ranges ranges --verify-dns --dns-server {}", server.address);
     audit(&sandbox, &flags).exits(0);
     assert_eq!(identities(&sandbox), ["Googlebot | verified | 2 | 2"]);
-    // Only the other was looked up.
+    // Only the other one was looked up.
     assert_eq!(server.asked(), 2);
 }
 

@@ -1,4 +1,4 @@
-//! What the logs themselves show of robots.txt: hours in which nobody got it (`--infer-outages`).
+//! `--infer-outages`: hours in which robots.txt failed for all clients, from the logs.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::program::Sandbox;
 const CRAWLER: &str = "GPTBot/1.2";
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/// `day hour:minute client status target`, by a crawler if it asks for a page.
+/// A line from `day hour:minute client status target`; the user agent is a crawler for a page.
 fn line(text: &str) -> String {
     let parts: Vec<&str> = text.split(' ').collect();
     let [day, time, client, status, target] = parts[..] else { panic!("{text}") };
@@ -18,8 +18,8 @@ fn line(text: &str) -> String {
     )
 }
 
-/// In the hour from 10 three clients ask in vain, in the one from 12 two do, in the one from 14 a
-/// fourth is answered; a request is made in each.
+/// In the hour from 10, three clients fail to get robots.txt; from 12, two do; from 14, a fourth
+/// one succeeds. There is a request in each hour.
 pub const DAY: &[&str] = &[
     "05 09:59 9 200 /x",
     "05 10:00 1 503 /robots.txt",
@@ -55,7 +55,7 @@ fn sandbox(lines: &[&str]) -> Sandbox {
     sandbox
 }
 
-/// An archive of the rows `time,status`.
+/// An archive with the rows `time,status`.
 fn with_archive(lines: &[&str], rows: &[&str]) -> Sandbox {
     let sandbox = sandbox(lines);
     let rows = rows.iter().map(|row| {
@@ -105,15 +105,15 @@ fn a_snapshot_within_the_day_wins() {
     let evidence = "--robots db --infer-outages";
     for (rows, expected) in [
         (&[before][..], "0 | 4 | 0 | 2 | 0 | 0"),
-        // A second more than a day before the hour begins, or a day after it ends.
+        // More than a day before the start of the hour, or after its end.
         (&["2026-03-04T10:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
         (&["2026-03-04T10:00:01Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
         (&[before, "2026-03-05T10:30:00Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
         (&[before, "2026-03-06T10:59:59Z,200"], "1 | 5 | 0 | 0 | 0 | 0"),
         (&[before, "2026-03-06T11:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
-        // By the only snapshot, which is later.
+        // Judged by the only snapshot, which is later.
         (&["2026-04-01T00:00:00Z,200"], "0 | 4 | 0 | 2 | 0 | 0"),
-        // The archive knew it already.
+        // The archive already has the failure.
         (&["2026-03-01T00:00:00Z,503"], "0 | 0 | 0 | 6 | 0 | 0"),
         (&["2026-03-01T00:00:00Z,404"], "4 | 0 | 0 | 2 | 0 | 0"),
     ] {
@@ -126,7 +126,7 @@ fn a_snapshot_within_the_day_wins() {
         "--robots db --infer-outages --unknown-before-first-snapshot",
         "0 | 0 | 0 | 2 | 4 | 0",
     );
-    // Of this origin the archive has nothing, but the user named it.
+    // The archive has no snapshot of this origin, but the user named it.
     strict
         .run("robots import -q -a other --origin https://b.example --at 2026-03-01 robots.txt")
         .exits(0);
@@ -137,8 +137,8 @@ fn a_snapshot_within_the_day_wins() {
     assert_eq!((&evidence["hours"], &evidence["hours_near_a_snapshot"]), (&0.into(), &1.into()));
 }
 
-/// A run of failures that the archive knows of has lasted for 30 days, and the last copy counts:
-/// that the log shows the same does not close the origin anew.
+/// In the archive, a run of failures has lasted for 30 days, so the last copy counts. The same
+/// failures in the log do not close the origin again.
 #[test]
 fn it_makes_no_run_of_failures_younger() {
     let lines: Vec<String> = DAY.iter().map(|line| line.replacen("05", "25", 1)).collect();
@@ -179,7 +179,7 @@ fn neither_order_nor_files_nor_threads_nor_chunks_show() {
     assert_eq!(sandbox.table("out/summary.csv").cells(VERDICTS), ["0 | 4 | 0 | 2 | 0 | 0"]);
 }
 
-/// Each host speaks for itself, and one that only a target names, or that nobody knows, for nobody.
+/// Each host counts for itself. A host only in a target, or one that nobody named, does not count.
 #[test]
 fn only_our_own_hosts_show_outages() {
     let sandbox = Sandbox::new();
@@ -194,11 +194,11 @@ fn only_our_own_hosts_show_outages() {
         }
         write!(log, "{host} {}", line("05 10:30 9 200 /x")).unwrap();
     }
-    // As a proxy is asked for another host.
+    // A request through a proxy for another host.
     let proxied = "05 10:05 3 503 /robots.txt";
     let proxied = line(proxied).replace("GET /", "GET https://b.example/");
     write!(log, "a.example:443 {proxied}").unwrap();
-    // Nobody asks for robots.txt by POST.
+    // A POST of robots.txt does not count.
     let posted = line("05 10:06 7 503 /robots.txt").replace("GET", "POST");
     write!(log, "b.example:443 {posted}").unwrap();
     sandbox.write("access.log", log);

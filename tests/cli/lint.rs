@@ -9,7 +9,7 @@ const INFO: &[u8] = b"User-agent: *\nDisallow: /a\nDisallow: /a\n";
 const WARNING: &[u8] = b"User-agent: *\nDisalow: /a\n";
 const ERROR: &[u8] = b"User-agent: *\nDisallow: a\n";
 
-/// Runs lint where the files `clean`, `info`, `warning` and `error` are.
+/// Runs lint in a directory with the files `clean`, `info`, `warning` and `error`.
 fn lint(args: &[&str], input: &[u8]) -> Ran {
     let sandbox = Sandbox::new();
     for (name, text) in [("clean", CLEAN), ("info", INFO), ("warning", WARNING), ("error", ERROR)] {

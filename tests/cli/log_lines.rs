@@ -1,4 +1,4 @@
-//! Which lines count, and whose they are.
+//! Log lines: time windows, parse rates, origins, addresses.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// One line an hour of a crawler, one of a browser and one that is none.
+/// For each hour, one line of a crawler, one of a browser and one invalid line.
 fn day() -> String {
     let hour = |hour: u32| {
         line(hour * HOUR, "/private", 200, BINGBOT)
@@ -143,7 +143,7 @@ fn a_host_and_its_aliases_are_one() {
 
 const ADDRESSES: [&str; 2] = ["192.0.2.77", "2001:db8:1:2::3"];
 
-/// Lines of two clients, good and broken.
+/// Valid and invalid lines of two clients.
 fn clients() -> String {
     let lines = |address: &str| {
         let good = line(1, "/private?session=secret", 200, BINGBOT).replace("192.0.2.7", address);

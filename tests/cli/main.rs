@@ -1,42 +1,42 @@
-//! The real program, run as its users run it.
+//! The program, run as by its users.
 //!
 //! - `audit`: verdicts, counts and origins, from logs to cells.
-//! - `bad_input`: damage, garbage, hostile strings; nothing lost, nothing unbounded.
-//! - `check`: one URL, and why.
+//! - `bad_input`: damaged, invalid and hostile input; nothing is lost, and memory is limited.
+//! - `check`: one URL and the explanation.
 //! - `classify`: lists of URLs.
-//! - `classify_files`: which lists go in and what comes out, whatever is in them and however it ends.
-//! - `formats`: the log formats, and which of them a log has.
-//! - `help`: how long it is, what it holds, and that its examples run.
-//! - `log_lines`: which lines count, and whose they are: times, parse rates, origins, addresses.
+//! - `classify_files`: input and output files, with any content, also if the run fails.
+//! - `formats`: lists and detects log formats.
+//! - `help`: length, content, and running examples.
+//! - `log_lines`: times, parse rates, origins, addresses.
 //! - `chunks`: the size of chunks, which no flag sets and no report shows.
-//! - `collect`: what must be known before logs are judged, collected on several machines.
-//! - `conduct`: what else crawlers did: had they read the rules, did they keep to a delay, who are they?
+//! - `collect`: first passes on several machines.
+//! - `conduct`: fetches of robots.txt, crawl delays, identities.
 //! - `configured`: an audit with the settings of a site of a configuration file.
 //! - `crawlers`: the registry, shown and checked.
-//! - `history`: each request by what was in force when it was made.
-//! - `hostile_archive`: archives edited by hand, damaged, or written meanwhile.
+//! - `history`: each request is judged by the ruling in force at its time.
+//! - `hostile_archive`: edited or damaged archives, and archives written at the same time.
 //! - `html`: the page of a report, in a real browser.
-//! - `identity`: who was really asking.
-//! - `lint`: what is odd about a robots.txt.
-//! - `infer_outages`: what the logs themselves show of robots.txt.
-//! - `manual`: how to start, completions and manual pages.
-//! - `nightly`: a day of each site, night after night.
-//! - `nightly_state`: what is remembered meanwhile, also where runs are killed.
-//! - `nights`: what a night tells besides its reports, and how to begin.
+//! - `identity`: verified and spoofed crawlers.
+//! - `lint`: findings on robots.txt files.
+//! - `infer_outages`: outages of robots.txt, from the logs.
+//! - `manual`: first steps, completions and manual pages.
+//! - `nightly`: daily reports of each site.
+//! - `nightly_state`: the state between runs, also if runs are killed.
+//! - `nights`: the summary of a night, and the first configuration.
 //! - `nothing_judged`: runs that could judge nothing say why.
-//! - `output`: reports all at once, exit codes, equal bytes for any number of threads.
-//! - `overwrite`: no output is an input, and nothing of others is overwritten.
-//! - `mistakes`: common mistakes, and the messages that they get.
-//! - `merge`: tallies of parts, added up.
-//! - `report`: a report shown again, without the logs.
-//! - `robots`: robots.txt files through time, in an archive.
+//! - `output`: reports in one step, exit codes, equal bytes for any number of threads.
+//! - `overwrite`: no output is an input, and no foreign file is overwritten.
+//! - `mistakes`: common mistakes and their messages.
+//! - `merge`: tallies of parts, merged.
+//! - `report`: a report written again, without the logs.
+//! - `robots`: robots.txt versions in an archive.
 //! - `what_if`: what a draft of a robots.txt would change.
 //! - `sample`: the sample data and its expected reports.
 //! - `documents`: the commands of README.md and `docs/`, run in a `document_sandbox`.
-//! - `regression`: one test a bug.
-//! - `stdout`: `-` in the place of an output file.
-//! - `terminal`: what a run says besides its result: notes, colors, lines that fit.
-//! - `threshold`: conditions on which a run fails.
+//! - `regression`: one test per bug.
+//! - `stdout`: `-` as an output file.
+//! - `terminal`: notes, colors, and lines that fit the terminal.
+//! - `threshold`: conditions that make a run fail.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

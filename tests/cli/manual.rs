@@ -1,4 +1,4 @@
-//! How to start, completions and manual pages.
+//! First steps, completions and manual pages.
 
 use crate::program::Sandbox;
 
@@ -43,7 +43,7 @@ fn a_manual_page_for_each_command() {
     }
 }
 
-/// Where mandoc is installed, which checks manual pages.
+/// mandoc checks the manual pages, if it is installed.
 #[test]
 fn manual_pages_have_no_mistakes() {
     let sandbox = Sandbox::new();
@@ -58,7 +58,7 @@ fn manual_pages_have_no_mistakes() {
     }
 }
 
-/// Nothing coloured leaves for a pipe, with `NO_COLOR` or without; not even for a mistake.
+/// No colors are written to a pipe, with `NO_COLOR` or without; not even in an error.
 #[test]
 fn nothing_is_coloured_where_no_terminal_is() {
     let sandbox = Sandbox::new();
@@ -72,7 +72,7 @@ fn nothing_is_coloured_where_no_terminal_is() {
     }
 }
 
-/// What a shell says of completions that it cannot read; skipped where it is not installed.
+/// The shell's error for completions that it cannot read; skipped if it is not installed.
 #[test]
 fn shells_can_read_their_completions() {
     let sandbox = Sandbox::new();
@@ -86,7 +86,7 @@ fn shells_can_read_their_completions() {
     }
 }
 
-/// In a terminal, which `script` pretends to be; skipped where it is not installed.
+/// In a terminal, which `script` simulates; skipped if it is not installed.
 #[test]
 fn no_color_takes_colours_out_of_a_terminal() {
     let sandbox = Sandbox::new();
@@ -110,7 +110,7 @@ fn no_color_takes_colours_out_of_a_terminal() {
     }
 }
 
-/// What bash offers where the last of `words` is being typed; `None` where bash is not installed.
+/// The completions of bash for the last of `words`; `None` if bash is not installed.
 fn offered(script: &std::path::Path, words: &[&str]) -> Option<Vec<String>> {
     let program = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
                    _botaudit botaudit \"${COMP_WORDS[COMP_CWORD]}\" \

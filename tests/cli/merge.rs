@@ -1,4 +1,4 @@
-//! Tallies of parts, added up: what one audit of all the logs writes, byte for byte.
+//! Merged tallies of parts give the report of one audit of all the logs, byte for byte.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ const TARGETS: [&str; 8] = [
     "/private/b",
 ];
 
-/// Numbers that are the same in each run.
+/// Pseudorandom numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-/// A line of a log of many hosts, or one that is no record.
+/// A line of a log of many hosts, or an invalid line.
 fn log_line(random: &mut Random) -> String {
     match random.below(40) {
         0 => "no record at all\n".to_owned(),
@@ -66,7 +66,7 @@ fn log_line(random: &mut Random) -> String {
     }
 }
 
-/// What every run here is given.
+/// The flags of every run here.
 const FLAGS: &str = "--min-parse-rate 0 --log-format vhost_combined --robots robots --alias www.a.example=a.example";
 
 fn sandbox() -> Sandbox {
@@ -95,7 +95,7 @@ fn write_logs(sandbox: &Sandbox, random: &mut Random, parts: usize) -> Vec<Strin
     names
 }
 
-/// Merges `tallies` in a random tree, and gives the name of the sum.
+/// Merges `tallies` in random order, and returns the name of the result.
 fn merged(sandbox: &Sandbox, random: &mut Random, mut tallies: Vec<String>) -> String {
     let mut next = 0;
     while tallies.len() > 1 {
@@ -151,14 +151,14 @@ fn any_split_merged_in_any_tree_is_one_audit() {
         same_reports(&sandbox, "drawn", "whole");
         sandbox.run(&format!("report {} -o together", tallies.join(" ")));
         same_reports(&sandbox, "together", "whole");
-        // Drawn again in its own place, it is the same.
+        // Written again in its own place, it is the same.
         sandbox.run("report whole");
         same_reports(&sandbox, "drawn", "whole");
     }
 }
 
-/// A line of one of some clients: of a.example, which the archive knows, of b.example, which cannot
-/// be reached from three to four o'clock, or of a stranger.
+/// A line of one of several clients: at a.example, which is in the archive, at b.example, which is
+/// unreachable from three to four o'clock, or at an unknown host.
 fn client_line(random: &mut Random) -> String {
     let clients = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "20.171.206.9", "198.51.100.7"];
     let agents = [GOOGLEBOT, BINGBOT, AGENTS[1], AGENTS[4]];
@@ -171,7 +171,7 @@ fn client_line(random: &mut Random) -> String {
     format!("{host}:443 {}", line.replacen("192.0.2.7", clients[random.below(5)], 1))
 }
 
-/// Snapshots of one day, in all of which something else is in force.
+/// Snapshots of one day, each with another ruling.
 const DAY: &str = "origin,fetched_at,status,path,max_age\n\
                    https://a.example,2026-03-01T02:00:00Z,200,open.txt,\n\
                    https://a.example,2026-03-01T06:00:00Z,200,closed.txt,600\n\
@@ -215,7 +215,7 @@ fn histories_identities_and_outages_of_parts_are_those_of_one_audit() {
     }
     let sum = merged(&sandbox, random, tallies);
     sandbox.run(&format!("report {sum} -o drawn"));
-    // A tally says when the name server was asked.
+    // A tally has the time of the DNS questions.
     for report in ["drawn", "whole"] {
         fs::remove_file(sandbox.path(&format!("{report}/report.tally"))).unwrap();
     }
@@ -228,7 +228,7 @@ fn histories_identities_and_outages_of_parts_are_those_of_one_audit() {
     assert_eq!(Vec::from_iter(identities), ["spoofed", "unverified", "verified"]);
 }
 
-/// Few of everything, so that the caps are reached.
+/// Small limits, so that they are reached.
 fn low_limits(random: &mut Random) -> TallyLimits {
     TallyLimits {
         rows: RowLimits {
@@ -240,7 +240,7 @@ fn low_limits(random: &mut Random) -> TallyLimits {
     }
 }
 
-/// A line of one of many hosts and of one of many unknown crawlers.
+/// A line of one of many hosts and one of many unknown crawlers.
 fn stranger_line(random: &mut Random) -> String {
     let (host, agent) = (random.below(12), random.below(9));
     let agent = match agent {
@@ -435,7 +435,7 @@ fn the_sample_data_log_by_log_is_the_sample_data() {
     assert!(text.contains("requests of known crawlers"), "{text}");
 }
 
-/// Three days of a site, night by night.
+/// Three days of a site, one run each.
 fn nights(sandbox: &Sandbox) {
     let config = "[sites.shop]\nlogs = [\"shop.log\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
     sandbox.write("botaudit.toml", config);
@@ -459,7 +459,7 @@ fn the_nights_of_a_range_are_one_audit_of_their_lines() {
     sandbox.run(range).exits(0).complains("no report of 2026-02-27");
     let audit = "audit -q --config botaudit.toml --site shop --since 2026-02-28 --until 2026-03-03";
     sandbox.run(&format!("{audit} -o whole")).exits(0);
-    // An audit knows of no days that are counted apart.
+    // An audit does not count days separately.
     let but_tally = |name: &str| -> Vec<(String, String)> {
         let files = bytes(&sandbox.path(name)).into_iter();
         files.filter(|(name, _)| name != "report.tally").collect()

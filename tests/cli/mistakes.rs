@@ -1,4 +1,4 @@
-//! Common mistakes: each gets a message that names its cause and the next step.
+//! Common mistakes: each message names the cause and the next step.
 
 use crate::program::{Ran, Sandbox, line};
 
@@ -19,7 +19,7 @@ fn of_hosts(hosts: &[&str]) -> String {
     hosts.iter().map(|host| format!("{host} {}", line(1, "/private", 200, BOT))).collect()
 }
 
-/// That `arguments` end with `code`, and that the message has all `parts`.
+/// Checks that `arguments` end with `code`, and that the message has all `parts`.
 #[track_caller]
 fn check(sandbox: &Sandbox, arguments: &str, code: i32, parts: &[&str]) -> Ran {
     let ran = sandbox.run(arguments).exits(code);
@@ -138,7 +138,7 @@ fn a_directory_without_the_hosts_of_the_log() {
                    or add --fetch";
     let all = format!("no request could be judged: {missing}");
     check(&sandbox, "audit --robots robots https.log", 3, &[&all]);
-    // Some hosts have one.
+    // Some lines have a host.
     sandbox.write("some.log", of_hosts(&["example.com:443", "a.example:443"]));
     check(&sandbox, "audit --robots robots some.log", 0, &[&format!("warning: {missing}")]);
 }
@@ -171,7 +171,7 @@ fn something_else_as_robots_txt() {
     sandbox.write("empty", "");
     let empty = ["empty is empty; use --robots with the file that the site serves"];
     check(&sandbox, "audit --robots empty https.log", 3, &empty);
-    // One of several.
+    // One of several files.
     sandbox.write("robots/example.com", "Not Found\n");
     sandbox.write("robots/a.example", RULES);
     sandbox.write("two.log", of_hosts(&["example.com:443", "a.example:443"]));
@@ -239,7 +239,7 @@ fn json_with_unknown_keys() {
     check(&sandbox, "audit --robots robots.txt json.log", 2, &parts);
     let detected = sandbox.run("formats detect json.log").exits(2).stdout;
     assert!(detected.contains(&format!("--json-fields {fields}\n")), "{detected}");
-    // What is proposed works.
+    // The proposed flags work.
     let run = format!("audit --robots robots.txt --json-fields {fields} -o report json.log");
     sandbox.run(&run).exits(0);
     assert_eq!(sandbox.table("report/summary.csv").sum("violations"), 6);

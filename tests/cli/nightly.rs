@@ -1,4 +1,4 @@
-//! A day of each site, night after night: nothing twice, nothing half.
+//! Daily reports of each site: no line counts twice, no report is incomplete.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; com
 pub const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
 const CONFIG: &str = "[sites.shop]\nlogs = [\"shop.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
 
-/// `line` is of 2026-03-01; this one of the days about it, too.
+/// As `line`, which is of 2026-03-01, but for the given day.
 pub fn on(day: &str, second: u32, target: &str) -> String {
     line(second, target, 200, GPTBOT).replace("01/Mar/2026", day)
 }
@@ -53,7 +53,7 @@ fn check_counts(sandbox: &Sandbox) {
     assert_eq!(rows, ["https://shop.example | 8 | 4"]);
 }
 
-/// All files of a report, but for when it was made.
+/// All files of a report, without the time of its writing.
 pub fn bytes(report: &Path) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = fs::read_dir(report)
         .unwrap()
@@ -76,7 +76,7 @@ fn a_day_is_audited_and_latest_leads_to_the_last() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
     check_counts(&sandbox);
     run(&sandbox, "--day 2026-02-28").exits(0);
-    // All days are over that the log has lines of.
+    // All days in the log are complete.
     let latest = fs::read_link(sandbox.path("etc/reports/shop/latest")).unwrap();
     assert_eq!(latest, Path::new("2026-03-02"));
     let before = bytes(&sandbox.path(REPORT));

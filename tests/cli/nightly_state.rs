@@ -1,4 +1,4 @@
-//! What is remembered from night to night: logs that grow, rotate and are cut, and runs that are killed.
+//! The state between nights: logs that grow, rotate and are cut, and runs that are killed.
 
 use std::fs;
 use std::path::Path;
@@ -18,14 +18,14 @@ fn site() -> Sandbox {
     sandbox
 }
 
-/// So many requests of the day, from that second on, every second of them disallowed.
+/// `count` requests of the day, one per second from `from` on, every second one disallowed.
 fn lines(from: u32, count: u32) -> String {
     (from..from + count)
         .map(|at| line(at, ["/open", "/private"][at as usize % 2], 200, GPTBOT))
         .collect()
 }
 
-/// Requests and violations, after another run.
+/// Requests and violations after another run.
 #[track_caller]
 fn check(sandbox: &Sandbox, requests: u32, violations: u32) {
     sandbox.run(RUN).exits(0);
@@ -40,7 +40,7 @@ fn a_log_is_counted_once_whatever_it_is_called() {
     sandbox.write("etc/logs/a.log", lines(0, 10));
     check(&sandbox, 10, 5);
     check(&sandbox, 10, 5);
-    // It grows, the last line not finished yet; then it is rotated, and grows no more.
+    // It grows, with an incomplete last line; then it is rotated and no longer grows.
     let more = lines(10, 4);
     sandbox.write("etc/logs/a.log", lines(0, 10) + &more[..more.len() - 5]);
     check(&sandbox, 13, 6);
@@ -48,7 +48,7 @@ fn a_log_is_counted_once_whatever_it_is_called() {
     sandbox.write("etc/logs/a.log.1", lines(0, 14));
     sandbox.write("etc/logs/a.log", lines(100, 2));
     check(&sandbox, 16, 8);
-    // It is compressed, and the file is not finished yet; the plain one is still there, then not.
+    // It is compressed, first incompletely; the plain file still exists, then not.
     let packed = gzip(lines(0, 14).as_bytes());
     sandbox.write("etc/logs/a.log.2.gz", &packed[..packed.len() / 2]);
     check(&sandbox, 16, 8);
@@ -65,11 +65,11 @@ fn a_log_that_is_cut_begins_anew_and_one_that_goes_on_elsewhere_goes_on() {
     let sandbox = site();
     sandbox.write("etc/logs/a.log", lines(0, 10));
     check(&sandbox, 10, 5);
-    // Copied with four lines more, then cut.
+    // Copied with four more lines, then cut.
     sandbox.write("etc/logs/a.log.1", lines(0, 14));
     sandbox.write("etc/logs/a.log", lines(200, 6));
     check(&sandbox, 20, 10);
-    // A live gzip file is read as far as it goes.
+    // A growing gzip file is read as far as possible.
     let packed = gzip(lines(300, 4_000).as_bytes());
     sandbox.write("etc/logs/b.log.gz", &packed[..packed.len() / 2]);
     sandbox.run(RUN).exits(0);
@@ -116,7 +116,7 @@ fn a_late_day_is_opened_again_and_no_address_is_remembered() {
     fs::remove_dir_all(sandbox.path("etc/logs")).unwrap();
     sandbox.write("etc/logs/d.log", "");
     fs::remove_dir_all(sandbox.path("etc/reports/shop/2026-03-01")).unwrap();
-    // The robots.txt of today judges nothing again.
+    // Today's robots.txt does not change earlier verdicts.
     sandbox.write("etc/robots.txt", "");
     sandbox.run(RUN).exits(0);
     assert_eq!(bytes(&sandbox.path("etc/reports/shop/2026-03-01")), before);
@@ -132,7 +132,7 @@ fn old_days_are_forgotten_and_their_lines_are_not_counted_again() {
     assert!(summary.rows.is_empty(), "{summary:?}");
 }
 
-/// A log may end with a late line, and go; the days that it has lines of stay.
+/// A log may end with a late line, and disappear; the days of its lines stay.
 #[test]
 fn a_log_that_is_gone_is_remembered_as_long_as_its_days() {
     let sandbox = site();
@@ -153,7 +153,7 @@ fn a_log_that_is_gone_is_remembered_as_long_as_its_days() {
     }
 }
 
-/// A host that comes to be named by the user was a stranger before.
+/// A host that the user names later was unknown before.
 #[test]
 fn an_origin_may_come_to_be_known() {
     let sandbox = site();
@@ -181,12 +181,12 @@ fn a_state_of_another_version_is_refused() {
     sandbox.run(RUN).exits(2).complains("reports/state.sqlite: cannot be used as state");
 }
 
-/// A server that logs, and what rotates its logs.
+/// A server that logs, with its log rotation.
 struct Server {
     random: u32,
-    /// Seconds since the beginning of the first day.
+    /// Seconds since the start of the first day.
     time: u32,
-    /// What was written of a line that has no end yet.
+    /// The written part of an incomplete line.
     half: String,
 }
 
@@ -198,7 +198,7 @@ impl Server {
 
     fn line(&mut self) -> String {
         self.time += self.random(900);
-        // Some come late.
+        // Some lines are late.
         let time = self.time.saturating_sub(if self.random(9) == 0 { 40_000 } else { 0 });
         let agent = [
             "curl-like-crawler/1.0",
@@ -214,7 +214,7 @@ impl Server {
         }
     }
 
-    /// Between two runs: some lines more, and now and then logs are rotated in one way or another.
+    /// Between two runs, some lines are added, and sometimes logs are rotated.
     fn go_on(&mut self, logs: &Path) {
         let log = logs.join("access.log");
         let mut text =
@@ -239,7 +239,7 @@ impl Server {
         fs::write(&log, text).unwrap();
     }
 
-    /// The log before the last is compressed; maybe not to its end yet, and then it stays.
+    /// Compresses the second last log. If the file is still incomplete, the plain one stays.
     fn rotate(&mut self, logs: &Path) {
         let last = logs.join("access.log.1");
         let Ok(text) = fs::read(&last) else { return };
@@ -263,8 +263,8 @@ fn reports(sandbox: &Sandbox) -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// 200 runs are killed at random moments while logs grow and rotate; what comes out in the end is
-/// what one undisturbed run makes of the same logs.
+/// 200 runs are killed at random moments while logs grow and rotate. The final result is that of
+/// one undisturbed run on the same logs.
 #[test]
 fn runs_may_be_killed_at_any_moment() {
     let sandbox = site();
@@ -278,7 +278,7 @@ fn runs_may_be_killed_at_any_moment() {
     for _ in 0..200 {
         server.go_on(&logs);
         let mut child = sandbox.command(RUN).spawn().unwrap();
-        // Some come to their end.
+        // Some runs finish.
         thread::sleep(Duration::from_micros(u64::from(server.random(whole + whole / 10))));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! What a night tells besides its reports, and how to begin.
+//! The summary of a night, and the first configuration.
 
 use crate::nightly::{GPTBOT, ROBOTS, on};
 use crate::program::{Sandbox, line};
@@ -6,7 +6,8 @@ use crate::program::{Sandbox, line};
 const CONFIG: &str = "[sites.shop]\nlogs = [\"shop.log*\"]\nrobots = \"robots.txt\"\norigin = \"https://shop.example\"\n";
 const RUN: &str = "nightly --config etc/botaudit.toml -q --day 2026-03-01";
 
-/// Two days: on the second GPTBot breaks a rule for the first time, and robots.txt is another.
+/// Two days: on the second one, GPTBot breaks a rule for the first time, and robots.txt has
+/// changed.
 fn site() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("etc/botaudit.toml", CONFIG);

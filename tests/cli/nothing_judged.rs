@@ -1,4 +1,4 @@
-//! A run that could judge nothing says so, why, and what to do; it exits with 3.
+//! A run that judged nothing exits with 3, and its message has the reason and the next step.
 
 use crate::program::{Ran, Sandbox, line};
 
@@ -39,7 +39,7 @@ fn a_log_without_user_agents() {
              agents, so crawlers cannot be recognised; log them (Apache: %",
     );
     ran.complains("%{User-Agent}i");
-    // Beside a log that has some, it is that log which counts.
+    // Another log with violations changes the exit code.
     sandbox.run("audit --robots robots.txt common.log access.log").exits(0);
 }
 
@@ -57,7 +57,7 @@ fn hosts_of_which_no_robots_txt_is_known() {
     ran.complains(
         "//d.example (1 request, file d.example.txt) and 1 more; for your own hosts, add files",
     );
-    // The file of that name is what was missing.
+    // The file with that name was missing.
     sandbox.write("robots/b.example.txt", "User-agent: *\nDisallow: /private\n");
     sandbox.run("audit --robots robots vhosts.log").exits(0);
 }
@@ -131,7 +131,7 @@ fn a_robots_txt_that_is_something_else() {
     }
 }
 
-/// Nothing is wrong where no known crawler came, but nothing was judged either.
+/// Without requests of known crawlers, nothing is wrong, but nothing was judged either.
 #[test]
 fn a_log_without_crawlers_is_clean() {
     let sandbox = sandbox();
@@ -156,7 +156,7 @@ fn a_night_without_new_lines_is_no_failure() {
     sandbox.run("nightly --day 2026-03-02").exits(0);
     let quiet = sandbox.run("nightly --day 2026-03-02 --mail-summary").exits(0);
     assert!(quiet.stdout.starts_with("botaudit: nothing judged\n"), "{}", quiet.stdout);
-    // Lines that cannot be judged are.
+    // Lines that cannot be judged are a reason.
     sandbox.write("robots.txt", "<html>\n");
     sandbox.write("access.log", line(1, "/private", 200, BOT).replace("01/Mar", "03/Mar"));
     let ran = sandbox.run("nightly --day 2026-03-03").exits(3);

@@ -1,4 +1,4 @@
-//! How a run ends: reports all at once, exit codes, equal bytes.
+//! The end of a run: reports in one step, exit codes, equal bytes.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -195,7 +195,7 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
             .write_all(line(1, "/private", 200, BINGBOT).as_bytes())
             .unwrap();
         wait_for(|| sandbox.names(".").iter().any(|name| name.starts_with(".report.botaudit-")));
-        // The handler is set right after the directory is made.
+        // The handler is installed directly after the directory is created.
         std::thread::sleep(Duration::from_millis(200));
         let killed =
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
@@ -211,7 +211,7 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
         assert_eq!(sandbox.text("report/run.json"), before);
         assert!(!sandbox.path("evidence.csv").exists());
     }
-    // What the killed one left is cleared by the next run.
+    // The next run removes what the killed one left.
     sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
     let left: Vec<String> =
         sandbox.names(".").into_iter().filter(|name| name.starts_with(".report")).collect();
@@ -249,7 +249,7 @@ fn evidence_may_stand_in_the_report_directory() {
     }
 }
 
-/// DuckDB, among others, detects the format of CSV from the first rows.
+/// Some readers, such as DuckDB, detect the format of CSV from the first rows.
 #[test]
 fn csv_has_a_header_in_quotes_and_lf() {
     let sandbox = sandbox();
@@ -272,7 +272,7 @@ fn csv_has_a_header_in_quotes_and_lf() {
         );
         assert!(!text.contains('\r') && text.ends_with('\n'), "{name}");
     }
-    // Both this form and that of earlier versions are read, and replaced.
+    // This form and that of earlier versions are recognised, and replaced.
     let verdicts = sandbox.text("verdicts.csv");
     let again = "classify --robots robots.txt --token a --columns url,verdict -o again.csv";
     for text in [verdicts.clone(), verdicts.replace('"', "").replace('\n', "\r\n")] {

@@ -1,4 +1,4 @@
-//! No output is an input, and nothing is overwritten that botaudit did not write.
+//! No output is an input, and no foreign file is overwritten.
 
 use crate::program::{Ran, Sandbox, gzip, line};
 
@@ -17,7 +17,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// What stands in the sandbox: names and contents of all files.
+/// Names and contents of all files in the sandbox.
 fn contents(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut directories = vec![sandbox.path(".")];
@@ -36,7 +36,7 @@ fn contents(sandbox: &Sandbox) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Runs what must be refused before anything is written.
+/// Runs a command that must be refused before anything is written.
 #[track_caller]
 fn refused(sandbox: &Sandbox, arguments: &str, why: &str) -> Ran {
     let before = contents(sandbox);

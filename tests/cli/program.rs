@@ -1,4 +1,4 @@
-//! Running the program in a directory of its own, and reading what it wrote.
+//! Runs the program in a directory of its own, and reads its output.
 
 use std::fs;
 use std::io::Write;
@@ -8,12 +8,12 @@ use std::process::{Command, Output, Stdio};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A directory to run in; gone at the end.
+/// A directory for runs, removed at the end.
 pub struct Sandbox {
     dir: tempfile::TempDir,
 }
 
-/// What a run said.
+/// The output of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -28,7 +28,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The text of a file; that of a tally is what is packed in it.
+/// The text of a file; a tally is decompressed.
 pub fn text_of(path: &Path) -> String {
     let bytes = fs::read(path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
     if path.extension().is_some_and(|extension| extension == "tally") {
@@ -121,7 +121,7 @@ fn finish(mut command: Command, input: &[u8]) -> Ran {
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
-        // A program that wants no input closes the pipe.
+        // A program that needs no input closes the pipe.
         let _ = stdin.write_all(&input);
     });
     let output = child.wait_with_output().unwrap();
@@ -144,7 +144,7 @@ impl Ran {
         self
     }
 
-    /// That standard error says `what`.
+    /// Checks that standard error contains `what`.
     #[track_caller]
     pub fn complains(self, what: &str) -> Ran {
         assert!(self.stderr.contains(what), "{what:?} is not in:\n{}", self.stderr);

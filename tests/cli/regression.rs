@@ -1,9 +1,9 @@
-//! One test a bug, each with what went wrong.
+//! One test per bug, with a description of the bug.
 
 use crate::program::{Sandbox, line};
 
-/// A port that belongs to no scheme was always taken for http, so that a file
-/// named `https_host_port.txt` governed nothing.
+/// A port that is no scheme's default always meant http, so that a file named `https_host_port.txt`
+/// did not apply.
 #[test]
 fn a_port_takes_the_scheme_of_the_file_that_names_it() {
     let sandbox = Sandbox::new();
@@ -14,8 +14,8 @@ fn a_port_takes_the_scheme_of_the_file_that_names_it() {
     assert_eq!(cells, ["https://api.example:8443 | 1"]);
 }
 
-/// A pipe or a device named as an output was replaced by a file: run as root, `-o /dev/null` was
-/// the end of /dev/null.
+/// A pipe or a device named as an output was replaced by a file: with root permissions, `-o
+/// /dev/null` destroyed /dev/null.
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_written_to_as_it_stands() {

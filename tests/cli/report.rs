@@ -1,4 +1,4 @@
-//! A report shown again, without the logs.
+//! A report written again, without the logs.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::program::{Sandbox, line, repository};
 
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
-/// An audit of the sample data in `report/`; gives what it printed.
+/// Writes a report on the sample data to `report/`; returns the output.
 fn audited(sandbox: &Sandbox) -> String {
     let report = sandbox.path("report");
     let mut command = sandbox.command(&format!(

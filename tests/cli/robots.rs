@@ -1,8 +1,8 @@
-//! `botaudit robots`: an archive from import to export, and what each command says of it.
+//! `botaudit robots`: an archive from import to export, and the output of each command.
 
 use crate::program::{Ran, Sandbox, line};
 
-/// An archive of one origin: a file, its successor, a day without an answer, and none at all.
+/// An archive of one origin: a file, its successor, a day without an answer, and no file.
 fn archive() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("one.txt", "User-agent: *\nDisallow: /a\nDisallow: /b\n");
@@ -141,7 +141,7 @@ fn what_is_exported_is_imported_back() {
     assert_eq!(log("db"), log("db2"));
     sandbox.run("robots import -a db3 out").exits(0);
     assert_eq!(log("db3"), log("db"));
-    // Its folders alone say whose and when, too.
+    // The names of its folders and files are sufficient, too.
     std::fs::remove_file(sandbox.path("out/manifest.csv")).unwrap();
     sandbox.run("robots import -a db4 out").exits(0);
     let shown = sandbox.run("robots show -a db4 a.example").exits(0);
@@ -205,7 +205,7 @@ fn errors_say_what_to_do() {
     assert_eq!(sandbox.text("robots.txt"), "User-agent: *\n");
 }
 
-/// A program that is killed while it imports has at most one batch less to show.
+/// A program that is killed during an import loses at most one batch.
 #[test]
 fn a_killed_import_leaves_whole_batches() {
     let sandbox = Sandbox::new();
@@ -220,7 +220,7 @@ fn a_killed_import_leaves_whole_batches() {
         child.kill().unwrap();
         child.wait().unwrap();
         if sandbox.path("db").exists() {
-            // Killed before anything was in it, it is an empty file.
+            // If it is killed before the first write, the file is empty.
             let counted = sandbox.run("robots list -qa db");
             let is_empty = std::fs::metadata(sandbox.path("db")).unwrap().len() == 0;
             let rows = counted.stdout.lines().count();

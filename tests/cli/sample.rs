@@ -1,4 +1,4 @@
-//! The sample data gives the reports that stand beside it.
+//! The sample data gives the expected reports.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn check(expected: &str, arguments: &str) {
     let expected = repository().join("sample-data/expected").join(expected);
     let report = sandbox.path("report");
     let mut command = sandbox.command(&format!("{arguments} -q -o {}", report.display()));
-    // As a user would, so that the paths in the reports are those of the README.
+    // Run as by a user, so that the paths in the reports are those of the README.
     let status = command.current_dir(repository()).status().unwrap();
     assert!(status.success());
     for name in names(&expected) {
@@ -26,8 +26,8 @@ fn check(expected: &str, arguments: &str) {
             String::from_utf8_lossy(&ours)
         );
     }
-    // The page is drawn from the tally, and its looks may change with any version; the tally holds
-    // nothing else.
+    // The page is drawn from the tally, and its design may change in any version; the tally has no
+    // other data.
     let names_but: Vec<String> = names(&report)
         .into_iter()
         .filter(|name| name != "report.html" && name != "report.tally")
@@ -43,7 +43,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Without the fields that change with the clock and with each version.
+/// The file without the fields that change with the time or the version.
 fn timeless(json: &[u8]) -> Vec<u8> {
     let mut json: serde_json::Value = serde_json::from_slice(json).unwrap();
     json["made_at_utc"].take();

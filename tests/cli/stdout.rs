@@ -11,7 +11,7 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// What `arguments` write to standard output, as bytes.
+/// The bytes that `arguments` write to standard output.
 fn bytes(sandbox: &Sandbox, arguments: &str) -> Vec<u8> {
     let output = sandbox.command(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -32,7 +32,7 @@ fn evidence_goes_to_standard_output_and_the_summary_to_standard_error() {
     assert!(!quiet.stderr.contains("3 violations"), "{}", quiet.stderr);
 }
 
-/// More rows than a pipe holds, of which a reader takes the first.
+/// More rows than fit in a pipe; the reader takes only the first ones.
 #[cfg(unix)]
 #[test]
 fn the_report_is_written_though_nobody_reads_all_evidence() {
@@ -100,7 +100,7 @@ fn a_directory_cannot_be_standard_output() {
     assert!(!sandbox.path("-").exists());
 }
 
-/// The audit of the sample data, with more arguments.
+/// The audit of the sample data with more arguments.
 fn sample_audit(sandbox: &Sandbox, arguments: &str) -> Ran {
     let (robots, logs) = ("sample-data/robots", "sample-data/logs");
     let mut command = sandbox.command(&format!("audit --robots {robots} {logs} {arguments}"));
@@ -111,7 +111,7 @@ fn sample_audit(sandbox: &Sandbox, arguments: &str) -> Ran {
     Ran { code: 0, stdout, stderr }
 }
 
-/// Cells of a CSV table as JSON has them: numbers where they are, text as people read it.
+/// CSV cells in JSON: numbers are JSON numbers, text is as people read it.
 #[test]
 fn json_is_run_json_and_all_tables() {
     let sandbox = Sandbox::new();
@@ -133,7 +133,7 @@ fn json_is_run_json_and_all_tables() {
     }
     assert_eq!(tables, Value::Object(expected));
     assert_eq!(tables["summary"][0]["requests"].as_u64(), Some(5));
-    // The other commands and formats say the same.
+    // The other commands and formats give the same.
     assert_eq!(sample_audit(&sandbox, "--format jsonl -q").stdout, jsonl);
     let again = sandbox.run("report report --format json").exits(0).stdout;
     let without_time = |text: &str| {

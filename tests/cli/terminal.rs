@@ -1,4 +1,4 @@
-//! What a run says besides its result: notes, colors, lines that fit the terminal.
+//! Other outputs of a run: notes, colors, lines that fit the terminal.
 
 use crate::nightly::GPTBOT;
 use crate::program::{Sandbox, line, repository};
@@ -149,7 +149,7 @@ fn the_headline_is_red_or_green_only_where_that_is_asked_for() {
     }
 }
 
-/// In a terminal, which `script` pretends to be; skipped where it is not installed.
+/// In a terminal, which `script` simulates; skipped if it is not installed.
 #[test]
 fn a_terminal_gets_colors_unless_the_environment_says_no() {
     let sandbox = sandbox();
@@ -174,7 +174,7 @@ fn a_terminal_gets_colors_unless_the_environment_says_no() {
     assert_eq!(is_colored(Some(("TERM", "dumb"))), Some(false));
 }
 
-/// In terminals of three widths, which `script` pretends to be; skipped where it is not installed.
+/// In terminals of three widths, which `script` simulates; skipped if it is not installed.
 #[test]
 fn the_progress_bar_fits_the_terminal() {
     let sandbox = sandbox();

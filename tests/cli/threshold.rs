@@ -1,11 +1,11 @@
-//! Conditions on which a run fails.
+//! Conditions that make a run fail.
 
 use crate::program::{Ran, Sandbox, line};
 
 const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)";
 const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
 
-/// GPTBot breaks a rule once in four requests and bingbot never.
+/// GPTBot breaks a rule once in four requests, and bingbot never does.
 fn audited(arguments: &[&str]) -> Ran {
     let sandbox = Sandbox::new();
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");

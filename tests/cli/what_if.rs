@@ -73,7 +73,7 @@ fn what_if_lists_the_changes_and_their_rules() {
     assert_eq!(simulation["draft"]["source"], "draft.txt");
     assert_eq!(run["options"]["what_if"], "draft.txt");
     assert!(run["files"].as_array().unwrap().contains(&"what-if.csv".into()));
-    // What is judged by the rules in force is the same as ever.
+    // The verdicts of the rules in force do not change.
     let simulated = sandbox.text("report/summary.csv");
     sandbox
         .run("audit --robots robots.txt --origin https://example.com -o report access.log")

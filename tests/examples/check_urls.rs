@@ -1,4 +1,4 @@
-//! Says which URLs a crawler may request by one robots.txt.
+//! Prints which URLs a crawler may request according to one robots.txt.
 //!
 //! `cargo run --no-default-features --example check_urls ROBOTS_TXT TOKEN URL...`
 

@@ -1,4 +1,4 @@
-//! Classifies URLs of many sites, one a line on standard input, by their robots.txt files.
+//! Classifies URLs of many sites, one per line on standard input, by their robots.txt files.
 //!
 //! `cargo run --example classify_urls DIRECTORY TOKEN < urls.txt`
 

@@ -1,4 +1,4 @@
-//! Checks every engine against verdicts of Google's parser.
+//! Compares every engine with verdicts of Google's parser.
 //!
 //! `cargo run --release --example rep_differential FILE` reads lines of
 //! `robots.txt in base64, or - for that of the line before TAB asked name TAB
@@ -23,7 +23,7 @@ use google_parser::{Answer, ask};
 
 use std::process::ExitCode;
 
-/// How many differences are shown for each engine.
+/// The most differences printed for each engine.
 const SHOWN_MAX: usize = 5;
 
 type Engine = fn(&[&Rule], &[u8]) -> IndexedDecision;
@@ -32,7 +32,7 @@ const ENGINES: [(&str, Engine); 3] = [
     ("reference", |rules, path| reference::decide(rules, Google, path)),
     ("direct", |rules, path| LinearGlobs::new(&rank(rules, Google), Google).decide(path)),
     ("compiled", |rules, path| {
-        // No set is too small to be compiled here, and no pattern too rare.
+        // With these limits, every set and every pattern is compiled.
         let limits =
             Limits { ordered_patterns_max: 0, searches_before_compiling: 0, ..Limits::default() };
         CompiledPolicy::new(rules, Google, &limits).decide(path)

@@ -1,4 +1,4 @@
-//! Many origins: each once, hosts not pressed, a failing sink stops all.
+//! Many origins: each is fetched once, hosts are not overloaded, and a failing sink stops all.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The dialogue of FTP, and what ends it.
+//! FTP: the dialogue, and how it ends.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,18 +17,18 @@ use super::server::{Server, deaf_port, hasty, listen, rate_limit, response, send
 
 const RULES: &[u8] = b"User-agent: *\r\nDisallow: /pub\r\n";
 
-/// How a server answers, where not as a good one does.
+/// The special answers of a server; `None` means the usual one.
 pub type Answer = fn(command: &str) -> Option<&'static str>;
 
-/// What a server does with the data connection.
+/// The behaviour of a server on the data connection.
 #[derive(Clone, Copy)]
 pub enum Data {
     Sends(&'static [u8]),
-    /// Sends for as long as anybody reads.
+    /// Sends as long as the client reads.
     Endless,
-    /// Accepts it and is silent.
+    /// Accepts it and sends nothing.
     FoundOutages,
-    /// Names a port on which nobody listens.
+    /// Names a port that is closed.
     Deaf,
 }
 
@@ -38,7 +38,7 @@ pub struct FtpServer {
 }
 
 impl FtpServer {
-    /// A server that answers as `answer` says, and where that says nothing as a good one.
+    /// A server with the special answers of `answer`, otherwise the usual ones.
     pub fn new(answer: Answer, data: Data) -> FtpServer {
         let commands = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&commands);
@@ -136,7 +136,7 @@ fn servers_may_do_less_than_is_asked() {
     check(no_password, Data::Sends(RULES), Status(200), RULES);
     let no_type: Answer = |command| command.starts_with("TYPE").then_some("504 only binary\r\n");
     check(no_type, Data::Sends(RULES), Status(200), RULES);
-    // The address in the reply to PASV is another host's, and is not believed.
+    // The address in the reply to PASV is that of another host and must be ignored.
     let old: Answer = |command| command.starts_with("EPSV").then_some("500 what?\r\n");
     check(old, Data::Sends(RULES), Status(200), RULES);
     let soon: Answer = |command| command.is_empty().then_some("120 soon\r\n220 ready\r\n");

@@ -1,4 +1,4 @@
-//! Responses with random damage: whatever comes of it, it comes, and soon.
+//! Responses with random damage: every fetch ends soon.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ fn random_damage_never_harms() {
             .to_vec(),
     ];
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    // A damaged redirect may lead anywhere, and no test asks the outside network.
+    // A damaged redirect may lead anywhere, and no test uses the outside network.
     let settings = Settings { redirects_max: 0, ..hasty() };
     let start = Instant::now();
     for _ in 0..400 {

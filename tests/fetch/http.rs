@@ -1,4 +1,4 @@
-//! One request, and all that can come of it.
+//! One request, and all possible outcomes.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -43,7 +43,7 @@ fn a_success_gives_its_body() {
     }
     check("HTTP/1.1 204 No Content\r\n\r\n", Status(204), b"");
     check(response("200 OK", "", b""), Status(200), b"");
-    // Without a length the end of the connection is the end of the body.
+    // Without a length, the end of the connection is the end of the body.
     check([b"HTTP/1.1 200 OK\r\n\r\n", RULES].concat(), Status(200), RULES);
     check([b"HTTP/1.0 200 OK\r\n\r\n", RULES].concat(), Status(200), RULES);
     let early = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
@@ -75,7 +75,7 @@ fn asks_once_in_its_own_name() {
     assert!(lower.contains(&format!("\r\nhost: 127.0.0.1:{}\r\n", server.port)), "{head}");
     assert!(lower.contains("\r\nuser-agent: example/1 (+https://example.com)\r\n"), "{head}");
     assert!(lower.contains("\r\nconnection: close\r\n"), "{head}");
-    // Unconditional: an answer of 304 would say nothing.
+    // Unconditional: an answer of 304 would have no body.
     assert!(!lower.contains("\r\nif-"), "{head}");
     assert!(!lower.contains("cookie"), "{head}");
 }
@@ -112,7 +112,7 @@ fn an_interrupted_body_is_no_body() {
     check_failure("", Interrupted);
     for length in ["", "Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n"] {
         let head = format!("HTTP/1.1 200 OK\r\n{length}\r\n5\r\nallow");
-        // To close with a part of the request unread resets the connection.
+        // Closing with a part of the request unread resets the connection.
         let port = listen(move |mut stream| {
             stream.read_exact(&mut [0]).unwrap();
             send(&mut stream, head.as_bytes());
@@ -208,7 +208,7 @@ fn a_long_body_is_read_as_far_as_it_counts() {
     let fetched = huge.fetch();
     assert_eq!((fetched.outcome, fetched.body.len()), (Status(200), ROBOTS_BYTES_MAX));
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-    // What comes after the cut is nobody's concern.
+    // Text after the cut does not matter.
     let cut = ["HTTP/1.1 200 OK\r\nContent-Length: 600000\r\n\r\n", &"#".repeat(520_000)].concat();
     check(cut, Status(200), &vec![b'#'; ROBOTS_BYTES_MAX]);
 }
@@ -229,7 +229,7 @@ fn decodes_what_it_offered_and_no_bomb() {
     check_failure(response("200 OK", "Content-Encoding: br\r\n", RULES), BadEncoding);
     let cut = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nContent-Encoding: gzip\r\n\r\n";
     check_failure([cut.as_bytes(), &gzip(RULES)[..30]].concat(), Interrupted);
-    // The body of an error is not even looked at.
+    // The body of an error is not read.
     check(response("404 No", gzipped, RULES), Status(404), b"");
 }
 

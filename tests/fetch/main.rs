@@ -1,17 +1,17 @@
-//! Fetching from servers that these tests start on loopback, most of them hostile.
+//! Fetches from servers that these tests start on loopback, most of them hostile.
 //!
-//! - `http`: each row of the table of outcomes, and what servers do to break a client.
+//! - `http`: each row of the table of outcomes, and hostile servers.
 //! - `hostile`: responses with random damage.
-//! - `redirects`: chains, circles, and where they lead.
-//! - `tls`: certificates that prove something, and those that do not.
-//! - `ftp`: the dialogue, and the replies that end it.
-//! - `batch`: many origins, politely.
-//! - `program`: the command, run as its users run it.
+//! - `redirects`: chains, loops, and their targets.
+//! - `tls`: trusted and untrusted certificates.
+//! - `ftp`: the dialogue, and how it ends.
+//! - `batch`: many origins, with rate limits.
+//! - `program`: the command, run as by its users.
 //! - `ranges`: the address lists of operators.
-//! - `rulings`: the table of what a fetch amounts to, end to end.
-//! - `stopped`: runs that are stopped while they fetch.
+//! - `rulings`: the table of rulings, end to end.
+//! - `stopped`: runs that are stopped during a fetch.
 //!
-//! No test asks the outside network.
+//! No test uses the outside network.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 

@@ -1,4 +1,4 @@
-//! `botaudit robots fetch`, run as its users run it.
+//! `botaudit robots fetch`, run as by its users.
 
 use std::io::Write;
 use std::path::Path;
@@ -21,10 +21,10 @@ pub fn run_words(directory: &Path, arguments: &[&str], input: &str) -> Output {
     command.env("COLUMNS", "400");
     command.current_dir(directory);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // What the environment says of proxies is not heard.
+    // Proxies in the environment must be ignored.
     command.env("http_proxy", "http://127.0.0.1:1").env("ALL_PROXY", "http://127.0.0.1:1");
     let mut child = command.spawn().unwrap();
-    // A program that wants no input closes the pipe.
+    // A program that needs no input closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -35,7 +35,7 @@ pub fn said(output: &Output) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The outcomes that the archive has of `origin`, the earliest first.
+/// The outcomes of `origin` in the archive, the earliest first.
 fn outcomes(directory: &Path, origin: &Origin) -> Vec<String> {
     let archive = Archive::open(&directory.join("robots.db")).unwrap();
     let history = archive.history(origin).unwrap();
@@ -121,7 +121,7 @@ fn an_audit_fetches_what_it_needs_first() {
     };
     let asked = || server.requests.lock().unwrap().len();
 
-    // Anybody could have written that host into the log.
+    // Any client could have written that host into the log.
     let (code, stdout, stderr) = audit(&[], "vhost.log");
     assert_eq!((code, asked()), (3, 0), "{stdout}{stderr}");
     assert!(stderr.contains("no robots.txt of the hosts in the logs:"), "{stderr}");
@@ -140,7 +140,7 @@ fn an_audit_fetches_what_it_needs_first() {
     );
     assert_eq!(outcomes(dir.path(), &server.origin()), ["200"]);
 
-    // What the user names is asked wherever it is, and what is there already is added to.
+    // Origins that the user names are fetched at any address, and added to the existing archive.
     let (code, stdout, stderr) =
         audit(&["--origin", &origin, "--robots", "robots.db"], "plain.log");
     assert_eq!((code, asked()), (0, 2), "{stdout}{stderr}");
@@ -166,7 +166,7 @@ fn an_audit_fetches_what_it_needs_first() {
     assert!(stderr.contains("--fetch reads the logs twice"), "{stderr}");
 }
 
-/// The host is a stranger in the first pass, and known when its answers are looked at.
+/// The host is unknown in the first pass, and known when its answers are used.
 #[test]
 fn outages_of_hosts_that_are_fetched_first_count() {
     let dir = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ fn outages_of_hosts_that_are_fetched_first_count() {
 
     let (code, stdout, stderr) = audit(&["--collect", "a.collected", "--robots", "new.db"]);
     assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
-    // Whoever collects asks nobody, and makes no archive.
+    // A collecting run fetches nothing, and creates no archive.
     assert_eq!(server.requests.lock().unwrap().len(), 1);
     assert!(!dir.path().join("new.db").exists());
     let (code, stdout, stderr) =

@@ -12,7 +12,7 @@ use super::server::{Server, path_of, response, send};
 const GOOD: &str = r#"{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}"#;
 const LATER: &str = r#"{"prefixes": [{"ipv4Prefix": "198.51.100.0/24"}]}"#;
 
-/// One list is there, one is behind a redirect, one is gone, and two are no lists.
+/// One list exists, one is behind a redirect, one is gone, and two are not lists.
 fn operators(good: &'static str) -> Server {
     Server::http(move |head, stream| {
         let say = match path_of(head) {
@@ -30,7 +30,7 @@ fn operators(good: &'static str) -> Server {
     })
 }
 
-/// A registry in which only crawlers of ours publish lists: no test asks the outside network.
+/// A registry in which only crawlers of the test publish lists: no test uses the outside network.
 fn registry(directory: &Path, port: u16, lists: &[&str]) {
     let mut csv = "name,user_agent_regex,ip_list_urls\n".to_owned();
     let builtin = Registry::builtin();
@@ -53,7 +53,7 @@ fn names(directory: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// What a file of `lists` says, by the list's place at its server.
+/// The content of a file of `lists`, by the list's path at its server.
 fn list(directory: &Path, port: u16, name: &str) -> String {
     std::fs::read_to_string(directory.join(format!("lists/127.0.0.1_{port}_{name}"))).unwrap()
 }
@@ -83,7 +83,7 @@ fn lists_are_put_in_place_and_one_that_fails_keeps_no_other_away() {
     assert_eq!((&listed[0]["url"], &listed[0]["size_bytes"]), (&url.into(), &GOOD.len().into()));
 }
 
-/// The lists verify a crawler, stay where a later run cannot get them, and are replaced where it can.
+/// The lists verify a crawler. A later run replaces them, and keeps those that it cannot get.
 #[test]
 fn lists_are_used_kept_and_replaced() {
     let dir = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ fn lists_are_used_kept_and_replaced() {
     };
     assert_eq!(verified("192.0.2.7"), [true, false]);
     assert_eq!(verified("198.51.100.7"), [false, true]);
-    // The same port cannot be had again for sure, so the operator moves.
+    // The same port may be in use later, so the operator moves.
     let gone = operators(LATER);
     registry(dir.path(), gone.port, &["gone.json"]);
     let (code, ..) = fetch(dir.path(), &[]);
@@ -117,7 +117,7 @@ fn lists_are_used_kept_and_replaced() {
     assert_eq!(fetch(dir.path(), &["-q"]).0, 0);
     assert_eq!(list(dir.path(), gone.port, "good.json"), LATER);
     assert_eq!(verified("198.51.100.7"), [true, false]);
-    // What is no list at all was put there by somebody else.
+    // A file that is not a list is from somebody else.
     let other = operators(GOOD);
     registry(dir.path(), other.port, &["good.json"]);
     let file = dir.path().join(format!("lists/127.0.0.1_{}_good.json", other.port));

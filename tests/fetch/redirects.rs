@@ -1,4 +1,4 @@
-//! Where redirects lead, and how far they are followed.
+//! The targets of redirects, and how far they are followed.
 
 use botaudit::net::download::download;
 use botaudit::net::fetch::{Fetched, fetch};

@@ -1,5 +1,5 @@
-//! The table of what a fetch amounts to, row by row: from what a server does, through the program
-//! and the archive, to the ruling in force.
+//! The table of rulings, row by row: from a server's answer, through the program and the archive,
+//! to the ruling in force.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -22,16 +22,16 @@ use super::tls::untrusted;
 
 const RULES: &[u8] = b"User-agent: *\nDisallow: /private\n";
 
-/// What is expected of a row.
+/// The expected ruling of a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Expected {
-    /// The rules of a body of so many bytes.
+    /// The rules of a body with this many bytes.
     Rules(usize),
     /// Everything allowed: there is no robots.txt.
     NoFile,
-    /// Everything allowed: its redirects lead nowhere.
+    /// Everything allowed: its redirects have no target.
     Redirects,
-    /// Closed for the time being.
+    /// Disallowed for now.
     Unreachable,
 }
 
@@ -59,7 +59,7 @@ fn resetting() -> Origin {
     local("http", port)
 }
 
-/// A byte now and then, for as long as anybody reads.
+/// Sends single bytes as long as the client reads.
 fn dripping() -> Origin {
     let server = Server::http(|_, stream| {
         send(stream, b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n");

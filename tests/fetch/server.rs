@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers each request by `respond`, which is given its head.
+    /// Answers each request with `respond`, which receives its head.
     pub fn http(respond: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Server {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
@@ -31,7 +31,7 @@ impl Server {
         Server { port, requests }
     }
 
-    /// Answers any request by `response`.
+    /// Answers any request with `response`.
     pub fn saying(response: impl Into<Vec<u8>>) -> Server {
         let response = response.into();
         Server::http(move |_, stream| send(stream, &response))
@@ -46,7 +46,7 @@ impl Server {
     }
 }
 
-/// Calls `talk` for each connection, and gives the port.
+/// Calls `talk` for each connection, and returns the port.
 pub fn listen(talk: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -60,12 +60,12 @@ pub fn listen(talk: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-/// A port on which nobody listens.
+/// A closed port.
 pub fn deaf_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// Settings with little patience.
+/// Settings with short timeouts.
 pub fn hasty() -> Settings {
     Settings {
         connect_timeout: Duration::from_secs(2),
@@ -84,7 +84,7 @@ pub fn path_of(head: &str) -> &str {
     head.split(' ').nth(1).unwrap_or_default()
 }
 
-/// Whoever was to read this may be gone; that is the client's right.
+/// Ignores an error: the client may have disconnected.
 pub fn send(stream: &mut impl Write, bytes: &[u8]) {
     let _ = stream.write_all(bytes).and_then(|()| stream.flush());
 }
@@ -98,7 +98,7 @@ pub fn response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     response
 }
 
-/// To the empty line after the headers.
+/// Reads up to the empty line after the headers.
 pub fn read_head(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];

@@ -1,4 +1,4 @@
-//! Runs that are stopped while they fetch: what has come in stays, and nothing else.
+//! Runs that are stopped during a fetch: completed fetches are kept, and nothing else.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use botaudit::url::origin::Origin;
 
 use super::server::{Server, response, send};
 
-/// Answers nobody before the tests are over.
+/// A server that never answers.
 fn silent() -> Server {
     Server::http(|_, stream| {
         thread::sleep(Duration::from_secs(60));
@@ -24,14 +24,15 @@ fn start(directory: &Path, arguments: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for the server to be asked, sends the signal of Ctrl-C, and gives code and messages.
+/// Waits for requests to the servers, sends the signal of Ctrl-C, and returns exit code and
+/// messages.
 fn stop(child: Child, asked: &[&Server]) -> (i32, String) {
     let start = Instant::now();
     while asked.iter().any(|server| server.requests.lock().unwrap().is_empty()) {
         assert!(start.elapsed() < Duration::from_secs(30), "nobody was asked");
         thread::sleep(Duration::from_millis(10));
     }
-    // What was answered is on its way from one thread to another.
+    // The answers are passed from one thread to another.
     thread::sleep(Duration::from_millis(300));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -52,7 +53,7 @@ fn names(directory: &Path) -> Vec<String> {
 fn answers_that_had_come_in_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (quick, slow) = (Server::saying(response("404 No", "", b"")), silent());
-    // A host is asked by one at a time.
+    // There is one request at a time per host.
     let elsewhere = Origin::new(b"http", b"localhost", Some(slow.port)).unwrap();
     let origins = [quick.origin().to_string(), elsewhere.to_string()];
     let arguments = ["robots", "fetch", "-q", "-a", "db", &origins[0], &origins[1]];

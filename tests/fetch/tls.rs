@@ -1,4 +1,4 @@
-//! HTTPS: only a certificate that an authority vouches for proves anything.
+//! HTTPS: only a certificate of a trusted authority is accepted.
 
 use std::fs;
 use std::net::TcpStream;
@@ -41,7 +41,7 @@ fn certificate_for(
     (params.signed_by(&key, issuer).unwrap(), key)
 }
 
-/// A server that proves itself by `certificate`, and gives the rules.
+/// A server with `certificate` that returns the rules.
 fn serve((certificate, key): (Certificate, KeyPair)) -> u16 {
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let config = ServerConfig::builder()
@@ -60,7 +60,7 @@ fn serve((certificate, key): (Certificate, KeyPair)) -> u16 {
     })
 }
 
-/// The port of a server for which nobody vouches.
+/// The port of a server without a trusted certificate.
 pub fn untrusted() -> u16 {
     serve(certificate_for(&["127.0.0.1"], &authority(), (2020, 2999)))
 }
@@ -106,7 +106,7 @@ fn nobody_vouches_for_a_stranger() {
     let (known, unknown) = (authority(), authority());
     let port = serve(certificate_for(&["localhost"], &unknown, (2020, 2999)));
     check("localhost", port, &trusting(&known.pem()), Failure(Tls));
-    // Nor do the authorities that are built in.
+    // The built-in authorities do not trust it either.
     check("localhost", port, &hasty(), Failure(Tls));
     let key = KeyPair::generate().unwrap();
     let own = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();

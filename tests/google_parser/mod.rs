@@ -1,7 +1,7 @@
-//! Google's parser as a whole: robots.txt, asked name and URL to a decision.
+//! Google's parser as a whole: robots.txt, product token and URL to a decision.
 //!
-//! Nothing of what botaudit adds around it: no digits in product tokens, no
-//! preparation of the URL, no exception for `/robots.txt`.
+//! Without botaudit's additions: no digits in product tokens, no preparation of the URL, no
+//! exception for `/robots.txt`.
 
 use botaudit::matcher::{
     decision::{Decision, IndexedDecision},
@@ -12,19 +12,19 @@ use botaudit::url::path::of_url;
 
 use std::borrow::Cow;
 
-/// What Google's parser says of one URL.
+/// The result of Google's parser for one URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Answer<'a> {
-    /// With the matching line.
+    /// The decision with the matching line.
     pub decision: Decision,
-    /// Whether any group named the asked product token.
+    /// Whether any group names the product token.
     pub is_named: bool,
-    /// Path, parameters and query that were judged.
+    /// The path, parameters and query that were compared.
     pub path: Cow<'a, [u8]>,
 }
 
-/// Asks with `decide` as the matcher, which gets the binding rules and the
-/// path: Google's ends at a NUL.
+/// Decides with `decide` as the matcher, which gets the binding rules and the path. Google's path
+/// ends at a NUL.
 pub fn ask<'a>(
     robots_txt: &[u8],
     asked: &[u8],

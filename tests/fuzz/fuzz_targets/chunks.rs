@@ -1,5 +1,5 @@
-//! Any bytes are a file, plain or compressed, whole or damaged: the size of the
-//! chunks never shows in its lines, and none outgrows its bound.
+//! Any bytes are a file, plain or compressed, whole or damaged: the size of the chunks never
+//! changes its lines, and no chunk exceeds its limit.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use botaudit::input::source::FileId;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
 
-/// The first bytes of the input say how the rest is served.
+/// The first bytes of the input say how the rest is read.
 struct Plan {
     chunk_bytes: usize,
     read_bytes: usize,
@@ -23,7 +23,7 @@ struct Plan {
     fails: bool,
 }
 
-/// What may be the same as a file's content.
+/// The part of a file's result that must be equal.
 enum Expected {
     Text(Vec<u8>),
     Start(Vec<u8>),
@@ -56,7 +56,7 @@ fuzz_target!(|data: &[u8]| {
             seen.ending
         );
     }
-    // But how much was read of a file by the time that it turns out to be damaged.
+    // Except the number of bytes read before damage is found.
     let mut again = read_content(&content, &Plan { read_bytes: 1 << 20, ..plan });
     if again.ending.damage.is_some() {
         again.ending.size_bytes = seen.ending.size_bytes;
@@ -93,7 +93,7 @@ fn content(kind: u8, position: u8, data: &[u8]) -> (Vec<u8>, Expected) {
             let mut content = member(&text);
             let end = content.len() - content.len().min(usize::from(position) + 1);
             content.truncate(end);
-            // What is left may be too short to be told from text.
+            // The rest may be too short to be recognised as compressed.
             match end {
                 0 | 1 => (content.clone(), Expected::Text(content)),
                 _ => (content, Expected::Start(text)),
@@ -109,7 +109,7 @@ fn content(kind: u8, position: u8, data: &[u8]) -> (Vec<u8>, Expected) {
     }
 }
 
-/// The text with FE and a number as a run of bytes about as long as a line may be.
+/// The text with FE and a number replaced by a run of bytes that is about as long as a line may be.
 fn with_runs(data: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut rest = data;
@@ -145,7 +145,7 @@ fn member(text: &[u8]) -> Vec<u8> {
     encoder.finish().expect("a vector takes all")
 }
 
-/// All that can be seen of a file, but for where its chunks were cut.
+/// Everything known about a file, except the positions at which its chunks were cut.
 #[derive(Eq, PartialEq)]
 struct ReadContent {
     lines: Vec<Vec<u8>>,
@@ -184,7 +184,7 @@ fn read_content(content: &[u8], plan: &Plan) -> ReadContent {
 fn check(seen: &ReadContent, expected: &Expected, plan: &Plan) {
     let ending = &seen.ending;
     match expected {
-        // A name that ends in .gz is believed.
+        // A name in .gz is enough.
         Expected::Text(_)
             if ending.damage.is_some_and(|d| matches!(d.cause, ReadErrorCause::NotAsNamed(_))) =>
         {
@@ -206,7 +206,7 @@ fn check(seen: &ReadContent, expected: &Expected, plan: &Plan) {
     assert!(ending.damage.is_none_or(|damage| damage.offset_bytes <= ending.size_bytes));
 }
 
-/// A reader that gives little at a time, and may fail after its last byte.
+/// A reader that returns few bytes at a time, and may fail after its last byte.
 struct Slow {
     bytes: Vec<u8>,
     at: usize,

@@ -1,5 +1,5 @@
-//! Any bytes are a log: every format reads or rejects each line, and what it
-//! reads are slices of that line.
+//! Any bytes are a log: every format reads or rejects each line, and the fields are slices of that
+//! line.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
 fn check_detection(data: &[u8]) {
     let detection = detect(lines(data), &Hints::default());
     assert!(detection.lines_parsed <= detection.lines_tried && detection.lines_tried <= 2_000);
-    // Without reading a line, it is believed only of a file that names its columns.
+    // A format without parsed lines is only accepted if the file declares its columns.
     let is_declared = lines(data).any(|line| line.starts_with(b"#Fields:"));
     assert!(detection.format.is_some() || detection.lines_parsed == 0);
     assert!(detection.format.is_none() || detection.lines_parsed > 0 || is_declared);
@@ -59,7 +59,7 @@ fn check_line(format: &Format, line: &[u8], scratch: &mut Scratch) {
 fn check_fields(format: &Format, line: &[u8], fields: &Fields<'_>, scratch: &mut Scratch) {
     let user_agent = fields.user_agent(scratch).to_vec();
     assert!(format.name() != "common" || user_agent == b"-");
-    // The scratch of the line before must not show.
+    // The scratch of the previous line must have no effect.
     let again = fields.record(&mut Scratch::default()).map(owned);
     match fields.record(scratch) {
         Err(reject) => {
@@ -92,7 +92,7 @@ fn check_record(line: &[u8], record: &Record<'_>) {
     check_time(record.time);
 }
 
-/// Times print what they are, and days do not part at the wrong second.
+/// Times print their value, and days end at the right second.
 fn check_time(time: UtcTime) {
     let text = time.to_string();
     assert!(text.ends_with('Z'));

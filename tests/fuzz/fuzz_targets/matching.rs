@@ -1,5 +1,5 @@
-//! Every engine decides what the reference decides, in both dialects and under
-//! every limit; and so does everything from the bytes of a robots.txt to a verdict.
+//! Every engine decides as the reference does, in both dialects and with all limits; and so does
+//! the whole way from the bytes of a robots.txt to a verdict.
 
 #![no_main]
 
@@ -27,14 +27,14 @@ use botaudit::url::path::{of_url, prepare};
 use google_parser::ask;
 use libfuzzer_sys::fuzz_target;
 
-/// What bytes of the input stand for, so that most patterns nearly match.
+/// The meanings of the input bytes, chosen so that most patterns nearly match.
 const ALPHABETS: [&[&[u8]]; 8] = [
     &[b"a", b"b", b"*", b"/", b"$"],
     &[b"a", b"*", b"**", b"/", b"$", b"ab", b"aab"],
     &[b"%2A", b"%24", b"*", b"$", b"a", b"%2a", b"%61", b"%", b"2A", b"%%32A", b"/"],
     &[b"\xC3\xA9", b"%C3%A9", b"%c3", b"\xA9", b"*", b"/", b" ", b"%20", b"\0", b"\xFF"],
     &[b"/", b"index.htm", b"index.html", b"l", b"$", b"a/", b"*", b"?"],
-    // Long enough for heads that share their first bytes, and for literals that need memmem.
+    // Long enough for prefixes with equal first bytes, and for literals that need memmem.
     &[b"/", b"aaaaaaaa", b"a", b"b", b"*", LONG, b"%2A"],
     &[b"/", b"robots.txt", b"#", b":", b"://", b";", b"?", b"//", b"*", b"h"],
     // None: bytes stand for themselves.
@@ -43,7 +43,7 @@ const ALPHABETS: [&[&[u8]]; 8] = [
 
 const LONG: &[u8] = &[b'a'; 100];
 
-/// Bytes from here on end a text of the input; which one tells what the text is.
+/// Bytes from here on end a text of the input; the byte says what the text is.
 const ENDS_FROM: u8 = 0xF0;
 const RULES_MAX: usize = 200;
 const PATHS_MAX: usize = 4;
@@ -59,7 +59,7 @@ struct Case {
 fuzz_target!(|data: &[u8]| {
     let case = case(data);
     let rules: Vec<&Rule> = case.rules.iter().collect();
-    // Most of the time goes into building automata, so they are shared.
+    // Building automata takes most of the time, so they are shared.
     let dfa_cache = Arc::default();
     for dialect in [Dialect::Google, Dialect::Rfc9309] {
         check_engines(&rules, dialect, &case.paths, &dfa_cache);
@@ -95,7 +95,7 @@ fn case(data: &[u8]) -> Case {
     case
 }
 
-/// Every way that a compiled policy can take.
+/// The limits for each way of deciding.
 fn all_limits() -> [Limits; 7] {
     let standard = Limits::default();
     let set = Limits { ordered_patterns_max: 0, ..standard };
@@ -147,7 +147,7 @@ fn check_engines(rules: &[&Rule], dialect: Dialect, paths: &[Vec<u8>], dfa_cache
     assert_eq!(RuleSetKey::new(&later, dialect), RuleSetKey::new(rules, dialect));
 }
 
-/// What decides on long paths only must decide on all.
+/// The algorithm for long paths must be correct for all paths.
 fn check_encoded(rule: &Rule, path: &[u8]) {
     let pattern = pattern::prepare(rule, Dialect::Rfc9309);
     let shape = shape(&pattern, Dialect::Rfc9309);
@@ -159,7 +159,7 @@ fn check_encoded(rule: &Rule, path: &[u8]) {
     }
 }
 
-/// The deciding rule matches, allows or forbids as the decision does, and is of the longest.
+/// The deciding rule matches, its directive fits the decision, and no matching rule is longer.
 fn check_decision(rules: &[&Rule], dialect: Dialect, path: &[u8], decision: IndexedDecision) {
     let length = |rule: &&Rule| reference::matched_length(rule, dialect, path);
     let longest = rules.iter().filter_map(length).max();
@@ -172,7 +172,7 @@ fn check_decision(rules: &[&Rule], dialect: Dialect, path: &[u8], decision: Inde
     assert_eq!(decision.allowed(), rule.directive == Directive::Allow || longest == Some(0));
 }
 
-/// Writes those rules that one line can hold into a robots.txt, and asks that.
+/// Writes the rules that fit in one line each into a robots.txt, and decides with that.
 fn check_end_to_end(rules: &[&Rule], paths: &[Vec<u8>]) {
     let mut text = b"user-agent: other\ndisallow: /\nuser-agent: foobot\n".to_vec();
     let mut written: Vec<Rule> = Vec::new();

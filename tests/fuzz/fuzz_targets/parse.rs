@@ -1,5 +1,5 @@
-//! Any bytes are a robots.txt: what it is read as is told by its lines, and
-//! written back it says the same.
+//! Any bytes are a robots.txt: the model is determined by its lines, and writing it and parsing it
+//! again gives the same model.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     let (robots, findings) = parse(kept);
     assert_eq!(parse_body(&body), robots, "a body is its first 500 KiB");
     assert_eq!(parse(kept), (robots.clone(), findings.clone()), "parsing again changes nothing");
-    // Nothing else: `User-agent a b`, which is no field, may be cut to one.
+    // Nothing else: `User-agent a b`, which is not a field, may be cut to one.
     assert!(robots.lines <= whole.lines);
     if kept.len() < BODY_BYTES_MAX {
         check_lines(kept);
@@ -29,8 +29,8 @@ fuzz_target!(|data: &[u8]| {
     check_written_back(&robots);
 });
 
-/// The input itself; or, behind an FF that a text hardly starts with, moved to
-/// where a body is cut, or behind as many bytes as a line is cut at.
+/// The input itself; or, after an FF, with which a text hardly begins, moved to the position at
+/// which a body is cut, or after as many bytes as a line may have.
 fn body(data: &[u8]) -> Vec<u8> {
     let (before, rest) = match data {
         [0xFF, b'B', back, rest @ ..] => (BODY_BYTES_MAX - 1 - usize::from(*back), rest),
@@ -42,7 +42,7 @@ fn body(data: &[u8]) -> Vec<u8> {
     body
 }
 
-/// The lines one byte at a time, as Google's parser takes them.
+/// The lines byte by byte, as in Google's parser.
 fn check_lines(text: &[u8]) {
     let mark = [0xEF, 0xBB, 0xBF];
     let marked = text.iter().zip(mark).take_while(|(byte, mark)| **byte == *mark).count();
@@ -75,7 +75,7 @@ fn check_lines(text: &[u8]) {
     }
 }
 
-/// Each field of each line stands once in the model or in the findings.
+/// Each field of each line is once in the model or in the findings.
 fn check_against_lines(text: &[u8], robots: &ParsedRobotsTxt, findings: &[Finding]) {
     let mut tokens = robots.groups.iter().flat_map(|group| &group.product_tokens);
     let mut rules = robots.groups.iter().flat_map(|group| &group.rules);
@@ -165,7 +165,7 @@ fn check_groups(robots: &ParsedRobotsTxt) {
     }
 }
 
-/// Writes the model in the shortest spellings, so that no line grows past its limit.
+/// Writes the model in the shortest spellings, so that no line exceeds its limit.
 fn check_written_back(robots: &ParsedRobotsTxt) {
     let mut text = Vec::new();
     let mut push = |key: &[u8], value: &[u8]| text.extend([key, value, b"\r"].concat());

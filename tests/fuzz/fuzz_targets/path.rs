@@ -1,4 +1,4 @@
-//! Any bytes are a request target, and some are an origin: each has one form.
+//! Any bytes are a request target, and some are an origin: each has one canonical form.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     check_url(data);
     check_target(data);
     check_origin(data);
-    // Most inputs are no URL; all of them may be a host.
+    // Most inputs are not URLs; all of them may be a host.
     check_origin(&[b"http://", data].concat());
 });
 
@@ -34,7 +34,7 @@ fn check_path(target: &[u8], dialect: Dialect) {
     assert_eq!(is_borrowed, prepared == before_fragment, "what is as it should be stays in place");
     let mut scratch = Vec::new();
     let again = prepare(prepared, dialect, &mut scratch);
-    // Decoding may put a new encoding together where a `%` encodes nothing.
+    // Decoding may create a new encoding after a `%` that encodes nothing.
     if dialect == Dialect::Google || every_percent_encodes(before_fragment) {
         assert_eq!(again.as_bytes(), prepared, "preparing is done once");
         assert_eq!(
@@ -44,7 +44,7 @@ fn check_path(target: &[u8], dialect: Dialect) {
     }
 }
 
-/// The same, from the words of the law.
+/// The same, directly from the specification.
 fn prepare_slowly(target: &[u8], dialect: Dialect) -> Vec<u8> {
     let mut prepared = Vec::new();
     if !matches!(target.first(), Some(byte) if *byte != b'?') {

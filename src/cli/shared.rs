@@ -34,8 +34,8 @@ impl ForceArg {
     }
 }
 
-/// The most differing letters of a proposed name.
-const SLIPS_MAX: usize = 2;
+/// Letters of a name for each one that may be wrong.
+const LETTERS_PER_SLIP: usize = 6;
 
 /// Shorter names get no proposal, because too many are similar.
 const SPELT_LENGTH_MIN: usize = 5;
@@ -69,12 +69,13 @@ pub fn or_token(name: &str) -> String {
 /// similarly; short ones first.
 fn near_names(name: &str, registry: &Registry) -> String {
     let asked = name.to_ascii_lowercase();
+    let slips_max = (asked.len() / LETTERS_PER_SLIP).clamp(1, 2);
     let is_near = |known: &str| {
         let known = known.to_ascii_lowercase();
         known.contains(&asked)
             || asked.contains(&known)
             || (asked.len() >= SPELT_LENGTH_MIN
-                && distance(asked.as_bytes(), known.as_bytes(), SLIPS_MAX).is_some())
+                && distance(asked.as_bytes(), known.as_bytes(), slips_max).is_some())
     };
     let crawlers = registry.iter().map(|(_, crawler)| crawler);
     let near = crawlers.filter(|crawler| {

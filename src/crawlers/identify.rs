@@ -61,12 +61,26 @@ impl Detector {
         Detector { needles, rows_by_needle, rows_without, tests }
     }
 
-    /// Identifies `user_agent`. An empty one and `-` are [`Identified::Other`].
+    /// Identifies `user_agent`. An empty one and `-` are [`Identified::Other`]. Some logs have `+`
+    /// in place of every blank: names with blanks are found in them, too.
     pub(super) fn identify(&self, user_agent: &[u8]) -> Identified {
         if matches!(user_agent, b"" | b"-") {
             return Identified::Other;
         }
         let user_agent = &user_agent[..user_agent.len().min(USER_AGENT_BYTES_MAX)];
+        let found = self.find(user_agent);
+        let is_known = matches!(found, Identified::Crawler(_));
+        if is_known || user_agent.contains(&b' ') || !user_agent.contains(&b'+') {
+            return found;
+        }
+        let blank = |&byte: &u8| if byte == b'+' { b' ' } else { byte };
+        match self.find(&user_agent.iter().map(blank).collect::<Vec<u8>>()) {
+            known @ Identified::Crawler(_) => known,
+            _ => found,
+        }
+    }
+
+    fn find(&self, user_agent: &[u8]) -> Identified {
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
         // Needles are in lower case. Searching for both cases of each letter took twice as long.
         for hit in self.needles.find_overlapping_iter(&user_agent.to_ascii_lowercase()) {

@@ -124,10 +124,10 @@ mod tests {
             ("google", Some("Googlebot")),
             ("bingbot", Some("bingbot")),
             ("ClaudBot", Some("ClaudeBot")),
-            ("WebZIP", None),
+            ("WebZAP", None),
             ("SemrushBot-SX", None),
-            ("EasouSpider", None),
-            ("Jooblebot", None),
+            ("DisouSpider", None),
+            ("Boogelbot", None),
             ("bot", None),
             ("", None),
         ];

@@ -82,6 +82,23 @@ fn binding_and_stated_policy_follow_from_the_facts() {
 }
 
 #[test]
+fn purposes_make_crawlers_and_tools() {
+    let registry = Registry::builtin();
+    let page = include_str!("../docs/identity.md");
+    let row =
+        |kind: &str| page.lines().find(|line| line.starts_with(&format!("| {kind} |"))).unwrap();
+    let (crawlers, tools) = (row("crawlers"), row("tools"));
+    for crawler in registry.crawlers().filter(|crawler| crawler.purpose != "unknown") {
+        let of_kind = if crawler.is_tool() { tools } else { crawlers };
+        let purpose = format!("`{}`", crawler.purpose);
+        assert!(of_kind.contains(&purpose), "{}: {purpose}", crawler.name);
+    }
+    for (name, is_tool) in [("PRTG", true), ("WordPress", true), ("HTTrack", false)] {
+        assert_eq!(registry.by_name(name).unwrap().is_tool(), is_tool, "{name}");
+    }
+}
+
+#[test]
 fn rows_that_are_easy_to_get_wrong() {
     let registry = Registry::builtin();
     for (name, binding, policy, star) in [

@@ -4,7 +4,7 @@ mod build;
 
 use std::collections::BTreeMap;
 
-use crate::crawlers::{identity::Identity, registry::Registry};
+use crate::crawlers::{crawler::CrawlerId, identity::Identity, registry::Registry};
 use crate::input::source::FileId;
 use crate::judge::timeline::BeforeFirst;
 use crate::merge::sum;
@@ -106,15 +106,26 @@ impl ReportModel {
         sum(of_it.map(|row| row.tally.total()))
     }
 
-    /// Sums over all crawlers that are not spoofed.
-    pub fn total_not_spoofed(&self) -> Sums {
-        let own = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        sum(own.map(|row| row.tally.total()))
+    /// Whether `crawler` is a tool.
+    pub fn is_tool(&self, crawler: CrawlerId) -> bool {
+        self.registry.crawler(crawler).is_tool()
     }
 
-    /// Whether a crawler that is not spoofed broke a rule.
+    /// Sums over all crawlers that are not spoofed, without tools.
+    pub fn total_of_crawlers(&self) -> Sums {
+        let own = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
+        sum(own.filter(|row| !self.is_tool(row.actor.0)).map(|row| row.tally.total()))
+    }
+
+    /// Sums over all tools.
+    pub fn total_of_tools(&self) -> Sums {
+        let tools = self.rows.iter().filter(|row| self.is_tool(row.actor.0));
+        sum(tools.map(|row| row.tally.total()))
+    }
+
+    /// Whether a crawler that is neither spoofed nor a tool broke a rule.
     pub fn has_violations(&self) -> bool {
-        self.total_not_spoofed().violations > 0
+        self.total_of_crawlers().violations > 0
     }
 
     /// Requests before the first snapshot of their robots.txt.

@@ -282,7 +282,7 @@ config_flags! {
     pub struct ThresholdFlags under "Output" {
         /// Exit with 1 if there are violations.
         ///
-        /// Violations by spoofed crawlers do not count.
+        /// Violations by spoofed crawlers and by tools do not count.
         #[arg(long)]
         fail_on_violations: bool,
 
@@ -291,7 +291,8 @@ config_flags! {
         /// A condition has columns, numbers, percentages and quoted text, joined by
         /// = != < <= > >=, and, or, not, where:
         /// "violation_rate > 5% and requests >= 100 where purpose = 'ai-training'". Rows of spoofed
-        /// crawlers count only if the condition names identity.
+        /// crawlers count only if the condition names identity, and rows of tools only if it names
+        /// the tool or its purpose.
         #[arg(long, value_name = "CONDITION", hide_short_help = true)]
         fail_on: Vec<String>,
     }

@@ -125,7 +125,8 @@ impl AuditReport {
         })
     }
 
-    /// Whether a crawler broke a rule; requests that only claimed to be from it do not count.
+    /// Whether a crawler broke a rule; requests that only claimed to be from it do not count,
+    /// nor do those of tools.
     pub fn has_violations(&self) -> bool {
         self.model.has_violations()
     }

@@ -33,6 +33,23 @@ const COLLECTIVE_OPERATORS: [&str; 8] = [
     "fediverse servers",
 ];
 
+/// Purposes of tools: known clients that are not crawlers.
+pub const TOOL_PURPOSES: [&str; 13] = [
+    "browser-automation",
+    "feed-reader",
+    "hosting",
+    "http-library",
+    "integration",
+    "link-checker",
+    "monitor",
+    "own-site",
+    "scanner",
+    "security",
+    "site-check",
+    "user-fetch",
+    "webhook",
+];
+
 /// What is known about one crawler.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[cfg_attr(feature = "cli", derive(Deserialize, Serialize))]
@@ -105,6 +122,11 @@ impl Crawler {
             (_, RepApplies::No, _) => Obligation::ReportedNotFollowing,
             _ => Obligation::Bound,
         }
+    }
+
+    /// Whether this is a tool. Headlines and exit codes are about crawlers alone.
+    pub fn is_tool(&self) -> bool {
+        TOOL_PURPOSES.contains(&self.purpose.as_str())
     }
 
     /// Whether `operator` is one company or person. Only then may its crawlers share copies of

@@ -51,8 +51,12 @@ pub fn trend(actors: &[ActorDay]) -> Vec<TrendRow<'_>> {
     rows.into_iter().map(row).collect()
 }
 
-/// The events, the last day first.
-pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
+/// The events, the last day first. Actors that are not `is_crawler` are tools, which have none.
+pub fn events(
+    actors: &[ActorDay],
+    ruled: &[RuledDay],
+    is_crawler: impl Fn(&ActorDay) -> bool,
+) -> Vec<EventRow> {
     let mut first_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut last_days: BTreeMap<&str, Day> = BTreeMap::new();
     let mut by_crawler: BTreeMap<SiteActor<'_>, BTreeMap<Day, OfDay>> = BTreeMap::new();
@@ -61,6 +65,9 @@ pub fn events(actors: &[ActorDay], ruled: &[RuledDay]) -> Vec<EventRow> {
         *first = actor.day.min(*first);
         let last = last_days.entry(&actor.site).or_insert(actor.day);
         *last = actor.day.max(*last);
+        if !is_crawler(actor) {
+            continue;
+        }
         let site_actor = (actor.site.as_str(), actor.crawler.as_str(), actor.identity.as_str());
         let of_day = OfDay { sums: actor.sums, successful_fetches: actor.successful_fetches };
         by_crawler.entry(site_actor).or_default().entry(actor.day).or_default().absorb(of_day);
@@ -258,7 +265,8 @@ mod tests {
     ) {
         let other = ActorDay { crawler: "CCBot".to_owned(), ..did((other, 1, 0, 0)) };
         let actors: Vec<ActorDay> = days.iter().copied().map(did).chain([other]).collect();
-        let found = events(&actors, &[]);
+        assert_eq!(events(&actors, &[], |_| false).len(), 0);
+        let found = events(&actors, &[], |actor| actor.crawler == "GPTBot");
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))
@@ -320,7 +328,7 @@ mod tests {
             ruled(6, "200", "b"),
             ruled(7, "404", ""),
         ];
-        let found = events(&[], &days);
+        let found = events(&[], &days, |_| true);
         let found: Vec<_> = found
             .iter()
             .map(|row| (row.day, row.kind, row.before.as_str(), row.now.as_str()))

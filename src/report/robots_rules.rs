@@ -30,11 +30,12 @@ pub type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
 /// The lines near the broken rules of `audit`, in the files for which `wanted` holds.
 pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
-    for (_, (_, identity), rule) in audit.broken_rules().filter(|of| wanted(&of.2.rule.digest)) {
+    for (_, (crawler, identity), rule) in
+        audit.broken_rules().filter(|of| wanted(&of.2.rule.digest))
+    {
         let lines = broken.entry(rule.rule.digest).or_default();
-        let is_itself = identity != Identity::Spoofed;
-        *lines.entry(rule.rule.line).or_default() +=
-            if is_itself { rule.tally.requests } else { 0 };
+        let counts = identity != Identity::Spoofed && !audit.is_tool(crawler);
+        *lines.entry(rule.rule.line).or_default() += if counts { rule.tally.requests } else { 0 };
     }
     let mut texts: BTreeMap<Digest, &ParsedRobotsTxt> = BTreeMap::new();
     for (_, robots) in &audit.robots {

@@ -42,6 +42,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "crawlers_known": audit.crawlers_known,
         "lines": LineTotals::of(&audit.inputs),
         "requests": BTreeMap::from(audit.total().named()),
+        "requests_of_tools": BTreeMap::from(audit.total_of_tools().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
         "what_if": audit.simulation.as_ref().map(what_if_json),
         "nothing_judged": audit.nothing_judged,

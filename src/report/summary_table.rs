@@ -14,7 +14,7 @@ use super::aligned::{cut, line, widths, wrapped};
 use super::csv::not_bound_reason;
 use super::escape::{shown, visible};
 use super::page_model::{PageModel, broken_rules, is_itself, text as page_text};
-use super::page_model::{heaviest::Heaviest, rule::RuleTotals};
+use super::page_model::{crawler::CrawlerTotals, heaviest::Heaviest, rule::RuleTotals};
 use super::summary_view::{SummaryBy, SummaryView};
 use crate::numbers::{counted, grouped, percent};
 
@@ -57,24 +57,44 @@ pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
         SummaryBy::Origin => by_origin(model, view),
         SummaryBy::Rule => by_rule(model, view),
     };
-    let SummaryTable { what, total, .. } = table;
-    let shown = table.rows.len() as u64;
-    let mut text = String::new();
-    if shown > 0 {
-        text += "\n";
-        text += &table.fitted(view.columns);
-    }
-    if total > shown {
-        let more = counted(total - shown, &format!("more {what}"));
-        text += &format!("{more}; --top {total} shows all\n");
-    }
-    if shown == 0 && !view.only.is_empty() {
+    let tools = tools(model, view);
+    let is_empty = table.rows.is_empty() && tools.rows.is_empty();
+    let mut text = table.text(view.columns);
+    if is_empty && !view.only.is_empty() {
         let missing = if view.by == SummaryBy::Crawler { "requests" } else { "violations" };
         text += &format!("no {missing} of {}, unless spoofed\n", view.only.join(", "));
     }
-    match left_out(model, view) {
-        0 => text,
-        count => text + &format!("{} left out by --only or --exclude\n", counted(count, "crawler")),
+    let left_out = left_out(model, view);
+    if left_out > 0 {
+        text += &format!("{} left out by --only or --exclude\n", counted(left_out, "crawler"));
+    }
+    text + &tools.text(view.columns)
+}
+
+/// Tools and identities, over all origins; none where rows are not of crawlers.
+fn tools(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
+    let all = model.tools.iter().filter(|((tool, _), _)| {
+        view.by == SummaryBy::Crawler && view.shows(&model.crawler(*tool).name)
+    });
+    let Heaviest { rows, total } = Heaviest::of(all, view.top, |(_, totals)| totals.sums.requests);
+    let rows = rows.into_iter().map(|(&(id, identity), CrawlerTotals { sums, .. })| {
+        let tool = model.crawler(id);
+        let cells = vec![
+            grouped(sums.requests),
+            grouped(sums.violations),
+            view.cell(&format!("{} ({})", page_text(&tool.name), identity.as_str())),
+            view.cell(&page_text(&tool.purpose)),
+            view.cell(&page_text(&tool.operator)),
+        ];
+        (cells, String::new())
+    });
+    SummaryTable {
+        what: "tool",
+        header: &["requests", "violations", "tool", "purpose", "operator"],
+        numbers: 2,
+        dropped: &[4, 3],
+        rows: rows.collect(),
+        total,
     }
 }
 
@@ -133,7 +153,8 @@ fn by_crawler(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
 fn by_origin(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
     let mut origins: BTreeMap<&str, (Sums, BTreeMap<CrawlerId, u64>)> = BTreeMap::new();
     for (origin, (crawler, identity), tally) in model.audit.actors() {
-        if is_itself(identity) && view.shows(&model.crawler(crawler).name) {
+        let is_shown = !model.audit.is_tool(crawler) && view.shows(&model.crawler(crawler).name);
+        if is_itself(identity) && is_shown {
             let (sums, crawlers) = origins.entry(origin).or_default();
             let of_crawler = tally.total();
             *crawlers.entry(crawler).or_default() += of_crawler.violations;
@@ -188,7 +209,22 @@ fn by_rule(model: &PageModel<'_>, view: &SummaryView) -> SummaryTable {
 }
 
 impl SummaryTable {
-    /// The table fitted to `columns` characters: some columns may be dropped, and some cells cut.
+    /// The table, unless it is empty, and what it leaves out.
+    fn text(self, columns: usize) -> String {
+        let (what, total, shown) = (self.what, self.total, self.rows.len() as u64);
+        let mut text = String::new();
+        if shown > 0 {
+            text += "\n";
+            text += &self.fitted(columns);
+        }
+        if total > shown {
+            let more = counted(total - shown, &format!("more {what}"));
+            text += &format!("{more}; --top {total} shows all\n");
+        }
+        text
+    }
+
+    /// The table in so many columns: some columns may be left out, and some cells be cut.
     fn fitted(mut self, columns: usize) -> String {
         let header = self.header.iter().map(|name| (*name).to_owned()).collect();
         self.rows.insert(0, (header, String::new()));

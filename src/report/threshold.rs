@@ -1,9 +1,11 @@
 //! Conditions on rows of `summary.csv` that make a run fail.
 //!
-//! A row is compared as it is written. Rows of spoofed crawlers count only if the condition names
-//! `identity`, because somebody else sent those requests.
+//! A row counts as it is written. What somebody did in a crawler's name is not
+//! held against it: rows of spoofed crawlers count only where the condition
+//! names `identity`. Rows of tools count only where it names the tool or its purpose.
 
 use crate::audit::model::ReportModel;
+use crate::crawlers::crawler::TOOL_PURPOSES;
 use crate::crawlers::{identity::Identity, registry::Registry};
 
 use super::columns::{column::CsvColumn, tables::SUMMARY};
@@ -56,8 +58,9 @@ impl Threshold {
             row.cells()
         });
         let rows = cells.filter(|cells| {
-            let counts = names_identity || cells[identity] != Identity::Spoofed.as_str();
-            counts && condition.is_met(cells)
+            let is_itself = names_identity || cells[identity] != Identity::Spoofed.as_str();
+            let is_tool = TOOL_PURPOSES.contains(&cells[column_index("purpose")].as_str());
+            is_itself && (!is_tool || self.names(cells)) && condition.is_met(cells)
         });
         let rows: Vec<Vec<String>> = rows.collect();
         if rows.is_empty() {
@@ -72,7 +75,14 @@ impl Threshold {
         lines
     }
 
-    /// The key of a row, and the columns of the condition.
+    /// Whether the condition has the name or the purpose of a row.
+    fn names(&self, cells: &[String]) -> bool {
+        let columns = ["crawler", "purpose"].map(column_index);
+        let mut words = self.0.words.iter();
+        words.any(|word| columns.contains(&word.column) && cells[word.column] == word.text)
+    }
+
+    /// Who a row is about, and what the condition asks of it.
     fn row_text(&self, cells: &[String]) -> String {
         let [origin, crawler, identity] = WHO.map(|name| &cells[column_index(name)]);
         let mut text = format!("{crawler} ({identity}) at {origin}");

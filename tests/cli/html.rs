@@ -197,7 +197,7 @@ impl Shown {
         }
         let headings = seen["headings"].as_array().unwrap();
         let is_simulated = headings.contains(&"What the draft would change".into());
-        assert_eq!(headings.len(), if is_simulated { 11 } else { 10 });
+        assert_eq!(headings.len(), if is_simulated { 12 } else { 11 });
         let mut asked = self.asked.clone();
         asked.sort();
         assert_eq!(asked, ["/harness.html", "/report.html"]);

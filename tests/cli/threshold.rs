@@ -58,3 +58,34 @@ fn what_others_did_in_a_crawlers_name_counts_only_where_identity_is_named() {
     run("violations > 0").exits(0);
     run("violations > 0 and identity = 'spoofed'").exits(1).complains("GPTBot (spoofed) at -");
 }
+
+#[test]
+fn tools_have_a_section_of_their_own_and_fail_a_run_only_where_they_are_named() {
+    let scanner = "Mozilla/5.0 (compatible; NetcraftSurveyAgent/1.0; +info@netcraft.com)";
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    let log = [line(8, "/open", 200, GPTBOT), line(9, "/private", 200, scanner)];
+    sandbox.write("access.log", log.concat());
+    let run = |flags: &[&str]| {
+        let words = ["audit", "-o", "report", "--robots", "robots.txt", "access.log"];
+        sandbox.run_words(&[&words[..], flags].concat(), b"")
+    };
+    let summary = run(&["--fail-on-violations"]).exits(0).stdout;
+    let parts = [
+        "2 lines, 1 request of known crawlers, 0 violations",
+        "\n\nrequests  violations  tool                              purpose  operator\n",
+        "\n       1           1  NetcraftSurveyAgent (unverified)  scanner  Netcraft\n",
+    ];
+    parts.iter().for_each(|part| assert!(summary.contains(part), "{part}: {summary}"));
+    let page = sandbox.text("report/report.html");
+    assert!(page.contains("No violation was found.") && page.contains("Tools by requests"));
+    for (condition, code) in [
+        ("violations > 0", 0),
+        ("violations > 0 where purpose != 'search'", 0),
+        ("violations > 0 where operator = 'Netcraft'", 0),
+        ("violations > 0 where purpose = 'scanner'", 1),
+        ("violations > 0 where crawler = 'NetcraftSurveyAgent'", 1),
+    ] {
+        run(&["-q", "--fail-on", condition]).exits(code);
+    }
+}

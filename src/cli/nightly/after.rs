@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::crawlers::registry::Registry;
+use crate::crawlers::{crawler::Crawler, registry::Registry};
 use crate::error::{Error, Result};
 use crate::nightly::events::{events, trend};
-use crate::nightly::state::State;
+use crate::nightly::state::{State, rows::ActorDay};
 use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
@@ -98,7 +98,8 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
         }
     }
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
-    let events = events(&actors, &ruled);
+    let row_of = |actor: &ActorDay| registry_of(&actor.site)?.by_name(&actor.crawler);
+    let events = events(&actors, &ruled, |actor| !row_of(actor).is_some_and(Crawler::is_tool));
     [TREND, EVENTS].iter().for_each(|table| clear_leftovers(reports, table.file));
     let write = |name: &str, text: std::io::Result<Vec<u8>>| {
         let path = reports.join(name);

@@ -284,7 +284,7 @@ impl<'a> Job<'a> {
                 site_night.notices.extend(met);
                 site_night.notices.extend(audit.warnings.iter().cloned());
                 site_night.nothing_judged = audit.nothing_judged.is_some();
-                site_night.sums = Some(audit.total_not_spoofed());
+                site_night.sums = Some(audit.total_of_crawlers());
                 site_night.violators = violators(audit);
                 if matches!(outcome, ExitStatus::Violations | ExitStatus::Incomplete) {
                     self.warn(note, &format!("see {}", directory.display()));
@@ -334,11 +334,12 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
     header::ReportedOptions::of(&setup.reported_config(window(&setup.options.zone, day)))
 }
 
-/// Crawlers with violations that are not spoofed, most first: name, violations and judged requests.
+/// Crawlers that broke rules, most first: name, violations and judged requests, without spoofed
+/// requests and tools.
 fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
     for (_, (crawler, identity), tally) in audit.actors() {
-        if identity != Identity::Spoofed {
+        if identity != Identity::Spoofed && !audit.is_tool(crawler) {
             let name = audit.registry.crawler(crawler).name.as_str();
             sums.entry(name).or_default().absorb(tally.total());
         }

@@ -14,7 +14,9 @@ pub fn delay(model: &PageModel<'_>) -> Markup {
     let hourly = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.hourly);
     let daily = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.daily);
     let busiest = |delayed: &Delayed| delayed.pace.and_then(|pace| pace.busiest);
-    let rows = Heaviest::of(model.audit.delays(), ROWS_MAX, |(_, _, delayed)| {
+    let of_crawlers =
+        model.audit.delays().filter(|(_, (crawler, _), _)| !model.audit.is_tool(*crawler));
+    let rows = Heaviest::of(of_crawlers, ROWS_MAX, |(_, _, delayed)| {
         over(hourly(delayed)).unwrap_or_default()
     });
     if rows.rows.is_empty() {

@@ -24,6 +24,11 @@ const WORDS: &[(&str, &str)] = &[
         "A user agent that a row of the registry recognises. Any client can send it; see Identity.",
     ),
     (
+        "Tool",
+        "A known client that is not a crawler by its purpose, such as a monitor or a feed reader. Only the section \
+         on tools has its requests.",
+    ),
+    (
         "Identity",
         "Whether the client’s address belongs to the operator, by its published lists or by DNS: verified, \
          spoofed, or unverified if it could not be checked. Spoofed requests are not counted for the crawler.",
@@ -45,7 +50,7 @@ pub fn method(model: &PageModel<'_>) -> Markup {
         p {
             "Each line of each log is counted once. A request of one of "
             (grouped(model.audit.crawlers_known as u64))
-            " known crawlers is judged by the robots.txt of the requested origin."
+            " known crawlers and tools is judged by the robots.txt of the requested origin."
         } "\n"
         dl class="about words" {
             @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
@@ -66,7 +71,7 @@ fn inputs(model: &PageModel<'_>) -> Markup {
         })
         .number("Bytes", |input| input.summary.size_bytes)
         .number("Lines", |input| input.tally.lines())
-        .number("Crawlers", |input| input.tally.crawler)
+        .number("Crawlers and tools", |input| input.tally.crawler)
         .number("Others", |input| input.tally.other)
         .number("Rejected", |input| input.tally.rejected_lines())
         .number("Skipped", |input| input.tally.skipped_lines())

@@ -16,6 +16,7 @@ mod rules;
 mod shell;
 mod table;
 mod timeline;
+mod tools;
 mod unjudged;
 mod unknown;
 mod what_if;
@@ -34,6 +35,7 @@ pub fn page(model: &PageModel<'_>) -> String {
         ("answers", "Responses", "Responses to violations", crawlers::answers(model)),
         ("fetches", "Fetches", "Who fetched robots.txt", fetches::fetches(model)),
         ("delay", "Crawl-delay", "Crawl-delay", delay::delay(model)),
+        ("tools", "Tools", "Known tools", tools::tools(model)),
         ("unknown", "Unknown", "Unknown crawlers", unknown::unknown(model)),
         ("unjudged", "Not judged", "Requests that were not judged", unjudged::unjudged(model)),
         ("method", "Method", "Method", method::method(model)),

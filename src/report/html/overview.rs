@@ -80,6 +80,8 @@ fn headline(model: &PageModel<'_>) -> Markup {
         } @else if model.origins.is_empty() {
             @if model.lines.lines == 0 { "The logs are empty." }
             @else { "The logs contain no request of a known crawler." }
+        } @else if model.crawlers.is_empty() {
+            "The logs contain requests of known tools, and none of a known crawler."
         } @else if judged == 0 {
             "None of the " (strongly_counted(sums.requests, "request"))
             " of known crawlers could be judged."
@@ -134,6 +136,7 @@ fn figures(model: &PageModel<'_>) -> Markup {
     let sums = model.not_spoofed();
     let judged = sums.allowed + sums.violations;
     let not_judged = sums.requests - judged.min(sums.requests);
+    let tools: u64 = model.tools.values().map(|totals| totals.sums.requests).sum();
     let own = model.crawlers.iter().filter(|((_, identity), _)| is_itself(*identity));
     let after_own_fetch: u64 = own.map(|(_, totals)| totals.prior_fetches.prior_fetch_own).sum();
     html! {
@@ -142,6 +145,7 @@ fn figures(model: &PageModel<'_>) -> Markup {
             (tile("By crawlers that had fetched the rules", after_own_fetch, sums.violations, "of the violations", "there are no violations"))
             (figure("Rules broken", model.rules.total, &(counted(model.origins.len() as u64, "origin") + " requested")))
             (tile("Requests of known crawlers", sums.requests, model.lines.lines, "of all lines", "there are no lines"))
+            (tile("Requests of known tools", tools, model.lines.lines, "of all lines", "there are no lines"))
             (tile("Not judged", not_judged, sums.requests, "of these requests", "there are no requests"))
         } "\n"
     }
@@ -183,7 +187,7 @@ fn remarks(model: &PageModel<'_>) -> Markup {
         }
         p class="fine" {
             (strong(lines.lines)) " lines: " (grouped(lines.crawler))
-            " requests of known crawlers, " (grouped(lines.other))
+            " requests of known crawlers and tools, " (grouped(lines.other))
             " other requests, " (grouped(lines.rejected))
             " rejected and " (grouped(lines.skipped)) " skipped."
         } "\n"

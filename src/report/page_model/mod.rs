@@ -42,14 +42,16 @@ pub struct PageModel<'a> {
     pub files: Vec<&'a str>,
     /// Lines of all inputs.
     pub lines: LineTotals,
-    /// Requests of known crawlers.
+    /// Requests of known crawlers, without tools.
     pub identities: BTreeMap<Identity, Sums>,
     /// By crawler and identity, over all origins; crawlers are numbered by the order of their
     /// names.
     pub crawlers: BTreeMap<Actor, CrawlerTotals>,
-    /// Origins to which known crawlers sent requests.
+    /// The same of tools, which are in no other sums and rows of this model.
+    pub tools: BTreeMap<Actor, CrawlerTotals>,
+    /// Origins to which known crawlers or tools sent requests.
     pub origins: Vec<&'a str>,
-    /// The first and the last request of a known crawler.
+    /// Time of the first and the last request of a known crawler or tool.
     pub period: Option<Span>,
     /// By day and identity.
     pub days: BTreeMap<Day, BTreeMap<Identity, Sums>>,
@@ -76,22 +78,23 @@ impl<'a> PageModel<'a> {
         origins.dedup();
         let rules = broken_rules(audit, RULES_SHOWN, |_| true);
         let shown: BTreeSet<Digest> = rules.rows.iter().map(|rule| rule.rule.digest).collect();
+        let crawler_rows = audit.rows().iter().filter(|row| !audit.is_tool(row.actor.0));
+        let broken = audit.broken_rules().filter(|(_, (crawler, _), _)| !audit.is_tool(*crawler));
         let mut model = PageModel {
             audit,
             files: files_of(audit, evidence).collect(),
             lines: LineTotals::of(&audit.inputs),
             identities: BTreeMap::new(),
             crawlers: BTreeMap::new(),
+            tools: BTreeMap::new(),
             origins,
             period: None,
             days: BTreeMap::new(),
             hours: hours(audit),
             rules,
             robots_lines: robots_rules(audit, |digest| shown.contains(digest)),
-            summary: Heaviest::of(audit.rows().iter(), ROWS_MAX, violations),
-            violations: Heaviest::of(audit.broken_rules(), ROWS_MAX, |(_, _, broken)| {
-                broken.tally.requests
-            }),
+            summary: Heaviest::of(crawler_rows, ROWS_MAX, violations),
+            violations: Heaviest::of(broken, ROWS_MAX, |(_, _, broken)| broken.tally.requests),
             changes: changes(audit),
         };
         audit.rows().iter().for_each(|row| model.add(row));
@@ -101,6 +104,10 @@ impl<'a> PageModel<'a> {
     fn add(&mut self, row: &ActorRow) {
         let (sums, identity) = (row.tally.total(), row.actor.1);
         self.period.absorb(row.tally.span);
+        if self.audit.is_tool(row.actor.0) {
+            self.tools.entry(row.actor).or_default().add(row, sums);
+            return;
+        }
         self.identities.entry(identity).or_default().absorb(sums);
         for (day, of_day) in &row.tally.days {
             let of_it = self.days.entry(*day).or_default();
@@ -117,6 +124,13 @@ impl<'a> PageModel<'a> {
     /// The name of `crawler`.
     pub fn name(&self, crawler: CrawlerId) -> String {
         text(&self.crawler(crawler).name)
+    }
+
+    /// Tools by requests, most first.
+    pub fn tools_by_requests(&self) -> Vec<(Actor, &CrawlerTotals)> {
+        let mut all: Vec<_> = self.tools.iter().map(|(actor, totals)| (*actor, totals)).collect();
+        all.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.sums.requests));
+        all
     }
 
     /// Requests of crawlers that are not spoofed.
@@ -165,7 +179,7 @@ fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     let mut hours: BTreeMap<Hour, BTreeMap<Identity, Sums>> = BTreeMap::new();
     for (hour, actors) in audit.hours.kept() {
         let of_hour = hours.entry(hour).or_default();
-        for (&(_, identity), hour) in actors {
+        for (&(_, identity), hour) in actors.iter().filter(|((id, _), _)| !audit.is_tool(*id)) {
             of_hour.entry(identity).or_default().absorb(Sums {
                 requests: hour.requests,
                 allowed: hour.allowed,
@@ -178,14 +192,16 @@ fn hours(audit: &ReportModel) -> BTreeMap<Hour, BTreeMap<Identity, Sums>> {
     hours
 }
 
-/// The rules most broken by crawlers for which `is_shown` holds and that are not spoofed.
+/// The rules broken most often by those crawlers that `is_shown`, without tools and spoofed ones.
 pub fn broken_rules(
     audit: &ReportModel,
     rows_max: usize,
     is_shown: impl Fn(CrawlerId) -> bool,
 ) -> Heaviest<RuleTotals<'_>> {
     let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
-    let by_actor = |(_, (id, identity), _): &BrokenBy<'_>| is_itself(*identity) && is_shown(*id);
+    let by_actor = |(_, (id, identity), _): &BrokenBy<'_>| {
+        is_itself(*identity) && !audit.is_tool(*id) && is_shown(*id)
+    };
     for by in audit.broken_rules().filter(by_actor) {
         rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
     }

@@ -138,11 +138,12 @@ fn notify(command: &str, text: &str, time_max: Duration) -> Result<()> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn a_command_that_does_not_end_is_stopped() {
         let text = "x".repeat(1 << 20);
         let err = notify("exec sleep 60", &text, Duration::ZERO).unwrap_err();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The text between a file's name and the number of the process that writes it.
+/// The text between a file's name and the random digits after it.
 const MARK: &str = ".botaudit-";
 
 /// A file that gets its name only with [`StagedFile::commit`]. If it is dropped before, it is
@@ -69,15 +69,10 @@ impl StagedFile {
         }
         let target = resolved.unwrap_or_else(|| path.to_owned());
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let hidden = Hidden(target.with_file_name(hidden_name(name)));
-        let file = match readers {
-            Readers::AsUsual => File::create(&hidden.0)?,
-            Readers::OwnerOnly => {
-                // A leftover of a killed run may have other permissions.
-                let _ = fs::remove_file(&hidden.0);
-                create_private(&hidden.0)?
-            }
-        };
+        let hidden = target.with_file_name(hidden_name(name)?);
+        // Its name cannot be guessed, and a link of that name is not followed.
+        let file = create_new(&hidden, readers)?;
+        let hidden = Hidden(hidden);
         if let Some(existing) = existing.filter(|_| readers == Readers::AsUsual) {
             file.set_permissions(existing.permissions())?;
         }
@@ -148,7 +143,7 @@ pub fn is_leftover(name: &OsStr, target: &str) -> bool {
         .as_encoded_bytes()
         .strip_prefix(b".")
         .and_then(|name| name.strip_prefix(target.as_bytes())?.strip_prefix(MARK.as_bytes()));
-    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Removes what killed runs left in `directory` for `target`. No other process may write it now.
@@ -160,20 +155,24 @@ pub fn clear_leftovers(directory: &Path, target: &str) {
     }
 }
 
-/// A new file that only its owner may read or write.
-fn create_private(path: &Path) -> io::Result<File> {
+/// A new file.
+fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if readers == Readers::OwnerOnly {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
     options.open(path)
 }
 
-fn hidden_name(name: &OsStr) -> OsString {
+fn hidden_name(name: &OsStr) -> io::Result<OsString> {
+    let mut digits = [0; 8];
+    getrandom::fill(&mut digits).map_err(io::Error::other)?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
-    hidden.push(format!("{MARK}{}", std::process::id()));
-    hidden
+    hidden.push(format!("{MARK}{:016x}", u64::from_le_bytes(digits)));
+    Ok(hidden)
 }
 
 #[cfg(test)]
@@ -196,6 +195,10 @@ mod tests {
         file.write_all(b"half").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
         let left = file.hidden().unwrap().file_name().unwrap().to_owned();
+        let other = StagedFile::create(&path).unwrap();
+        assert_ne!(other.hidden(), file.hidden());
+        assert!(create_new(file.hidden().unwrap(), Readers::AsUsual).is_err());
+        drop(other);
         assert!(is_leftover(&left, "a.csv"), "{left:?}");
         assert!(!is_leftover(&left, "b.csv") && !is_leftover("a.csv".as_ref(), "a.csv"));
         drop(file);

@@ -1,7 +1,7 @@
 //! Mistakes and suspicious rows in a user's own list of crawlers.
 
-use crate::crawlers::registry::{Registry, builtin_rows, merged, read_file};
-use crate::crawlers::{crawler::Crawler, identify::Identified, table, table::Regexes};
+use crate::crawlers::registry::{Registry, merged, read_file};
+use crate::crawlers::{builtin, crawler::Crawler, identify::Identified, table};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -24,10 +24,10 @@ pub struct Checked {
 /// If it cannot be read.
 pub fn check(path: &Path) -> Result<Checked> {
     let text = read_file(path)?;
-    let (rows, errors) = table::read_all(path, &text, Regexes::Checked);
-    let builtin = builtin_rows();
+    let (rows, errors) = table::read_all(path, &text);
+    let builtin = builtin::rows();
     let is_builtin =
-        |name: &str| builtin.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
+        |name: &str| builtin.iter().any(|row| row.crawler.name().eq_ignore_ascii_case(name));
     let replacing = rows.iter().filter(|(_, row)| is_builtin(&row.crawler.name)).count();
     let own: Vec<(u64, String)> =
         rows.iter().map(|(line, row)| (*line, row.crawler.name.clone())).collect();

@@ -1,16 +1,17 @@
 //! From a user agent to a crawler.
 //!
-//! The result is that of trying each row's regex in order. To try only a few, one automaton
-//! searches for the literals that the regexes require. Only rows with a literal that was found, and
+//! The result is that of trying each row's regex in order. To try only a few, the user agent is
+//! searched for the literals that the regexes require. Only rows with a literal that was found, and
 //! before the best row so far, are tried, each at most once.
 
-use crate::crawlers::{crawler::CrawlerId, table::Test};
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use std::collections::BTreeMap;
+use crate::crawlers::{crawler::CrawlerId, pattern::NEEDLE_BYTES_MIN, table::Test};
 
 /// The part of a user agent that counts, in bytes. Web servers cut a header line at 8 KiB, and real
 /// user agents are shorter than 1 KiB; a hostile one must not take more time.
 pub const USER_AGENT_BYTES_MAX: usize = 4096;
+
+/// The hashes of three bytes: far more than needles, so that most bytes of a user agent have none.
+const HASHES: usize = 1 << 16;
 
 /// The result of identifying a user agent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -26,39 +27,61 @@ pub enum Identified {
 /// Finds the first row of a registry that matches a user agent.
 #[derive(Debug)]
 pub(super) struct Detector {
-    needles: AhoCorasick,
-    /// For each needle, the rows that may match, in order.
-    rows_by_needle: Vec<Vec<u16>>,
+    /// By the hash of three bytes: one more than the index of the first needle with them in
+    /// `needles`.
+    first: Vec<u32>,
+    needles: Vec<Needle>,
     /// Rows without a needle, in order: these may always match.
     rows_without: Vec<u16>,
     /// The regex of each row; `None` matches nothing.
     tests: Vec<Option<Test>>,
 }
 
+/// A needle of a row, by three of its bytes.
+#[derive(Debug)]
+struct Needle {
+    row: u16,
+    /// Which needle of the row.
+    index: u16,
+    /// Where the three bytes stand in it.
+    part_at: u32,
+    /// The next needle with that hash, as in [`Detector::first`].
+    next: u32,
+}
+
 impl Detector {
     /// A detector for `tests`, in order; there are at most `u16::MAX` of them.
     /// The last one is the test of what looks automated.
     pub(super) fn new(tests: Vec<Option<Test>>) -> Detector {
-        let mut rows_by_needle = BTreeMap::<&[u8], Vec<u16>>::new();
-        let mut rows_without = Vec::new();
+        let mut found = Detector {
+            first: vec![0; HASHES],
+            needles: Vec::with_capacity(2 * tests.len()),
+            rows_without: Vec::new(),
+            tests: Vec::new(),
+        };
         for (test, row) in tests.iter().zip(0_u16..) {
             let Some(test) = test else { continue };
-            for needle in &test.include.needles {
-                rows_by_needle.entry(needle).or_default().push(row);
+            for (needle, index) in test.include.needles.iter().zip(0_u16..) {
+                found.add(needle, row, index);
             }
             if test.include.needles.is_empty() {
-                rows_without.push(row);
+                found.rows_without.push(row);
             }
         }
-        // A DFA would be nearly twice as fast, but building it takes as long as about 30,000
-        // searches, and a log has fewer distinct user agents.
-        let needles = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(rows_by_needle.keys())
-            .expect("a registry's file is far smaller than what an automaton can hold");
-        let rows_by_needle = rows_by_needle.into_values().collect();
-        Detector { needles, rows_by_needle, rows_without, tests }
+        found.tests = tests;
+        found
+    }
+
+    /// Files a needle under bytes that no other needle has, if there are any: a search compares
+    /// the needles of all bytes of the user agent.
+    fn add(&mut self, needle: &[u8], row: u16, index: u16) {
+        let mut parts = needle.windows(NEEDLE_BYTES_MIN).map(hash).zip(0_u32..);
+        let Some(first) = parts.next() else { return };
+        let is_free = |(part, _): &(usize, u32)| self.first[*part] == 0;
+        let free = Some(first).filter(is_free).or_else(|| parts.find(is_free));
+        let (part, part_at) = free.unwrap_or(first);
+        self.needles.push(Needle { row, index, part_at, next: self.first[part] });
+        self.first[part] = u32::try_from(self.needles.len()).expect("a list is below 16 MiB");
     }
 
     /// Identifies `user_agent`. An empty one and `-` are [`Identified::Other`]. Some logs have `+`
@@ -82,17 +105,39 @@ impl Detector {
 
     fn find(&self, user_agent: &[u8]) -> Identified {
         let mut search = Search { user_agent, tests: &self.tests, best: None, asked: Vec::new() };
-        // Needles are in lower case. Searching for both cases of each letter took twice as long.
-        for hit in self.needles.find_overlapping_iter(&user_agent.to_ascii_lowercase()) {
-            search.ask(&self.rows_by_needle[hit.pattern().as_usize()]);
+        // Needles are in lower case.
+        let folded = user_agent.to_ascii_lowercase();
+        for (at, bytes) in folded.windows(NEEDLE_BYTES_MIN).enumerate() {
+            let mut next = self.first[hash(bytes)];
+            while let Some(needle) = self.needles.get((next as usize).wrapping_sub(1)) {
+                next = needle.next;
+                if search.may_improve(needle.row) && self.is_at(needle, &folded, at) {
+                    search.ask(needle.row);
+                }
+            }
         }
-        search.ask(&self.rows_without);
+        self.rows_without.iter().for_each(|&row| search.ask(row));
         match search.best {
             None => Identified::Other,
             Some(row) if usize::from(row) + 1 == self.tests.len() => Identified::Generic,
             Some(row) => Identified::Crawler(CrawlerId(row)),
         }
     }
+
+    /// Whether `needle` stands in `folded`, with its three bytes `at` this place.
+    fn is_at(&self, needle: &Needle, folded: &[u8], at: usize) -> bool {
+        let bytes = self.tests[usize::from(needle.row)]
+            .as_ref()
+            .and_then(|test| test.include.needles.get(usize::from(needle.index)));
+        let from = at.checked_sub(needle.part_at as usize).and_then(|start| folded.get(start..));
+        from.zip(bytes).is_some_and(|(from, bytes)| from.starts_with(bytes))
+    }
+}
+
+/// An index of [`Detector::first`] for three bytes.
+fn hash(bytes: &[u8]) -> usize {
+    let [one, two, three] = [bytes[0], bytes[1], bytes[2]].map(usize::from);
+    (one << 10 ^ two << 5 ^ three) % HASHES
 }
 
 /// One user agent's way through the rows.
@@ -106,15 +151,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries the `rows` before the best one; they are in ascending order.
-    fn ask(&mut self, rows: &[u16]) {
-        for &row in rows {
-            if self.best.is_some_and(|best| best <= row) {
-                return;
-            }
-            if self.is_first_time(row) && self.is_match(row) {
-                self.best = Some(row);
-            }
+    /// Whether `row` is before the best one.
+    fn may_improve(&self, row: u16) -> bool {
+        self.best.is_none_or(|best| row < best)
+    }
+
+    /// Tries `row` if it is before the best one.
+    fn ask(&mut self, row: u16) {
+        if self.may_improve(row) && self.is_first_time(row) && self.is_match(row) {
+            self.best = Some(row);
         }
     }
 

@@ -4,6 +4,8 @@
 
 pub mod crawler;
 
+mod builtin;
+pub mod lazy;
 mod pattern;
 mod table;
 

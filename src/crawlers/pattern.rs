@@ -4,7 +4,7 @@
 //! built. For the others, a needle is a reason to try the regex. Both are derived from the
 //! case-folded expression itself.
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 use regex_automata::{Input, meta, nfa::thompson::WhichCaptures, util::syntax};
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -18,14 +18,14 @@ const NFA_BYTES_MAX: usize = 1 << 20;
 const SPELLINGS_MAX: usize = 16;
 
 /// The shortest needle.
-const NEEDLE_BYTES_MIN: usize = 2;
+pub const NEEDLE_BYTES_MIN: usize = 3;
 
 /// A user agent regex, ready to match.
 #[derive(Debug)]
 pub struct Pattern {
     /// Lower-case strings. Every user agent that the regex matches contains one of them, in any
     /// ASCII case. If this is empty, always try the regex.
-    pub needles: Vec<Vec<u8>>,
+    pub needles: Vec<Cow<'static, [u8]>>,
     /// `None` if holding a needle is all there is to it.
     regex: Option<LazyRegex>,
 }
@@ -33,7 +33,7 @@ pub struct Pattern {
 /// A regex that is built when it is first asked: most of a registry never are.
 #[derive(Debug)]
 struct LazyRegex {
-    text: Box<str>,
+    text: Cow<'static, str>,
     built: OnceLock<Result<meta::Regex, String>>,
 }
 
@@ -55,17 +55,34 @@ impl Pattern {
     /// matches the empty text is refused, since it would match any browser.
     pub fn new(text: &str) -> Result<Pattern, String> {
         if let Some(needles) = names(text) {
-            return Ok(Pattern { needles, regex: None });
+            return Ok(Pattern::of(needles, None));
         }
         let hir = parse(text)?;
         if hir.properties().minimum_len() == Some(0) {
             return Err("it matches empty text, and therefore every user agent".to_owned());
         }
         if let Some(needles) = spellings(&hir).and_then(usable) {
-            return Ok(Pattern { needles, regex: None });
+            return Ok(Pattern::of(needles, None));
         }
-        let regex = LazyRegex { text: text.into(), built: OnceLock::new() };
-        Ok(Pattern { needles: required(&hir).unwrap_or_default(), regex: Some(regex) })
+        Ok(Pattern::of(required(&hir).unwrap_or_default(), Some(text.to_owned())))
+    }
+
+    fn of(needles: Vec<Vec<u8>>, regex: Option<String>) -> Pattern {
+        let needles = needles.into_iter().map(Cow::Owned).collect();
+        let regex = regex.map(|text| LazyRegex { text: text.into(), built: OnceLock::new() });
+        Pattern { needles, regex }
+    }
+
+    /// A pattern of which the `needles` are known, and the `regex` unless they suffice.
+    pub fn known(needles: Vec<Cow<'static, [u8]>>, regex: Option<&'static str>) -> Pattern {
+        let regex = regex.map(|text| LazyRegex { text: text.into(), built: OnceLock::new() });
+        Pattern { needles, regex }
+    }
+
+    /// Whether holding a needle is not all there is to it.
+    #[cfg(test)]
+    pub fn has_regex(&self) -> bool {
+        self.regex.is_some()
     }
 
     /// Builds what would otherwise be built when it is first asked, and says why that is not
@@ -271,10 +288,10 @@ mod tests {
     /// Checks all built-in patterns and some more.
     #[test]
     fn names_are_what_parsing_gives() {
-        let rows = crate::crawlers::registry::builtin_rows();
-        let own = rows
-            .iter()
-            .flat_map(|row| [&row.crawler.user_agent_regex, &row.crawler.user_agent_exclude]);
+        let registry = crate::crawlers::registry::Registry::builtin();
+        let own = registry
+            .crawlers()
+            .flat_map(|crawler| [&crawler.user_agent_regex, &crawler.user_agent_exclude]);
         let mut texts: Vec<&str> = own.map(String::as_str).collect();
         texts.extend([
             "a",
@@ -388,7 +405,8 @@ mod tests {
     fn check_sound(text: &str, pattern: &Pattern, regex: &meta::Regex, haystack: &[u8]) {
         let expected = regex.is_match(haystack);
         let folded = haystack.to_ascii_lowercase();
-        let holds = |needle: &Vec<u8>| folded.windows(needle.len()).any(|part| part == needle);
+        let holds =
+            |needle: &Cow<'_, [u8]>| folded.windows(needle.len()).any(|part| part == &needle[..]);
         let may_match = pattern.needles.is_empty() || pattern.needles.iter().any(holds);
         let shown = haystack.escape_ascii();
         assert_eq!(pattern.is_match(haystack), expected, "{text} on {shown}");

@@ -1,16 +1,15 @@
 //! The known crawlers, in matching order.
 
+use crate::crawlers::builtin;
 use crate::crawlers::crawler::{Crawler, CrawlerId, StarGroups};
 use crate::crawlers::identify::{Detector, Identified};
-use crate::crawlers::table::{self, Regexes, RegistryRow};
+use crate::crawlers::lazy::{LazyCrawler, LazyRow};
+use crate::crawlers::table::{self, RegistryRow};
 use crate::error::{Error, Result};
 use crate::files::read_up_to;
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
-/// The list that comes with the program; `scripts/refresh-crawlers` makes it.
-const BUILTIN: &[u8] = include_bytes!("builtin.csv");
-
-/// The largest list that is read: 160 times the size of the built-in one. A larger file is probably
+/// The largest list that is read: 50 times the size of the built-in one. A larger file is probably
 /// a log.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
@@ -38,14 +37,26 @@ const GENERIC_NAME: &str = "Generic bot";
 /// product token and follows `*`.
 #[derive(Debug)]
 pub struct Registry {
-    crawlers: Vec<Crawler>,
+    crawlers: Arc<[LazyCrawler]>,
     detector: Detector,
+    /// Whether this is the built-in list as it is.
+    #[cfg(feature = "cli")]
+    is_builtin: bool,
 }
 
 impl Registry {
     /// The registry that comes with the program.
     pub fn builtin() -> Registry {
-        Registry::new(builtin_rows())
+        #[cfg_attr(
+            not(feature = "cli"),
+            expect(unused_mut, reason = "the digest is of the feature")
+        )]
+        let mut registry = Registry::new(builtin::rows());
+        #[cfg(feature = "cli")]
+        {
+            registry.is_builtin = true;
+        }
+        registry
     }
 
     /// The built-in registry with the rows of the CSV file at `path`.
@@ -57,7 +68,7 @@ impl Registry {
     /// If the file cannot be read or a row is not valid.
     pub fn with_file(path: &Path) -> Result<Registry> {
         let text = read_file(path)?;
-        let rows = merged(builtin_rows(), table::read(path, &text, Regexes::Checked)?);
+        let rows = merged(builtin::rows(), table::read(path, &text)?);
         if rows.len() > usize::from(u16::MAX) {
             let why = format!(
                 "{} crawlers with the built-in ones, but at most {} are possible; remove \
@@ -78,18 +89,21 @@ impl Registry {
     /// As [`Registry::with_file`].
     #[doc(hidden)]
     pub fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
+        if path.is_none() && names.is_empty() {
+            return Ok(Registry::builtin());
+        }
         let mut rows = match path {
-            None => builtin_rows(),
+            None => builtin::rows(),
             Some(path) => {
                 let text = read_file(path)?;
-                merged(builtin_rows(), table::read(path, &text, Regexes::Checked)?)
+                merged(builtin::rows(), table::read(path, &text)?)
             }
         };
         for name in names {
-            let is_known = rows.iter().any(|row| row.crawler.name.eq_ignore_ascii_case(name));
+            let is_known = rows.iter().any(|row| row.crawler.name().eq_ignore_ascii_case(name));
             if !is_known {
-                let crawler = Crawler::once_known(name.clone());
-                rows.insert(rows.len() - 1, RegistryRow { crawler, test: None });
+                let crawler = Crawler::once_known(name.clone()).into();
+                rows.insert(rows.len() - 1, LazyRow { crawler, test: None });
             }
         }
         match rows.len() > usize::from(u16::MAX) {
@@ -104,14 +118,15 @@ impl Registry {
     pub fn of_crawlers(crawlers: Vec<Crawler>) -> Registry {
         let generic = Crawler::once_known(GENERIC_NAME.to_owned());
         let rows = crawlers.into_iter().chain([generic]);
-        Registry::new(rows.map(|crawler| RegistryRow { crawler, test: None }).collect())
+        Registry::new(rows.map(|crawler| LazyRow { crawler: crawler.into(), test: None }).collect())
     }
 
     /// The rank of each crawler's name among all names.
     #[doc(hidden)]
     pub fn ranks(&self) -> Vec<u16> {
         let mut order: Vec<usize> = (0..self.crawlers.len()).collect();
-        order.sort_by(|&left, &right| self.crawlers[left].name.cmp(&self.crawlers[right].name));
+        let names: Vec<&str> = self.crawlers.iter().map(LazyCrawler::name).collect();
+        order.sort_unstable_by_key(|&crawler| names[crawler]);
         let mut ranks = vec![0; order.len()];
         order.into_iter().zip(0..).for_each(|(crawler, rank)| ranks[crawler] = rank);
         ranks
@@ -121,8 +136,16 @@ impl Registry {
     #[cfg(feature = "cli")]
     #[doc(hidden)]
     pub fn digest(&self) -> String {
+        match self.is_builtin {
+            true => builtin::digest().to_owned(),
+            false => Registry::digest_of(self.crawlers()),
+        }
+    }
+
+    #[cfg(feature = "cli")]
+    pub(super) fn digest_of<'a>(crawlers: impl Iterator<Item = &'a Crawler>) -> String {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-        for crawler in &self.crawlers {
+        for crawler in crawlers {
             let facts = serde_json::to_vec(crawler).expect("texts and words are JSON");
             hasher.update(&facts);
             hasher.update(b"\n");
@@ -130,14 +153,29 @@ impl Registry {
         format!("xxh3:{:032x}", hasher.digest128())
     }
 
-    pub(super) fn new(mut rows: Vec<RegistryRow>) -> Registry {
-        if let Some(generic) = rows.last_mut() {
-            // A user's own row for automated clients is not a crawler either.
-            generic.crawler.product_tokens.clear();
-            generic.crawler.star = StarGroups::Honoured;
+    pub(super) fn new(rows: Vec<LazyRow>) -> Registry {
+        let (crawlers, tests): (Vec<_>, _) =
+            rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
+        Registry {
+            crawlers: crawlers.into(),
+            detector: Detector::new(tests),
+            #[cfg(feature = "cli")]
+            is_builtin: false,
         }
-        let (crawlers, tests) = rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
-        Registry { crawlers, detector: Detector::new(tests) }
+    }
+
+    /// The number of crawlers, with "Generic bot".
+    #[doc(hidden)]
+    #[expect(clippy::len_without_is_empty, reason = "\"Generic bot\" is in every registry")]
+    pub fn len(&self) -> usize {
+        self.crawlers.len()
+    }
+
+    /// The crawlers in matching order, to share.
+    #[cfg(feature = "cli")]
+    #[doc(hidden)]
+    pub fn shared(&self) -> Arc<[LazyCrawler]> {
+        Arc::clone(&self.crawlers)
     }
 
     /// Identifies `user_agent`, the unescaped value of the header. Only its first
@@ -150,7 +188,7 @@ impl Registry {
     /// The crawler of an id of this registry.
     #[doc(hidden)]
     pub fn crawler(&self, id: CrawlerId) -> &Crawler {
-        &self.crawlers[id.index()]
+        self.crawlers[id.index()].get()
     }
 
     /// The crawler that sends `user_agent`, the value of a User-Agent header; "Generic bot" if it
@@ -172,20 +210,21 @@ impl Registry {
 
     /// All crawlers, "Generic bot" last.
     pub fn crawlers(&self) -> impl Iterator<Item = &Crawler> {
-        self.crawlers.iter()
+        self.crawlers.iter().map(LazyCrawler::get)
     }
 
     /// All crawlers in matching order, "Generic bot" last.
     #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = (CrawlerId, &Crawler)> {
-        self.crawlers.iter().zip(0..).map(|(crawler, id)| (CrawlerId(id), crawler))
+        self.crawlers().zip(0..).map(|(crawler, id)| (CrawlerId(id), crawler))
     }
 
     /// The crawler named `name`, in any ASCII case.
     #[doc(hidden)]
     pub fn find(&self, name: &str) -> Option<CrawlerId> {
-        let is_named = |crawler: &Crawler| crawler.name.eq_ignore_ascii_case(name);
-        self.iter().find(|(_, crawler)| is_named(crawler)).map(|(id, _)| id)
+        let is_named = |crawler: &LazyCrawler| crawler.name().eq_ignore_ascii_case(name);
+        let index = self.crawlers.iter().position(is_named)?;
+        u16::try_from(index).ok().map(CrawlerId)
     }
 
     /// "Generic bot", which stands for all clients that look automated.
@@ -196,13 +235,6 @@ impl Registry {
     }
 }
 
-pub(super) fn builtin_rows() -> Vec<RegistryRow> {
-    let rows = table::read(Path::new("builtin.csv"), BUILTIN, Regexes::BuiltWhenAsked);
-    let rows = rows.expect("the built-in list is read by every test");
-    debug_assert_eq!(rows.last().map(|row| row.crawler.name.as_str()), Some(GENERIC_NAME));
-    rows
-}
-
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     let text = read_up_to(path, FILE_BYTES_MAX);
     let text = text.map_err(|error| Error::io("cannot read", path, error))?;
@@ -210,28 +242,24 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     text.ok_or_else(|| Error::invalid_file(path, why()))
 }
 
-pub(super) fn merged(mut builtin: Vec<RegistryRow>, own: Vec<RegistryRow>) -> Vec<RegistryRow> {
+pub(super) fn merged(mut builtin: Vec<LazyRow>, own: Vec<RegistryRow>) -> Vec<LazyRow> {
     let indexes = builtin.iter().enumerate();
     let indexes: HashMap<String, usize> =
-        indexes.map(|(index, row)| (row.crawler.name.to_ascii_lowercase(), index)).collect();
+        indexes.map(|(index, row)| (row.crawler.name().to_ascii_lowercase(), index)).collect();
     let mut rows = Vec::with_capacity(builtin.len() + own.len());
-    for row in own {
-        match indexes.get(&row.crawler.name.to_ascii_lowercase()) {
+    for RegistryRow { mut crawler, test } in own {
+        let index = indexes.get(&crawler.name.to_ascii_lowercase());
+        if index == Some(&(builtin.len() - 1)) {
+            // A user's own row for automated clients is not a crawler either.
+            crawler.product_tokens.clear();
+            crawler.star = StarGroups::Honoured;
+        }
+        let row = LazyRow { crawler: crawler.into(), test };
+        match index {
             Some(&index) => builtin[index] = row,
             None => rows.push(row),
         }
     }
     rows.append(&mut builtin);
     rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_built_in_regex_can_be_built() {
-        let rows = table::read(Path::new("builtin.csv"), BUILTIN, Regexes::Checked);
-        assert!(rows.is_ok_and(|rows| rows.len() > 250));
-    }
 }

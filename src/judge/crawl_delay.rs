@@ -6,10 +6,10 @@ use crate::digest::Digest;
 use crate::matcher::select::GroupChoice;
 use crate::robots::model::{CrawlDelay, ParsedRobotsTxt, ProductToken};
 
-use super::profile::CrawlerProfile;
+use super::{by_crawler::ByCrawler, profile::CrawlerProfile};
 
 /// By crawler; created on first use, because most files never need it.
-pub(super) type CrawlDelays = OnceLock<Box<[OnceLock<DelayAndBound>]>>;
+pub(super) type CrawlDelays = OnceLock<ByCrawler<DelayAndBound>>;
 
 /// The cached delay of one crawler.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,7 @@ mod tests {
         let crawler = Registry::builtin().find(crawler).unwrap();
         let robots = judge.unnamed().unwrap();
         assert_eq!(judge.asks_for_delay(&robots, crawler), expected.is_some());
-        let profile = &judge.profiles[crawler.index()];
+        let profile = judge.profiles.get(crawler);
         let asked = AskedDelay::new(&robots.text, robots.digest, profile);
         let found = asked.map(|asked| {
             (asked.line, asked.milliseconds, String::from_utf8(asked.group.into()).unwrap())

@@ -87,7 +87,7 @@ impl Match<'_> {
 impl Judge {
     /// The groups of `robots` that bind `crawler`.
     pub fn bound<'a>(&'a self, robots: &'a Robots, crawler: CrawlerId) -> Bound<'a> {
-        let profile = &self.profiles[crawler.index()];
+        let profile = self.profiles.get(crawler);
         let selection = self.select(robots, crawler);
         let tokens = || profile.product_tokens.iter().map(String::as_str);
         let (by, tried) = match (selection.bound_by, profile.star) {

@@ -1,11 +1,10 @@
 //! The memory limit of a judge, and the sizes of its files.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::robots::model::{ParsedRobotsTxt, ProductToken, Rule};
 
-use super::robots::{Binding, Robots};
+use super::robots::Robots;
 
 /// The approximate size of a robots.txt without its text and its crawlers, in bytes.
 const FILE_BYTES: usize = 1024;
@@ -56,8 +55,7 @@ pub(super) fn name_bytes(name: &str) -> usize {
 
 /// The approximate size of a version of a robots.txt in bytes, without its policies.
 pub(super) fn file_bytes(robots: &Robots) -> usize {
-    let crawlers = robots.bindings.len() * size_of::<OnceLock<Binding>>();
-    FILE_BYTES + crawlers + text_bytes(&robots.text)
+    FILE_BYTES + robots.bindings.bytes_max() + text_bytes(&robots.text)
 }
 
 fn text_bytes(text: &ParsedRobotsTxt) -> usize {

@@ -4,6 +4,7 @@
 //! A policy depends only on the rules, so each rule set is compiled once, on first use, and shared
 //! by all crawlers, files and origins.
 
+mod by_crawler;
 pub mod crawl_delay;
 pub mod explained;
 pub mod history;
@@ -22,7 +23,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::archive::{Store, snapshot::Snapshot, writer::KEPT_BYTES_MAX};
-use crate::crawlers::crawler::{CrawlerId, Obligation};
+use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
@@ -34,10 +35,11 @@ use crate::robots::parse::{cut, parse_body};
 use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
+use by_crawler::ByCrawler;
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
-use profile::CrawlerProfile;
+use profile::{CrawlerProfile, Profiles};
 use robots::{Binding, BoundRules, Robots, RobotsId};
 
 /// The most failures, and the most files that are not a robots.txt, that are kept.
@@ -85,7 +87,7 @@ pub enum HostSource {
 pub struct Judge {
     store: Store,
     single_file: Option<Arc<Robots>>,
-    profiles: Arc<[CrawlerProfile]>,
+    profiles: Arc<Profiles>,
     /// The crawler that only `*` binds.
     generic: Option<CrawlerId>,
     dialect: Dialect,
@@ -152,14 +154,10 @@ impl Judge {
         store: Store,
         registry: &Registry,
         dialect: Dialect,
-        change: impl Fn(CrawlerProfile) -> CrawlerProfile,
+        change: fn(CrawlerProfile) -> CrawlerProfile,
     ) -> Result<Judge> {
-        let mut profiles: Vec<CrawlerProfile> =
-            registry.iter().map(|(_, crawler)| change(CrawlerProfile::new(crawler))).collect();
-        // Nothing is documented about clients that only look automated.
-        let generic = registry.generic();
-        profiles[generic.index()].obligation = Obligation::Bound;
-        Ok(Judge { generic: Some(generic), ..Judge::of(store, profiles, dialect)? })
+        let judge = Judge::of(store, Profiles::of_registry(registry, change), dialect)?;
+        Ok(Judge { generic: Some(registry.generic()), ..judge })
     }
 
     /// A judge of one crawler outside of the registry, [`AD_HOC`], with `product_tokens`, the most
@@ -168,7 +166,7 @@ impl Judge {
     /// # Errors
     /// If the single robots.txt file cannot be read.
     pub fn ad_hoc(store: Store, product_tokens: Vec<String>, dialect: Dialect) -> Result<Judge> {
-        Judge::of(store, vec![CrawlerProfile::of_tokens(product_tokens)], dialect)
+        Judge::of(store, Profiles::of(vec![CrawlerProfile::of_tokens(product_tokens)]), dialect)
     }
 
     /// A judge of any number of origins, with a memory limit of about `bytes_max`. Crawlers are
@@ -183,7 +181,7 @@ impl Judge {
         bytes_max: usize,
     ) -> Result<Judge> {
         let profiles = profiles.into_iter().map(CrawlerProfile::bound).collect();
-        let judge = Judge::of(store, profiles, dialect)?;
+        let judge = Judge::of(store, Profiles::of(profiles), dialect)?;
         Ok(Judge { memory: MemoryBudget::of(bytes_max), ..judge })
     }
 
@@ -200,12 +198,12 @@ impl Judge {
         Judge::of_many(Store::open(robots)?, profiles, dialect, bytes_max)
     }
 
-    fn of(store: Store, profiles: Vec<CrawlerProfile>, dialect: Dialect) -> Result<Judge> {
+    fn of(store: Store, profiles: Profiles, dialect: Dialect) -> Result<Judge> {
         let single_file = store.single_file()?;
         let mut judge = Judge {
             store,
             single_file: None,
-            profiles: profiles.into(),
+            profiles: Arc::new(profiles),
             generic: None,
             dialect,
             limits: Limits::default(),
@@ -268,7 +266,7 @@ impl Judge {
     /// [verdict](Judge::verdict). Takes a lock only the first time that a crawler meets a file.
     pub fn decide(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Decision {
         let bind = || self.bind(robots, crawler);
-        let Binding { rules, .. } = robots.bindings[crawler.index()].get_or_init(bind);
+        let Binding { rules, .. } = robots.bindings.get_or_init(crawler, bind);
         rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
     }
 
@@ -318,7 +316,7 @@ impl Judge {
     }
 
     fn select<'a>(&self, robots: &'a Robots, crawler: CrawlerId) -> Selection<'a> {
-        let profile = &self.profiles[crawler.index()];
+        let profile = self.profiles.get(crawler);
         select::select(&robots.text, &profile.product_tokens, profile.star)
     }
 
@@ -402,7 +400,7 @@ impl Judge {
             body: is_quoted.then(|| RobotsBody::new(Arc::clone(&text))),
             text,
             profiles: Arc::clone(&self.profiles),
-            bindings: self.profiles.iter().map(|_| OnceLock::new()).collect(),
+            bindings: ByCrawler::new(self.profiles.len),
             shared: Mutex::default(),
             crawl_delays: OnceLock::new(),
         });

@@ -1,8 +1,13 @@
 //! The properties of a crawler that select its rules.
 
-use crate::crawlers::crawler::{Crawler, Obligation};
+use std::sync::Arc;
+
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
+use crate::crawlers::{lazy::LazyCrawler, registry::Registry};
 use crate::matcher::select::{GroupChoice, Star, select};
 use crate::robots::model::ParsedRobotsTxt;
+
+use super::by_crawler::ByCrawler;
 
 /// The properties of a crawler that select its rules.
 #[derive(Clone, Debug)]
@@ -57,5 +62,48 @@ impl CrawlerProfile {
     /// The same crawler, bound by the rules whatever is documented about it.
     pub(super) fn bound(self) -> CrawlerProfile {
         CrawlerProfile { obligation: Obligation::Bound, ..self }
+    }
+}
+
+/// The profiles of the crawlers that a judge knows.
+#[derive(Debug)]
+pub(super) struct Profiles {
+    made: ByCrawler<CrawlerProfile>,
+    /// Where the others are made from.
+    crawlers: Arc<[LazyCrawler]>,
+    change: fn(CrawlerProfile) -> CrawlerProfile,
+    /// Their number.
+    pub len: usize,
+}
+
+impl Profiles {
+    /// All crawlers of `registry`, each with a `change`.
+    pub fn of_registry(
+        registry: &Registry,
+        change: fn(CrawlerProfile) -> CrawlerProfile,
+    ) -> Profiles {
+        let len = registry.len();
+        Profiles { made: ByCrawler::new(len), crawlers: registry.shared(), change, len }
+    }
+
+    /// The crawlers that are numbered in this order.
+    pub fn of(profiles: Vec<CrawlerProfile>) -> Profiles {
+        let (len, made) = (profiles.len(), ByCrawler::new(profiles.len()));
+        for (profile, id) in profiles.into_iter().zip(0..) {
+            made.get_or_init(CrawlerId(id), || profile);
+        }
+        Profiles { made, crawlers: Arc::default(), change: |profile| profile, len }
+    }
+
+    pub fn get(&self, crawler: CrawlerId) -> &CrawlerProfile {
+        self.made.get_or_init(crawler, || {
+            let mut profile = CrawlerProfile::new(self.crawlers[crawler.index()].get());
+            profile = (self.change)(profile);
+            if crawler.index() + 1 == self.len {
+                // Nothing is documented about clients that only look automated.
+                profile.obligation = Obligation::Bound;
+            }
+            profile
+        })
     }
 }

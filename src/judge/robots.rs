@@ -1,7 +1,7 @@
 //! One version of a robots.txt, with the compiled policies of crawlers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::mutex::lock;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 use crate::robots::{body::RobotsBody, foreign::Foreign};
 
-use super::{crawl_delay::CrawlDelays, profile::CrawlerProfile};
+use super::{by_crawler::ByCrawler, crawl_delay::CrawlDelays, profile::Profiles};
 
 /// The number of a version of a robots.txt in one judge.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -48,11 +48,11 @@ pub struct Robots {
     /// The parsed form.
     pub text: Arc<ParsedRobotsTxt>,
     /// The crawlers that it may bind.
-    pub(super) profiles: Arc<[CrawlerProfile]>,
+    pub(super) profiles: Arc<Profiles>,
     /// Its Crawl-delays.
     pub(super) crawl_delays: CrawlDelays,
     /// By crawler; created when a crawler is first judged by it.
-    pub(super) bindings: Box<[OnceLock<Binding>]>,
+    pub(super) bindings: ByCrawler<Binding>,
     /// By the first line of each binding group. Crawlers that the same groups bind share an entry.
     pub(super) shared: Mutex<HashMap<Box<[u32]>, Arc<BoundRules>>>,
 }
@@ -108,8 +108,8 @@ impl Robots {
     pub fn binding_rule(&self, line: u32, crawler: CrawlerId) -> BindingRule<'_> {
         let (_, rule) = self.text.rule_at(line).expect("a verdict names a line that holds a rule");
         let directive = rule.directive.as_str();
-        let tokens = &self.profiles[crawler.index()].product_tokens;
-        let binding = self.bindings[crawler.index()].get();
+        let tokens = &self.profiles.get(crawler).product_tokens;
+        let binding = self.bindings.get(crawler);
         let token = binding.and_then(|binding| tokens.get(usize::from(binding.token?)));
         let group = token.map_or("*", String::as_str).as_bytes();
         BindingRule { line, directive, pattern: rule.written(), group }

@@ -4,7 +4,7 @@
 //! target without a path; `/robots.txt`, which may always be requested; an unknown origin or time;
 //! the ruling in force; and whether it binds the crawler.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use crate::matcher::{decision::Decision, select::Star};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, path::PathQuery};
 
+use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
 use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
@@ -179,7 +180,7 @@ impl Judge {
         path: Option<PathQuery<'_>>,
         at: JudgedAt,
     ) -> DatedVerdict<'a> {
-        let obligation = self.profiles[crawler.index()].obligation;
+        let obligation = self.profiles.get(crawler).obligation;
         let unknown = DatedVerdict::undated(Verdict::Unknown.of_obligation(obligation));
         let path = match (Verdict::without_rules(path), path) {
             (None, Some(path)) => path,
@@ -230,15 +231,14 @@ impl Judge {
     /// Whether `crawler` goes free because it is documented to ignore `*`, and `robots` names it
     /// nowhere.
     pub(super) fn is_spared_by_star(&self, robots: &Robots, crawler: CrawlerId) -> bool {
-        let ignores_star = self.profiles[crawler.index()].star == Star::Ignored;
+        let ignores_star = self.profiles.get(crawler).star == Star::Ignored;
         ignores_star && self.delay_and_bound(robots, crawler).bound == Bound::No
     }
 
     fn delay_and_bound(&self, robots: &Robots, crawler: CrawlerId) -> DelayAndBound {
-        let new = || self.profiles.iter().map(|_| OnceLock::new()).collect();
-        let crawl_delays = robots.crawl_delays.get_or_init(new);
-        *crawl_delays[crawler.index()]
-            .get_or_init(|| DelayAndBound::new(&robots.text, &self.profiles[crawler.index()]))
+        let crawl_delays = robots.crawl_delays.get_or_init(|| ByCrawler::new(self.profiles.len));
+        let new = || DelayAndBound::new(&robots.text, self.profiles.get(crawler));
+        *crawl_delays.get_or_init(crawler, new)
     }
 }
 

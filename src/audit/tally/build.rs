@@ -121,7 +121,7 @@ fn crawlers(
 ) -> (Vec<crate::crawlers::crawler::Crawler>, Vec<Option<CrawlerId>>) {
     let mut present: Vec<CrawlerId> = counter.rows.crawlers().into_iter().collect();
     present.sort_by(|left, right| registry.crawler(*left).name.cmp(&registry.crawler(*right).name));
-    let mut numbers = vec![None; registry.iter().count()];
+    let mut numbers = vec![None; registry.len()];
     for (crawler, number) in present.iter().zip(0..) {
         numbers[crawler.index()] = Some(CrawlerId(number));
     }

@@ -147,7 +147,7 @@ impl RegistrySummary {
         RegistrySummary {
             digest: registry.digest(),
             // The last row is not a crawler but the test for automated clients.
-            crawlers: registry.iter().count() - 1,
+            crawlers: registry.len() - 1,
         }
     }
 }

@@ -243,7 +243,7 @@ config_flags! {
         dialect: Option<Dialect>,
     }
 
-    /// How genuine crawlers are told from clients that only use their names.
+    /// How genuine crawlers are distinguished from clients that only use their names.
     pub struct IdentityFlags under "Crawler verification" {
         /// Verify crawlers by the address lists in this directory.
         ///

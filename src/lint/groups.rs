@@ -157,11 +157,11 @@ fn diagnose_crawl_delay(
     }
 }
 
-fn crawl_delay(names: &KnownTokens<'_>) -> (&'static str, String) {
+fn crawl_delay(names: &KnownTokens<'_>) -> (&'static str, Vec<u8>) {
     let honour = names.that_honour_crawl_delay();
     let message = "only some crawlers read Crawl-delay; Google's do not";
-    let advice = format!("It is documented for {}.", honour.join(", "));
-    (message, advice)
+    let honour: Vec<&[u8]> = honour.into_iter().map(str::as_bytes).collect();
+    (message, say("It is documented for {}.", &[&few(&honour)]))
 }
 
 fn readers(group: &Group, names: &KnownTokens<'_>) -> Readers {

@@ -46,16 +46,27 @@ fn never_matches(line: u32, value: &[u8], diagnostics: &mut Diagnostics) {
     if let Some(path) = path_of_url(value) {
         return diagnostics.add(line, Code::RuleIsUrl, || {
             let message = "{} is a URL; rules are compared with paths, so it matches nothing";
-            let advice = "Write the path alone, '{}', if it is a URL of this site. Rules for \
-                          another host belong in the robots.txt of that host.";
+            let is_whole_site = path.iter().all(|byte| b"/*$".contains(byte));
+            let advice = match is_whole_site {
+                true => {
+                    "Remove the rule. Rules for another host belong in the robots.txt of that \
+                         host."
+                }
+                false => {
+                    "Write the path alone, '{}', if it is a URL of this site. Rules for \
+                          another host belong in the robots.txt of that host."
+                }
+            };
             (quoting(message, value), say(advice, &[&path]))
         });
     }
     diagnostics.add(line, Code::NeverMatches, || {
         let message = quoting("{} does not start with / or *, so it matches nothing", value);
         let short = short(value);
+        let is_path = value.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
         let advice = match value[0] {
             b'?' | b'&' | b'=' | b';' => say("Write '/*{}' to match it anywhere.", &[short]),
+            _ if !is_path => "Write the path that is meant, or remove the rule.".into(),
             b'.' => say("Write '/*{}' for all files of that kind.", &[short]),
             b'^' => "Rules are not regular expressions: they always start at the top of the \
                      site, with /."

@@ -37,8 +37,9 @@ enum Company {
 
 /// Findings on rules that other rules make redundant.
 pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: &mut Diagnostics) {
+    let mut respelled = Vec::new();
     for set in sets(robots) {
-        let rules = without_duplicates(&set.rules, diagnostics);
+        let rules = without_duplicates(&set.rules, &mut respelled, diagnostics);
         let entries = sorted(&rules);
         let reported = diagnose_same_pattern(&rules, diagnostics);
         if !has_encoded_special(&rules, dialect) {
@@ -50,6 +51,7 @@ pub(super) fn diagnose(robots: &ParsedRobotsTxt, dialect: Dialect, diagnostics: 
             diagnose_allow_only(&rules, diagnostics);
         }
     }
+    diagnose_respelled(&respelled, diagnostics);
 }
 
 /// Whether a literal has two spellings, so that bytes do not decide what covers what.
@@ -90,13 +92,21 @@ fn interpretations(group: &Group) -> impl Iterator<Item = Vec<u8>> {
         .filter(|interpretation| !interpretation.is_empty())
 }
 
-fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> Vec<&'r Rule> {
-    let mut first: HashMap<(Directive, &[u8]), u32> = HashMap::new();
+/// The first of equal rules. Those with another percent-encoding go to `respelled`.
+fn without_duplicates<'r>(
+    rules: &[&'r Rule],
+    respelled: &mut Vec<(&'r Rule, u32)>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<&'r Rule> {
+    let mut first: HashMap<(Directive, &[u8]), &Rule> = HashMap::new();
     let mut kept = Vec::with_capacity(rules.len());
     for rule in rules.iter().filter(|rule| is_path(rule)) {
-        let line = *first.entry((rule.directive, &rule.pattern)).or_insert(rule.line);
+        let earlier = *first.entry((rule.directive, &rule.pattern)).or_insert(rule);
+        let line = earlier.line;
         if line == rule.line {
             kept.push(*rule);
+        } else if earlier.written() != rule.written() {
+            respelled.push((rule, line));
         } else {
             diagnostics.add(rule.line, Code::DuplicateRule, || {
                 let message = say(
@@ -108,6 +118,23 @@ fn without_duplicates<'r>(rules: &[&'r Rule], diagnostics: &mut Diagnostics) -> 
         }
     }
     kept
+}
+
+/// One finding for all rules that differ only in their percent-encoding: files with such pairs have
+/// many of them.
+fn diagnose_respelled(respelled: &[(&Rule, u32)], diagnostics: &mut Diagnostics) {
+    let Some((rule, line)) = respelled.iter().min_by_key(|(rule, _)| rule.line) else { return };
+    diagnostics.add(rule.line, Code::DuplicateRule, || {
+        let more = match respelled.len() - 1 {
+            0 => String::new(),
+            more => format!("; {more} more rules of the file also repeat others in this way"),
+        };
+        let message = say(
+            "{} is the same as line {}, with another percent-encoding{}",
+            &[&quote(rule.written()), line.to_string().as_bytes(), more.as_bytes()],
+        );
+        (message, "You can remove it, unless you keep it for simple parsers.")
+    });
 }
 
 /// Whether the rule can match a request. The others have findings of their own.

@@ -8,6 +8,8 @@ use crate::robots::foreign::{Foreign, is_page};
 use crate::robots::lines::{self, RobotsTxtLine};
 use crate::robots::parse::{BODY_BYTES_MAX, cut};
 
+use memchr::memmem;
+
 /// Content that is not a robots.txt, by its beginning.
 const FOREIGN: [(&[u8], &str, &str); 4] = [
     (b"\xFF\xFE", "UTF-16 text", "Save it as UTF-8, or as plain ASCII."),
@@ -32,6 +34,12 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
         diagnostics.add(1, Code::NotText, || (format!("the file is {what}"), *advice));
         return FileContent::Foreign;
     }
+    if is_binary(body) {
+        diagnostics.add(1, Code::NotText, || {
+            ("the file is binary data", "Serve the text file itself, as plain UTF-8.")
+        });
+        return FileContent::Foreign;
+    }
     let mark = lines::byte_order_mark_bytes(body);
     if is_html(&body[mark..]) {
         diagnose_html(cut(body), diagnostics);
@@ -45,6 +53,17 @@ pub(super) fn diagnose(body: &[u8], diagnostics: &mut Diagnostics) -> FileConten
         });
     }
     FileContent::Text
+}
+
+/// Whether one character in twenty at the start is a control character or U+FFFD, which replaces
+/// bytes that are not text, and no line is a field of robots.txt.
+fn is_binary(body: &[u8]) -> bool {
+    let head = &body[..body.len().min(4096)];
+    let is_control = |byte: &u8| byte.is_ascii_control() && !field::is_space(*byte);
+    let controls = head.iter().filter(|byte| is_control(byte)).count();
+    let replaced = memmem::find_iter(head, "\u{fffd}").count();
+    (controls + replaced) * 20 > head.len() - replaced * 2
+        && !lines::lines(cut(body)).any(|line| is_counted_field(&line))
 }
 
 /// Whether it is a page, and not rules after a tag.

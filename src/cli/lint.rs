@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::files::{read_up_to, take_up_to};
-use crate::lint::catalogue::{Lint, Severity};
+use crate::lint::catalogue::{LINTS, Lint, Severity};
 use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
@@ -48,6 +48,10 @@ pub struct LintArgs {
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     crawlers: Option<PathBuf>,
 
+    /// Also report findings of this code, which is off by default.
+    #[arg(long, value_name = "CODE", value_parser = ["token-cut"], help_heading = "Codes")]
+    warn: Vec<String>,
+
     /// List the codes of all findings.
     #[arg(long, help_heading = "Codes")]
     list: bool,
@@ -85,7 +89,11 @@ impl LintArgs {
             let path = Path::new(file);
             match read(path) {
                 Ok(body) => {
-                    let remarks = lint(&body, &names, self.dialect);
+                    let mut remarks = lint(&body, &names, self.dialect);
+                    let is_off = |lint: &&Lint| {
+                        lint.code.is_optional() && !self.warn.iter().any(|name| name == lint.name)
+                    };
+                    LINTS.iter().filter(is_off).for_each(|lint| remarks.remove(lint.code));
                     if self.is_failure(&remarks) {
                         outcome = ExitStatus::Violations;
                     }

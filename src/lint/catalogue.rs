@@ -65,6 +65,11 @@ impl Code {
         &LINTS[self.index()]
     }
 
+    /// Whether `lint` reports it only with `--warn`.
+    pub fn is_optional(self) -> bool {
+        self == Code::TokenCut
+    }
+
     /// The index in [`LINTS`].
     pub fn index(self) -> usize {
         self as usize
@@ -74,8 +79,8 @@ impl Code {
 lints! {
     // The file as a whole.
     NotText "not-text" Error
-        "The file is UTF-16 text or compressed data. Parsers read it as bytes and find no rule in \
-         it."
+        "The file is UTF-16 text, compressed or other binary data. Parsers read it as bytes and find \
+         no rule in it."
     Html "html" Error
         "The file is an HTML page. Crawlers look through it for lines that happen to be rules and \
          ignore all others, so most likely everything is allowed."

@@ -69,6 +69,12 @@ impl Diagnostics {
         }
     }
 
+    /// Removes the findings with `code`.
+    pub fn remove(&mut self, code: Code) {
+        self.kept.retain(|diagnostic| diagnostic.code != code);
+        self.counts[code.index()] = 0;
+    }
+
     /// Sorts the findings by line, then by code.
     pub(super) fn sort(&mut self) {
         self.kept.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.code));

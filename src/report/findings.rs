@@ -116,7 +116,8 @@ fn wire(path: &str, remarks: &Diagnostics) -> Value {
 pub fn lints_text() -> String {
     let line = |lint: &Lint| {
         let first = lint.meaning.split_inclusive(". ").next().unwrap_or(lint.meaning).trim_end();
-        format!("{:<26} {:<8} {first}\n", lint.name, lint.severity.as_str())
+        let off = if lint.code.is_optional() { " Off by default; see --warn." } else { "" };
+        format!("{:<26} {:<8} {first}{off}\n", lint.name, lint.severity.as_str())
     };
     LINTS.iter().map(line).collect()
 }

@@ -83,6 +83,29 @@ fn github() {
 }
 
 #[test]
+fn optional_codes_are_reported_on_request() {
+    let text = b"User-agent: MJ12bot\nDisallow: /a\n";
+    assert_eq!(lint(&["-"], text).stdout, "-: no findings\n");
+    let run = lint(&["--warn", "token-cut", "-"], text);
+    assert!(run.stdout.contains("[token-cut]"), "{}", run.stdout);
+    assert_eq!(lint(&["--warn", "html", "-"], text).code, 2);
+    let list = lint(&["--list"], b"").stdout;
+    let off: Vec<&str> = list.lines().filter(|line| line.contains("Off by default")).collect();
+    assert!(off.len() == 1 && off[0].starts_with("token-cut "), "{off:?}");
+}
+
+#[test]
+fn no_advice_closes_the_site() {
+    let urls = ["https://other/*", "http://other.example", "https://other/", "$", ".", ".*", "^"];
+    let lines: String = urls.iter().map(|url| format!("Disallow: {url}\n")).collect();
+    let run = lint(&["-"], format!("User-agent: *\n{lines}").as_bytes());
+    assert_eq!(run.stdout.matches(": error: ").count(), urls.len(), "{}", run.stdout);
+    assert!(!run.stdout.contains("'/"), "{}", run.stdout);
+    let run = lint(&["-"], b"User-agent: *\nDisallow: https://other/a*\n");
+    assert!(run.stdout.contains("Write the path alone, '/a*'"), "{}", run.stdout);
+}
+
+#[test]
 fn each_code_is_explained() {
     let list = lint(&["--list"], b"");
     assert_eq!(list.code, 0);

@@ -27,6 +27,7 @@ mod nightly;
 mod progress;
 mod report;
 mod robots;
+mod robots_errors;
 mod setup;
 mod shared;
 mod signals;

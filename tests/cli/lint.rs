@@ -2,7 +2,7 @@
 
 use botaudit::lint::catalogue::LINTS;
 
-use crate::program::{Ran, Sandbox};
+use crate::program::{Ran, Sandbox, line};
 
 const CLEAN: &[u8] = b"User-agent: *\nDisallow: /admin/\n";
 const INFO: &[u8] = b"User-agent: *\nDisallow: /a\nDisallow: /a\n";
@@ -128,4 +128,31 @@ fn what_cannot_be_read_is_named_and_does_not_keep_the_rest() {
     let run = lint(&["missing", "clean"], b"");
     assert_eq!(run.stdout, "clean: no findings\n");
     assert!(run.stderr.starts_with("error: cannot read missing: "), "{}", run.stderr);
+}
+
+#[test]
+fn an_audit_warns_of_errors_in_its_robots_txt() {
+    let sandbox = Sandbox::new();
+    let errors: String = (1..=7).map(|at| format!("Disallow: page{at}\n")).collect();
+    sandbox.write("robots.txt", format!("User-agent: *\n{errors}Disalow: /x\n"));
+    sandbox.write("access.log", line(1, "/page1", 200, "GPTBot/1.2"));
+    let config = "[sites.a]\nlogs = [\"access.log\"]\nrobots = \"robots.txt\"\n\
+                  origin = \"https://a.example\"\n";
+    sandbox.write("botaudit.toml", config);
+    for command in [
+        "audit --robots robots.txt --origin https://a.example access.log",
+        "nightly --config botaudit.toml --day 2026-03-01",
+    ] {
+        let ran = sandbox.run(command).exits(0);
+        let said: Vec<&str> =
+            ran.stderr.lines().filter(|line| line.contains("robots.txt")).collect();
+        assert_eq!(said.len(), 6, "{}", ran.stderr);
+        let first = "warning: robots.txt:2: 'page1' does not start with / or *, so it matches \
+                     nothing [rule-never-matches]";
+        assert_eq!(said[0], first);
+        assert_eq!(
+            said[5],
+            "warning: 2 more robots.txt errors; botaudit lint robots.txt shows all"
+        );
+    }
 }

@@ -25,6 +25,7 @@ use super::super::fetching::{archive_to_fill, fetch_logged};
 use super::super::first_pass::{
     check_any_opened, check_can_be_read_twice, first_pass, follow_logs, wanted,
 };
+use super::super::robots_errors::warn_of_robots_errors;
 use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
 use super::super::terminal::is_verbose;
 use super::super::written::{
@@ -298,6 +299,7 @@ pub fn conclude(
     let Setup { config, thresholds, show, .. } = setup;
     warn_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| warn(warning));
+    warn_of_robots_errors(audit, setup);
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
     show.print(&format!("{summary}{place}"))?;

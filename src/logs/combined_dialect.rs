@@ -2,11 +2,9 @@
 //!
 //! - Traefik's common log format has four more fields after the user agent: `<request count>
 //!   "<router>" "<server URL>" <duration>ms`. Traefik drops all headers unless `fields.headers`
-//! keeps
-//!   them (see its documentation of access logs). The user agent is then `"-"` on every line.
+//!   keeps them (see its documentation of access logs). The user agent is then `"-"`.
 //! - Kubernetes' ingress-nginx has nine more fields: `<request length> <request time> [<upstream
-//!   name>] [<alternative upstream>] ...`. Its documentation of log formats has the raw `$request`.
-//! A
+//!   name>] [<alternative upstream>] ...`. Its documentation has the raw `$request`. A
 //!   configuration may have `$uri` instead, which lines do not show.
 //! - `varnishncsa` has absolute targets by default: `%h %l %u %t "%r" %s %b "%{Referer}i"
 //!   "%{User-agent}i"` (varnishncsa(1)). It builds `%r` from the Host header, so the host in the

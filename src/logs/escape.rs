@@ -28,9 +28,9 @@ pub enum Escaping {
     /// captured headers also for `{`, `|` and `}` (its source, `hdr_encode_map` and
     /// `url_encode_map`).
     Hash,
-    /// `%25XX` for `%XX`: the paths of CloudFront. Every other `%XX` is the sender's, or as good as
-    /// what was sent.
-    PercentSign,
+    /// `%XX` for the characters `< > " # % { } | \ ^ ~ [ ] ` '`: the paths of CloudFront. It also
+    /// encodes bytes that are not visible ASCII, which mean the same in either form.
+    PercentUnsafe,
 }
 
 impl Escaping {
@@ -42,7 +42,7 @@ impl Escaping {
             Escaping::Backslash | Escaping::Json => memchr(b'\\', raw).is_some(),
             Escaping::DoubledQuotes => memchr(b'"', raw).is_some(),
             Escaping::Plus => memchr(b'+', raw).is_some(),
-            Escaping::Percent | Escaping::PercentTwice | Escaping::PercentSign => {
+            Escaping::Percent | Escaping::PercentTwice | Escaping::PercentUnsafe => {
                 memchr(b'%', raw).is_some()
             }
             Escaping::Hash => memchr(b'#', raw).is_some(),
@@ -62,7 +62,7 @@ impl Escaping {
             }
             Escaping::Percent => undo_each(raw, b'%', percented, out),
             Escaping::Hash => undo_each(raw, b'#', percented, out),
-            Escaping::PercentSign => undo_each(raw, b'%', percent_sign, out),
+            Escaping::PercentUnsafe => undo_each(raw, b'%', percent_unsafe, out),
             Escaping::PercentTwice => {
                 let start = out.len();
                 undo_each(raw, b'%', percented, out);
@@ -117,9 +117,8 @@ fn percented(raw: &[u8]) -> Option<(u8, usize)> {
     Some((hex(*raw.get(1)?)? << 4 | hex(*raw.get(2)?)?, 3))
 }
 
-fn percent_sign(raw: &[u8]) -> Option<(u8, usize)> {
-    let digits = raw.strip_prefix(b"%25")?.get(..2)?;
-    digits.iter().all(u8::is_ascii_hexdigit).then_some((b'%', 3))
+fn percent_unsafe(raw: &[u8]) -> Option<(u8, usize)> {
+    percented(raw).filter(|(byte, _)| b"<>\"#%{}|\\^~[]`'".contains(byte))
 }
 
 fn undo_json(mut raw: &[u8], out: &mut Vec<u8>) {
@@ -220,7 +219,7 @@ mod tests {
         check(Escaping::Percent, "%2520%41", b"%20A");
         check(Escaping::Hash, "a#22#7Cb#zz#", b"a\"|b#zz#");
         check(Escaping::PercentTwice, "a%2520b%20c", b"a b c");
-        check(Escaping::PercentSign, "/a%2520b%252C%20c%25%25zz", b"/a%20b%2C%20c%25%25zz");
-        check(Escaping::PercentSign, "%252525%2525%25", b"%2525%25%25");
+        check(Escaping::PercentUnsafe, "/a%2520b%252C%20c%2525%2C", b"/a%20b%2C%20c%25%2C");
+        check(Escaping::PercentUnsafe, "/%7Ebob/%257e%5b%5D%27", b"/~bob/%7e[]'");
     }
 }

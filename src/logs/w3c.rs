@@ -4,12 +4,11 @@
 //! Times are UTC (section 4.5 of the draft), except in columns that end in `-local`. A quoted value
 //! has `""` for a quote; elsewhere servers write `+` for a space.
 //!
-//! CloudFront separates columns by tabs and writes `%XX` for bytes outside a limited set. According
-//! to its documentation, percent signs are encoded as well, which gives `%2520` for a `%20` from
-//! the client. But the columns for which this is true have changed over the years (user agents of
-//! 2013 are encoded twice, those of 2019 are not). So `%25XX` is read as `%XX` in paths, and user
-//! agents are decoded as far as possible. The requested host is `x-host-header`; `cs(Host)` is the
-//! name of the distribution.
+//! CloudFront separates columns by tabs and writes `%XX` for bytes outside a limited set, which
+//! includes percent signs: `~` becomes `%7E`, and `%20` becomes `%2520`. So paths and queries are
+//! decoded once. In user agents, the number of layers has changed over the years (those of 2013 are
+//! encoded twice, those of 2019 are not), so they are decoded as far as possible. The requested host
+//! is `x-host-header`; `cs(Host)` is the name of the distribution.
 
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -179,7 +178,7 @@ impl W3c {
     fn escaped<'a>(&self, part: LogField, value: RawField<'a>) -> RawField<'a> {
         let escaping = match (self.dialect, part) {
             (W3cDialect::CloudFront, LogField::UserAgent) => Escaping::PercentTwice,
-            (W3cDialect::CloudFront, LogField::Path | LogField::Query) => Escaping::PercentSign,
+            (W3cDialect::CloudFront, LogField::Path | LogField::Query) => Escaping::PercentUnsafe,
             (W3cDialect::CloudFront, LogField::ForwardedFor) => Escaping::Percent,
             (W3cDialect::Extended, LogField::UserAgent | LogField::ForwardedFor)
                 if value.escaping == Escaping::None =>

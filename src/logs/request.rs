@@ -7,7 +7,7 @@ use crate::logs::{field::find_near, reject::Reject};
 /// A request line; its target is as logged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Request<'a> {
-    /// Capital letters and `-`; a lone `-` if there was no request.
+    /// A token; a lone `-` if there was no request.
     pub method: &'a [u8],
     /// `None` if a connection was opened without a request.
     pub target: Option<&'a [u8]>,
@@ -68,9 +68,10 @@ pub fn of_parts<'a>(method: &'a [u8], target: &'a [u8]) -> Result<Request<'a>, R
     }
 }
 
+/// Whether it is a token (RFC 9110 section 5.6.2). Servers write `-` for no method.
 fn is_method(token: &[u8]) -> bool {
-    token.first().is_some_and(|&byte| byte != b'-')
-        && token.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'-'))
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    token.first().is_some_and(|&byte| byte != b'-') && token.iter().all(is_part)
 }
 
 enum Protocol {
@@ -129,6 +130,8 @@ mod tests {
         check("CONNECT host:443 HTTP/1.1", Some(("CONNECT", Some("host:443"))));
         check("OPTIONS * HTTP/1.0", Some(("OPTIONS", Some("*"))));
         check("M-SEARCH * HTTP/1.1", Some(("M-SEARCH", Some("*"))));
+        check("SSTP_DUPLEX_POST /sra_{x}/ HTTP/1.1", Some(("SSTP_DUPLEX_POST", Some("/sra_{x}/"))));
+        check("get / HTTP/1.1", Some(("get", Some("/"))));
         check("GET index.html HTTP/1.0", Some(("GET", Some("index.html"))));
     }
 
@@ -161,13 +164,12 @@ mod tests {
             r"\x16\x03 \x01 HTTP/1.1",
             "NICK foo",
             "USER a b c d",
-            "SSTP_DUPLEX_POST /sra_{x}/ HTTP/1.1",
             "OPTIONS sip:nm SIP/2.0",
             "OPTIONS / RTSP/1.0",
             "test",
             "GET",
             "GET HTTP/1.1",
-            "get / HTTP/1.1",
+            "g@t / HTTP/1.1",
             "- /x HTTP/1.1",
             "t3 12.1.2",
         ] {

@@ -300,6 +300,7 @@ fn wrapped(wrapper: &str, line: &str) -> String {
         "cri" => format!("2025-04-17T05:10:56.123456789Z stdout F {line}\n"),
         "compose" => format!("web-1  | {line}\n"),
         "syslog" => format!("<190>Apr 17 05:10:56 host web[7]: {line}\n"),
+        "quoted" => format!("\"{line}\"\n"),
         _ => {
             let line = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
             format!(
@@ -312,7 +313,7 @@ fn wrapped(wrapper: &str, line: &str) -> String {
 #[test]
 fn every_format_is_read_in_every_wrapper() {
     for entry in ENTRIES {
-        for wrapper in ["cri", "compose", "syslog", "docker-json"] {
+        for wrapper in ["cri", "compose", "syslog", "docker-json", "quoted"] {
             let name = format!("{} ({wrapper})", entry.name);
             let sample: String = entry.sample.lines().map(|line| wrapped(wrapper, line)).collect();
             check_detection(&sample, &name);
@@ -336,6 +337,23 @@ fn wrappers_may_be_wrapped() {
     let sample = ENTRIES.iter().find(|entry| entry.name == "haproxy").unwrap().sample;
     let line = wrapped("docker-json", wrapped("syslog", sample).trim_end());
     check_detection(&line, "haproxy (syslog in docker-json)");
+}
+
+#[test]
+fn quotes_and_spaces_of_other_writers() {
+    let line = |open: &str, quote: &str| {
+        let q = quote;
+        format!(
+            "{open}192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] {q}GET /music/ HTTP/2.0{q} 200 10353 \
+             {q}-{q} {q}Examplebot/1.2{q}"
+        )
+    };
+    check_detection(&(line("\"", "\"\"") + "\"\n"), "combined (quoted)");
+    check_detection(&(line("\"", "\\\"") + "\"\n"), "combined (quoted)");
+    let spaced =
+        line("{ \"log\": \"", "\\\"") + "\\n\", \"stream\": \"stdout\", \"time\": \"x\" }\n";
+    check_detection(&spaced, "combined (docker-json)");
+    check_detection(&spaced.replace("\": ", "\" : "), "combined (docker-json)");
 }
 
 /// Lines that may surround those of a format, and are not among them.

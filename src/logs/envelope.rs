@@ -31,7 +31,9 @@ named_enum! {
         DockerJson = "docker-json",
         /// `docker compose logs`: `service-1  | the line`.
         Compose = "compose",
-        /// RFC 3164 or RFC 5424: `Feb 25 16:19:49 host tag[pid]: the line`.
+        /// LiteSpeed and exports: the whole line in quotes, with or without escapes inside.
+    Quoted = "quoted",
+    /// RFC 3164 or RFC 5424: `Feb 25 16:19:49 host tag[pid]: the line`.
         Syslog = "syslog",
     }
 }
@@ -68,6 +70,7 @@ impl EnvelopeKind {
             EnvelopeKind::Cri => cri(line),
             EnvelopeKind::DockerJson => docker_json(line),
             EnvelopeKind::Compose => compose(line),
+            EnvelopeKind::Quoted => quoted(line),
             EnvelopeKind::Syslog => syslog(line),
         }
     }
@@ -110,20 +113,29 @@ fn cri(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     Some(EnvelopeContent { line: RawField::plain(inner), is_partial, stream, tag: b"" })
 }
 
-/// Docker writes the keys in this order, without spaces.
+/// Docker writes the keys in this order, without spaces; programs that copy them may add spaces.
 fn docker_json(line: &[u8]) -> Option<EnvelopeContent<'_>> {
-    let (log, rest) = RawField::take_quoted(line.strip_prefix(b"{\"log\":")?)?;
-    if !rest.starts_with(b",\"") || !rest.ends_with(b"}") {
+    let log = after_key(line.strip_prefix(b"{")?, b"\"log\"")?;
+    let (log, rest) = RawField::take_quoted(log)?;
+    let rest = rest.trim_ascii();
+    if !rest.starts_with(b",") || !rest.ends_with(b"}") {
         return None;
     }
-    let stream = match memmem::find(rest, b"\"stream\":\"stderr\"") {
-        Some(_) => Stream::Err,
-        None => Stream::Out,
+    let stream = memmem::find(rest, b"\"stream\"");
+    let stream = match stream.and_then(|at| after_key(&rest[at..], b"\"stream\"")) {
+        Some(name) if name.starts_with(b"\"stderr\"") => Stream::Err,
+        _ => Stream::Out,
     };
     let whole = log.raw.strip_suffix(b"\\n").filter(|_| !ends_in_backslash(log.raw));
     let raw = whole.map_or(log.raw, |raw| raw.strip_suffix(b"\\r").unwrap_or(raw));
     let line = RawField { raw, escaping: Escaping::Json };
     Some(EnvelopeContent { line, is_partial: whole.is_none(), stream, tag: b"" })
+}
+
+/// The text after `key`, its colon and spaces.
+fn after_key<'a>(object: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let value = object.trim_ascii_start().strip_prefix(key)?.trim_ascii_start();
+    Some(value.strip_prefix(b":")?.trim_ascii_start())
 }
 
 /// Whether the final line feed is really an escaped backslash and an `n`.
@@ -143,6 +155,21 @@ fn compose(line: &[u8]) -> Option<EnvelopeContent<'_>> {
     let inner = without_colours(inner.strip_prefix(b" ").unwrap_or(inner));
     let (line, tag) = (RawField::plain(inner), &line[..name]);
     Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag })
+}
+
+/// The end of the last field, which clients cannot choose, shows how quotes are escaped.
+fn quoted(line: &[u8]) -> Option<EnvelopeContent<'_>> {
+    let raw = line.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let before = raw.strip_suffix(b"\"").unwrap_or_default();
+    let backslashes = before.iter().rev().take_while(|&&byte| byte == b'\\').count();
+    let escaping = match before {
+        [.., b' ' | b'\\', b'"'] => Escaping::None,
+        [.., b'"'] => Escaping::DoubledQuotes,
+        _ if backslashes % 2 == 1 => Escaping::Json,
+        _ => Escaping::None,
+    };
+    let line = RawField { raw, escaping };
+    Some(EnvelopeContent { line, is_partial: false, stream: Stream::Out, tag: b"" })
 }
 
 /// Removes the terminal codes `ESC [ ... m` at the start.

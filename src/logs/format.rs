@@ -12,7 +12,7 @@ use memchr::{memchr, memmem, memrchr};
 use crate::logs::envelope::{Envelope, Stream};
 use crate::logs::reject::{Reject, Skip};
 use crate::logs::{LINE_BYTES_MAX, LineContent, NoRecord};
-use crate::logs::{escape::Escaping, limitation::Limitation, parser::LineParser};
+use crate::logs::{limitation::Limitation, parser::LineParser};
 use crate::time::Zone;
 
 /// A log format with its state at one line of a file. Cheap to clone.
@@ -249,10 +249,10 @@ fn open<'a>(
     }
     let is_foreign = outer.is_foreign(&wrapped);
     let raw = wrapped.line.raw;
-    let opened = if wrapped.line.escaping == Escaping::Json && Escaping::Json.is_in(raw) {
+    let opened = if wrapped.line.escaping.is_in(raw) {
         let buffer = buffer.ok_or(other)?;
         buffer.clear();
-        Escaping::Json.undo(raw, buffer);
+        wrapped.line.escaping.undo(raw, buffer);
         open(inner, buffer, pieces, None)?
     } else {
         open(inner, raw, pieces, buffer)?

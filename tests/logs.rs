@@ -340,7 +340,7 @@ fn wrappers_may_be_wrapped() {
 }
 
 #[test]
-fn quotes_and_spaces_of_other_writers() {
+fn variants_are_detected() {
     let line = |open: &str, quote: &str| {
         let q = quote;
         format!(
@@ -354,6 +354,9 @@ fn quotes_and_spaces_of_other_writers() {
         line("{ \"log\": \"", "\\\"") + "\\n\", \"stream\": \"stdout\", \"time\": \"x\" }\n";
     check_detection(&spaced, "combined (docker-json)");
     check_detection(&spaced.replace("\": ", "\" : "), "combined (docker-json)");
+    let other_host = "[17/Apr/2025:05:10:56 +0000] 301 - GET http a.example \"/a\" [Client 1.2.3.4] \
+                      [Length 166] [Gzip -] \"UA\" \"-\"";
+    check_detection(other_host, "nginx_proxy_manager");
 }
 
 /// Lines that may surround those of a format, and are not among them.

@@ -55,6 +55,22 @@ pub fn combined_with_own_targets(line: &[u8]) -> LineContent<'_> {
     fields(find_combined(line), RequestFields::OwnLine)
 }
 
+/// Parses combined with the host in place of the ident.
+pub fn combined_with_ident_host(line: &[u8]) -> LineContent<'_> {
+    let found = front(line).and_then(|front| {
+        let (client, rest) = split_column(front.columns)?;
+        let (host, _) = split_column(rest)?;
+        let (outcome, user_agent, tail) = outcome_and_user_agent(front.rest)?;
+        Ok(CombinedFields { host, client, front, outcome, user_agent, tail })
+    });
+    fields(found, RequestFields::Line)
+}
+
+/// The columns before the time.
+pub fn columns(line: &[u8]) -> Option<&[u8]> {
+    front(line).ok().map(|front| front.columns)
+}
+
 #[inline]
 fn find_combined(line: &[u8]) -> Result<CombinedFields<'_>, Reject> {
     let (client, front) = client_and_front(line)?;

@@ -9,8 +9,10 @@
 //! - `varnishncsa` has absolute targets by default: `%h %l %u %t "%r" %s %b "%{Referer}i"
 //!   "%{User-agent}i"` (varnishncsa(1)). It builds `%r` from the Host header, so the host in the
 //!   target is our own. In an nginx or Apache log, such a target is a probe for an open proxy.
+//! - lighttpd's default is combined with the host as the second of three columns: `%h %V %u`.
 
-use crate::logs::{combined::tail_and_request, field::RawField, request};
+use crate::logs::combined::{columns, tail_and_request};
+use crate::logs::{field::RawField, host::is_address, request};
 use crate::url::target::split_scheme;
 
 /// Whether most lines of `head` meet `is_such`; also true without lines.
@@ -51,4 +53,12 @@ pub fn is_ingress_nginx(line: &[u8]) -> Option<bool> {
 pub fn is_varnish(line: &[u8]) -> Option<bool> {
     let (_, request) = tail_and_request(line)?;
     Some(split_scheme(request::parse(request).ok()?.target?).is_some())
+}
+
+/// Whether the columns of a line are an address, a host and a user, as in lighttpd's lines.
+pub fn is_lighttpd(line: &[u8]) -> Option<bool> {
+    let mut columns = columns(line)?.split(|&byte| byte == b' ');
+    let (client, host) = (columns.next()?, columns.next()?);
+    let is_host = host.contains(&b'.') || host.starts_with(b"localhost");
+    Some(is_address(client) && is_host && columns.count() == 1)
 }

@@ -19,6 +19,8 @@ pub enum LineParser {
     Common,
     /// Combined with absolute targets, whose origin is our own.
     Varnish,
+    /// Combined with the host in place of the ident.
+    Lighttpd,
     /// Envoy's default, or Istio's.
     Envoy,
     /// HAProxy's HTTP log.
@@ -48,6 +50,7 @@ impl LineParser {
             LineParser::Combined => combined::combined(line),
             LineParser::Common => combined::common(line),
             LineParser::Varnish => combined::combined_with_own_targets(line),
+            LineParser::Lighttpd => combined::combined_with_ident_host(line),
             LineParser::Envoy => envoy::line(line),
             LineParser::Haproxy(captures) => haproxy::line(*captures, line, zone),
             LineParser::Template(template) => template.line(line, zone),

@@ -44,6 +44,8 @@ pub(super) enum RequestFields<'a> {
     OwnLine(RawField<'a>),
     /// Separate fields; an unset query means that there is none.
     Parts { method: RawField<'a>, target: RawField<'a>, query: RawField<'a> },
+    /// Separate fields; the path may lack its first slash.
+    Rootless { method: RawField<'a>, path: RawField<'a>, query: RawField<'a> },
     /// A method, and the absolute URL, whose origin is our own.
     Url { method: RawField<'a>, url: RawField<'a> },
 }
@@ -255,6 +257,18 @@ impl<'a> RequestFields<'a> {
                 target.escaping.undo(target.raw, scratch);
                 scratch.push(b'?');
                 query.escaping.undo(query.raw, scratch);
+                request::of_parts(method.value(method_scratch), scratch)
+            }
+            RequestFields::Rootless { method, path, query } => {
+                scratch.clear();
+                path.escaping.undo(path.raw, scratch);
+                if !scratch.starts_with(b"/") {
+                    scratch.insert(0, b'/');
+                }
+                if !query.is_unset() {
+                    scratch.push(b'?');
+                    query.escaping.undo(query.raw, scratch);
+                }
                 request::of_parts(method.value(method_scratch), scratch)
             }
             RequestFields::Parts { method, target, .. }

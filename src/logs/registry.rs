@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::logs::combined_dialect::{is_ingress_nginx, is_most_of, is_traefik, is_varnish};
+use memchr::memmem;
+
+use crate::logs::combined_dialect::{
+    is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
+};
 use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
 use crate::logs::w3c::{W3c, W3cDialect};
 use crate::logs::{haproxy::Captures, limitation::Limitation, parser::LineParser};
+use crate::logs::{nginx_format, template::compile};
 
 /// Makes a parser from the first lines of a file, the configured captures of HAProxy, and the
 /// user's JSON keys.
@@ -63,6 +68,12 @@ formats! {
     "varnish" "varnishncsa's default: combined with absolute targets" []
         |head, _, _| is_most_of(head, is_varnish).then_some(LineParser::Varnish);
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0000] "GET http://example.com/music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#
+    "lighttpd" "lighttpd's default: combined with the host in the second column" []
+        |head, _, _| is_most_of(head, is_lighttpd).then_some(LineParser::Lighttpd);
+        r#"192.0.2.7 example.com - [17/Apr/2025:05:10:56 +0000] "GET /music/ HTTP/1.1" 200 10353 "-" "Examplebot/1.2""#
+    "nginx_proxy_manager" "Nginx Proxy Manager" []
+        |head, _, _| proxy_manager(head);
+        r#"[17/Apr/2025:05:10:56 +0000] - 200 200 - GET https example.com "/music/" [Client 192.0.2.7] [Length 10353] [Gzip -] [Sent-to 10.0.2.1] "Examplebot/1.2" "-""#
     "vhost_combined" "Apache's vhost_combined, and others that put the host in front of combined" []
         |_, _, _| Some(LineParser::VhostCombined);
         r#"example.com:443 192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353 "-" "Examplebot/1.2""#
@@ -84,6 +95,12 @@ formats! {
     "google_cloud" "Google Cloud's load balancers, as exported from Cloud Logging" [Sampled]
         |head, _, _| json(JsonDialect::GoogleCloud, head);
         r#"{"httpRequest":{"remoteIp":"192.0.2.7","requestMethod":"GET","requestUrl":"https://example.com/music/","responseSize":"10353","status":200,"userAgent":"Examplebot/1.2"},"insertId":"1","logName":"projects/p/logs/requests","timestamp":"2025-04-17T05:10:56.123Z"}"#
+    "azure" "Azure Front Door and App Service, from diagnostic settings" []
+        |head, _, _| json(JsonDialect::Azure, head);
+        r#"{"time":"2025-04-17T05:10:56.123Z","resourceId":"/SUBSCRIPTIONS/X","category":"FrontDoorAccessLog","operationName":"Microsoft.Cdn/Profiles/AccessLog/Write","properties":{"httpMethod":"GET","httpVersion":"2.0.0.0","requestUri":"https://example.com:443/music/","responseBytes":"10353","userAgent":"Examplebot/1.2","clientIp":"192.0.2.7","httpStatusCode":"200","hostName":"example.com"}}"#
+    "akamai" "Akamai DataStream 2 in JSON" []
+        |head, _, _| json(JsonDialect::Akamai, head);
+        r#"{"version":2,"cp":"123456","reqTimeSec":"1744866656.123","bytes":"10353","cliIP":"192.0.2.7","statusCode":"200","proto":"HTTPS/HTTP2","reqHost":"example.com","reqMethod":"GET","reqPath":"music/","reqPort":"443","UA":"Examplebot%2F1.2","queryStr":"-"}"#
     "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
         |head, _, own| Json::detected(JsonDialect::CommonNames, head, own).map(LineParser::Json);
         r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
@@ -93,6 +110,9 @@ formats! {
     "w3c" "W3C extended logs, as IIS writes them" []
         |head, _, _| w3c(W3cDialect::Extended, head);
         "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status sc-bytes cs-bytes time-taken\n2025-04-17 05:10:56 192.0.2.80 GET /music/ - 443 - 192.0.2.7 Examplebot/1.2 - 200 0 0 10353 242 283"
+    "zeek" "Zeek's http.log as tab-separated values" []
+        |head, _, _| w3c(W3cDialect::Zeek, head);
+        "#separator \\x09\n#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\ttrans_depth\tmethod\thost\turi\treferrer\tversion\tuser_agent\torigin\trequest_body_len\tresponse_body_len\tstatus_code\tstatus_msg\n1744866656.123456\tCx1\t192.0.2.7\t4711\t192.0.2.80\t80\t1\tGET\texample.com\t/music/\t-\t1.1\tExamplebot/1.2\t-\t0\t10353\t200\tOK"
     "aws_alb" "AWS's application load balancer" [BestEffort]
         |_, _, _| Some(LineParser::AwsAlb);
         r#"https 2025-04-17T05:10:56.123456Z app/web/50dc6c495c0c9188 192.0.2.7:4711 10.0.0.66:9000 0.086 0.048 0.037 200 200 0 10353 "GET https://example.com:443/music/ HTTP/2.0" "Examplebot/1.2" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/web/73e2d6bc24d8a067 "Root=1-58337281-1d84f3d73c47ec4e58577259" "example.com" "-" 1 2025-04-17T05:10:56.037000Z "forward" "-" "-" "10.0.0.66:9000" "200" "-" "-""#
@@ -106,6 +126,22 @@ formats! {
 
 fn json(dialect: JsonDialect, head: &[&[u8]]) -> Option<LineParser> {
     Json::detected(dialect, head, None).map(LineParser::Json)
+}
+
+/// Nginx Proxy Manager has one format for proxy hosts, and one for all others.
+fn proxy_manager(head: &[&[u8]]) -> Option<LineParser> {
+    let has_server = |line: &[u8]| Some(memmem::find(line, b" [Sent-to ").is_some());
+    let (upstream, server) = match is_most_of(head, has_server) {
+        true => ("$upstream_cache_status $upstream_status ", " [Sent-to $server]"),
+        false => ("", ""),
+    };
+    let text = format!(
+        "[$time_local] {upstream}$status - $request_method $scheme $host \"$request_uri\" [Client \
+         $remote_addr] [Length $body_bytes_sent] [Gzip $gzip_ratio]{server} \"$http_user_agent\" \
+         \"$http_referer\""
+    );
+    let (tokens, escaping) = nginx_format::parse(&text).ok()?;
+    Some(LineParser::Template(Arc::new(compile(tokens, escaping).ok()?)))
 }
 
 fn w3c(dialect: W3cDialect, head: &[&[u8]]) -> Option<LineParser> {

@@ -1,4 +1,5 @@
-//! W3C extended logs: IIS, other servers, and CloudFront's standard logs.
+//! W3C extended logs: IIS, other servers, and CloudFront's standard logs. Also Zeek's `http.log`,
+//! which names its columns in the same way.
 //!
 //! `#Fields` names the columns. It may occur again with another order when a server is restarted.
 //! Times are UTC (section 4.5 of the draft), except in columns that end in `-local`. A quoted value
@@ -36,6 +37,18 @@ pub enum W3cDialect {
     Extended,
     /// CloudFront.
     CloudFront,
+    /// Zeek's `http.log`, which has other names and escapes with backslashes.
+    Zeek,
+}
+
+impl W3cDialect {
+    /// The directive that names the columns.
+    fn fields_directive(self) -> &'static [u8] {
+        match self {
+            W3cDialect::Zeek => b"#fields\t",
+            _ => b"#Fields:",
+        }
+    }
 }
 
 /// The layout of a file from one of its lines on.
@@ -61,16 +74,17 @@ impl W3c {
     /// of this dialect.
     pub fn detected(dialect: W3cDialect, head: &[&[u8]]) -> Option<W3c> {
         let fields: Vec<&[u8]> =
-            head.iter().filter_map(|line| directive(line, b"#Fields:")).collect();
+            head.iter().filter_map(|line| directive(line, dialect.fields_directive())).collect();
         let is_cloudfront = |fields: &&[u8]| memmem::find(fields, b"x-edge-location").is_some();
         let is_ours = match dialect {
             W3cDialect::Extended => {
                 head.is_empty() || fields.iter().any(|fields| !is_cloudfront(fields))
             }
             W3cDialect::CloudFront => fields.is_empty() || fields.iter().any(is_cloudfront),
+            W3cDialect::Zeek => head.is_empty() || !fields.is_empty(),
         };
         let columns = match dialect {
-            W3cDialect::Extended => Columns::default(),
+            W3cDialect::Extended | W3cDialect::Zeek => Columns::default(),
             W3cDialect::CloudFront => Columns { are_all: false, ..Columns::of(CLOUDFRONT) },
         };
         let mut w3c = W3c { dialect, columns, date: [].into() };
@@ -84,7 +98,7 @@ impl W3c {
 
     /// Handles a line that begins with `#`, and returns its kind.
     pub fn direct(&mut self, line: &[u8]) -> Skip {
-        if let Some(fields) = directive(line, b"#Fields:") {
+        if let Some(fields) = directive(line, self.dialect.fields_directive()) {
             self.columns = Columns::of(fields);
             Skip::Directive
         } else if let Some(date) = directive(line, b"#Date:") {
@@ -156,7 +170,7 @@ impl W3c {
     #[inline]
     fn take<'a>(&self, rest: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         match self.dialect {
-            W3cDialect::CloudFront => {
+            W3cDialect::CloudFront | W3cDialect::Zeek => {
                 let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
                 let end = memchr(b'\t', rest).unwrap_or(rest.len());
                 (end > 0).then(|| (RawField::plain(&rest[..end]), &rest[end..]))
@@ -177,6 +191,7 @@ impl W3c {
     #[inline]
     fn escaped<'a>(&self, part: LogField, value: RawField<'a>) -> RawField<'a> {
         let escaping = match (self.dialect, part) {
+            (W3cDialect::Zeek, _) => Escaping::Backslash,
             (W3cDialect::CloudFront, LogField::UserAgent) => Escaping::PercentTwice,
             (W3cDialect::CloudFront, LogField::Path | LogField::Query) => Escaping::PercentUnsafe,
             (W3cDialect::CloudFront, LogField::ForwardedFor) => Escaping::Percent,
@@ -219,19 +234,19 @@ impl Columns {
 fn part(name: &str) -> Option<LogField> {
     Some(match name {
         "date" | "date-local" => LogField::Date,
-        "time" | "time-local" => LogField::Time,
-        "c-ip" => LogField::Client,
-        "cs-method" => LogField::Method,
-        "cs-uri" => LogField::Target,
+        "time" | "time-local" | "ts" => LogField::Time,
+        "c-ip" | "id.orig_h" => LogField::Client,
+        "cs-method" | "method" => LogField::Method,
+        "cs-uri" | "uri" => LogField::Target,
         "cs-uri-stem" => LogField::Path,
         "cs-uri-query" => LogField::Query,
-        "s-port" => LogField::Port,
-        "cs-host" | "cs(host)" | "x-host-header" => LogField::Host,
+        "s-port" | "id.resp_p" => LogField::Port,
+        "cs-host" | "cs(host)" | "x-host-header" | "host" => LogField::Host,
         "cs-protocol" => LogField::Scheme,
-        "cs(user-agent)" => LogField::UserAgent,
+        "cs(user-agent)" | "user_agent" => LogField::UserAgent,
         "cs(x-forwarded-for)" | "x-forwarded-for" => LogField::ForwardedFor,
-        "sc-status" => LogField::Status,
-        "sc-bytes" | "bytes" => LogField::Bytes,
+        "sc-status" | "status_code" => LogField::Status,
+        "sc-bytes" | "bytes" | "response_body_len" => LogField::Bytes,
         _ => return None,
     })
 }

@@ -18,6 +18,10 @@ pub enum JsonDialect {
     Cloudflare,
     /// Google Cloud Logging, including entries of other services: see `GOOGLE_CLOUD`.
     GoogleCloud,
+    /// Azure's diagnostic settings, with other categories of logs: see `AZURE`.
+    Azure,
+    /// Akamai DataStream 2: see `AKAMAI`.
+    Akamai,
 }
 
 impl JsonDialect {
@@ -29,6 +33,8 @@ impl JsonDialect {
             JsonDialect::Traefik => TRAEFIK,
             JsonDialect::Cloudflare => CLOUDFLARE,
             JsonDialect::GoogleCloud => GOOGLE_CLOUD,
+            JsonDialect::Azure => AZURE,
+            JsonDialect::Akamai => AKAMAI,
         }
     }
 
@@ -38,7 +44,7 @@ impl JsonDialect {
         let source = value(LogField::Source);
         let is_unset = |part| value(part).is_empty();
         let is_other = match self {
-            JsonDialect::CommonNames => false,
+            JsonDialect::CommonNames | JsonDialect::Akamai => false,
             // Other loggers write to the same stream; those for errors and for the reverse proxy
             // repeat requests.
             JsonDialect::Caddy if source.is_empty() => is_unset(LogField::Target),
@@ -55,7 +61,7 @@ impl JsonDialect {
                 return (!VISITORS.contains(&source)).then_some(Skip::Subrequest);
             }
             // Entries of other services have no request.
-            JsonDialect::GoogleCloud => {
+            JsonDialect::GoogleCloud | JsonDialect::Azure => {
                 !source.is_empty() && is_unset(LogField::Method) && is_unset(LogField::Url)
             }
         };
@@ -63,10 +69,14 @@ impl JsonDialect {
     }
 
     /// The scheme, if the field of the scheme is `raw`. For Caddy, the field is the version of TLS,
-    /// which is a number, or the header; without both, the request was not encrypted.
+    /// which is a number, or the header; without both, the request was not encrypted. For Akamai, it
+    /// is `HTTPS` with the version of HTTP.
     #[inline]
     pub fn scheme(self, raw: &[u8]) -> &[u8] {
         match raw.first() {
+            _ if self == JsonDialect::Akamai => {
+                raw.split(|&byte| byte == b'/').next().unwrap_or(raw)
+            }
             _ if self != JsonDialect::Caddy => raw,
             None => b"http",
             Some(b'0'..=b'9') => b"https",
@@ -208,4 +218,37 @@ const GOOGLE_CLOUD: &[Paths] = &[
     (LogField::Bytes, "httpRequest.responseSize"),
     (LogField::UserAgent, "httpRequest.userAgent"),
     (LogField::Source, "logName"),
+];
+
+/// The access logs of Azure Front Door and App Service. Front Door has the absolute URL; App Service
+/// has the path, and the same keys with or without `properties`.
+const AZURE: &[Paths] = &[
+    (LogField::Time, "time TimeGenerated"),
+    (LogField::Client, "properties.clientIp properties.CIp CIp"),
+    (LogField::Host, "properties.hostName properties.CsHost CsHost"),
+    (LogField::Port, "properties.SPort SPort"),
+    (LogField::Method, "properties.httpMethod properties.CsMethod CsMethod"),
+    (LogField::Url, "properties.requestUri"),
+    (LogField::Path, "properties.CsUriStem CsUriStem"),
+    (LogField::Query, "properties.CsUriQuery CsUriQuery"),
+    (LogField::Status, "properties.httpStatusCode properties.ScStatus ScStatus"),
+    (LogField::Bytes, "properties.responseBytes properties.ScBytes ScBytes"),
+    (LogField::UserAgent, "properties.userAgent properties.UserAgent UserAgent"),
+    (LogField::Source, "category"),
+];
+
+/// Akamai DataStream 2. The path has no first slash, and the user agent is percent-encoded.
+const AKAMAI: &[Paths] = &[
+    (LogField::Time, "reqTimeSec"),
+    (LogField::Client, "cliIP"),
+    (LogField::ForwardedFor, "xForwardedFor"),
+    (LogField::Host, "reqHost"),
+    (LogField::Port, "reqPort"),
+    (LogField::Scheme, "proto"),
+    (LogField::Method, "reqMethod"),
+    (LogField::Path, "reqPath"),
+    (LogField::Query, "queryStr"),
+    (LogField::Status, "statusCode"),
+    (LogField::Bytes, "bytes totalBytes"),
+    (LogField::UserAgent, "UA"),
 ];

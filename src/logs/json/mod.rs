@@ -14,8 +14,9 @@ mod scan;
 use std::sync::Arc;
 
 use crate::logs::field_kind::{LogField, fields};
+use crate::logs::record::{Fields, RequestFields};
 use crate::logs::reject::{Reject, Skip};
-use crate::logs::{LineContent, limitation::Limitation, record::Fields};
+use crate::logs::{LineContent, escape::Escaping, limitation::Limitation};
 use crate::time::Zone;
 
 use dialect::JsonDialect;
@@ -82,6 +83,12 @@ impl Json {
     fn fields<'a>(&self, values: &Values<'a>, zone: &'a Zone) -> Result<Fields<'a>, Reject> {
         let mut fields = fields(|part| values[part as usize].field, zone)?;
         fields.scheme = self.dialect.scheme(fields.scheme);
+        if self.dialect == JsonDialect::Akamai {
+            fields.user_agent.escaping = Escaping::Percent;
+            if let RequestFields::Parts { method, target, query } = fields.request {
+                fields.request = RequestFields::Rootless { method, path: target, query };
+            }
+        }
         Ok(fields)
     }
 

@@ -24,7 +24,8 @@ pub struct Probe {
     pub detection: Detection,
     /// The lines in the first `HEAD_BYTES_MAX` bytes.
     pub lines: u64,
-    /// Parsed lines; each was parsed in full, as a crawler's line is.
+    /// Parsed lines; each was parsed in full, as a crawler's line is. An audit does not parse the
+    /// request of a line without a user agent, such as a TLS probe.
     pub records: u64,
     /// Skipped lines, by reason.
     pub skipped: BTreeMap<Skip, u64>,
@@ -64,7 +65,14 @@ pub fn examine(source: &Source, hints: &Hints) -> Result<Probe> {
                 continue;
             }
             LineContent::Reject(reason) => Err(reason),
-            LineContent::Fields(fields) => fields.record(&mut scratch).map(drop),
+            LineContent::Fields(fields) => {
+                let has_user_agent = fields.user_agent(&mut scratch) != b"-";
+                let read = fields.record(&mut scratch).map(drop);
+                read.or_else(|why| match why {
+                    Reject::BadRequest if !has_user_agent => Ok(()),
+                    why => Err(why),
+                })
+            }
         };
         match read {
             Ok(()) => examined.records += 1,

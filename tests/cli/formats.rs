@@ -70,3 +70,18 @@ fn keys_of_json_may_be_named() {
     assert_eq!(sandbox.table("report/summary.csv").cells("violations"), ["6"]);
     sandbox.run("formats detect --json-fields colour=x access.log").exits(2).complains("colour");
 }
+
+/// An audit does not look at the request of a line that no crawler sent.
+#[test]
+fn a_tls_probe_counts_as_in_an_audit() {
+    let sandbox = Sandbox::new();
+    let probe = line(2, "x", 400, "-").replace("GET x HTTP/1.1", r"\x16\x03\x01");
+    assert!(probe.contains(r#""\x16"#), "{probe}");
+    let broken = line(3, "/", 200, BINGBOT).replace("GET / HTTP/1.1", r"\x16\x03\x01");
+    sandbox.write("access.log", line(1, "/", 200, BINGBOT).repeat(20) + &probe + &broken);
+    sandbox.write("robots.txt", "User-agent: *\nDisallow: /private\n");
+    sandbox.run("audit --robots robots.txt -o report access.log").exits(0);
+    assert_eq!(sandbox.table("report/rejects.csv").cells("reason lines"), ["bad-request | 1"]);
+    let ran = sandbox.run("formats detect access.log").exits(0);
+    assert!(ran.stdout.contains("of the first 22, 21 of 22 parsed"), "{}", ran.stdout);
+}

@@ -403,6 +403,16 @@ fn own_rows_come_first_or_replace_in_place() {
 }
 
 #[test]
+fn only_equal_registries_have_equal_digests() {
+    let builtin = Registry::builtin().digest();
+    assert_eq!(with_rows("name\n").unwrap().digest(), builtin);
+    for rows in ["Ours,^Ours/", "GPTBot,GPTBot"] {
+        let own = with_rows(&format!("name,user_agent_regex\n{rows}\n")).unwrap();
+        assert_ne!(own.digest(), builtin);
+    }
+}
+
+#[test]
 fn product_tokens_default_to_the_name_without_the_column() {
     let tokens = |rows: &str| {
         let registry = with_rows(rows).unwrap();

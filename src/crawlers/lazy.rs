@@ -40,6 +40,12 @@ impl LazyCrawler {
         self.facts.get().map_or(self.name, |crawler| &crawler.name)
     }
 
+    /// Whether it is a row of the built-in list. No row of that list is ever removed, only replaced.
+    #[cfg(feature = "cli")]
+    pub fn is_builtin(&self) -> bool {
+        !self.name.is_empty()
+    }
+
     /// All facts.
     pub fn get(&self) -> &Crawler {
         self.facts.get_or_init(|| {

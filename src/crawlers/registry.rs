@@ -39,24 +39,12 @@ const GENERIC_NAME: &str = "Generic bot";
 pub struct Registry {
     crawlers: Arc<[LazyCrawler]>,
     detector: Detector,
-    /// Whether this is the built-in list as it is.
-    #[cfg(feature = "cli")]
-    is_builtin: bool,
 }
 
 impl Registry {
     /// The registry that comes with the program.
     pub fn builtin() -> Registry {
-        #[cfg_attr(
-            not(feature = "cli"),
-            expect(unused_mut, reason = "the digest is of the feature")
-        )]
-        let mut registry = Registry::new(builtin::rows());
-        #[cfg(feature = "cli")]
-        {
-            registry.is_builtin = true;
-        }
-        registry
+        Registry::new(builtin::rows())
     }
 
     /// The built-in registry with the rows of the CSV file at `path`.
@@ -89,9 +77,6 @@ impl Registry {
     /// As [`Registry::with_file`].
     #[doc(hidden)]
     pub fn with_names(path: Option<&Path>, names: &[String]) -> Result<Registry> {
-        if path.is_none() && names.is_empty() {
-            return Ok(Registry::builtin());
-        }
         let mut rows = match path {
             None => builtin::rows(),
             Some(path) => {
@@ -136,7 +121,7 @@ impl Registry {
     #[cfg(feature = "cli")]
     #[doc(hidden)]
     pub fn digest(&self) -> String {
-        match self.is_builtin {
+        match self.crawlers.iter().all(LazyCrawler::is_builtin) {
             true => builtin::digest().to_owned(),
             false => Registry::digest_of(self.crawlers()),
         }
@@ -156,12 +141,7 @@ impl Registry {
     pub(super) fn new(rows: Vec<LazyRow>) -> Registry {
         let (crawlers, tests): (Vec<_>, _) =
             rows.into_iter().map(|row| (row.crawler, row.test)).unzip();
-        Registry {
-            crawlers: crawlers.into(),
-            detector: Detector::new(tests),
-            #[cfg(feature = "cli")]
-            is_builtin: false,
-        }
+        Registry { crawlers: crawlers.into(), detector: Detector::new(tests) }
     }
 
     /// The number of crawlers, with "Generic bot".

@@ -79,7 +79,7 @@ impl Pattern {
         Pattern { needles, regex }
     }
 
-    /// Whether holding a needle is not all there is to it.
+    /// Whether a regex decides after a needle was found.
     #[cfg(test)]
     pub fn has_regex(&self) -> bool {
         self.regex.is_some()

@@ -67,6 +67,18 @@ fn the_page_of_a_night_goes_where_it_is_wanted() {
 }
 
 #[test]
+fn tools_cause_no_events() {
+    let sandbox = site();
+    let scanner = "Mozilla/5.0 (compatible; NetcraftSurveyAgent/1.0; +info@netcraft.com)";
+    let log = sandbox.text("etc/shop.log") + &line(3, "/private", 200, scanner);
+    sandbox.write("etc/shop.log", log);
+    let ran = sandbox.run(&format!("{RUN} --mail-summary")).exits(0);
+    assert_eq!(ran.stdout, PAGE);
+    let trend = sandbox.table("etc/reports/trend.csv").cells("crawler violations");
+    assert_eq!(trend, ["GPTBot | 0", "GPTBot | 1", "NetcraftSurveyAgent | 1"]);
+}
+
+#[test]
 fn no_notification_is_sent_where_all_is_well() {
     let sandbox = site();
     let run = RUN.replace("2026-03-01", "2026-02-28");

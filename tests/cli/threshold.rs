@@ -78,7 +78,13 @@ fn tools_have_a_section_of_their_own_and_fail_a_run_only_where_they_are_named() 
     ];
     parts.iter().for_each(|part| assert!(summary.contains(part), "{part}: {summary}"));
     let page = sandbox.text("report/report.html");
-    assert!(page.contains("No violation was found.") && page.contains("Tools by requests"));
+    for part in ["No violation was found.", "No rule was broken.", "Tools by requests"] {
+        assert!(page.contains(part), "{part}");
+    }
+    for by in ["origin", "rule"] {
+        let summary = sandbox.run(&format!("report report --by {by}")).exits(0).stdout;
+        assert!(!summary.contains("violations  "), "{summary}");
+    }
     for (condition, code) in [
         ("violations > 0", 0),
         ("violations > 0 where purpose != 'search'", 0),

@@ -28,15 +28,22 @@ pub struct Diagnostic {
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
     counts: [usize; LINTS.len()],
+    /// The mildest severity of findings that count.
+    mildest: Severity,
 }
 
 impl Default for Diagnostics {
     fn default() -> Diagnostics {
-        Diagnostics { kept: Vec::new(), counts: [0; LINTS.len()] }
+        Diagnostics::of(Severity::Info)
     }
 }
 
 impl Diagnostics {
+    /// No findings yet; further ones count unless they are milder than that.
+    pub(super) fn of(mildest: Severity) -> Diagnostics {
+        Diagnostics { kept: Vec::new(), counts: [0; LINTS.len()], mildest }
+    }
+
     /// The kept findings: at most [`KEPT_MAX`] of a code.
     pub fn kept(&self) -> &[Diagnostic] {
         &self.kept
@@ -60,6 +67,9 @@ impl Diagnostics {
         code: Code,
         words: impl FnOnce() -> (M, A),
     ) {
+        if code.lint().severity > self.mildest {
+            return;
+        }
         let count = &mut self.counts[code.index()];
         *count += 1;
         if *count <= KEPT_MAX {

@@ -299,7 +299,7 @@ pub fn conclude(
     let Setup { config, thresholds, show, .. } = setup;
     warn_of_damage(&audit.inputs);
     audit.warnings.iter().for_each(|warning| warn(warning));
-    warn_of_robots_errors(audit, setup);
+    warn_of_robots_errors(audit);
     let place = output.map(|path| visible(path.display().to_string().as_bytes()));
     let place = place.map_or_else(String::new, |path| format!("\nreport: {path}\n"));
     show.print(&format!("{summary}{place}"))?;

@@ -3,6 +3,7 @@
 //! Nothing here fails: hostile lines give a [`reject::Reject`], which is counted. A format is a
 //! named [`parser::LineParser`]; [`registry`] lists the built-in formats.
 
+pub mod csv;
 pub mod detect;
 pub mod format;
 pub mod own_format;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
 use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy};
 use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
@@ -29,6 +30,8 @@ pub enum LineParser {
     Template(Arc<Template>),
     /// One JSON object per line.
     Json(Json),
+    /// CSV with a header.
+    Csv(Arc<Csv>),
     /// Columns named by a `#Fields` directive.
     W3c(Arc<W3c>),
     /// AWS's application load balancer.
@@ -55,6 +58,7 @@ impl LineParser {
             LineParser::Haproxy(captures) => haproxy::line(*captures, line, zone),
             LineParser::Template(template) => template.line(line, zone),
             LineParser::Json(json) => json.line(line, zone),
+            LineParser::Csv(csv) => csv.line(line, zone),
             LineParser::W3c(w3c) => w3c.line(line, zone).into(),
             LineParser::AwsAlb => aws_elb::application(line).into(),
             LineParser::AwsElb => aws_elb::classic(line).into(),
@@ -92,6 +96,7 @@ impl LineParser {
             LineParser::Haproxy(captures) => captures.limitations(),
             LineParser::Template(template) => template.limitations(),
             LineParser::Json(json) => json.limitations(),
+            LineParser::Csv(csv) => csv.limitations(),
             LineParser::W3c(w3c) => w3c.limitations(),
             LineParser::ErrorLog => vec![Limitation::ErrorLog],
             _ => Vec::new(),

@@ -7,6 +7,7 @@ use memchr::memmem;
 use crate::logs::combined_dialect::{
     is_ingress_nginx, is_lighttpd, is_most_of, is_traefik, is_varnish,
 };
+use crate::logs::csv::Csv;
 use crate::logs::json::{Json, dialect::JsonDialect, own_names::OwnNames};
 use crate::logs::w3c::{W3c, W3cDialect};
 use crate::logs::{haproxy::Captures, limitation::Limitation, parser::LineParser};
@@ -104,6 +105,9 @@ formats! {
     "json" "JSON of nginx, Apache and others, with keys that are usual or that --json-fields names" []
         |head, _, own| Json::detected(JsonDialect::CommonNames, head, own).map(LineParser::Json);
         r#"{"time_iso8601":"2025-04-17T05:10:56+01:00","remote_addr":"192.0.2.7","host":"example.com","scheme":"https","request":"GET /music/ HTTP/2.0","status":"200","body_bytes_sent":"10353","http_user_agent":"Examplebot/1.2"}"#
+    "csv" "CSV with a header: time, client, host, method, path, status, user_agent and the like" []
+        |head, _, _| Some(LineParser::Csv(Arc::new(Csv::detected(head)?)));
+        "time,client_ip,host,method,uri,status,bytes,user_agent\n2025-04-17T05:10:56Z,192.0.2.7,example.com,GET,/music/,200,10353,Examplebot/1.2"
     "cloudfront" "CloudFront's standard logs (v1, and v2 in W3C format)" [BestEffort]
         |head, _, _| w3c(W3cDialect::CloudFront, head);
         "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id x-host-header cs-protocol\n2025-04-17\t05:10:56\tFRA2\t10353\t192.0.2.7\tGET\td111111abcdef8.cloudfront.net\t/music/\t200\t-\tExamplebot/1.2\t-\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\texample.com\thttps"

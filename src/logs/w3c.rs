@@ -258,7 +258,7 @@ fn directive<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// A quoted value, in which `""` is a quote.
-fn take_doubled(rest: &[u8]) -> Option<(RawField<'_>, &[u8])> {
+pub(super) fn take_doubled(rest: &[u8]) -> Option<(RawField<'_>, &[u8])> {
     let mut escaping = Escaping::None;
     let mut quotes = memchr_iter(b'"', rest).skip(1);
     while let Some(quote) = quotes.next() {

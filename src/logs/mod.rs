@@ -18,6 +18,9 @@ mod nginx_format;
 pub mod template;
 pub mod template_token;
 
+mod iis;
+mod squid;
+
 mod aws_elb;
 mod aws_s3;
 mod combined;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::logs::csv::Csv;
 use crate::logs::haproxy::{self, Captures};
-use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy};
+use crate::logs::{LineContent, aws_elb, aws_s3, combined, envoy, iis, squid};
 use crate::logs::{json::Json, limitation::Limitation, reject::Skip, template::Template, w3c::W3c};
 use crate::time::Zone;
 
@@ -30,6 +30,10 @@ pub enum LineParser {
     Template(Arc<Template>),
     /// One JSON object per line.
     Json(Json),
+    /// The native format of IIS.
+    Iis,
+    /// Squid's native format.
+    Squid,
     /// CSV with a header.
     Csv(Arc<Csv>),
     /// Columns named by a `#Fields` directive.
@@ -58,6 +62,8 @@ impl LineParser {
             LineParser::Haproxy(captures) => haproxy::line(*captures, line, zone),
             LineParser::Template(template) => template.line(line, zone),
             LineParser::Json(json) => json.line(line, zone),
+            LineParser::Iis => iis::line(line, zone).into(),
+            LineParser::Squid => squid::line(line).into(),
             LineParser::Csv(csv) => csv.line(line, zone),
             LineParser::W3c(w3c) => w3c.line(line, zone).into(),
             LineParser::AwsAlb => aws_elb::application(line).into(),

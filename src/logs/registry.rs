@@ -84,6 +84,12 @@ formats! {
     "common" "Apache's common, with any fields behind" [NoUserAgent]
         |_, _, _| Some(LineParser::Common);
         r#"192.0.2.7 - - [17/Apr/2025:05:10:56 +0100] "GET /music/ HTTP/2.0" 200 10353"#
+    "squid" "Squid's native format" [NoUserAgent]
+        |_, _, _| Some(LineParser::Squid);
+        "1744866656.123    310 192.0.2.7 TCP_MISS/200 10353 GET http://example.com/music/ - HIER_DIRECT/192.0.2.80 text/html"
+    "iis" "The native format of IIS" [NoUserAgent NoZone DecodedTargets]
+        |_, _, _| Some(LineParser::Iis);
+        "192.0.2.7, -, 04/17/2025, 5:10:56, W3SVC1, WEB, 192.0.2.80, 283, 242, 10353, 200, 0, GET, /music/, -,"
     "caddy" "Caddy's access log" []
         |head, _, _| json(JsonDialect::Caddy, head);
         r#"{"level":"info","ts":1744866656.25,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"192.0.2.7","remote_port":"4711","client_ip":"192.0.2.7","proto":"HTTP/2.0","method":"GET","host":"example.com","uri":"/music/","headers":{"User-Agent":["Examplebot/1.2"]},"tls":{"version":772}},"duration":0.01,"size":10353,"status":200}"#

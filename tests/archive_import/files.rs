@@ -36,7 +36,7 @@ https://a.example,2025-01-01T00:00:04Z,204
 https://a.example,2025-01-01T00:00:05Z,200,b/a.txt,,HOPS,
 ";
     // Past five hops, what lies behind is never fetched.
-    let hops = vec!["301 https://b.example/robots.txt"; 6].join("\n");
+    let hops = ["301 https://b.example/robots.txt"; 6].join("\n");
     let manifest = manifest.replace(",204", ",503").replace("HOPS", &format!("\"{hops}\""));
     let path = bench.write("in/manifest.csv", manifest);
     assert_eq!(kind_of(&path).unwrap(), HistoryKind::Manifest);

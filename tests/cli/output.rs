@@ -41,7 +41,7 @@ fn mistakes_on_the_command_line_are_named() {
             .complains(what);
         assert!(!sandbox.path("botaudit-report").exists(), "{arguments}");
     };
-    check("--log-format squid", "unknown log format 'squid'; the formats are ");
+    check("--log-format sendmail", "unknown log format 'sendmail'; the formats are ");
     check("--origin example.com", "not a valid origin; write one as https://example.com");
     check(
         "--timezone Europe/Atlantis",

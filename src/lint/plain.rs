@@ -1,5 +1,9 @@
 //! Files whose lines are all written as usual, which a run need not look at closely.
 
+use memchr::{memchr, memchr_iter};
+
+use crate::bytes::any;
+
 /// The longest line that is still plain, in bytes.
 const LINE_BYTES_MAX: usize = 1024;
 
@@ -7,21 +11,26 @@ const LINE_BYTES_MAX: usize = 1024;
 /// Sitemap line: then no line has an error. Most files are like that.
 pub(super) fn is_plain(text: &[u8]) -> bool {
     let mut has_group = false;
-    text.split(|byte| *byte == b'\n').all(|line| {
+    let ends = memchr_iter(b'\n', text).chain([text.len()]);
+    let mut start = 0;
+    ends.map(|end| &text[std::mem::replace(&mut start, end + 1)..end]).all(|line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > LINE_BYTES_MAX {
             return false;
+        }
+        if let Some(pattern) = value(line, b"Disallow").or_else(|| value(line, b"Allow")) {
+            return has_group && is_plain_pattern(pattern);
         }
         if let Some(token) = value(line, b"User-agent") {
             has_group = true;
             return is_visible(token);
         }
-        match value(line, b"Disallow").or_else(|| value(line, b"Allow")) {
-            Some(pattern) => has_group && is_plain_pattern(pattern),
-            None => match value(line, b"Sitemap") {
-                Some(url) => url.starts_with(b"http") && is_visible(url),
-                None => line.is_empty() || (line[0] == b'#' && !line.contains(&0)),
-            },
+        if let Some(seconds) = value(line, b"Crawl-delay") {
+            return seconds.iter().all(u8::is_ascii_digit);
+        }
+        match value(line, b"Sitemap") {
+            Some(url) => url.starts_with(b"http") && is_visible(url),
+            None => line.is_empty() || (line[0] == b'#' && !line.contains(&0)),
         }
     })
 }
@@ -33,12 +42,12 @@ fn value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 fn is_plain_pattern(pattern: &[u8]) -> bool {
     let path = pattern.strip_suffix(b"$").unwrap_or(pattern);
-    matches!(path.first(), Some(b'/' | b'*')) && is_visible(path) && !path.contains(&b'$')
+    matches!(path.first(), Some(b'/' | b'*')) && is_visible(path) && memchr(b'$', path).is_none()
 }
 
 /// Printable ASCII without blanks and comments.
 fn is_visible(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#')
+    !text.is_empty() && !any(text, |byte| !byte.is_ascii_graphic() | (byte == b'#'))
 }
 
 #[cfg(test)]

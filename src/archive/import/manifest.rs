@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::input::open::Opened;
 use crate::url::origin::Origin;
 
-use super::{Import, name, open, redirects::HOPS_MAX};
+use super::{Import, name, open, redirects::too_long};
 use crate::archive::entry::chain;
 use crate::archive::snapshot::{Fetch, SnapshotOutcome};
 use crate::archive::writer::{KEPT_BYTES_MAX, NewSnapshot};
@@ -118,10 +118,7 @@ fn snapshot(
                 https://example.com/robots.txt",
     )?;
     // What lies behind so many redirects is never fetched.
-    let outcome = match chain.last() {
-        Some(last) if chain.len() > HOPS_MAX => SnapshotOutcome::Status(last.status),
-        _ => outcome,
-    };
+    let outcome = too_long(&chain).unwrap_or(outcome);
     let body = match (outcome.is_success(), path) {
         (true, "") => {
             return Err(format!(

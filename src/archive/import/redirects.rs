@@ -21,6 +21,12 @@ const AT_TARGET_MAX: usize = 1 << 10;
 /// The most hops that are followed, as Google documents it; a longer chain means no robots.txt.
 pub const HOPS_MAX: usize = 5;
 
+/// The outcome of a chain that has more hops than are followed; `None` if it has not.
+pub fn too_long(chain: &[Hop]) -> Option<SnapshotOutcome> {
+    let last = chain.last().filter(|_| chain.len() > HOPS_MAX)?;
+    Some(SnapshotOutcome::Status(last.status))
+}
+
 /// The largest difference between the times of a redirect and its target, in seconds.
 const APART_SECONDS_MAX: i64 = 86_400;
 
@@ -48,10 +54,7 @@ impl Waiting {
     /// A snapshot without a ruling; after too many hops, a snapshot that says that there is no
     /// robots.txt.
     pub fn into_snapshot(self) -> NewSnapshot {
-        let outcome = match self.chain.last() {
-            Some(last) if self.chain.len() > HOPS_MAX => SnapshotOutcome::Status(last.status),
-            _ => SnapshotOutcome::Unfollowed,
-        };
+        let outcome = too_long(&self.chain).unwrap_or(SnapshotOutcome::Unfollowed);
         self.answered(outcome, None, Body::Bytes(Vec::new()))
     }
 
@@ -108,8 +111,8 @@ impl Redirects {
     }
 }
 
-/// Follows the redirects that wait in the archive, as far as it has their targets. Their snapshots
-/// must be flushed.
+/// Follows the redirects in the archive that still wait for their target, if the archive has it by
+/// now. All snapshots must be flushed.
 ///
 /// # Errors
 /// If the archive cannot be read or written.

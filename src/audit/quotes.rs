@@ -70,7 +70,7 @@ impl<'a> Quotes<'a> {
     /// The rule that `rule` names, as it bound `crawler`.
     ///
     /// # Errors
-    /// If there is no such rule: the tally is damaged.
+    /// If the tally is damaged and lacks the rule.
     pub fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
         let text = self.text(rule.robots)?;
         let digest = self.header.robots[rule.robots.index()].digest;
@@ -89,7 +89,7 @@ impl<'a> Quotes<'a> {
     /// The Crawl-delay for `crawler` in version `robots`.
     ///
     /// # Errors
-    /// If there is no such version: the tally is damaged.
+    /// If the tally is damaged and lacks the version.
     pub fn crawl_delay(&self, robots: RobotsId, crawler: CrawlerId) -> Result<Option<AskedDelay>> {
         let text = self.text(robots)?;
         let digest = self.header.robots[robots.index()].digest;
@@ -99,7 +99,7 @@ impl<'a> Quotes<'a> {
     /// The version with `digest`, with its text if it was kept.
     ///
     /// # Errors
-    /// If there is no such version: the tally is damaged.
+    /// If the tally is damaged and lacks the version.
     pub fn used(&self, digest: Digest) -> Result<UsedRobots> {
         let versions = &self.header.robots;
         let at = versions.binary_search_by_key(&digest, |known| known.digest);
@@ -112,7 +112,7 @@ impl<'a> Quotes<'a> {
     /// The text of version `robots`.
     ///
     /// # Errors
-    /// If its bytes were not kept: the tally is damaged.
+    /// If the tally is damaged and lacks the bytes.
     fn text(&self, robots: RobotsId) -> Result<&'a ParsedRobotsTxt> {
         let version = self.header.robots.get(robots.index());
         let body = version.and_then(|version| version.body.as_ref()).ok_or_else(|| {

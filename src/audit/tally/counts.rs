@@ -88,7 +88,7 @@ impl Renumbering {
     /// The new number of `crawler`.
     ///
     /// # Errors
-    /// If it has no such number: the tally is damaged.
+    /// If the tally is damaged and lacks the number.
     pub fn crawler(&self, crawler: CrawlerId) -> Result<CrawlerId> {
         find(&self.crawlers, crawler.index(), "crawler")
     }

@@ -68,7 +68,26 @@ pub fn table_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     if left_out > 0 {
         text += &format!("{} left out by --only or --exclude\n", counted(left_out, "crawler"));
     }
-    text + &tools.text(view.columns)
+    let violations: u64 = model.tools.values().map(|totals| totals.sums.violations).sum();
+    match violations == 0 && view.only.is_empty() && !tools.rows.is_empty() {
+        true => text + &wrapped(&tools_line(model, view), view.columns, 4),
+        false => text + &tools.text(view.columns),
+    }
+}
+
+/// Tools without violations, as crawlers without any, have no rows: one line names the busiest.
+fn tools_line(model: &PageModel<'_>, view: &SummaryView) -> String {
+    let mut by_tool: BTreeMap<CrawlerId, u64> = BTreeMap::new();
+    for ((tool, _), totals) in &model.tools {
+        if view.shows(&model.crawler(*tool).name) {
+            *by_tool.entry(*tool).or_default() += totals.sums.requests;
+        }
+    }
+    let mut tools: Vec<(CrawlerId, u64)> = by_tool.into_iter().collect();
+    tools.sort_by_key(|&(_, requests)| Reverse(requests));
+    let requests = tools.iter().map(|(_, requests)| requests).sum();
+    let (requests, named) = (counted(requests, "request"), most_of(model, &tools, NAMES_SHOWN));
+    format!("\n{requests} of tools, without violations: {named}\n")
 }
 
 /// Tools and identities, over all origins; none where rows are not of crawlers.

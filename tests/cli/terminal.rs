@@ -102,10 +102,15 @@ fn a_summary_shows_what_is_asked_for_and_says_what_it_leaves_out() {
         expected.iter().for_each(|part| assert!(table.contains(part), "{flags}: {part}{table}"));
         not.iter().for_each(|part| assert!(!table.contains(part), "{flags}: {part}{table}"));
     };
-    check("", &["Bytespider (unverified)", "3 origins", "GPTBot"], &["more", "left out"]);
+    check("", &["Bytespider (unverified)", "3 origins", "GPTBot"], &["more crawlers", "left out"]);
+    check("", &["198 requests of tools, without violations: UptimeRobot 90, Feedly 40"], &[]);
     check("--top 3", &["\n7 more crawlers; --top 10 shows all\n", "bingbot"], &["MJ12bot"]);
     check("--only gptbot", &["GPTBot", "\n9 crawlers left out by --only"], &["Bytespider"]);
-    check("--exclude GPTBot", &["Bytespider", "\n1 crawler left out"], &["GPTBot", "more"]);
+    check(
+        "--exclude GPTBot",
+        &["Bytespider", "\n1 crawler left out"],
+        &["GPTBot", "more crawlers"],
+    );
     check("--only Applebot", &["        0  "], &["no requests"]);
     check("--only archive.org_bot", &["no requests of archive.org_bot, unless"], &["GPTBot"]);
     check("--by rule --only Applebot", &["no violations of Applebot, unless"], &["GPTBot"]);

@@ -97,6 +97,7 @@ fn measure(case: &Case) -> (Cost, Vec<(&'static str, Cost)>) {
         ("policy", standard),
         ("table", table),
         ("table-globs", Limits { automata_bytes_max: 0, ..table }),
+        ("policy-unindexed", Limits { suffixes_to_index_min: usize::MAX, ..standard }),
     ];
     let cost = |(name, limits)| (name, cost(case, &rules, &expected, &limits));
     (ordered, engines.into_iter().map(cost).collect())
@@ -258,7 +259,24 @@ fn hostile() -> Vec<Case> {
         let letter = |digit: u32| char::from(b'a' + (number / 3_usize.pow(digit) % 3) as u8);
         (0..5).map(letter).collect::<String>()
     };
-    let sets: [(&str, Vec<String>); 9] = [
+    let digits = |number: usize, base: usize, count: u32| {
+        let digit = |place: u32| char::from(b'a' + (number / base.pow(place) % base) as u8);
+        (0..count).map(digit).collect::<Vec<_>>()
+    };
+    let word = |number: usize| digits(number, 2, 15).into_iter().collect::<String>();
+    let starred = |number: usize| {
+        digits(number, 12, 4).into_iter().map(|letter| format!("*{letter}")).collect::<String>()
+    };
+    let pairs = |number: usize| {
+        let pair = |number: usize| digits(number, 12, 2).into_iter().collect::<String>();
+        format!("/*{}*{}", pair(number), pair(number / 144))
+    };
+    let sets: [(&str, Vec<String>); 14] = [
+        ("20,000 of one word", (0..20_000).map(|n| format!("/*some-{n}-word")).collect()),
+        ("20,000 of one parameter", (0..20_000).map(|n| format!("/*.php?id={n}$")).collect()),
+        ("18,000 of two letters", (0..18_000).map(|n| format!("/*{}", word(n))).collect()),
+        ("20,000 of four letters each", (0..20_000).map(|n| format!("/{}", starred(n))).collect()),
+        ("20,000 of two pairs", (0..20_000).map(pairs).collect()),
         ("47,000 plain prefixes", (0..47_000).map(|n| format!("/{n}")).collect()),
         ("50 of ten wildcards", (0..50).map(tens).collect()),
         ("/*a*b*c*d$ fifty times", vec!["/*a*b*c*d$".into(); 50]),

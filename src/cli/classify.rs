@@ -254,7 +254,8 @@ impl ClassifyArgs {
             written.map_err(|err| Error::io("cannot write", Path::new("the verdicts"), err))?;
         }
         output.commit()?;
-        damages.iter().chain(&judge.foreign_files()).for_each(|damage| warn(damage));
+        let notes = judge.foreign_files().into_iter().chain(judge.slow_message());
+        damages.iter().cloned().chain(notes).for_each(|damage| warn(&damage));
         if !self.quiet {
             let counts = VerdictWord::ALL.map(|word| (classified.counts.of(word), word));
             let counts = counts.iter().filter(|(count, _)| *count > 0);

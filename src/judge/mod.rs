@@ -28,9 +28,12 @@ use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::matcher::select::{self, GroupChoice, Selection};
-use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
+use crate::matcher::{
+    compiled::CompiledPolicy, compiled_set::SEARCHES_MAX, decision::Decision, dfa_cache::DfaCache,
+};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
+use crate::numbers::{counted, grouped};
 use crate::robots::parse::{cut, parse_body};
 use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
@@ -417,13 +420,29 @@ impl Judge {
         let Some(bytes_max) = self.memory.bytes_max else { return };
         if self.memory.add(bytes) + lock(&self.dfa_cache).heap_bytes() > bytes_max {
             self.memory.forget();
-            *lock(&self.dfa_cache) = Arc::default();
+            let mut dfa_cache = lock(&self.dfa_cache);
+            *dfa_cache = Arc::new(dfa_cache.emptied());
+            drop(dfa_cache);
             lock(&self.policies).clear();
             let mut loaded = lock(&self.loaded);
             let failures = std::mem::take(&mut loaded.failures);
             let foreign = std::mem::take(&mut loaded.foreign);
             *loaded = Loaded { failures, foreign, ..Loaded::default() };
         }
+    }
+
+    /// A sentence on decisions that robots.txt files with thousands of wildcard rules made slow, if
+    /// there were any.
+    pub fn slow_message(&self) -> Option<String> {
+        let slow = lock(&self.dfa_cache).slow_decisions();
+        (slow > 0).then(|| {
+            format!(
+                "more than {} wildcard rules were compared for {}; the verdicts are exact, but \
+                 such a robots.txt makes the run slow",
+                grouped(u64::from(SEARCHES_MAX)),
+                counted(slow, "path")
+            )
+        })
     }
 
     /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].

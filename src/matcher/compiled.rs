@@ -39,7 +39,7 @@ enum Plan {
     /// For a few patterns.
     Ordered(LinearGlobs),
     /// For many patterns.
-    Set(CompiledSet),
+    Set(Box<CompiledSet>),
 }
 
 impl CompiledPolicy {
@@ -66,7 +66,7 @@ impl CompiledPolicy {
             few if few.len() <= limits.ordered_patterns_max => {
                 Plan::Ordered(LinearGlobs::new(few, dialect))
             }
-            many => Plan::Set(CompiledSet::new(many, dialect, limits, dfa_cache)),
+            many => Plan::Set(Box::new(CompiledSet::new(many, dialect, limits, dfa_cache))),
         };
         CompiledPolicy { plan }
     }
@@ -95,7 +95,7 @@ impl CompiledPolicy {
         match &self.plan {
             Plan::Constant(_) => 0,
             Plan::Ordered(globs) => globs.heap_bytes(),
-            Plan::Set(set) => set.heap_bytes(),
+            Plan::Set(set) => size_of::<CompiledSet>() + set.heap_bytes(),
         }
     }
 }

@@ -9,15 +9,19 @@ use crate::matcher::{
     pattern::End,
     precedence::RankedPattern,
     prefix_table::{Continuation, PatternPrefix, PrefixEntry, PrefixTable, Rank},
-    suffixes::Suffixes,
+    suffixes::{Suffix, Suffixes},
 };
 use crate::url::dialect::Dialect;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Up to this many suffixes are searched directly, without computing the byte pairs of the path
 /// first. That takes 20 to 30 ns, as long as two searches.
 const SUFFIXES_WITHOUT_BLOOM_MAX: u32 = 2;
+
+/// A decision with more searches than this, about 15 µs, is counted as slow.
+pub const SEARCHES_MAX: u32 = 1000;
 
 /// Patterns with their decisions, for one path at a time.
 #[derive(Debug)]
@@ -59,25 +63,50 @@ impl CompiledSet {
         self.decisions.get(best as usize).copied().unwrap_or(IndexedDecision::NO_RULE)
     }
 
-    fn best_of_suffixes(&self, longest: &PrefixEntry, mut best: Rank, path: &[u8]) -> Rank {
-        let bloom = match longest.suffixes_count() > SUFFIXES_WITHOUT_BLOOM_MAX {
+    fn best_of_suffixes(&self, longest: &PrefixEntry, best: Rank, path: &[u8]) -> Rank {
+        let count = longest.suffixes_count();
+        let bloom = match count > SUFFIXES_WITHOUT_BLOOM_MAX {
             true => Bloom::of(path),
             false => Bloom::ALL,
         };
+        match self.suffixes.marks(path, count) {
+            Some(marks) => self.first_match(longest, best, path, |range| {
+                self.suffixes.marked(range, &marks, bloom)
+            }),
+            None => self
+                .first_match(longest, best, path, |range| self.suffixes.candidates(range, bloom)),
+        }
+    }
+
+    /// The best rank of a suffix that matches, or `best` if none is better. `candidates` gives the
+    /// suffixes of a range that are worth a search.
+    #[inline]
+    fn first_match<'a, I: Iterator<Item = &'a Suffix>>(
+        &'a self,
+        longest: &PrefixEntry,
+        mut best: Rank,
+        path: &[u8],
+        candidates: impl Fn(Range<usize>) -> I,
+    ) -> Rank {
+        let mut searches = 0;
         for prefix in self.prefixes.with_suffixes(longest) {
             if prefix.best_suffix() >= best {
                 break;
             }
             let rest = &path[prefix.length()..];
-            for suffix in self.suffixes.candidates(prefix.suffixes(), bloom) {
+            for suffix in candidates(prefix.suffixes()) {
                 if suffix.rank >= best {
                     break;
                 }
+                searches += 1;
                 if self.suffixes.is_match(suffix, rest) {
                     best = suffix.rank;
                     break;
                 }
             }
+        }
+        if searches > SEARCHES_MAX {
+            self.suffixes.count_slow_decision();
         }
         best
     }

@@ -8,7 +8,7 @@ use crate::matcher::{
 };
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A cache that policies share. One is enough for a run.
@@ -19,9 +19,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct DfaCache {
     automata: Mutex<HashMap<Box<[u8]>, Arc<Automaton>>>,
     heap_bytes: AtomicUsize,
+    slow_decisions: Arc<AtomicU64>,
 }
 
 impl DfaCache {
+    /// An empty cache with the same count of slow decisions.
+    pub fn emptied(&self) -> DfaCache {
+        DfaCache { slow_decisions: Arc::clone(&self.slow_decisions), ..DfaCache::default() }
+    }
+
     /// The automaton of `suffix`, which is built if there is none; `None` if it would take more
     /// than `bytes_max`.
     fn take(&self, suffix: &[u8], bytes_max: usize) -> Option<Arc<Automaton>> {
@@ -33,6 +39,16 @@ impl DfaCache {
         let built = Arc::new(Automaton::new(suffix, bytes_max)?);
         self.heap_bytes.fetch_add(built.heap_bytes() + suffix.len(), Ordering::Relaxed);
         Some(Arc::clone(lock().entry(suffix.into()).or_insert(built)))
+    }
+
+    /// Counts a decision that took many searches.
+    pub fn count_slow_decision(&self) {
+        self.slow_decisions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of decisions so far that took many searches.
+    pub fn slow_decisions(&self) -> u64 {
+        self.slow_decisions.load(Ordering::Relaxed)
     }
 
     /// The approximate bytes of all automata; one that two threads built at once counts twice.

@@ -20,6 +20,9 @@ pub struct Limits {
     /// How often a suffix is matched as a glob before it is compiled. An automaton takes 10 to 50
     /// µs to build and saves up to 50 ns per search.
     pub searches_before_compiling: u32,
+    /// From this many suffixes on, they are indexed by a window of their literals. The index takes
+    /// about 0.8 µs for a path, as long as the byte pairs of 2,000 suffixes.
+    pub suffixes_to_index_min: usize,
 }
 
 impl Default for Limits {
@@ -29,6 +32,7 @@ impl Default for Limits {
             automaton_bytes_max: 1 << 16,
             automata_bytes_max: 1 << 19,
             searches_before_compiling: 1000,
+            suffixes_to_index_min: 1000,
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod dfa_cache;
 pub mod limits;
 pub mod prefix_table;
 pub mod suffixes;
+pub mod window_index;
 
 pub mod compiled;
 

@@ -11,6 +11,7 @@ use crate::matcher::{
     limits::Limits,
     pattern::End,
     prefix_table::Rank,
+    window_index::{Marks, WindowIndex},
 };
 
 use std::ops::Range;
@@ -26,6 +27,8 @@ pub struct Suffixes {
     suffixes: Box<[Suffix]>,
     bytes: Box<[u8]>,
     slots: Box<[DfaSlot]>,
+    /// For many suffixes only.
+    windows: Option<WindowIndex>,
     limits: Limits,
     dfa_cache: Arc<DfaCache>,
 }
@@ -77,14 +80,35 @@ impl Suffixes {
                 slots_count += 1;
             }
         }
+        let is_indexed = suffixes.len() >= limits.suffixes_to_index_min;
+        let windows = is_indexed.then(|| WindowIndex::new(shapes.iter().map(literals))).flatten();
         Suffixes {
             needed,
             suffixes: suffixes.into(),
             bytes: bytes.into(),
             slots: (0..slots_count).map(|_| DfaSlot::default()).collect(),
             limits: *limits,
+            windows,
             dfa_cache: Arc::clone(dfa_cache),
         }
+    }
+
+    /// The suffixes that `path` may match by its windows; `None` if the `count` of suffixes that it
+    /// can reach is small.
+    pub fn marks(&self, path: &[u8], count: u32) -> Option<Marks> {
+        let windows = self.windows.as_ref()?;
+        (count as usize >= self.limits.suffixes_to_index_min).then(|| windows.marks(path))
+    }
+
+    /// As [`Suffixes::candidates`], but only those with a mark.
+    pub fn marked(
+        &self,
+        range: Range<usize>,
+        marks: &Marks,
+        path: Bloom,
+    ) -> impl Iterator<Item = &Suffix> {
+        let marked = marks.within(range).filter(move |index| path.may_hold(&self.needed[*index]));
+        marked.map(|index| &self.suffixes[index])
     }
 
     /// The suffixes in `range` that a path with the byte pairs of `path` may match.
@@ -107,6 +131,11 @@ impl Suffixes {
         slot.is_match(suffix.searched(&self.bytes), rest, &self.limits, &self.dfa_cache)
     }
 
+    /// Counts a decision that took many searches.
+    pub fn count_slow_decision(&self) {
+        self.dfa_cache.count_slow_decision();
+    }
+
     /// Compiles everything now that would otherwise be compiled after repeated use.
     pub fn compile(&self) {
         for suffix in &self.suffixes {
@@ -120,7 +149,8 @@ impl Suffixes {
     pub fn heap_bytes(&self) -> usize {
         let automata: usize = self.slots.iter().map(DfaSlot::heap_bytes).sum();
         let tables = size_of_val(&*self.needed) + size_of_val(&*self.suffixes);
-        tables + self.bytes.len() + size_of_val(&*self.slots) + automata
+        let windows = self.windows.as_ref().map_or(0, WindowIndex::heap_bytes);
+        tables + windows + self.bytes.len() + size_of_val(&*self.slots) + automata
     }
 }
 
@@ -167,4 +197,15 @@ fn needed(shape: &Shape<'_>) -> Bloom {
         WildcardSpelling::Plain => Bloom::of_literals(shape.suffix),
         WildcardSpelling::Encoded => Bloom::default(),
     }
+}
+
+/// The literals that every match contains.
+fn literals<'a>(
+    (shape, _): &(Shape<'a>, Rank),
+) -> impl Iterator<Item = &'a [u8]> + Clone + use<'a> {
+    let plain = match shape.spelling {
+        WildcardSpelling::Plain => shape.suffix,
+        WildcardSpelling::Encoded => b"",
+    };
+    plain.split(|byte| *byte == b'*')
 }

@@ -156,6 +156,22 @@ fn each_of_many_rules_is_named() {
     assert!(Table::parse(&ran.stdout).cells("origin rule_line pattern") == expected);
 }
 
+/// Rules of single letters in all orders: each must be compared, and none matches.
+#[test]
+fn slow_robots_txt_are_counted() {
+    let sandbox = Sandbox::new();
+    let letter = |number: usize, place| char::from(b'a' + (number / place % 12) as u8);
+    let rule =
+        |n| format!("Disallow: /*y*{}*{}*{}*x\n", letter(n, 1), letter(n, 12), letter(n, 144));
+    let rules: String = (0..1728).map(rule).collect();
+    sandbox.write("robots/a.example", format!("User-agent: *\n{rules}"));
+    let input = "https://a.example/xabcdefghijkly\nhttps://a.example/other\n";
+    let ran = classify(&sandbox, "--token bot -", input).exits(0);
+    ran.complains("more than 1,000 wildcard rules were compared for 1 path;");
+    let quiet = classify(&sandbox, "--token bot -q -", "https://a.example/other\n").exits(0);
+    assert_eq!(quiet.stderr, "");
+}
+
 /// The text of a robots.txt is in each row that it decides.
 #[test]
 fn a_long_pattern_is_cut() {

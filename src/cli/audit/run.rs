@@ -243,6 +243,7 @@ impl AuditRun {
         let mut tally = timed("logs read and judged", || self.audit(judged, requests))?;
         note_formats(&tally.header);
         note_rules(&tally, &judged.0);
+        judged.0.slow_message().iter().for_each(|slow| warn(slow));
         check_any_opened(&tally.header.inputs)?;
         if let Some(why) = not_understood(&tally, self.setup.min_parse_rate()) {
             return Err(Error::usage(why));

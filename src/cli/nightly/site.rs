@@ -208,7 +208,7 @@ impl<'a> Job<'a> {
         let options_of = |day| options_of(day, setup);
         let ingest = self.ingest(setup, &judge, &options_of);
         let progress = Progress::default();
-        ingest.run(state, plan, &progress, |sources, ranges| {
+        let problems = ingest.run(state, plan, &progress, |sources, ranges| {
             let verification = Verification::new(config, registry)?;
             let identities = verification.identities(config, registry, |identities| {
                 let wanted = Wanted { addresses: true, ..Wanted::default() };
@@ -219,7 +219,9 @@ impl<'a> Job<'a> {
             })?;
             self.warn_about_names(&identities);
             Ok(identities)
-        })
+        })?;
+        judge.slow_message().iter().for_each(|slow| self.warn(warn, slow));
+        Ok(problems)
     }
 
     /// Warns of addresses without an answer. They stay unverified, because requests are judged only

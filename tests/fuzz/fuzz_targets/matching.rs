@@ -105,6 +105,7 @@ fn all_limits() -> [Limits; 7] {
         set,
         hot,
         Limits { searches_before_compiling: 1, ..set },
+        Limits { suffixes_to_index_min: 0, ..set },
         Limits { automaton_bytes_max: 0, ..hot },
         Limits { automata_bytes_max: 5000, ..hot },
         Limits { ordered_patterns_max: usize::MAX, ..standard },

@@ -34,7 +34,11 @@ impl UsedRobots {
         let of_text = self.text().into_iter().flat_map(|text| &text.groups);
         let of_text = of_text.flat_map(|group| &group.product_tokens).cloned();
         let kept = self.version.product_tokens.iter();
-        of_text.chain(kept.map(|token| ProductToken { written: token.to_vec().into(), line: 0 }))
+        of_text.chain(kept.map(|token| ProductToken {
+            written: token.to_vec().into(),
+            line: 0,
+            other_field: None,
+        }))
     }
 }
 
@@ -74,7 +78,8 @@ impl<'a> Quotes<'a> {
     pub fn rule(&self, rule: RuleRef, crawler: CrawlerId) -> Result<DecidingRule> {
         let text = self.text(rule.robots)?;
         let digest = self.header.robots[rule.robots.index()].digest;
-        let (_, found) = text.rule_at(rule.line).ok_or_else(|| damaged(digest, rule.line))?;
+        let (found_in, found) =
+            text.rule_at(rule.line).ok_or_else(|| damaged(digest, rule.line))?;
         let directive = found.directive.as_str();
         let group = self.group(rule.robots, text, crawler);
         Ok(DecidingRule {
@@ -82,6 +87,7 @@ impl<'a> Quotes<'a> {
             line: rule.line,
             directive,
             pattern: found.written().into(),
+            continued_over: found_in.continued_over(&group),
             group,
         })
     }

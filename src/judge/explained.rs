@@ -28,6 +28,8 @@ pub struct Bound<'a> {
     pub groups: usize,
     /// Their rules, in the order of the file.
     pub rules: Vec<&'a Rule>,
+    /// Lines of other fields over which these groups continue: see [`Group::continued_over`].
+    pub continued_over: Vec<u32>,
     /// The number of groups in the file.
     pub groups_in_file: usize,
     /// The number of rules in `*` groups that do not bind this crawler.
@@ -68,6 +70,15 @@ pub enum PatternForm {
 }
 
 impl BoundBy<'_> {
+    /// The product token, or `*`.
+    fn token(&self) -> Option<&[u8]> {
+        match self {
+            BoundBy::Token(name) => Some(name.as_bytes()),
+            BoundBy::Star => Some(b"*"),
+            BoundBy::Nothing | BoundBy::NothingButItsName => None,
+        }
+    }
+
     fn is_named_by(self, token: &ProductToken) -> bool {
         match self {
             BoundBy::Token(name) => token.names(name.as_bytes()),
@@ -106,6 +117,10 @@ impl Judge {
             tried,
             by,
             user_agent_lines: user_agent_lines(&selection, by),
+            continued_over: by.token().map_or_else(Vec::new, |token| {
+                let groups = selection.groups.iter();
+                groups.filter_map(|group| group.continued_over(token)).collect()
+            }),
             groups: selection.groups.len(),
             groups_in_file: robots.text.groups.len(),
             rules: selection.rules(),

@@ -101,6 +101,9 @@ pub struct DecidingRule {
     pub pattern: Box<[u8]>,
     /// The product token that bound the crawler, or `*`.
     pub group: Box<[u8]>,
+    /// The line of another field inside the list of User-agent lines, without which the rule would
+    /// not bind the crawler: see [`Group::continued_over`].
+    pub continued_over: Option<u32>,
 }
 
 impl Robots {
@@ -118,8 +121,10 @@ impl Robots {
     /// A copy that outlives the file.
     pub fn deciding_rule(&self, line: u32, crawler: CrawlerId) -> DecidingRule {
         let BindingRule { line, directive, pattern, group } = self.binding_rule(line, crawler);
+        let found_in = self.text.rule_at(line).map(|(found_in, _)| found_in);
+        let continued_over = found_in.and_then(|found_in| found_in.continued_over(group));
         let (pattern, group) = (pattern.into(), group.into());
-        DecidingRule { digest: self.digest, line, directive, pattern, group }
+        DecidingRule { digest: self.digest, line, directive, pattern, group, continued_over }
     }
 
     /// The rules of `selection`, a part of this file; created by `make` if no other crawler shares

@@ -15,7 +15,7 @@
 //! | `robots` | `source`, `digest`, `size_bytes`, `parsed_bytes` of the file, or null |
 //! | `in_force` | of an archive: `at_utc`, `snapshot_fetched_utc`, `outcome`, `snapshot_age_seconds`, `unreachable_since_utc`, and `grace`: disallowed, but an earlier robots.txt that crawlers may still hold allows it; or null |
 //! | `crawler` | `asked_by` (`name`, `user-agent`, `token`), `asked` (what was given), `name`, `operator`, `purpose`, `binding`, `stated_policy`, `known` (`yes`, `no`, `looks-automated`) |
-//! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `star_rules_passed_over`; or null |
+//! | `group` | `tokens_tried`, `bound_by` (a product token, `*` or null), `user_agent_lines`, `groups` and `rules` (how many), `continued_over_lines` (other fields between the User-agent lines of a group), `star_rules_passed_over`; or null |
 //! | `path`, `path_changes` | as compared with the rules, and what was done to the given one |
 //! | `matches` | the rules that match, the deciding one first, at most 1,000: `line`, `directive`, `pattern` (as written), `compared_as`, `length` in bytes |
 //! | `matches_total` | how many there are |
@@ -147,6 +147,7 @@ fn group(bound: &Bound<'_>) -> Value {
         "user_agent_lines": lines,
         "groups": bound.groups,
         "rules": bound.rules.len(),
+        "continued_over_lines": bound.continued_over.iter().take(LISTED_MAX).collect::<Vec<_>>(),
         "star_rules_passed_over": bound.star_rules_passed_over,
     })
 }

@@ -197,6 +197,13 @@ fn group(bound: &Bound<'_>, rows: &mut Rows) {
         }
     };
     rows.add("group", &group);
+    if let Some(line) = bound.continued_over.first() {
+        let text = format!(
+            "the field on line {line} does not end the group, so the rules after the next \
+             User-agent line apply, too"
+        );
+        rows.add("", &text);
+    }
     match bound.star_rules_passed_over {
         0 => {}
         1 => rows.add("", "the rule for * does not apply to it"),

@@ -265,6 +265,11 @@ impl Row {
         self.digest(&rule.digest).rule_without_digest(Some(rule))
     }
 
+    /// As [`Row::rule`], and `continued_over_line`.
+    pub fn violated_rule(&mut self, rule: &DecidingRule) -> &mut Row {
+        self.rule(rule).maybe_counts(rule.continued_over.map(|line| [u64::from(line)]))
+    }
+
     /// Line, directive, pattern and group of a rule, or four empty cells.
     pub fn rule_without_digest(&mut self, rule: Option<&DecidingRule>) -> &mut Row {
         self.maybe(rule, 4, |row, rule| {

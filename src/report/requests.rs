@@ -135,7 +135,7 @@ impl RequestsFile {
                     .bytes(self.privacy.target(&request.target))
                     .counts([u64::from(request.status), request.bytes])
                     .bytes(&request.user_agent)
-                    .rule(&request.robots.deciding_rule(request.rule_line, crawler))
+                    .violated_rule(&request.robots.deciding_rule(request.rule_line, crawler))
                     .bytes(&self.privacy.client(&request.client))
                     .snapshot(request.snapshot, request.time);
             })?;

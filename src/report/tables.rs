@@ -80,7 +80,7 @@ fn write_violations(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
         let Broken { rule, tally, prior_fetches } = broken;
         row.text(origin)
             .known_crawler(of.crawlers, actor)
-            .rule(rule)
+            .violated_rule(rule)
             .counts([tally.requests])
             .statuses(&tally.statuses)
             .counts([tally.bytes])

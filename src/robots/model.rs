@@ -1,5 +1,6 @@
 //! A robots.txt as data: groups, their rules and sitemaps, each with its line.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -7,6 +8,9 @@ use percent_encoding::percent_encode_byte;
 
 use crate::named_enum::named_enum;
 use crate::robots::field::is_space;
+
+/// The most User-agent lines of a group that are searched for the one of a crawler.
+const TOKENS_MAX: usize = 1000;
 
 /// The content of one robots.txt.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -51,6 +55,27 @@ pub struct ProductToken {
     pub written: Box<[u8]>,
     /// 1-based.
     pub line: u32,
+    /// The first line after it, before the next User-agent line or rule, with another field. Some
+    /// parsers end a group there; the protocol does not.
+    pub other_field: Option<NonZeroU32>,
+}
+
+impl Group {
+    /// The line of another field that stands between the last User-agent line for `product_token`
+    /// (or `*`) and the next one of the group. Rules of the group apply only because such a field
+    /// does not end it.
+    pub fn continued_over(&self, product_token: &[u8]) -> Option<u32> {
+        let names = |token: &&ProductToken| match product_token {
+            b"*" => token.is_star(),
+            _ => token.names(product_token),
+        };
+        let (_, others) = self.product_tokens.split_last()?;
+        // A longer list is hostile, and this is asked for each request in evidence.
+        let last =
+            self.product_tokens.iter().rev().take(TOKENS_MAX).position(|token| names(&token))?;
+        let after = &others[(self.product_tokens.len() - 1 - last).min(others.len())..];
+        after.iter().find_map(|token| token.other_field).map(NonZeroU32::get)
+    }
 }
 
 impl ProductToken {
@@ -214,7 +239,7 @@ mod tests {
     use super::*;
 
     fn token(written: &str) -> ProductToken {
-        ProductToken { written: written.as_bytes().into(), line: 1 }
+        ProductToken { written: written.as_bytes().into(), line: 1, other_field: None }
     }
 
     #[test]

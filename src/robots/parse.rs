@@ -3,6 +3,8 @@
 //! Only Allow and Disallow lines close a list of User-agent lines: sitemaps,
 //! unknown fields, garbage, comments and blank lines never end a group.
 
+use std::num::NonZeroU32;
+
 use bytes::Bytes;
 
 use crate::robots::{
@@ -84,6 +86,9 @@ fn add(
     lists: &mut Lists,
     listener: &mut Listener<'_>,
 ) {
+    if !matches!(field.kind, FieldKind::UserAgent | FieldKind::Allow | FieldKind::Disallow) {
+        note_other_field(robots, line.number);
+    }
     let directive = match field.kind {
         FieldKind::UserAgent => {
             add_product_token(robots, line.number, field.value);
@@ -113,8 +118,17 @@ fn add_product_token(robots: &mut ParsedRobotsTxt, line: u32, value: &[u8]) {
         close_group(robots);
         robots.groups.push(Group::default());
     }
-    let token = ProductToken { written: value.into(), line };
+    let token = ProductToken { written: value.into(), line, other_field: None };
     robots.groups.last_mut().expect("pushed if there was none").product_tokens.push(token);
+}
+
+/// Notes a field on `line` that is no rule after a User-agent line.
+fn note_other_field(robots: &mut ParsedRobotsTxt, line: u32) {
+    if let Some(group) = robots.groups.last_mut().filter(|group| group.rules.is_empty())
+        && let Some(token) = group.product_tokens.last_mut()
+    {
+        token.other_field = token.other_field.or(NonZeroU32::new(line));
+    }
 }
 
 /// Frees the unused capacity of a finished group. Otherwise a hostile file of tiny groups would
@@ -178,6 +192,23 @@ mod tests {
             (vec!["c".to_string()], vec![]),
         ];
         assert_eq!(shape(text), expected);
+    }
+
+    #[test]
+    fn a_group_continues_over_other_fields() {
+        let (robots, _) = parse(
+            b"user-agent: a\ncrawl-delay: 9\n\nuser-agent: b\nuser-agent: *\nsitemap: x\nfoo: y\n\
+              user-agent: c\nfoo: z\ndisallow: /\nuser-agent: d\nfoo: 1\nallow: /\nuser-agent: a",
+        );
+        let continued =
+            |group: usize, token: &str| robots.groups[group].continued_over(token.as_bytes());
+        assert_eq!(
+            ["a", "b", "*", "c", "d"].map(|token| continued(0, token)),
+            [Some(2), Some(6), Some(6), None, None]
+        );
+        assert_eq!((continued(1, "d"), continued(2, "a")), (None, None));
+        let (robots, _) = parse(b"user-agent: a\nfoo: 1\nuser-agent: b\nuser-agent: A/2\nallow: /");
+        assert_eq!(robots.groups[0].continued_over(b"a"), None, "named again after the field");
     }
 
     #[test]

@@ -47,6 +47,35 @@ fn says_who_broke_which_rule_how_often_and_when() {
     );
 }
 
+/// GPTBot's group has no rules of its own: it continues over Crawl-delay, down to bingbot's.
+#[test]
+fn says_where_a_verdict_depends_on_a_group_that_continues() {
+    let robots = "User-agent: GPTBot\nCrawl-delay: 10\n\nUser-agent: bingbot\nDisallow: /\n";
+    let log =
+        [line(10, "/a", 200, GPTBOT), line(20, "/b", 200, GPTBOT), line(30, "/c", 200, BINGBOT)];
+    let sandbox = audited(robots, &log.concat(), "--evidence evidence.csv");
+    let columns = "crawler group continued_over_line";
+    let rows = sandbox.table("report/violations.csv").cells(columns);
+    assert_eq!(rows, ["GPTBot | GPTBot | 2", "bingbot | bingbot | "]);
+    let requests = sandbox.table("evidence.csv").cells(columns);
+    assert_eq!(requests, ["GPTBot | GPTBot | 2", "GPTBot | GPTBot | 2", "bingbot | bingbot | "]);
+    let note = "2 violations of rules in a group that continues over another field";
+    assert!(sandbox.json("report/run.json")["notes"][0].as_str().unwrap().starts_with(note));
+    let page = sandbox.text("report/report.html");
+    assert!(page.contains(note));
+    assert!(page.contains("continues over another field on line 2, which does not end it"));
+    let summary = sandbox.run("report report --format text").exits(0).stdout;
+    assert!(summary.contains(note), "{summary}");
+    let check = |crawler: &str, format: &str| {
+        let words = format!("check --robots robots.txt --crawler {crawler} {format} /a");
+        sandbox.run(&words).exits(1).stdout
+    };
+    let continued = "the field on line 2 does not end the group";
+    assert!(check("GPTBot", "").contains(continued));
+    assert!(!check("bingbot", "").contains(continued));
+    assert!(check("GPTBot", "--format json").contains("\"continued_over_lines\":[2]"));
+}
+
 #[test]
 fn never_accuses_whom_the_rules_do_not_bind() {
     let robots = "User-agent: *\nDisallow: /\n";

@@ -1,6 +1,7 @@
 //! Builds the model of a report from a tally: checks the sums, orders the rows, and adds warnings
 //! and notes.
 
+use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::failure_messages;
@@ -71,6 +72,7 @@ impl ReportModel {
         audit.warnings = warnings(&audit, &header, failures);
         audit.warnings.extend(audit.times_given_up());
         audit.notes.extend(audit.hours_given_up());
+        audit.notes.extend(audit.continued_groups());
         if let Some(draft) = &header.draft {
             let simulation = WhatIf::new(&mut audit.rows, draft, &quotes)?;
             audit.warnings.extend(simulation.warnings(&draft.scope));
@@ -85,6 +87,24 @@ impl ReportModel {
             audit.warnings.extend(audit.too_little_judged.clone());
         }
         Ok(audit)
+    }
+
+    /// Violations of rules that a parser that ends groups at other fields would not apply.
+    fn continued_groups(&self) -> Option<String> {
+        let continued = self.broken_rules().filter(|(_, (crawler, identity), broken)| {
+            broken.rule.continued_over.is_some()
+                && *identity != Identity::Spoofed
+                && !self.is_tool(*crawler)
+        });
+        let violations = continued.map(|(_, _, broken)| broken.tally.requests).sum();
+        (violations > 0).then(|| {
+            format!(
+                "{} of rules in a group that continues over another field, such as Crawl-delay: \
+                 such a field does not end a group, but the site owner may have meant it to; see \
+                 continued_over_line in violations.csv",
+                counted(violations, "violation")
+            )
+        })
     }
 
     /// For `(others)`, times are never kept. For other origins, a warning is needed.

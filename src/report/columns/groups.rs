@@ -62,6 +62,7 @@ groups! {
         column("directive", "allow, disallow", "kind of the deciding rule"),
         column("pattern", "path pattern", "pattern of the deciding rule, as written in the file"),
         column("group", "product token or `*`", "User-agent token through which the rule applies to the crawler"),
+        line_number("continued_over_line", "line of another field between that User-agent line and the next one of its group; empty if there is none. The rule applies because such a field does not end a group"),
     ];
 
     /// The times of the requests.

@@ -46,7 +46,7 @@ pub fn rules(model: &PageModel<'_>) -> Markup {
 }
 
 fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
-    let RuleTotals { rule, requests, statuses, example, .. } = totals;
+    let RuleTotals { rule, requests, statuses, continued_over, example, .. } = totals;
     html! {
         li {
             h3 {
@@ -57,6 +57,10 @@ fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
             dl class="about" {
                 dt { "Broken by" } dd { (offenders(model, totals)) }
                 dt { "At" } dd { (origins(totals)) }
+                @if let Some(line) = continued_over {
+                    dt { "Group" }
+                    dd { "continues over another field on line " (line) ", which does not end it" }
+                }
                 dt { "Served" }
                 dd { (percent(statuses.status_2xx, *requests)) " of these requests got a 2xx" }
                 dt { "First request" }

@@ -29,6 +29,8 @@ pub struct RuleTotals<'a> {
     pub by: BTreeMap<Actor, u64>,
     /// The origins, up to a limit.
     pub origins: BTreeSet<&'a str>,
+    /// The line of another field over which the group of a crawler continues, if there is one.
+    pub continued_over: Option<u32>,
     /// The earliest of these requests.
     pub example: &'a Example,
 }
@@ -51,6 +53,8 @@ impl<'a> RuleTotals<'a> {
         let example = examples.min_by_key(|example| {
             (example.time, audit.input_name(example.file), example.line, &example.target)
         })?;
-        Some(RuleTotals { rule: &first.rule, requests, statuses, by, origins, example })
+        let continued_over = all.iter().find_map(|(_, _, broken)| broken.rule.continued_over);
+        let rule = &first.rule;
+        Some(RuleTotals { rule, requests, statuses, by, origins, continued_over, example })
     }
 }

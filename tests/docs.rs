@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The most files that a line passes through, from its log to its row.
 const STEPS_MAX: usize = 25;
@@ -165,4 +166,28 @@ fn every_file_that_contributors_are_sent_to_exists() {
     let missing: Vec<&&str> =
         paths.iter().filter(|path| !repository().join(path).exists()).collect();
     assert!(missing.is_empty(), "CONTRIBUTING.md names files that are gone: {missing:?}");
+}
+
+/// The service in the documentation, as the system's own check rates it: 0 is safe, 10 is not.
+#[test]
+fn the_systemd_service_is_hardened() {
+    let text = read("docs/nightly.md");
+    let service = text.split("```ini\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(service.contains("\nSuccessExitStatus=1\n"));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("botaudit.service");
+    fs::write(&path, service).unwrap();
+    let mut command = Command::new("systemd-analyze");
+    // The limit is 2.0, in tenths.
+    let checked =
+        command.args(["security", "--offline=true", "--threshold=20"]).arg(&path).output();
+    match checked {
+        Err(err) => eprintln!("skipped: no systemd-analyze here: {err}"),
+        Ok(output) => {
+            let said =
+                String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert!(said.contains("exposure level"), "{said}");
+            assert!(output.status.success(), "{said}");
+        }
+    }
 }

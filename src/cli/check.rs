@@ -15,9 +15,12 @@ use crate::explain::{Explanation, Located, Undecided, explain, locate};
 use crate::judge::{Judge, foreign_message, robots::RobotsId};
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
+use crate::report::outputs::{Outputs, Overwrite};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin};
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::shared::{cannot_print, or_token, origin, registry, unknown_crawler, warn};
 use super::value_names::{DIALECTS, one_of};
 use super::{exit_status::ExitStatus, help::short};
@@ -128,6 +131,9 @@ impl CheckArgs {
         let origin = self.origin.as_deref().map(origin).transpose()?;
         let registry = registry(self.crawlers.as_deref())?;
         let crawler = self.crawler.checked_crawler(&registry)?;
+        let mut inputs = Outputs::new(Overwrite::Own);
+        inputs.reads_robots("--robots", &self.robots);
+        confine(&inputs, TcpUse::None);
         let judge = self.judge(&registry)?;
         let at = self.at(&judge)?;
         let mut answers = Answers {

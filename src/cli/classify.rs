@@ -27,6 +27,8 @@ use crate::report::{classified::summary_csv, output::OutputFile};
 use crate::staged::is_stdout;
 use crate::url::dialect::Dialect;
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::progress::{Show, follow};
 use super::shared::{
     ForceArg, STDOUT_NAME, or_token, registry, say, stdout_file, timed, unknown_crawler, warn,
@@ -182,7 +184,7 @@ impl ClassifyArgs {
         // In the order given: output rows keep the order of the input.
         let sources: Vec<Source> =
             self.lists.iter().flat_map(|list| expand(std::slice::from_ref(list))).collect();
-        self.check_output(&sources)?;
+        self.check_files(&sources)?;
         let registry = registry(self.crawlers.as_deref())?;
         let (crawlers, judged) = self.crawler_source(&registry)?;
         let store = Store::open(&self.robots)?;
@@ -201,15 +203,17 @@ impl ClassifyArgs {
         self.finish(classified, &crawlers, sources.len(), output, &judge)
     }
 
-    fn check_output(&self, sources: &[Source]) -> Result<()> {
-        let Some(output) = self.output.as_deref().filter(|path| !is_stdout(path)) else {
-            return Ok(());
-        };
+    /// Checks the output, and confines the process to the files of this run.
+    fn check_files(&self, sources: &[Source]) -> Result<()> {
         let mut outputs = Outputs::new(self.force.overwrite());
         outputs.reads_sources("a list", sources);
         outputs.reads_robots("--robots", &self.robots);
         self.crawlers.iter().for_each(|path| outputs.reads("--crawlers", path));
-        outputs.file("-o", output, OutputContent::Verdicts(self.columns.as_deref()))
+        if let Some(output) = self.output.as_deref().filter(|path| !is_stdout(path)) {
+            outputs.file("-o", output, OutputContent::Verdicts(self.columns.as_deref()))?;
+        }
+        confine(&outputs, TcpUse::None);
+        Ok(())
     }
 
     fn classify(

@@ -13,6 +13,8 @@ use crate::net::{download::download, rate_limit::RateLimit, settings::Settings};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
 use crate::staged::replace;
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::shared::{ForceArg, warn};
 use super::{exit_status::ExitStatus, help::short, network::NetworkArgs, progress::Show};
 
@@ -96,6 +98,7 @@ impl FetchRangesArgs {
                 false => outputs.file("DIR", &path, OutputContent::Foreign)?,
             }
         }
+        confine(&outputs, TcpUse::Needed);
         Ok(())
     }
 }

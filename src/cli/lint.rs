@@ -12,8 +12,11 @@ use crate::lint::{diagnostic::Diagnostics, known_tokens::KnownTokens, lint};
 use crate::report::findings::{
     findings_github, findings_json, findings_text, lint_text, lints_text,
 };
+use crate::report::outputs::{Outputs, Overwrite};
 use crate::url::dialect::Dialect;
 
+use super::access_rights::TcpUse;
+use super::confinement::confine;
 use super::shared::{error, print, registry};
 use super::value_names::{DIALECTS, one_of};
 use super::{exit_status::ExitStatus, help::short};
@@ -82,6 +85,9 @@ impl LintArgs {
             return explain(code);
         }
         let registry = registry(self.crawlers.as_deref())?;
+        let mut inputs = Outputs::new(Overwrite::Own);
+        self.files.iter().for_each(|file| inputs.reads("a robots.txt", Path::new(file)));
+        confine(&inputs, TcpUse::None);
         let names = KnownTokens::new(&registry);
         let mut done = Vec::new();
         let (mut outcome, mut unread) = (ExitStatus::Done, None);

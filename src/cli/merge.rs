@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::staged::{is_stdout, replace, replace_private};
 
+use super::access_rights::TcpUse;
 use super::audit::notes::note_formats;
+use super::confinement::confine;
 use super::shared::{ForceArg, name_tallies, timed, write_output};
 use super::{exit_status::ExitStatus, help::short};
 use super::{progress::Show, summary_flags::SummaryFlags, written::unwritten_report};
@@ -54,10 +56,12 @@ impl MergeArgs {
         name_tallies(&self.tallies, &mut outputs);
         if self.are_collected()? {
             outputs.file("-o", &self.output, OutputContent::Collected)?;
+            confine(&outputs, TcpUse::None);
             let merged = merge_collected(&self.tallies)?;
             write_output(&self.output, &merged.to_bytes(), replace_private)?;
         } else {
             outputs.file("-o", &self.output, OutputContent::Tally)?;
+            confine(&outputs, TcpUse::None);
             let read = || merge_files(&self.tallies, TallyLimits::default());
             let tally = timed("tallies read", read)?;
             note_formats(&tally.header);

@@ -2,6 +2,7 @@
 //!
 //! The only module that knows clap, indicatif, the terminal and signals.
 
+mod access_rights;
 mod audit;
 mod check;
 mod classify;
@@ -9,6 +10,7 @@ mod collect;
 mod completions;
 mod config_flags;
 mod configured;
+mod confinement;
 mod crawlers;
 mod exit_status;
 mod fetch_ranges;
@@ -18,6 +20,7 @@ mod formats;
 mod help;
 mod identity;
 mod init;
+
 pub mod library;
 mod lint;
 mod manual;

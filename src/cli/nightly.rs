@@ -16,7 +16,10 @@ use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::time::{Day, UtcTime};
 
+use super::access_rights::TcpUse;
+use super::audit::files::tcp_use;
 use super::configured::{read_config, report_errors};
+use super::confinement::confine;
 use super::shared::{ForceArg, day, error, print};
 use super::{exit_status::ExitStatus, help::short};
 use after::{NotificationArgs, write_nights};
@@ -81,12 +84,18 @@ impl NightlyArgs {
             let described = jobs.iter().map(|job| job.described(&state));
             return print(&described.collect::<Result<String>>()?).map(|()| ExitStatus::Done);
         }
-        self.check_outputs(&file, &jobs, &config)?;
+        let files = self.check_outputs(&file, &jobs, &config)?;
+        // The command may need any right.
+        if !self.notification.has_command() {
+            let needs = |job: &Job<'_>| tcp_use(&job.site.audit) == TcpUse::Needed;
+            confine(&files, TcpUse::needed_if(jobs.iter().any(needs)));
+        }
         self.run_all(&jobs, &config, now)
     }
 
     /// Checks that no output is an input, and that only files written by botaudit are replaced.
-    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<()> {
+    /// Returns the files of the run.
+    fn check_outputs(&self, file: &Path, jobs: &[Job<'_>], config: &ConfigFile) -> Result<Outputs> {
         let mut all = Outputs::new(self.force.overwrite());
         all.reads("--config", file);
         for job in jobs {
@@ -95,8 +104,11 @@ impl NightlyArgs {
         all.updated("state", &config.state)?;
         all.file("reports", &config.reports.join(TREND.file), OutputContent::Trend)?;
         all.file("reports", &config.reports.join(EVENTS.file), OutputContent::Events)?;
-        let page = self.notification.file();
-        page.map_or(Ok(()), |path| all.file("--mail-summary", path, OutputContent::Night))
+        if let Some(path) = self.notification.file() {
+            all.file("--mail-summary", path, OutputContent::Night)?;
+        }
+        jobs.iter().for_each(|job| all.add_directories_of(&job.files()));
+        Ok(all)
     }
 
     fn run_all(&self, jobs: &[Job<'_>], config: &ConfigFile, now: UtcTime) -> Result<ExitStatus> {

@@ -15,7 +15,9 @@ use crate::report::{columns::column::TableSchema, directory::Staging, escape::vi
 use crate::report::{outputs::Outputs, summary_view::SummaryView, tables::TABLES};
 use crate::time::Day;
 
+use super::access_rights::TcpUse;
 use super::audit::notes::note_formats;
+use super::confinement::confine;
 use super::shared::{ForceArg, day, name_tallies, print, timed, warn};
 use super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
 use super::{exit_status::ExitStatus, help::short};
@@ -92,13 +94,21 @@ impl ReportArgs {
         }
         let asked = self.asked()?;
         let (paths, note) = self.days()?;
+        let output = match self.format {
+            Format::Html => self.destination(&paths),
+            Format::Text | Format::Json | Format::Jsonl => None,
+        };
+        self.check_files(&paths, output)?;
         let read = || merge_files(&paths, TallyLimits::default());
         let tally = timed("tallies read", read)?;
         note_formats(&tally.header);
         note.iter().for_each(|note| warn(note));
         let view = self.summary.view_of_tally(&tally, OutputStream::Stdout)?;
         match self.format {
-            Format::Html => self.write(tally, &paths, &view)?,
+            Format::Html => {
+                let why = "no directory for the report; add -o report/";
+                self.write(tally, output.ok_or_else(|| Error::usage(why))?, &view)?;
+            }
             Format::Text => print(&unwritten_report(tally, &view)?.summary)?,
             Format::Json => {
                 let WrittenReport { audit, run_json, .. } = unwritten_report(tally, &view)?;
@@ -112,20 +122,27 @@ impl ReportArgs {
         Ok(ExitStatus::Done)
     }
 
-    /// Writes the report. A single directory without `--output` is replaced in place.
-    fn write(&self, tally: Tally, paths: &[PathBuf], view: &SummaryView) -> Result<()> {
-        let output = match (&self.output, paths) {
-            (Some(output), _) => output,
-            (None, [directory]) if directory.is_dir() => directory,
-            (None, _) => {
-                let why = "no directory for the report; add -o report/";
-                return Err(Error::usage(why));
-            }
-        };
+    /// The directory of the report. A single directory without `--output` is replaced in place.
+    fn destination<'a>(&'a self, paths: &'a [PathBuf]) -> Option<&'a PathBuf> {
+        match (&self.output, paths) {
+            (Some(output), _) => Some(output),
+            (None, [directory]) if directory.is_dir() => Some(directory),
+            (None, _) => None,
+        }
+    }
+
+    /// Checks the output, and confines the process to the files of this run.
+    fn check_files(&self, paths: &[PathBuf], output: Option<&PathBuf>) -> Result<()> {
         let mut outputs = Outputs::new(self.force.overwrite());
-        let others: Vec<PathBuf> = paths.iter().filter(|path| *path != output).cloned().collect();
+        let others: Vec<PathBuf> =
+            paths.iter().filter(|path| Some(*path) != output).cloned().collect();
         name_tallies(&others, &mut outputs);
-        outputs.directory("-o", output)?;
+        output.map_or(Ok(()), |output| outputs.directory("-o", output))?;
+        confine(&outputs, TcpUse::None);
+        Ok(())
+    }
+
+    fn write(&self, tally: Tally, output: &Path, view: &SummaryView) -> Result<()> {
         let staging = Staging::open(output)?;
         let kept = evidence_of(output);
         if let Some(name) = &kept {

@@ -29,6 +29,14 @@ pub struct TerminalArgs {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto,
         hide_short_help = true, hide_possible_values = true)]
     color: ColorChoice,
+
+    /// Do not give up rights that the run does not need.
+    ///
+    /// On Linux, a run can by default read only the directories of its inputs, write only to those of
+    /// its outputs, start no program, and use the network only if it fetches or asks DNS. -v says
+    /// what the kernel could enforce. Use this where a file system does not work with it.
+    #[arg(long, global = true, hide_short_help = true)]
+    no_sandbox: bool,
 }
 
 /// Set once, before the command runs.
@@ -100,6 +108,11 @@ impl OutputStream {
 fn has_colors() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// Whether the process is to confine itself: no `--no-sandbox`.
+pub fn is_confined() -> bool {
+    TERMINAL.get().is_some_and(|terminal| !terminal.no_sandbox)
 }
 
 /// Whether `--verbose` is given.

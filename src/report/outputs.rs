@@ -4,8 +4,9 @@
 //! A shell that expands `--evidence access.log*` makes the live log the value of the flag. So a
 //! file is replaced only if its content shows that botaudit wrote it.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::{collections::HashMap, fs, io, sync::Arc};
+use std::{fs, io, sync::Arc};
 
 use memchr::memmem;
 
@@ -63,6 +64,8 @@ pub enum Overwrite {
 pub struct Outputs {
     overwrite: Overwrite,
     uses: HashMap<Identity, Use>,
+    read: BTreeSet<PathBuf>,
+    written: BTreeSet<PathBuf>,
 }
 
 /// The existing use of a file.
@@ -86,11 +89,29 @@ enum Identity {
 impl Outputs {
     /// No inputs and outputs yet.
     pub fn new(overwrite: Overwrite) -> Outputs {
-        Outputs { overwrite, uses: HashMap::new() }
+        let (uses, read, written) = Default::default();
+        Outputs { overwrite, uses, read, written }
+    }
+
+    /// The directories that hold the inputs, and those that are inputs.
+    pub fn read_directories(&self) -> impl Iterator<Item = PathBuf> {
+        self.read.iter().cloned()
+    }
+
+    /// The directories that outputs are created in.
+    pub fn written_directories(&self) -> impl Iterator<Item = PathBuf> {
+        self.written.iter().cloned()
+    }
+
+    /// Adds the directories of `other`, but not its files.
+    pub fn add_directories_of(&mut self, other: &Outputs) {
+        self.read.extend(other.read_directories());
+        self.written.extend(other.written_directories());
     }
 
     /// Adds the input `path`, which was named by `role`, such as `--robots`.
     pub fn reads(&mut self, role: &'static str, path: &Path) {
+        self.read.extend(directories_of(path));
         // Reading a pipe or a device does not prevent writing to one.
         if !is_special(path)
             && let Some(identity) = identity(path)
@@ -159,6 +180,7 @@ impl Outputs {
                 format!("is read, too, so it cannot be standard output; use {flag} with a file");
             return Err(Error::invalid_file(path, why));
         }
+        self.written.extend(directories_of(path));
         match identity(path).filter(|_| !is_special(path)) {
             Some(identity) => self.claim(flag, path, identity),
             None => Ok(()),
@@ -178,6 +200,9 @@ impl Outputs {
     pub fn directory(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         check_directory_name(flag, path)?;
         self.updated(flag, path)?;
+        // It is exchanged with another one beside it.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        self.written.extend(target.parent().into_iter().flat_map(directories_of));
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
             if let Some(identity) = identity(&entry.path()) {
                 self.refuse_if_used(flag, &entry.path(), &identity)?;
@@ -211,6 +236,18 @@ pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
         ))),
         false => Ok(()),
     }
+}
+
+/// `path`, if it is a directory, and the directories that it and the target of its link are in; of
+/// these, the nearest that exists.
+fn directories_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let target = path.is_symlink().then(|| fs::canonicalize(path).ok()).flatten();
+    let paths = target.into_iter().chain([path.to_owned()]);
+    paths.filter_map(|path| {
+        let exists = |path: &&Path| path.as_os_str().is_empty() || path.is_dir();
+        let found = path.ancestors().skip(usize::from(!path.is_dir())).find(exists)?;
+        Some(if found.as_os_str().is_empty() { ".".into() } else { found.to_owned() })
+    })
 }
 
 /// Whether it is a pipe or a device.

@@ -85,7 +85,7 @@ fn long_help_has_groups_examples_and_exit_codes() {
         assert!(help.contains("\nExit codes:\n"), "{command}\n{help}");
         let own = help.split("\nOptions:\n").nth(1).unwrap().split("\n\n\n").next().unwrap();
         let own = own.split(":\n").next().unwrap();
-        let of_all = ["-h,", "-v,", "--color"];
+        let of_all = ["-h,", "-v,", "--color", "--no-sandbox"];
         let is_own = |line: &&str| {
             let line = line.trim_start();
             line.starts_with('-') && !of_all.iter().any(|flag| line.starts_with(flag))

@@ -111,6 +111,9 @@ fn command_in(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_botaudit"));
     // Sentences of summaries stay on one line.
     command.current_dir(directory).env("COLUMNS", "400");
+    // Any run may use the directory for temporary files, so the test's files must not be in it:
+    // they can be reached only as far as the confinement of the run allows.
+    command.env("TMPDIR", env!("CARGO_TARGET_TMPDIR"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

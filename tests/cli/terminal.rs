@@ -30,11 +30,34 @@ fn verbose_names_formats_rules_threads_and_times() {
     ] {
         assert!(ran.stderr.contains(expected), "{expected}{}", ran.stderr);
     }
+    let is_confined = |stderr: &str| stderr.contains("note: confined by the kernel: reads ");
+    let is_told = |stderr: &str| stderr.contains("confined");
+    let is_possible =
+        !ran.stderr.contains("note: not confined") && !ran.stderr.contains("note: partly");
+    assert!(is_told(&ran.stderr) && (is_confined(&ran.stderr) || !is_possible), "{}", ran.stderr);
+    let free = sandbox.run(&format!("-v --no-sandbox {audit}")).exits(0);
+    assert!(!is_told(&free.stderr), "{}", free.stderr);
     let ran = sandbox.run("report --verbose").exits(0);
     ran.complains("note: access.log: format").complains("note: tallies read: 0.");
     sandbox.write("urls.txt", "https://a.example/private\n");
     let classified = sandbox.run("classify -v --crawler GPTBot --robots robots urls.txt").exits(0);
     classified.complains("note: lists read and classified: 0.");
+}
+
+/// Links lead to directories that the command line does not name.
+#[cfg(unix)]
+#[test]
+fn a_confined_run_follows_the_links_to_its_inputs() {
+    let (sandbox, elsewhere) = (Sandbox::new(), sandbox());
+    for (target, link) in
+        [("access.log", "logs/access.log"), ("robots/a.example", "links/a.example")]
+    {
+        let link = sandbox.path(link);
+        std::fs::create_dir(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(target), link).unwrap();
+    }
+    let ran = sandbox.run("audit -v --robots links logs").exits(0);
+    ran.complains("note: https://a.example: judged by links/a.example\n");
 }
 
 #[test]

@@ -7,10 +7,13 @@ use crate::error::Result;
 use crate::input::source::Source;
 use crate::report::outputs::{OutputContent, Outputs, Overwrite};
 
+use super::super::access_rights::TcpUse;
+use super::super::confinement::confine;
 use super::super::written::ResultFormat;
 use super::run::Destination;
 
-/// Checks that no output is an input, and that only files written by botaudit are replaced.
+/// Checks that no output is an input, and that only files written by botaudit are replaced. Then
+/// confines the process to these files.
 pub fn check_outputs(
     config: &AuditConfig,
     sources: &[Source],
@@ -33,8 +36,16 @@ pub fn check_outputs(
             outputs.file("--collect", path, OutputContent::Collected)?
         }
     }
-    let evidence = config.evidence.as_deref();
-    evidence.map_or(Ok(()), |path| outputs.file("--evidence", path, OutputContent::Evidence))
+    if let Some(path) = &config.evidence {
+        outputs.file("--evidence", path, OutputContent::Evidence)?;
+    }
+    confine(&outputs, tcp_use(config));
+    Ok(())
+}
+
+/// Whether an audit fetches files or asks DNS, which may be answered by TCP.
+pub fn tcp_use(config: &AuditConfig) -> TcpUse {
+    TcpUse::needed_if(config.fetch == Some(true) || config.verify_dns == Some(true))
 }
 
 /// Adds the inputs to `outputs`, and checks the inputs and outputs.

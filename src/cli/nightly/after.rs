@@ -58,6 +58,11 @@ impl NotificationArgs {
         self.mail_summary.as_deref().filter(|path| !is_stdout(path))
     }
 
+    /// Whether a command is run.
+    pub fn has_command(&self) -> bool {
+        self.notify_cmd.is_some()
+    }
+
     /// Whether the summary goes to standard output.
     pub fn has_stdout(&self) -> bool {
         self.mail_summary.as_deref().is_some_and(is_stdout)

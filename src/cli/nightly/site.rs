@@ -146,6 +146,19 @@ impl<'a> Job<'a> {
         name_inputs(&self.audit, &self.sources(), outputs);
     }
 
+    /// The files of the site, also those that appear until they are read. What is wrong with them is
+    /// reported when the site is audited.
+    pub fn files(&self) -> Outputs {
+        let mut files = Outputs::new(Overwrite::Own);
+        let _ = check_files(&self.audit, &self.sources(), &mut files);
+        let _ = files.directory("reports", &self.site.reports);
+        for pattern in &self.site.logs {
+            files
+                .reads("logs", Path::new(pattern.split(['*', '?', '[']).next().unwrap_or(pattern)));
+        }
+        files
+    }
+
     /// Checks that no output of the site is an input, and that its report replaces only reports.
     fn check_outputs(&self, config: &ConfigFile, setup: &Setup) -> Result<()> {
         // Each site is checked alone: several sites may share a fetched archive and a cache.

@@ -1,9 +1,11 @@
 //! The arguments of the commands on archives: an archive, an origin, a time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::super::access_rights::TcpUse;
+use super::super::confinement::confine;
 use crate::archive::{entry::HistoryEntry, import::time_named, reader::Archive};
 use crate::error::{Error, Result};
 use crate::report::outputs::{Outputs, Overwrite};
@@ -19,17 +21,32 @@ pub struct ArchiveArg {
 }
 
 impl ArchiveArg {
-    /// Checks that the archive to be written is not one of `inputs`.
-    pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    /// Checks that the archive to be written is not one of `inputs`, and returns the files of the
+    /// run.
+    pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<Outputs> {
         let mut outputs = Outputs::new(Overwrite::Own);
         for input in inputs {
             outputs.reads_files_of("an input of this run", input);
         }
-        outputs.updated("--archive", &self.path)
+        outputs.updated("--archive", &self.path)?;
+        Ok(outputs)
     }
 
-    /// Opens it.
+    /// Opens it to read it, and confines the process to it.
     pub fn open(&self) -> Result<Archive> {
+        self.open_with(Outputs::new(Overwrite::Own))
+    }
+
+    /// As [`ArchiveArg::open`], to write the directory `output`.
+    pub fn open_for(&self, output: &Path) -> Result<Archive> {
+        let mut outputs = Outputs::new(Overwrite::Own);
+        outputs.updated("DIRECTORY", output)?;
+        self.open_with(outputs)
+    }
+
+    fn open_with(&self, mut files: Outputs) -> Result<Archive> {
+        files.reads("--archive", &self.path);
+        confine(&files, TcpUse::None);
         Archive::open(&self.path)
     }
 }

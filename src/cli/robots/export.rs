@@ -33,7 +33,7 @@ impl ExportArgs {
     /// The manifest gets its name when all files are written.
     pub fn run(self) -> Result<ExitStatus> {
         check_directory_name("DIRECTORY", &self.directory)?;
-        let snapshots = export(&self.archive.open()?, &self.directory)?;
+        let snapshots = export(&self.archive.open_for(&self.directory)?, &self.directory)?;
         let text =
             format!("{} written to {}\n", counted(snapshots, "snapshot"), self.directory.display());
         Show::unless(self.quiet).print(&text)?;

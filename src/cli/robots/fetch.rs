@@ -12,6 +12,8 @@ use crate::input::source::{Location, expand};
 use crate::net::{rate_limit::RateLimit, settings::Reach};
 use crate::url::origin::Origin;
 
+use super::super::access_rights::TcpUse;
+use super::super::confinement::confine;
 use super::super::fetching::{LISTED_MAX, Origins, is_fetchable, origins_asked};
 use super::super::network::{NetworkArgs, seconds};
 use super::super::shared::{note, warn};
@@ -88,7 +90,7 @@ impl FetchArgs {
             Location::File(path) => Some(path),
             Location::Stdin | Location::Nowhere(_) => None,
         });
-        self.archive.check(logs)?;
+        confine(&self.archive.check(logs)?, TcpUse::Needed);
         let asked = self.asked()?;
         let writer = Archive::writer(&self.archive.path)?;
         let show = Show::unless(self.quiet);

@@ -15,6 +15,8 @@ use crate::archive::writer::{Added, Writer};
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
+use super::super::access_rights::TcpUse;
+use super::super::confinement::confine;
 use super::super::progress::{Show, follow};
 use super::super::shared::{note, warn};
 use super::super::{exit_status::ExitStatus, help::short};
@@ -63,7 +65,11 @@ impl ImportArgs {
             Some("modified") => FetchedAt::Modified,
             Some(time) => FetchedAt::At(named_time(time)?),
         };
-        self.archive.check(&self.paths)?;
+        let files = self.archive.check(&self.paths)?;
+        // git is a program of its own.
+        if !self.git {
+            confine(&files, TcpUse::None);
+        }
         let kinds = self.kinds(origin.as_ref(), at)?;
         let mut writer = Archive::writer(&self.archive.path)?;
         let progress = ImportProgress::default();

@@ -14,7 +14,12 @@ use super::crawler_row::{ActorRow, Broken, Delayed};
 use super::tally::crawler_tally::{Actor, CrawlerTally};
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
-use super::{snapshots::Snapshots, sums::Sums, unknown::UnknownCrawler, what_if_rows::WhatIf};
+use super::{
+    snapshots::Snapshots,
+    sums::Sums,
+    unknown::UnknownCrawler,
+    what_if_rows::{WhatIf, WhatIfSums},
+};
 
 /// Everything that a report says.
 #[derive(Debug)]
@@ -111,10 +116,23 @@ impl ReportModel {
         self.registry.crawler(crawler).is_tool()
     }
 
+    /// Whether it is neither spoofed nor a tool: headlines and thresholds are about these.
+    pub fn is_own_crawler(&self, (crawler, identity): Actor) -> bool {
+        identity != Identity::Spoofed && !self.is_tool(crawler)
+    }
+
     /// Sums over all crawlers that are not spoofed, without tools.
     pub fn total_of_crawlers(&self) -> Sums {
-        let own = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        sum(own.filter(|row| !self.is_tool(row.actor.0)).map(|row| row.tally.total()))
+        let own = self.rows.iter().filter(|row| self.is_own_crawler(row.actor));
+        sum(own.map(|row| row.tally.total()))
+    }
+
+    /// The effect of the draft on them; zeros without a draft.
+    pub fn what_if_of_crawlers(&self) -> WhatIfSums {
+        let of_draft = self.simulation.as_ref();
+        of_draft
+            .map(|draft| draft.total_where(|actor| self.is_own_crawler(actor)))
+            .unwrap_or_default()
     }
 
     /// Sums over all tools.

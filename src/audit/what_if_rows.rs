@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::judge::robots::{DecidingRule, RobotsId};
 use crate::judge::verdict::RuleRef;
@@ -93,10 +92,9 @@ impl WhatIf {
         Ok(simulation)
     }
 
-    /// Sums over all crawlers that are not spoofed: those that would read the draft.
-    pub fn total_not_spoofed(&self) -> WhatIfSums {
-        let rows = self.rows.iter().filter(|row| row.actor.1 != Identity::Spoofed);
-        sum(rows.map(WhatIfRow::total))
+    /// Sums over the rows for which `is_counted` holds.
+    pub fn total_where(&self, is_counted: impl Fn(Actor) -> bool) -> WhatIfSums {
+        sum(self.rows.iter().filter(|row| is_counted(row.actor)).map(WhatIfRow::total))
     }
 
     /// Sums over all crawlers.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::audit::model::ReportModel;
-use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::robots::model::{Group, ParsedRobotsTxt};
 
@@ -30,11 +29,9 @@ pub type NearLines<'a> = BTreeMap<Digest, Vec<(u32, NearLine<'a>)>>;
 /// The lines near the broken rules of `audit`, in the files for which `wanted` holds.
 pub fn robots_rules(audit: &ReportModel, wanted: impl Fn(&Digest) -> bool) -> NearLines<'_> {
     let mut broken: BTreeMap<Digest, BTreeMap<u32, u64>> = BTreeMap::new();
-    for (_, (crawler, identity), rule) in
-        audit.broken_rules().filter(|of| wanted(&of.2.rule.digest))
-    {
+    for (_, actor, rule) in audit.broken_rules().filter(|of| wanted(&of.2.rule.digest)) {
         let lines = broken.entry(rule.rule.digest).or_default();
-        let counts = identity != Identity::Spoofed && !audit.is_tool(crawler);
+        let counts = audit.is_own_crawler(actor);
         *lines.entry(rule.rule.line).or_default() += if counts { rule.tally.requests } else { 0 };
     }
     let mut texts: BTreeMap<Digest, &ParsedRobotsTxt> = BTreeMap::new();

@@ -44,7 +44,7 @@ pub fn run_json(audit: &ReportModel, evidence: Option<&str>, made_at: UtcTime) -
         "requests": BTreeMap::from(audit.total().named()),
         "requests_of_tools": BTreeMap::from(audit.total_of_tools().named()),
         "requests_by_identity": BTreeMap::from(Identity::ALL.map(of_identity)),
-        "what_if": audit.simulation.as_ref().map(what_if_json),
+        "what_if": audit.simulation.as_ref().map(|draft| what_if_json(audit, draft)),
         "nothing_judged": audit.nothing_judged,
         "too_little_judged": audit.too_little_judged,
         "warnings": audit.warnings,
@@ -105,12 +105,12 @@ fn robots_json(source: &str, robots: &RobotsVersion) -> Value {
 }
 
 /// `judged = newly_disallowed + newly_allowed + unchanged`.
-fn what_if_json(simulation: &WhatIf) -> Value {
+fn what_if_json(audit: &ReportModel, simulation: &WhatIf) -> Value {
     joined([
         json!({ "draft": robots_json(&simulation.draft, &simulation.robots.version) }),
         json!(simulation.total()),
-        // Crawlers that would read the draft.
-        json!({ "not_spoofed": simulation.total_not_spoofed() }),
+        // Without spoofed requests and tools.
+        json!({ "crawlers": audit.what_if_of_crawlers() }),
     ])
 }
 

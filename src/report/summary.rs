@@ -52,7 +52,7 @@ fn violations_words(sums: &Sums) -> String {
 /// The result of a draft, in two lines, without spoofed crawlers.
 fn what_if_lines(model: &PageModel<'_>) -> String {
     let Some(simulation) = &model.audit.simulation else { return String::new() };
-    let total = simulation.total_not_spoofed();
+    let total = model.audit.what_if_of_crawlers();
     let who = |change| match &model.changed(change)[..] {
         [] => String::new(),
         changed => format!(" ({})", most_of(model, changed, CHANGED_SHOWN)),

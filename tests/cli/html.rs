@@ -433,7 +433,7 @@ fn a_draft_is_named_in_the_page() {
     shown.says("draft<b>.txt");
     let run = sandbox.json("report/run.json");
     for change in ["newly_disallowed", "newly_allowed"] {
-        let expected = &run["what_if"]["not_spoofed"][change];
+        let expected = &run["what_if"]["crawlers"][change];
         let name = format!("N{}", change[1..].replace('_', " "));
         let columns = shown.seen["columns"]["changed-crawlers"].to_string();
         assert!(columns.contains(&format!("[\"{name}\",{expected}]")), "{columns}");

@@ -83,6 +83,24 @@ fn what_if_lists_the_changes_and_their_rules() {
     assert!(sandbox.json("report/run.json").get("what_if").is_none());
 }
 
+/// Tools have rows in the table, but the headline is about crawlers.
+#[test]
+fn tools_are_not_in_the_headline() {
+    let scanner = "Mozilla/5.0 (l9scan/2.0; +https://github.com/LeakIX/l9scan)";
+    let sandbox = sandbox(&[line(1, "/shop", 200, scanner), line(2, "/shop", 200, BINGBOT)]);
+    let ran =
+        sandbox.run("audit --robots robots.txt --what-if draft.txt -o report access.log").exits(0);
+    assert!(
+        ran.stdout.contains("1 request newly disallowed (bingbot 1), 0 newly"),
+        "{}",
+        ran.stdout
+    );
+    let what_if = &sandbox.json("report/run.json")["what_if"];
+    assert_eq!([&what_if["newly_disallowed"], &what_if["crawlers"]["newly_disallowed"]], [2, 1]);
+    let rows = sandbox.table("report/what-if.csv").cells("crawler change requests");
+    assert_eq!(rows, ["bingbot | newly-disallowed | 1", "l9explore | newly-disallowed | 1"]);
+}
+
 #[test]
 fn queries_and_those_who_are_not_bound_are_treated_as_everywhere() {
     let sandbox = sandbox(&lines());

@@ -1,7 +1,6 @@
 //! Builds the model of a report from a tally: checks the sums, orders the rows, and adds warnings
 //! and notes.
 
-use crate::crawlers::identity::Identity;
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::failure_messages;
@@ -91,10 +90,8 @@ impl ReportModel {
 
     /// Violations of rules that a parser that ends groups at other fields would not apply.
     fn continued_groups(&self) -> Option<String> {
-        let continued = self.broken_rules().filter(|(_, (crawler, identity), broken)| {
-            broken.rule.continued_over.is_some()
-                && *identity != Identity::Spoofed
-                && !self.is_tool(*crawler)
+        let continued = self.broken_rules().filter(|(_, actor, broken)| {
+            broken.rule.continued_over.is_some() && self.is_own_crawler(*actor)
         });
         let violations = continued.map(|(_, _, broken)| broken.tally.requests).sum();
         (violations > 0).then(|| {

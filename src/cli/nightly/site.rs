@@ -10,7 +10,6 @@ use crate::audit::{client_key::ClientKey, dns_candidates::DnsCandidates, identit
 use crate::audit::{model::ReportModel, sums::Sums};
 use crate::config::file::{ConfigError, ConfigFile, SiteConfig};
 use crate::config::{audit_config::AuditConfig, fault::Fault, setting::Days};
-use crate::crawlers::identity::Identity;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
 use crate::merge::Merge;
@@ -353,9 +352,9 @@ fn options_of(day: Day, setup: &Setup) -> header::ReportedOptions {
 /// requests and tools.
 fn violators(audit: &ReportModel) -> Vec<(String, u64, u64)> {
     let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
-    for (_, (crawler, identity), tally) in audit.actors() {
-        if identity != Identity::Spoofed && !audit.is_tool(crawler) {
-            let name = audit.registry.crawler(crawler).name.as_str();
+    for (_, actor, tally) in audit.actors() {
+        if audit.is_own_crawler(actor) {
+            let name = audit.registry.crawler(actor.0).name.as_str();
             sums.entry(name).or_default().absorb(tally.total());
         }
     }

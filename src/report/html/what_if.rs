@@ -24,14 +24,14 @@ const CHANGES: [LegendEntry; 2] = [("s2", "newly disallowed"), ("s4", "newly all
 /// The section; `None` without a draft.
 pub fn what_if(model: &PageModel<'_>) -> Option<Markup> {
     let simulation = model.audit.simulation.as_ref()?;
-    let total = simulation.total_not_spoofed();
+    let total = model.audit.what_if_of_crawlers();
     let said = html! {
         p {
             "Had " (code(&simulation.draft)) " been in force, "
             (counted(total.newly_disallowed, "request")) " would have been newly disallowed and "
             (grouped(total.newly_allowed)) " newly allowed; " (grouped(total.unchanged)) " of "
             (counted(total.judged, "request"))
-            " would have been judged as before. Spoofed requests are not counted here."
+            " would have been judged as before. Spoofed requests and tools are not counted here."
         } "\n"
     };
     let rows =

@@ -199,9 +199,7 @@ pub fn broken_rules(
     is_shown: impl Fn(CrawlerId) -> bool,
 ) -> Heaviest<RuleTotals<'_>> {
     let mut rules: BTreeMap<(Digest, u32), Vec<BrokenBy<'_>>> = BTreeMap::new();
-    let by_actor = |(_, (id, identity), _): &BrokenBy<'_>| {
-        is_itself(*identity) && !audit.is_tool(*id) && is_shown(*id)
-    };
+    let by_actor = |(_, actor, _): &BrokenBy<'_>| audit.is_own_crawler(*actor) && is_shown(actor.0);
     for by in audit.broken_rules().filter(by_actor) {
         rules.entry((by.2.rule.digest, by.2.rule.line)).or_default().push(by);
     }
@@ -213,10 +211,9 @@ pub fn broken_rules(
 
 fn changes(audit: &ReportModel) -> BTreeMap<(WhatIfChange, CrawlerId), u64> {
     let mut requests = BTreeMap::new();
-    for (_, (crawler, identity), changed) in audit.simulation.iter().flat_map(WhatIf::changes) {
-        if is_itself(identity) {
-            *requests.entry((changed.change, crawler)).or_default() += changed.tally.requests;
-        }
+    let changes = audit.simulation.iter().flat_map(WhatIf::changes);
+    for (_, (crawler, _), changed) in changes.filter(|(_, actor, _)| audit.is_own_crawler(*actor)) {
+        *requests.entry((changed.change, crawler)).or_default() += changed.tally.requests;
     }
     requests
 }

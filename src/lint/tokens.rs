@@ -190,8 +190,12 @@ fn is_misspelt(
 ) -> bool {
     let name = token_part(&token.written);
     let named = |word| names.crawlers(word).first()?.product_tokens.first();
-    let within = || words(&token.written).find_map(named).map(String::as_str);
-    let Some(close) = names.closest(name).or_else(within) else { return false };
+    let is_distinct = |word: &&[u8]| !word.eq_ignore_ascii_case(b"spider");
+    let within = || words(&token.written).filter(is_distinct).find_map(named).map(String::as_str);
+    // The first word of a longer name is a typo of that name only by chance.
+    let is_whole = matches!(token.written.get(name.len()), None | Some(b'/'));
+    let close = names.closest(name).filter(|_| is_whole);
+    let Some(close) = close.or_else(within) else { return false };
     diagnostics.add(token.line, Code::MisspeltToken, || {
         let message = say(
             "no known crawler is called {}, but one is called '{}'",

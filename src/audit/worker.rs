@@ -6,6 +6,7 @@
 mod collect;
 mod judged;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use ipnet::IpNet;
@@ -20,6 +21,7 @@ use crate::input::chunks::Chunk;
 use crate::input::lines::lines;
 use crate::input::source::FileId;
 use crate::judge::Judge;
+use crate::judge::decision_cache::DecisionCache;
 use crate::judge::timeline::BeforeFirst;
 use crate::judge::verdict::{DatedVerdict, JudgedAt, Verdict};
 use crate::logs::LineContent;
@@ -136,6 +138,7 @@ pub struct Worker<'a> {
     user_agents: UserAgentCache,
     scratch: Scratch,
     path_scratch: Vec<u8>,
+    decisions: RefCell<DecisionCache>,
     /// Searches for `robots.txt`, which any format writes like this.
     robots_txt: Finder<'static>,
     /// The counter of `day_key`, the day of the next line.
@@ -158,6 +161,7 @@ impl<'a> Worker<'a> {
             user_agents: UserAgentCache::default(),
             scratch: Scratch::default(),
             path_scratch: Vec::new(),
+            decisions: RefCell::default(),
             robots_txt: Finder::new(b"robots.txt"),
             counter: context.counter(),
             day_key: DayKey::AllDays,
@@ -284,8 +288,15 @@ impl<'a> Worker<'a> {
                 self.origins.of(site, &self.sites, &mut self.counter.rows);
                 let (generic, scratch) = (self.context.registry.generic(), &mut self.path_scratch);
                 let site = self.sites.get(site);
-                let (dated, _) =
-                    judged(self.context, generic, target, record.time, site, None, scratch);
+                let (dated, _) = judged(
+                    (self.context, &self.decisions),
+                    generic,
+                    target,
+                    record.time,
+                    site,
+                    None,
+                    scratch,
+                );
                 let time = Some(record.time);
                 self.add_unknown_crawler(record.user_agent, dated.verdict, record.bytes, time);
             }
@@ -321,7 +332,8 @@ impl<'a> Worker<'a> {
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site) = (self.context, self.sites.get(site));
         let (draft, scratch) = (context.draft, &mut self.path_scratch);
-        let (dated, compared) = judged(context, crawler, target, record.time, site, draft, scratch);
+        let judge = (context, &self.decisions);
+        let (dated, compared) = judged(judge, crawler, target, record.time, site, draft, scratch);
         let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
@@ -415,7 +427,7 @@ impl OriginIds {
 
 /// The verdict on a request, and the effect of a `draft`.
 fn judged<'s>(
-    context: &Context<'_>,
+    (context, decisions): (&Context<'_>, &RefCell<DecisionCache>),
     crawler: CrawlerId,
     target: Target<'_>,
     time: UtcTime,
@@ -426,7 +438,7 @@ fn judged<'s>(
     let Context { judge, before_first, .. } = *context;
     let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
     let at = JudgedAt::Time(time, before_first);
-    let dated = judge.verdict(site.known.as_deref(), crawler, path, at);
+    let dated = judge.verdict_cached(decisions, site.known.as_deref(), crawler, path, at);
     let compared = draft
         .zip(path)
         .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));

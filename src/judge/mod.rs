@@ -6,6 +6,7 @@
 
 mod by_crawler;
 pub mod crawl_delay;
+pub mod decision_cache;
 pub mod explained;
 pub mod history;
 mod known;
@@ -39,6 +40,7 @@ use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 
 use by_crawler::ByCrawler;
+use decision_cache::DecisionCache;
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
@@ -268,9 +270,24 @@ impl Judge {
     /// The decision of the rules of `robots` on `path` for `crawler`, bound or not: a part of a
     /// [verdict](Judge::verdict). Takes a lock only the first time that a crawler meets a file.
     pub fn decide(&self, robots: &Robots, crawler: CrawlerId, path: PathQuery<'_>) -> Decision {
-        let bind = || self.bind(robots, crawler);
-        let Binding { rules, .. } = robots.bindings.get_or_init(crawler, bind);
+        let rules = self.bound_rules(robots, crawler);
         rules.policy.decide(path.as_bytes()).with_lines(&rules.lines)
+    }
+
+    /// As [`Judge::decide`], from `cache` if it was asked before.
+    fn decide_cached(
+        &self,
+        cache: &mut DecisionCache,
+        robots: &Robots,
+        crawler: CrawlerId,
+        path: PathQuery<'_>,
+    ) -> Decision {
+        let rules = self.bound_rules(robots, crawler);
+        cache.decide(&rules.policy, path.as_bytes()).with_lines(&rules.lines)
+    }
+
+    fn bound_rules<'r>(&self, robots: &'r Robots, crawler: CrawlerId) -> &'r BoundRules {
+        &robots.bindings.get_or_init(crawler, || self.bind(robots, crawler)).rules
     }
 
     /// The version with this number.

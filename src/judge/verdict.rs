@@ -4,6 +4,7 @@
 //! target without a path; `/robots.txt`, which may always be requested; an unknown origin or time;
 //! the ruling in force; and whether it binds the crawler.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::url::{dialect::Dialect, path::PathQuery};
 
 use super::by_crawler::ByCrawler;
 use super::crawl_delay::{Bound, DelayAndBound};
+use super::decision_cache::DecisionCache;
 use super::robots::{Robots, RobotsId};
 use super::timeline::{BeforeFirst, Ruling, RulingInForce};
 use super::{Judge, origin_history::OriginHistory};
@@ -153,6 +155,21 @@ impl Judge {
     ) -> DatedVerdict<'a> {
         let decide =
             |robots: &Robots, crawler, path: PathQuery<'_>| self.decide(robots, crawler, path);
+        self.verdict_by(decide, known, crawler, path, at)
+    }
+
+    /// The same, with a cache of decisions.
+    pub fn verdict_cached<'a>(
+        &self,
+        cache: &RefCell<DecisionCache>,
+        known: Option<&'a OriginHistory>,
+        crawler: CrawlerId,
+        path: Option<PathQuery<'_>>,
+        at: JudgedAt,
+    ) -> DatedVerdict<'a> {
+        let decide = |robots: &Robots, crawler, path: PathQuery<'_>| {
+            self.decide_cached(&mut cache.borrow_mut(), robots, crawler, path)
+        };
         self.verdict_by(decide, known, crawler, path, at)
     }
 

@@ -8,6 +8,7 @@ use crate::robots::model::Rule;
 use crate::url::dialect::Dialect;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A compiled rule set, which is immutable and can be shared by threads.
 ///
@@ -30,7 +31,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct CompiledPolicy {
     plan: Plan,
+    number: u32,
 }
+
+/// The number of the next policy.
+static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug)]
 enum Plan {
@@ -68,7 +73,19 @@ impl CompiledPolicy {
             }
             many => Plan::Set(Box::new(CompiledSet::new(many, dialect, limits, dfa_cache))),
         };
-        CompiledPolicy { plan }
+        CompiledPolicy { plan, number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Its number, different from that of four thousand million other policies of the process.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether a decision takes a search through many patterns.
+    #[inline]
+    pub fn has_many_patterns(&self) -> bool {
+        matches!(self.plan, Plan::Set(_))
     }
 
     /// Compiles everything now that would otherwise be compiled after repeated use.

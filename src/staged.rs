@@ -1,14 +1,16 @@
-//! Writes a file in one step.
+//! Writes files in one step: an output is whole, or it is not there.
+//!
+//! A new file has a hidden name beside its target until it is whole.
 
-use std::ffi::{OsStr, OsString};
+pub mod hidden;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The text between a file's name and the random digits after it.
-const MARK: &str = ".botaudit-";
+use hidden::{CommitGuard, Hidden, Readers, clear_leftovers};
 
 /// A file that gets its name only with [`StagedFile::commit`]. If it is dropped before, it is
 /// removed, and an existing file stays unchanged. A pipe or a device is written directly.
@@ -26,18 +28,22 @@ struct Way {
     target: PathBuf,
 }
 
-/// The read permissions of a file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Readers {
-    /// Those of the existing file, or the default of new files.
-    AsUsual,
-    /// The user who runs the program.
-    OwnerOnly,
+/// A file that is in its place, but can be taken back.
+#[derive(Debug)]
+pub struct PlacedFile(Option<(Way, Previous)>);
+
+/// The file that was there before.
+#[derive(Debug)]
+enum Previous {
+    Absent,
+    /// It has the hidden name of the new file.
+    Exchanged,
+    /// It has this name, too.
+    Kept(Hidden),
 }
 
-/// A hidden file, which is removed when this is dropped.
-#[derive(Debug)]
-struct Hidden(PathBuf);
+/// Exchanges two files or directories.
+pub type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 /// Whether an output of this name is standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -51,7 +57,7 @@ impl StagedFile {
     }
 
     /// Prepares to write `path`, or the target of a symbolic link. The permissions of an existing
-    /// file are kept.
+    /// file are kept. What killed runs left of it is removed.
     ///
     /// # Errors
     /// If its directory cannot be written to, or it is a directory.
@@ -68,20 +74,25 @@ impl StagedFile {
             return File::options().write(true).open(path).map(StagedFile::stream);
         }
         let target = resolved.unwrap_or_else(|| path.to_owned());
-        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let hidden = target.with_file_name(hidden_name(name)?);
-        // Its name cannot be guessed, and a link of that name is not followed.
-        let file = create_new(&hidden, readers)?;
-        let hidden = Hidden(hidden);
+        clear_leftovers(&target);
+        let (hidden, file) = Hidden::file(&target, readers)?;
         if let Some(existing) = existing.filter(|_| readers == Readers::AsUsual) {
             file.set_permissions(existing.permissions())?;
         }
         Ok(StagedFile { file, way: Some(Way { hidden, target }) })
     }
 
-    /// The hidden name, to be removed if the process ends before [`StagedFile::commit`].
+    /// The hidden name.
     pub fn hidden(&self) -> Option<&Path> {
-        self.way.as_ref().map(|way| &*way.hidden.0)
+        self.way.as_ref().map(|way| way.hidden.path())
+    }
+
+    /// Waits until the file is on disk.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn sync(&self) -> io::Result<()> {
+        self.way.as_ref().map_or(Ok(()), |_| self.file.sync_all())
     }
 
     /// Puts the file in its place after it is on disk.
@@ -89,9 +100,49 @@ impl StagedFile {
     /// # Errors
     /// If the disk is full or the file cannot be renamed.
     pub fn commit(self) -> io::Result<()> {
-        let Some(way) = self.way else { return Ok(()) };
-        self.file.sync_all()?;
-        fs::rename(&way.hidden.0, &way.target)
+        self.sync()?;
+        let Some(way) = &self.way else { return Ok(()) };
+        let _commit = CommitGuard::begin();
+        fs::rename(way.hidden.path(), &way.target)
+    }
+
+    /// Puts the file in its place, so that it can be taken back.
+    ///
+    /// # Errors
+    /// If that fails; an existing file is then unchanged.
+    pub fn place(self) -> io::Result<PlacedFile> {
+        self.place_by(exchange)
+    }
+
+    fn place_by(self, exchange: Exchange) -> io::Result<PlacedFile> {
+        let Some(way) = self.way else { return Ok(PlacedFile(None)) };
+        let (hidden, target) = (way.hidden.path(), &way.target);
+        let previous = match fs::symlink_metadata(target) {
+            Ok(data) if data.is_file() && exchange(hidden, target).is_ok() => Previous::Exchanged,
+            Ok(data) if data.is_file() => {
+                let kept = Hidden::copy(target)?;
+                fs::rename(hidden, target)?;
+                Previous::Kept(kept)
+            }
+            _ => {
+                fs::rename(hidden, target)?;
+                Previous::Absent
+            }
+        };
+        Ok(PlacedFile(Some((way, previous))))
+    }
+}
+
+impl PlacedFile {
+    /// Restores what was there before.
+    pub fn take_back(&self) {
+        let Some((Way { hidden, target }, previous)) = &self.0 else { return };
+        // If this fails after another error, there is nothing left to try.
+        let _ = match previous {
+            Previous::Absent => fs::remove_file(target),
+            Previous::Exchanged => fs::rename(hidden.path(), target),
+            Previous::Kept(kept) => fs::rename(kept.path(), target),
+        };
     }
 }
 
@@ -105,19 +156,13 @@ impl Write for StagedFile {
     }
 }
 
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        // After a commit, this name does not exist.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 /// Writes `bytes` to `path` in one step: an existing file stays until everything is written.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_for(path, bytes, Readers::AsUsual)
+    let replaced = staged(path, bytes, Readers::AsUsual).and_then(StagedFile::commit);
+    replaced.map_err(|err| Error::io("cannot write", path, err))
 }
 
 /// As [`replace`], but only the owner may read the file on systems with permissions, whatever the
@@ -126,57 +171,64 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_for(path, bytes, Readers::OwnerOnly)
-}
-
-fn replace_for(path: &Path, bytes: &[u8], readers: Readers) -> Result<()> {
-    let replaced = StagedFile::create_for(path, readers).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.commit()
-    });
+    let replaced = staged(path, bytes, Readers::OwnerOnly).and_then(StagedFile::commit);
     replaced.map_err(|err| Error::io("cannot write", path, err))
 }
 
-/// Whether this is the name of a hidden file for `target` that a killed run may have left.
-pub fn is_leftover(name: &OsStr, target: &str) -> bool {
-    let number = name
-        .as_encoded_bytes()
-        .strip_prefix(b".")
-        .and_then(|name| name.strip_prefix(target.as_bytes())?.strip_prefix(MARK.as_bytes()));
-    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_hexdigit))
-}
-
-/// Removes what killed runs left in `directory` for `target`. No other process may write it now.
-pub fn clear_leftovers(directory: &Path, target: &str) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if is_leftover(&entry.file_name(), target) {
-            let _ = fs::remove_file(entry.path());
+/// Writes several files as [`replace`] does: all of them or none.
+///
+/// # Errors
+/// If one cannot be written.
+pub fn replace_all(files: &[(&Path, Vec<u8>)]) -> Result<()> {
+    let cannot = |path: &Path, err| Error::io("cannot write", path, err);
+    let ready = |(path, bytes): &(&Path, Vec<u8>)| {
+        let file = staged(path, bytes, Readers::AsUsual);
+        file.and_then(|file| file.sync().map(|()| file)).map_err(|err| cannot(path, err))
+    };
+    let ready: Vec<StagedFile> = files.iter().map(ready).collect::<Result<_>>()?;
+    let _commit = CommitGuard::begin();
+    let mut placed = Vec::new();
+    for ((path, _), file) in files.iter().zip(ready) {
+        match file.place() {
+            Ok(file) => placed.push(file),
+            Err(err) => {
+                placed.iter().for_each(PlacedFile::take_back);
+                return Err(cannot(path, err));
+            }
         }
     }
+    Ok(())
 }
 
-/// A new file.
-fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if readers == Readers::OwnerOnly {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    options.open(path)
+fn staged(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<StagedFile> {
+    let mut file = StagedFile::create_for(path, readers)?;
+    file.write_all(bytes).map(|()| file)
 }
 
-fn hidden_name(name: &OsStr) -> io::Result<OsString> {
-    let mut digits = [0; 8];
-    getrandom::fill(&mut digits).map_err(io::Error::other)?;
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!("{MARK}{:016x}", u64::from_le_bytes(digits)));
-    Ok(hidden)
+/// Exchanges `first` and `second` at once, which not every system can.
+///
+/// # Errors
+/// If it cannot.
+#[cfg(target_os = "linux")]
+pub fn exchange(first: &Path, second: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, first, CWD, second, RenameFlags::EXCHANGE)?)
+}
+
+/// Exchanges `first` and `second` at once, which not every system can.
+///
+/// # Errors
+/// If it cannot.
+#[cfg(not(target_os = "linux"))]
+pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
+    use super::hidden::is_leftover;
     use super::*;
 
     fn names(dir: &Path) -> Vec<OsString> {
@@ -197,15 +249,70 @@ mod tests {
         let left = file.hidden().unwrap().file_name().unwrap().to_owned();
         let other = StagedFile::create(&path).unwrap();
         assert_ne!(other.hidden(), file.hidden());
-        assert!(create_new(file.hidden().unwrap(), Readers::AsUsual).is_err());
         drop(other);
-        assert!(is_leftover(&left, "a.csv"), "{left:?}");
-        assert!(!is_leftover(&left, "b.csv") && !is_leftover("a.csv".as_ref(), "a.csv"));
+        assert!(is_leftover(&left, &path), "{left:?}");
+        assert!(!is_leftover(&left, "b.csv".as_ref()) && !is_leftover("a.csv".as_ref(), &path));
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         replace(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(dir.path()), ["a.csv"]);
+    }
+
+    fn written(path: &Path, text: &str) -> StagedFile {
+        staged(path, text.as_bytes(), Readers::AsUsual).unwrap()
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_removed_but_not_what_a_living_one_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv");
+        let living = written(&path, "living");
+        for name in [".a.csv.botaudit-1f", ".b.csv.botaudit-1f", ".a.csv.botaudit-x"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        replace(&path, b"new").unwrap();
+        assert_eq!(names(dir.path()).len(), 4, "{:?}", names(dir.path()));
+        assert!(!dir.path().join(".a.csv.botaudit-1f").exists());
+        living.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"living");
+    }
+
+    /// Some file systems cannot exchange files.
+    #[test]
+    fn a_file_in_its_place_is_taken_back() {
+        let unable: Exchange = |_, _| Err(io::ErrorKind::Unsupported.into());
+        for exchange in [exchange, unable] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.csv");
+            written(&path, "old").place_by(exchange).unwrap().take_back();
+            assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
+            for (text, is_kept) in [("old", true), ("new", false), ("newer", true)] {
+                let placed = written(&path, text).place_by(exchange).unwrap();
+                assert_eq!(fs::read_to_string(&path).unwrap(), text);
+                if !is_kept {
+                    placed.take_back();
+                    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+                }
+            }
+            assert_eq!(names(dir.path()), ["a.csv"]);
+        }
+    }
+
+    #[test]
+    fn several_files_are_replaced_together_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, last) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
+        let files = |text: &str| [(&*first, text.into()), (&*last, text.into())];
+        replace_all(&files("old")).unwrap();
+        fs::remove_file(&last).unwrap();
+        let staged = written(&last, "");
+        fs::create_dir(&last).unwrap();
+        // The directory appears after the file was prepared.
+        assert!(staged.place().is_err());
+        assert!(replace_all(&files("new")).is_err());
+        assert_eq!(fs::read(&first).unwrap(), b"old");
+        assert_eq!(names(dir.path()), ["a.csv", "b.csv"]);
     }
 
     #[test]

@@ -27,6 +27,7 @@ const PRIVILEGES: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("ctrlc", &["cli"]),
+    ("nix", &["cli"]),
     ("crossbeam_channel", &["pipeline"]),
     ("rayon", &["pipeline"]),
     ("rusqlite", &["archive", "nightly"]),

@@ -34,7 +34,7 @@ use super::shared::{
     ForceArg, STDOUT_NAME, or_token, registry, say, stdout_file, timed, unknown_crawler, warn,
 };
 use super::value_names::{DIALECTS, LAYOUTS, LIST_SYNTAXES, one_of};
-use super::{exit_status::ExitStatus, help::short, signals, size::bytes};
+use super::{exit_status::ExitStatus, help::short, size::bytes};
 
 const HELP: &str = include_str!("help/classify.txt");
 
@@ -377,7 +377,5 @@ fn open_output(path: Option<&Path>) -> Result<OutputFile> {
     let Some(path) = path.filter(|path| !is_stdout(path)) else {
         return OutputFile::stream(Path::new(STDOUT_NAME), stdout_file()?);
     };
-    let file = OutputFile::create(path)?;
-    signals::remove_when_stopped(file.hidden());
-    Ok(file)
+    OutputFile::create(path)
 }

@@ -9,6 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::error::{Error, Result};
 use crate::report::outputs::{OutputContent, Outputs, check_directory_name};
+use crate::staged::replace;
 
 use super::exit_status::ExitStatus;
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
@@ -50,8 +51,7 @@ impl ManArgs {
             .map_err(|err| Error::io("cannot create", &directory, err))?;
         for command in pages {
             let path = directory.join(file_name(command));
-            fs::write(&path, page(command)?)
-                .map_err(|err| Error::io("cannot write", &path, err))?;
+            replace(&path, page(command)?.as_bytes())?;
         }
         Ok(ExitStatus::Done)
     }

@@ -1,44 +1,42 @@
 //! Ctrl-C and the signals that stop a process.
-//!
-//! A process has one handler and may run several jobs in sequence. Each job registers its own
-//! cleanup steps.
 
-use std::fs;
-use std::path::Path;
 use std::process::exit;
 use std::sync::Mutex;
 
 use crate::mutex::lock;
+use crate::staged::hidden::remove_unfinished;
+
+use super::shared::note;
 
 /// Cleanup steps before the exit, in the order of registration.
 type Steps = Vec<Box<dyn FnOnce() + Send>>;
 
-/// The steps of the current job.
 static STEPS: Mutex<Steps> = Mutex::new(Steps::new());
 
 /// The exit code of a run that was stopped.
 const STOPPED: i32 = 130;
 
-/// Clears all steps at the start of a new job.
+/// Begins to handle signals. Must be called before the first thread starts.
 pub fn begin() {
-    lock(&STEPS).clear();
-}
-
-/// Registers `step`, which runs after earlier steps if the job is stopped.
-pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
-    lock(&STEPS).push(Box::new(step));
-    // The handler exists already, unless this is the first step. Without a handler, the run is
-    // stopped as well, and the next run clears its hidden files.
+    // A write beyond the limit of `ulimit -f` then fails instead of killing the process.
+    #[cfg(unix)]
+    {
+        let mut file_size = nix::sys::signal::SigSet::empty();
+        file_size.add(nix::sys::signal::Signal::SIGXFSZ);
+        let _ = file_size.thread_block();
+    }
+    // Without a handler, the run is stopped as well, and the next run clears its hidden files.
     let _ = ctrlc::set_handler(|| {
         let mut steps = lock(&STEPS);
         std::mem::take(&mut *steps).into_iter().for_each(|step| step());
+        if remove_unfinished() {
+            note("stopped; unfinished outputs were removed, and older ones are unchanged");
+        }
         exit(STOPPED);
     });
 }
 
-/// Registers the removal of the file `hidden`, if there is one.
-pub fn remove_when_stopped(hidden: Option<&Path>) {
-    if let Some(hidden) = hidden.map(Path::to_owned) {
-        when_stopped(move || drop(fs::remove_file(&hidden)));
-    }
+/// Registers `step`, which runs after earlier steps if the run is stopped.
+pub fn when_stopped(step: impl FnOnce() + Send + 'static) {
+    lock(&STEPS).push(Box::new(step));
 }

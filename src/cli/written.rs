@@ -1,7 +1,7 @@
 //! Writes the files of a report.
 
 use std::io::{self, BufWriter, Write};
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use clap::ValueEnum;
 
@@ -15,8 +15,7 @@ use crate::report::tables::{TABLES, tables_of};
 use crate::report::{directory::Staging, html::page, page_model::PageModel, run::run_json};
 use crate::report::{summary::summary_text, summary_view::SummaryView};
 
-use super::shared::{cannot_print, note};
-use super::signals;
+use super::shared::cannot_print;
 
 /// A written report.
 #[derive(Debug)]
@@ -85,6 +84,7 @@ pub fn write_report(
     let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
+    staging.sync()?;
     let summary = summary_text(&model, view);
     Ok(WrittenReport { audit, summary, run_json })
 }
@@ -99,15 +99,4 @@ pub fn unwritten_report(tally: Tally, view: &SummaryView) -> Result<WrittenRepor
 
 fn run_json_now(audit: &ReportModel, evidence: Option<&str>) -> Vec<u8> {
     run_json(audit, evidence, jiff::Timestamp::now().into())
-}
-
-/// If the run is stopped from now on, the previous report stays unchanged.
-pub fn discard_when_stopped(staging: &Arc<Staging>) {
-    let staging = Arc::clone(staging);
-    signals::begin();
-    signals::when_stopped(move || {
-        if staging.discard() {
-            note("stopped; an older report is unchanged");
-        }
-    });
 }

@@ -2,59 +2,66 @@
 //!
 //! The report is written to a hidden directory beside the target, which is then exchanged with it.
 //! If a run fails or is killed, the previous report stays unchanged. The next run removes what was
-//! left over.
+//! left over. A lock file beside the target refuses a second run at the same time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::{io, sync::Mutex, thread, time::Duration};
+use std::{io, thread};
 
 use serde::Deserialize;
 
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
-use crate::mutex::lock;
-use crate::staged::is_leftover;
+use crate::staged::hidden::{
+    CommitGuard, Hidden, OutputLock, clear_directories, hidden_name, is_leftover, lock_output,
+};
+use crate::staged::{Exchange, exchange};
 
 use super::files::{PAGE, RUN_JSON};
 
-/// Leftovers without a lock are removed after this time.
-const LEFTOVER_AGE_MIN: Duration = Duration::from_secs(60);
-
-/// The lock file. It is held while the directory is written, and removed before the exchange.
-const LOCK: &str = ".lock";
+/// The end of the hidden name of the older report between two renames.
+const OLD: &str = "old";
 
 /// A report being written.
 #[derive(Debug)]
 pub struct Staging {
+    /// As the user wrote it.
+    name: PathBuf,
+    /// With links resolved.
     target: PathBuf,
-    staged: PathBuf,
-    /// `None` after the report was exchanged or discarded.
-    lock: Mutex<Option<File>>,
+    // Dropped in this order: the lock is held until the directory is removed.
+    staged: Hidden,
+    _lock: OutputLock,
 }
 
 impl Staging {
     /// Prepares to replace `target`, which need not exist.
     ///
     /// # Errors
-    /// If `target` is neither a report nor an empty directory, or its parent cannot be written to.
+    /// If `target` is neither a report nor an empty directory, its parent cannot be written to, or
+    /// another run is writing it.
     pub fn open(target: &Path) -> Result<Staging> {
+        let name = target.to_owned();
         let target = resolved(target)?;
-        check_replaceable(&target)?;
-        let prefix = staging_prefix(&target);
-        clear_leftovers(&target, &prefix);
-        let mut name = prefix;
-        name.push(std::process::id().to_string());
-        let staged = target.with_file_name(name);
         let cannot_write =
-            |err| Error::io("cannot write to the parent directory of -o", &target, err);
-        if let Some(parent) = staged.parent() {
+            |err| Error::io("cannot write to the parent directory of -o", &name, err);
+        if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(cannot_write)?;
         }
-        fs::create_dir(&staged).map_err(cannot_write)?;
-        let lock = File::create(staged.join(LOCK)).map_err(cannot_write)?;
-        lock.lock().map_err(cannot_write)?;
-        Ok(Staging { target, staged, lock: Mutex::new(Some(lock)) })
+        let lock = lock_output(&target).map_err(|err| match err.kind() {
+            io::ErrorKind::WouldBlock => {
+                let why =
+                    "another run is writing this report; wait until it ends, or use another -o";
+                Error::invalid_file(&name, why)
+            }
+            _ => cannot_write(err),
+        })?;
+        restore(&target).map_err(cannot_write)?;
+        check_replaceable(&target)?;
+        clear_directories(&target);
+        let staged = Hidden::directory(&target).map_err(cannot_write)?;
+        Ok(Staging { name, target, staged, _lock: lock })
     }
 
     /// The name of `path` within the report; `None` if it is outside.
@@ -66,7 +73,7 @@ impl Staging {
 
     /// The path of the report file `name` before the exchange.
     pub fn staged(&self, name: &OsStr) -> PathBuf {
-        self.staged.join(name)
+        self.staged.path().join(name)
     }
 
     /// Creates a file of the report.
@@ -74,43 +81,48 @@ impl Staging {
     /// # Errors
     /// If it cannot be created.
     pub fn create(&self, name: &str) -> Result<File> {
-        let path = self.staged.join(name);
-        File::create(&path).map_err(|err| Error::io("cannot write", &path, err))
+        let created = File::create_new(self.staged(name.as_ref()));
+        created.map_err(|err| Error::io("cannot write", &self.name.join(name), err))
+    }
+
+    /// Waits until all files of the report are on disk. The waits run in parallel, because a single
+    /// one takes as long as all together.
+    ///
+    /// # Errors
+    /// If the disk is full or fails.
+    pub fn sync(&self) -> Result<()> {
+        let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
+        let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
+        let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(cannot_write)?;
+        let sync = |entry: fs::DirEntry| {
+            let synced = File::open(entry.path()).and_then(|file| file.sync_all());
+            let path = self.name.join(entry.file_name());
+            synced.map_err(|err| Error::io("cannot write", &path, err))
+        };
+        thread::scope(|scope| {
+            let start = |entry| thread::Builder::new().spawn_scoped(scope, move || sync(entry));
+            let started = entries.into_iter().map(start).collect::<io::Result<Vec<_>>>();
+            let done = |waiting: thread::ScopedJoinHandle<'_, Result<()>>| {
+                let lost = || Err(cannot_write(io::Error::other("a thread was lost")));
+                waiting.join().unwrap_or_else(|_| lost())
+            };
+            started.map_err(cannot_write)?.into_iter().try_for_each(done)
+        })
     }
 
     /// Puts the report in place.
     ///
     /// # Errors
     /// If that fails; the previous report is then unchanged.
-    pub fn commit(&self) -> Result<()> {
-        let mut lock = lock(&self.lock);
-        if lock.is_none() {
-            return Err(Error::usage("the run was stopped; an older report is unchanged"));
-        }
+    pub fn commit(self) -> Result<()> {
+        self.commit_by(exchange)
+    }
+
+    fn commit_by(self, exchange: Exchange) -> Result<()> {
+        let _commit = CommitGuard::begin();
         check_replaceable(&self.target)?;
-        let cannot_write = |err| Error::io("cannot write -o", &self.target, err);
-        sync(&self.staged).map_err(cannot_write)?;
-        fs::remove_file(self.staged.join(LOCK)).map_err(cannot_write)?;
-        exchange(&self.staged, &self.target).map_err(cannot_write)?;
-        *lock = None;
-        Ok(())
-    }
-
-    /// Discards the report unless it is already in place. Returns whether it was discarded. Waits
-    /// for a `commit` in progress.
-    pub fn discard(&self) -> bool {
-        let is_open = lock(&self.lock).take().is_some();
-        if is_open {
-            // The next run removes what cannot be removed now.
-            let _ = fs::remove_dir_all(&self.staged);
-        }
-        is_open
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        self.discard();
+        let put = put(self.staged.path(), &self.target, exchange);
+        put.map_err(|err| Error::io("cannot write -o", &self.name, err))
     }
 }
 
@@ -173,9 +185,8 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         return Err(Error::invalid_file(target, why));
     };
     let is_ours = |name: &OsString| {
-        is_leftover(name, PAGE)
-            || [RUN_JSON, PAGE, TALLY].iter().any(|file| *name == **file)
-            || run.files.iter().any(|file| *name == **file)
+        let files = run.files.iter().map(String::as_str).chain([RUN_JSON, PAGE, TALLY]);
+        files.into_iter().any(|file| *name == *file || is_leftover(name, file.as_ref()))
     };
     let Some(name) = names.iter().find(|name| !is_ours(name)) else { return Ok(()) };
     let why = format!(
@@ -185,81 +196,33 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     Err(Error::invalid_file(&target.join(name.display().to_string()), why))
 }
 
-fn staging_prefix(target: &Path) -> OsString {
-    let name = target.file_name().unwrap_or_default();
-    [OsStr::new("."), name, OsStr::new(".botaudit-")].into_iter().collect()
-}
-
-/// Removes what killed runs left beside `target`. A running process holds its lock.
-fn clear_leftovers(target: &Path, prefix: &OsString) {
-    let entries = target.parent().and_then(|parent| fs::read_dir(parent).ok());
-    let prefix = prefix.as_encoded_bytes();
-    for entry in entries.into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let suffix = name.as_encoded_bytes().strip_prefix(prefix);
-        if suffix.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))
-            && is_abandoned(&entry.path())
-        {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-fn is_abandoned(staged: &Path) -> bool {
-    match File::open(staged.join(LOCK)) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(_) => {
-            let made = fs::metadata(staged).and_then(|metadata| metadata.modified());
-            matches!(made.map(|time| time.elapsed()), Ok(Ok(age)) if age > LEFTOVER_AGE_MIN)
-        }
-    }
-}
-
-/// Waits until all files of `directory` are on disk. The waits run in parallel, because a single
-/// one takes as long as all together.
-fn sync(directory: &Path) -> io::Result<()> {
-    let entries: Vec<_> = fs::read_dir(directory)?.collect::<io::Result<_>>()?;
-    thread::scope(|scope| {
-        let sync = |entry: fs::DirEntry| move || File::open(entry.path())?.sync_all();
-        let start = |entry| thread::Builder::new().spawn_scoped(scope, sync(entry));
-        let waiting: Vec<_> = entries.into_iter().map(start).collect::<io::Result<_>>()?;
-        let done = |waiting: thread::ScopedJoinHandle<'_, io::Result<()>>| {
-            waiting.join().unwrap_or_else(|_| Err(io::Error::other("a thread was lost")))
-        };
-        waiting.into_iter().try_for_each(done)
-    })
-}
-
-/// Puts `staged` in the place of `target` and removes the old directory.
-fn exchange(staged: &Path, target: &Path) -> io::Result<()> {
+/// Puts `staged` in the place of `target`. The older report gets the name `staged`, or is removed.
+fn put(staged: &Path, target: &Path, exchange: Exchange) -> io::Result<()> {
     if !target.exists() {
         return fs::rename(staged, target);
     }
-    if exchange_at_once(staged, target).is_ok() {
-        // The new report is in place; the next run removes the old one if this one cannot.
-        let _ = fs::remove_dir_all(staged);
+    if exchange(staged, target).is_ok() {
         return Ok(());
     }
-    let mut old = staged.as_os_str().to_owned();
-    old.push("0");
+    let old = hidden_name(target, OLD)?;
     fs::rename(target, &old)?;
     if let Err(err) = fs::rename(staged, target) {
         fs::rename(&old, target)?;
         return Err(err);
     }
+    // If this fails, the next run removes it.
     let _ = fs::remove_dir_all(old);
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
-fn exchange_at_once(staged: &Path, target: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, staged, CWD, target, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange_at_once(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Restores the older report, if a run was killed between two renames.
+fn restore(target: &Path) -> io::Result<()> {
+    let old = hidden_name(target, OLD)?;
+    match target.exists() {
+        false if old.is_dir() => fs::rename(old, target),
+        true if old.is_dir() => fs::remove_dir_all(old),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -268,11 +231,15 @@ mod tests {
     use std::io::Write;
 
     fn write_report(target: &Path, text: &str) -> Result<()> {
+        staged_report(target, text)?.commit()
+    }
+
+    fn staged_report(target: &Path, text: &str) -> Result<Staging> {
         let staging = Staging::open(target)?;
         staging.create("summary.csv")?.write_all(text.as_bytes()).unwrap();
         let run = br#"{"program":"botaudit","files":["summary.csv"]}"#;
         staging.create(RUN_JSON)?.write_all(run).unwrap();
-        staging.commit()
+        Ok(staging)
     }
 
     fn names(dir: &Path) -> Vec<String> {
@@ -302,25 +269,58 @@ mod tests {
         write_report(&target, "old").unwrap();
         let staging = Staging::open(&target).unwrap();
         staging.create("summary.csv").unwrap();
-        staging.discard();
-        assert!(staging.commit().is_err());
+        drop(staging);
         assert_eq!(fs::read_to_string(target.join("summary.csv")).unwrap(), "old");
         assert_eq!(names(dir.path()), ["report"]);
     }
 
     #[test]
-    fn what_a_killed_run_left_is_cleared_but_not_what_a_living_one_writes() {
+    fn what_a_killed_run_left_is_cleared_and_a_living_one_refuses_others() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("report");
-        let killed = dir.path().join(".report.botaudit-1");
-        fs::create_dir(&killed).unwrap();
-        File::create(killed.join(LOCK)).unwrap();
-        let living = dir.path().join(".report.botaudit-2");
-        fs::create_dir(&living).unwrap();
-        let lock = File::create(living.join(LOCK)).unwrap();
-        lock.lock().unwrap();
+        for (name, file) in [("1f", "summary.csv"), ("lock", "")] {
+            let killed = dir.path().join(format!(".report.botaudit-{name}"));
+            match file {
+                "" => fs::write(killed, "").unwrap(),
+                file => {
+                    fs::create_dir(&killed).unwrap();
+                    fs::write(killed.join(file), "").unwrap();
+                }
+            }
+        }
+        let living = Staging::open(&target).unwrap();
+        let message = write_report(&target, "new").unwrap_err().to_string();
+        assert!(message.contains("another run is writing this report"), "{message}");
+        living.create("summary.csv").unwrap();
+        drop(living);
         write_report(&target, "new").unwrap();
-        assert_eq!(names(dir.path()), [".report.botaudit-2", "report"]);
+        assert_eq!(names(dir.path()), ["report"]);
+    }
+
+    /// Some file systems cannot exchange directories.
+    #[test]
+    fn two_renames_have_the_same_effect_and_a_kill_between_them_is_undone() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("report");
+        let text = || fs::read_to_string(target.join("summary.csv")).unwrap();
+        write_report(&target, "old").unwrap();
+        let unable: Exchange = |_, _| Err(io::ErrorKind::Unsupported.into());
+        staged_report(&target, "new").unwrap().commit_by(unable).unwrap();
+        assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
+        let old = dir.path().join(".report.botaudit-old");
+        fs::rename(&target, &old).unwrap();
+        drop(Staging::open(&target).unwrap());
+        assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
+        // Killed after both renames.
+        fs::create_dir(&old).unwrap();
+        fs::write(old.join("summary.csv"), "older").unwrap();
+        drop(Staging::open(&target).unwrap());
+        assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
+        // The second rename fails.
+        let staging = staged_report(&target, "newer").unwrap();
+        fs::remove_dir_all(staging.staged.path()).unwrap();
+        assert!(staging.commit_by(unable).is_err());
+        assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
     }
 
     #[test]

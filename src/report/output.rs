@@ -13,7 +13,6 @@ use super::compression::{Encoder, OutputCompression};
 /// removed, and an existing file stays unchanged.
 pub struct OutputFile {
     path: PathBuf,
-    hidden: Option<PathBuf>,
     encoder: Encoder<BufWriter<StagedFile>>,
 }
 
@@ -39,16 +38,9 @@ impl OutputFile {
     }
 
     fn to(path: &Path, file: StagedFile) -> Result<OutputFile> {
-        let hidden = file.hidden().map(Path::to_owned);
         let encoder = Encoder::new(OutputCompression::of_name(path), BufWriter::new(file))
             .map_err(|err| Error::io("cannot write", path, err))?;
-        Ok(OutputFile { path: path.to_owned(), hidden, encoder })
-    }
-
-    /// The path of the hidden file, to be removed if the run is stopped. `None` for a pipe or a
-    /// device, which is written directly.
-    pub fn hidden(&self) -> Option<&Path> {
-        self.hidden.as_deref()
+        Ok(OutputFile { path: path.to_owned(), encoder })
     }
 
     /// Puts the file in its place.

@@ -13,7 +13,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
-use crate::staged::StagedFile;
+use crate::staged::{StagedFile, hidden::CommitGuard};
 
 use super::csv::CsvTable;
 use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
@@ -27,6 +27,12 @@ pub struct RequestsFile {
     staged: StagedFile,
     privacy: Privacy,
     spool: Mutex<Spool>,
+}
+
+/// The evidence of a finished run, which is not in its place yet.
+pub struct WrittenRequests {
+    path: PathBuf,
+    staged: StagedFile,
 }
 
 struct Spool {
@@ -152,25 +158,33 @@ impl RequestsFile {
         input.spool(blocks).map_err(|err| self.failed(err))
     }
 
-    /// Puts the file in its place.
+    /// Writes what is left, and waits until the file is on disk.
     ///
     /// # Errors
     /// If that fails; an existing file is then unchanged.
-    pub fn commit(self) -> Result<()> {
+    pub fn finish(self) -> Result<WrittenRequests> {
         let RequestsFile { path, staged, spool, .. } = self;
         let spool = unpoisoned(spool.into_inner());
-        let written = spool.write_out(staged).and_then(StagedFile::commit);
-        written.map_err(|err| cannot_write(&path, err))
-    }
-
-    /// The path of the hidden file, to be removed if the run is stopped. `None` for a pipe or a
-    /// device, which is written directly.
-    pub fn hidden(&self) -> Option<&Path> {
-        self.staged.hidden()
+        let written = spool.write_out(staged).and_then(|staged| staged.sync().map(|()| staged));
+        let staged = written.map_err(|err| cannot_write(&path, err))?;
+        Ok(WrittenRequests { path, staged })
     }
 
     fn failed(&self, err: io::Error) -> Error {
         cannot_write(&self.path, err)
+    }
+}
+
+impl WrittenRequests {
+    /// Puts the file in its place, and then another output by `last`. If that fails, an existing
+    /// file is restored.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    pub fn commit_with(self, last: impl FnOnce() -> Result<()>) -> Result<()> {
+        let _commit = CommitGuard::begin();
+        let placed = self.staged.place().map_err(|err| cannot_write(&self.path, err))?;
+        last().inspect_err(|_| placed.take_back())
     }
 }
 
@@ -251,7 +265,7 @@ mod tests {
             let count = chunks.iter().filter(|chunk| chunk.0 == input).count();
             requests.change(id, |input| input.chunks = Some(count as u64)).unwrap();
         }
-        requests.commit().unwrap();
+        requests.finish().unwrap().commit_with(|| Ok(())).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         fs::read(path).unwrap()
     }

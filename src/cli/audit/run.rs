@@ -16,7 +16,12 @@ use crate::input::source::Source;
 use crate::judge::Judge;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::summary_view::SummaryView;
-use crate::report::{directory::Staging, escape::visible, requests::RequestsFile, tables::TABLES};
+use crate::report::{
+    directory::Staging,
+    escape::visible,
+    requests::{RequestsFile, WrittenRequests},
+    tables::TABLES,
+};
 use crate::staged::{is_stdout, replace};
 use crate::time::UtcTime;
 
@@ -28,10 +33,8 @@ use super::super::first_pass::{
 use super::super::robots_errors::warn_of_robots_errors;
 use super::super::shared::{STDOUT_NAME, note, stdout_file, timed, warn, write_output};
 use super::super::terminal::is_verbose;
-use super::super::written::{
-    ResultFormat, WrittenReport, discard_when_stopped, unwritten_report, write_report,
-};
-use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup, signals};
+use super::super::written::{ResultFormat, WrittenReport, unwritten_report, write_report};
+use super::super::{exit_status::ExitStatus, identity::Verification, setup::Setup};
 use super::notes::{note_formats, note_rules};
 
 /// An audit that is ready to run.
@@ -92,7 +95,6 @@ impl AuditRun {
             Destination::Printed => self.print_report(judge, collected),
             Destination::Tally(path) => self.write_tally(path, judge, collected),
             Destination::Collected(path) => {
-                signals::begin();
                 write_collected(path, &self.setup, &self.sources, judge, &self.client_key)
             }
         }
@@ -171,20 +173,13 @@ impl AuditRun {
         judge: Option<Judge>,
         collected: Option<Collected>,
     ) -> Result<ExitStatus> {
-        let staging = Arc::new(Staging::open(output)?);
-        discard_when_stopped(&staging);
-        let judged = self.judged(judge, collected);
-        let audit = judged.and_then(|judged| {
-            let audit = self.report(&staging, output, &judged);
-            // The process ends soon. Freeing the memory rule by rule would take longer than the
-            // exit. The same applies below.
-            std::mem::forget(judged);
-            audit
-        });
-        // The signal handler holds a reference too, so that it is not dropped here.
-        let written = audit.inspect_err(|_| {
-            staging.discard();
-        })?;
+        let staging = Staging::open(output)?;
+        let judged = self.judged(judge, collected)?;
+        let written = self.report(staging, output, &judged);
+        // The process ends soon. Freeing the memory rule by rule would take longer than the exit.
+        // The same applies below.
+        std::mem::forget(judged);
+        let written = written?;
         let status = self.conclude(&written, Some(output));
         std::mem::forget(written);
         status
@@ -195,12 +190,11 @@ impl AuditRun {
         judge: Option<Judge>,
         collected: Option<Collected>,
     ) -> Result<ExitStatus> {
-        signals::begin();
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let written = unwritten_report(self.tally(&judged, requests.as_ref())?, &self.view)?;
         std::mem::forget(judged);
-        requests.map_or(Ok(()), RequestsFile::commit)?;
+        commit_with(finished(requests)?, || Ok(()))?;
         self.conclude(&written, None)
     }
 
@@ -215,12 +209,11 @@ impl AuditRun {
         judge: Option<Judge>,
         collected: Option<Collected>,
     ) -> Result<ExitStatus> {
-        signals::begin();
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let tally = self.tally(&judged, requests.as_ref())?;
-        write_output(path, &tally.to_bytes(), replace)?;
-        requests.map_or(Ok(()), RequestsFile::commit)?;
+        let requests = finished(requests)?;
+        commit_with(requests, || write_output(path, &tally.to_bytes(), replace))?;
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
         let is_whole = inputs.iter().all(|input| input.summary.damage.is_none());
@@ -233,9 +226,7 @@ impl AuditRun {
             true => RequestsFile::stream(Path::new(STDOUT_NAME), stdout_file()?, privacy.clone()),
             false => RequestsFile::open(&path, privacy.clone()),
         };
-        let requests = path.map(open).transpose()?;
-        signals::remove_when_stopped(requests.as_ref().and_then(RequestsFile::hidden));
-        Ok(requests)
+        path.map(open).transpose()
     }
 
     /// The tally of the logs after the privacy settings.
@@ -253,28 +244,29 @@ impl AuditRun {
     }
 
     /// Runs the audit and writes all outputs.
-    fn report(
-        &self,
-        staging: &Arc<Staging>,
-        output: &Path,
-        judged: &Judged,
-    ) -> Result<WrittenReport> {
+    fn report(&self, staging: Staging, output: &Path, judged: &Judged) -> Result<WrittenReport> {
         let config = &self.setup.config;
-        let evidence = evidence_within(config, staging)?;
+        let evidence = evidence_within(config, &staging)?;
         let evidence_path = evidence
             .as_ref()
             .map(|name| staging.staged(name.as_ref()))
             .or_else(|| config.evidence.clone());
         let requests = self.evidence_file(evidence_path)?;
         let tally = self.tally(judged, requests.as_ref())?;
-        let write = || write_report(staging, output, tally, evidence.as_deref(), &self.view);
+        let write = || write_report(&staging, output, tally, evidence.as_deref(), &self.view);
         let written = timed("report written", write)?;
-        let sent = requests.map_or(Ok(()), RequestsFile::commit);
-        // A closed evidence pipe does not prevent the report.
-        if !sent.as_ref().is_err_and(Error::is_broken_pipe) {
-            sent?;
+        let requests = match finished(requests) {
+            // A closed evidence pipe does not prevent the report.
+            Err(err) if err.is_broken_pipe() => None,
+            requests => requests?,
+        };
+        match evidence {
+            None => commit_with(requests, || staging.commit())?,
+            Some(_) => {
+                commit_with(requests, || Ok(()))?;
+                staging.commit()?;
+            }
         }
-        staging.commit()?;
         Ok(written)
     }
 
@@ -287,6 +279,20 @@ impl AuditRun {
         follow_logs(*show, sources, |progress| {
             audit::run(sources, options, record, judge, registry, identities, progress, take)
         })
+    }
+}
+
+/// The evidence on disk, if there is any.
+fn finished(requests: Option<RequestsFile>) -> Result<Option<WrittenRequests>> {
+    requests.map(RequestsFile::finish).transpose()
+}
+
+/// Puts the evidence, if there is any, in place together with another output, which `last` puts in
+/// place.
+fn commit_with(requests: Option<WrittenRequests>, last: impl FnOnce() -> Result<()>) -> Result<()> {
+    match requests {
+        Some(requests) => requests.commit_with(last),
+        None => last(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::nightly::state::{State, rows::ActorDay};
 use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
-use crate::staged::{clear_leftovers, is_stdout, replace};
+use crate::staged::{is_stdout, replace, replace_all};
 
 use super::super::shared::print;
 use super::site::Job;
@@ -105,14 +105,11 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     let registry_of = |site: &str| registries.get(&by_site.get(site)?.crawlers());
     let row_of = |actor: &ActorDay| registry_of(&actor.site)?.by_name(&actor.crawler);
     let events = events(&actors, &ruled, |actor| !row_of(actor).is_some_and(Crawler::is_tool));
-    [TREND, EVENTS].iter().for_each(|table| clear_leftovers(reports, table.file));
-    let write = |name: &str, text: std::io::Result<Vec<u8>>| {
-        let path = reports.join(name);
-        let text = text.map_err(|err| Error::io("cannot write", &path, err))?;
-        replace(&path, &text)
-    };
-    write(TREND.file, trend_csv(&trend(&actors), registry_of))?;
-    write(EVENTS.file, events_csv(&events))?;
+    let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
+    let cannot_write = |path| move |err| Error::io("cannot write", path, err);
+    let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
+    let table = events_csv(&events).map_err(cannot_write(&events_path))?;
+    replace_all(&[(&trend_path, trend), (&events_path, table)])?;
     Ok(events)
 }
 

@@ -54,7 +54,8 @@ pub fn point_to_latest(reports: &Path) -> Result<()> {
         _ => {}
     }
     symlink(&last.to_string(), &staged).map_err(cannot)?;
-    fs::rename(&staged, reports.join(LATEST)).map_err(cannot)
+    let renamed = fs::rename(&staged, reports.join(LATEST));
+    renamed.inspect_err(|_| drop(fs::remove_file(&staged))).map_err(cannot)
 }
 
 /// Removes the reports of days before `first_kept`. Directories that are not reports, or contain

@@ -5,18 +5,19 @@ use std::path::Path;
 use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
 use crate::audit::tally::Tally;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::logs::limitation::Limitation;
 use crate::time::Day;
 
-use super::State;
 use super::inputs::{COLUMNS, RecordedInput};
 use super::rows::{RuledDay, actors, ruled, written};
+use super::{State, failed};
 
 /// A change that is not made yet.
 #[derive(Debug)]
 pub struct StateChange<'a> {
     transaction: Transaction<'a>,
+    path: &'a Path,
     site: &'a str,
 }
 
@@ -26,11 +27,10 @@ impl State {
     /// # Errors
     /// If another process writes to the state.
     pub fn change<'a>(&'a mut self, site: &'a str) -> Result<StateChange<'a>> {
-        let path = self.path.clone();
-        let behavior = TransactionBehavior::Immediate;
-        let begun = self.connection.transaction_with_behavior(behavior);
-        let transaction = begun.map_err(|err| super::failed(&path, &err))?;
-        Ok(StateChange { transaction, site })
+        let State { connection, path } = self;
+        let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = begun.map_err(|err| failed(path, &err))?;
+        Ok(StateChange { transaction, path, site })
     }
 }
 
@@ -134,17 +134,12 @@ impl StateChange<'_> {
     /// # Errors
     /// If the state cannot be written; then nothing has changed.
     pub fn commit(self) -> Result<()> {
-        self.transaction.commit().map_err(|err| refused(&err))
+        self.transaction.commit().map_err(|err| failed(self.path, &err))
     }
 
     fn execute(&self, statement: &str, values: impl Params) -> Result<()> {
         let statement = self.transaction.prepare_cached(statement);
         let done = statement.and_then(|mut statement| statement.execute(values));
-        done.map(drop).map_err(|err| refused(&err))
+        done.map(drop).map_err(|err| failed(self.path, &err))
     }
-}
-
-fn refused(err: &rusqlite::Error) -> Error {
-    let cause = std::io::Error::other(err.to_string());
-    Error::io("cannot write", Path::new("the state"), cause)
 }

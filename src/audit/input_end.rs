@@ -39,13 +39,17 @@ impl InputEnd {
 
     /// The summary for a tally.
     pub fn summary(self, name: String) -> InputSummary {
+        // As the error of a file that could not be opened, that of the first byte names the file.
+        let is_nameless = self.ending.damage.is_some() && self.ending.size_bytes == 0;
+        let damage =
+            self.failure.map(|why| if is_nameless { format!("{name}: {why}") } else { why });
         InputSummary {
             name,
             size_bytes: self.ending.size_bytes,
             decompressed_bytes: self.ending.bytes,
             format: self.format,
             lines_tried: self.lines_tried,
-            damage: self.failure,
+            damage,
         }
     }
 }

@@ -368,7 +368,8 @@ mod tests {
         for (text, partial_line) in [("a\nb\n", false), ("a\nb\nc", true), (&long, true)] {
             for size in SIZES {
                 let seen = read_content(chunks(Failing(Cursor::new(text.into())), size));
-                let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
+                let cause =
+                    ReadErrorCause::Unreadable(io::Error::from(io::ErrorKind::TimedOut).into());
                 let damage = Some(ReadError { offset_bytes: text.len() as u64, cause });
                 let bytes = text.len() as u64;
                 assert_eq!(seen.lines, [(1, b"a".to_vec()), (2, b"b".to_vec())]);

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::input::read_error::{ReadError, ReadErrorCause};
+use crate::input::read_error::{ReadError, ReadErrorCause, ReadFailure};
 use crate::input::zstd::BLOCK_BYTES_MAX;
 
 /// The size of one read, with room for the longest look-ahead. At a ratio of 8 it decompresses to
@@ -22,7 +22,7 @@ pub struct RawReader {
     /// Of `buffer[start]`.
     offset_bytes: u64,
     /// Set after a failed read; nothing is read after that.
-    failed: Option<ErrorKind>,
+    failed: Option<ReadFailure>,
     /// Shared with other files.
     bytes_read: Arc<AtomicU64>,
 }
@@ -83,7 +83,7 @@ impl RawReader {
     pub fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         if self.start == self.end {
             let read = read_some(&mut *self.reader, self.failed, out);
-            let count = read.map_err(|kind| self.unreadable(kind))?;
+            let count = read.map_err(|failure| self.unreadable(failure))?;
             self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
             self.offset_bytes += count as u64;
             return Ok(count);
@@ -96,33 +96,33 @@ impl RawReader {
 
     fn fill_once(&mut self) -> Result<usize, ReadError> {
         let read = read_some(&mut *self.reader, self.failed, &mut self.buffer[self.end..]);
-        let count = read.map_err(|kind| self.unreadable(kind))?;
+        let count = read.map_err(|failure| self.unreadable(failure))?;
         self.end += count;
         self.bytes_read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 
     /// The failed read comes after the buffered bytes.
-    fn unreadable(&mut self, kind: ErrorKind) -> ReadError {
-        self.failed = Some(kind);
-        ReadError { offset_bytes: self.size_bytes(), cause: ReadErrorCause::Unreadable(kind) }
+    fn unreadable(&mut self, failure: ReadFailure) -> ReadError {
+        self.failed = Some(failure);
+        ReadError { offset_bytes: self.size_bytes(), cause: ReadErrorCause::Unreadable(failure) }
     }
 }
 
 /// Repeats a read that a signal interrupted; stops after a read that `failed` before.
 fn read_some(
     reader: &mut dyn Read,
-    failed: Option<ErrorKind>,
+    failed: Option<ReadFailure>,
     out: &mut [u8],
-) -> Result<usize, ErrorKind> {
-    if let Some(kind) = failed {
-        return Err(kind);
+) -> Result<usize, ReadFailure> {
+    if let Some(failure) = failed {
+        return Err(failure);
     }
     loop {
         match reader.read(out) {
             Ok(count) => return Ok(count),
             Err(err) if err.kind() == ErrorKind::Interrupted => {}
-            Err(err) => return Err(err.kind()),
+            Err(err) => return Err(err.into()),
         }
     }
 }

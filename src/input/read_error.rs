@@ -38,7 +38,26 @@ pub enum ReadErrorCause {
     /// The file was truncated while it was read, as by `copytruncate` of logrotate.
     Shrunk,
     /// The operating system failed to read on.
-    Unreadable(io::ErrorKind),
+    Unreadable(ReadFailure),
+}
+
+/// An error of the operating system, in a form that can be copied.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ReadFailure {
+    kind: io::ErrorKind,
+    code: Option<i32>,
+}
+
+impl From<io::Error> for ReadFailure {
+    fn from(err: io::Error) -> ReadFailure {
+        ReadFailure { kind: err.kind(), code: err.raw_os_error() }
+    }
+}
+
+impl fmt::Display for ReadFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.code.map_or_else(|| self.kind.into(), io::Error::from_raw_os_error).fmt(f)
+    }
 }
 
 impl fmt::Display for ReadErrorCause {
@@ -66,7 +85,7 @@ impl fmt::Display for ReadErrorCause {
                 "the file became shorter while it was read; \
                  read a copy of it",
             ),
-            ReadErrorCause::Unreadable(kind) => write!(f, "cannot continue reading: {kind}"),
+            ReadErrorCause::Unreadable(failure) => write!(f, "cannot continue reading: {failure}"),
         }
     }
 }

@@ -37,6 +37,18 @@ fn what_is_missing_keeps_nothing_else_from_being_read() {
     assert!(!sandbox.path("nothing").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_cannot_be_read_is_named_with_the_cause_of_the_system() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", lines(3));
+    let why = "/proc/self/mem: cannot continue reading: Input/output error (os error 5) at byte 0";
+    let audit = "audit --robots robots.txt -o report";
+    sandbox.run(&format!("{audit} /proc/self/mem")).exits(2).complains(why);
+    assert!(!sandbox.path("report").exists());
+    sandbox.run(&format!("{audit} /proc/self/mem access.log")).exits(3).complains(why);
+}
+
 #[test]
 fn what_came_before_damage_is_counted() {
     let sandbox = sandbox();

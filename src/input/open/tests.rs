@@ -186,7 +186,7 @@ fn what_was_read_before_a_read_failed_is_given() {
             let (out, _) = read(&bytes[..at], None, 500);
             let failing = Failing(Cursor::new(bytes[..at].to_vec()));
             let (before, damage) = read_all(failing, None, 500);
-            let cause = ReadErrorCause::Unreadable(io::ErrorKind::TimedOut);
+            let cause = ReadErrorCause::Unreadable(io::Error::from(io::ErrorKind::TimedOut).into());
             assert_eq!(damage, Some(ReadError { offset_bytes: at as u64, cause }), "{kind:?}");
             assert!(before == out, "{kind:?} failed at {at}");
         }

@@ -95,12 +95,11 @@ impl StagedFile {
         self.way.as_ref().map_or(Ok(()), |_| self.file.sync_all())
     }
 
-    /// Puts the file in its place after it is on disk.
+    /// Puts the file in its place. It should be on disk before.
     ///
     /// # Errors
-    /// If the disk is full or the file cannot be renamed.
+    /// If the file cannot be renamed.
     pub fn commit(self) -> io::Result<()> {
-        self.sync()?;
         let Some(way) = &self.way else { return Ok(()) };
         let _commit = CommitGuard::begin();
         fs::rename(way.hidden.path(), &way.target)
@@ -180,12 +179,8 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// If one cannot be written.
 pub fn replace_all(files: &[(&Path, Vec<u8>)]) -> Result<()> {
-    let cannot = |path: &Path, err| Error::io("cannot write", path, err);
-    let ready = |(path, bytes): &(&Path, Vec<u8>)| {
-        let file = staged(path, bytes, Readers::AsUsual);
-        file.and_then(|file| file.sync().map(|()| file)).map_err(|err| cannot(path, err))
-    };
-    let ready: Vec<StagedFile> = files.iter().map(ready).collect::<Result<_>>()?;
+    let ready = files.iter().map(|(path, bytes)| ready(path, bytes));
+    let ready: Vec<StagedFile> = ready.collect::<Result<_>>()?;
     let _commit = CommitGuard::begin();
     let mut placed = Vec::new();
     for ((path, _), file) in files.iter().zip(ready) {
@@ -193,16 +188,27 @@ pub fn replace_all(files: &[(&Path, Vec<u8>)]) -> Result<()> {
             Ok(file) => placed.push(file),
             Err(err) => {
                 placed.iter().for_each(PlacedFile::take_back);
-                return Err(cannot(path, err));
+                return Err(Error::io("cannot write", path, err));
             }
         }
     }
     Ok(())
 }
 
+/// `bytes` on disk, to be committed as the file `path`.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn ready(path: &Path, bytes: &[u8]) -> Result<StagedFile> {
+    let file = staged(path, bytes, Readers::AsUsual);
+    file.map_err(|err| Error::io("cannot write", path, err))
+}
+
 fn staged(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<StagedFile> {
     let mut file = StagedFile::create_for(path, readers)?;
-    file.write_all(bytes).map(|()| file)
+    file.write_all(bytes)?;
+    file.sync()?;
+    Ok(file)
 }
 
 /// Exchanges `first` and `second` at once, which not every system can.

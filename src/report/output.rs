@@ -51,7 +51,7 @@ impl OutputFile {
         self.encoder
             .finish()
             .and_then(|file| file.into_inner().map_err(io::IntoInnerError::into_error))
-            .and_then(StagedFile::commit)
+            .and_then(|file| file.sync().and_then(|()| file.commit()))
             .map_err(|err| Error::io("cannot write", &self.path, err))
     }
 }

@@ -22,7 +22,7 @@ use crate::report::{
     requests::{RequestsFile, WrittenRequests},
     tables::TABLES,
 };
-use crate::staged::{is_stdout, replace};
+use crate::staged::{is_stdout, ready, replace};
 use crate::time::UtcTime;
 
 use super::super::collect::{CollectedInput, write_collected};
@@ -212,8 +212,15 @@ impl AuditRun {
         let judged = self.judged(judge, collected)?;
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let tally = self.tally(&judged, requests.as_ref())?;
-        let requests = finished(requests)?;
-        commit_with(requests, || write_output(path, &tally.to_bytes(), replace))?;
+        let (requests, bytes) = (finished(requests)?, tally.to_bytes());
+        match is_stdout(path) {
+            true => commit_with(requests, || write_output(path, &bytes, replace))?,
+            false => {
+                let file = ready(path, &bytes)?;
+                let cannot_write = |err| Error::io("cannot write", path, err);
+                commit_with(requests, || file.commit().map_err(cannot_write))?;
+            }
+        }
         let inputs = tally.inputs();
         warn_of_damage(&inputs);
         let is_whole = inputs.iter().all(|input| input.summary.damage.is_none());

@@ -1,0 +1,110 @@
+//! Each call that writes fails once, or kills the process.
+
+use crate::scenario::{Scenario, Stage};
+use crate::shim::Fault;
+
+pub const AUDIT: Scenario = Scenario {
+    before: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz old.log",
+    command: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz new.log",
+    outputs: &["report evidence.csv.gz"],
+    view: "",
+    named: &["report", "evidence.csv.gz"],
+};
+
+const TALLY: Scenario = Scenario {
+    before: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv old.log",
+    command: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv new.log",
+    outputs: &["a.tally evidence.csv"],
+    view: "",
+    named: &["a.tally", "evidence.csv"],
+};
+
+const REPORT: Scenario = Scenario {
+    before: "audit -q --robots robots.txt -o report old.log\n\
+             audit -q --robots robots.txt --partial new.tally new.log",
+    command: "report new.tally -o report",
+    outputs: &["report"],
+    view: "",
+    named: &["report"],
+};
+
+const CLASSIFY: Scenario = Scenario {
+    before: "classify -q --robots robots.txt --token a -o verdicts.csv urls.txt",
+    command: "classify -q --robots draft.txt --token b -o verdicts.csv urls.txt",
+    outputs: &["verdicts.csv"],
+    view: "",
+    named: &["verdicts.csv"],
+};
+
+const ARCHIVE: Scenario = Scenario {
+    before: "robots import -q -a robots.db --origin https://a.example --at 2026-01-01T00:00:00Z robots.txt",
+    command: "robots import -q -a robots.db --origin https://a.example --at 2026-02-01T00:00:00Z draft.txt",
+    outputs: &[],
+    view: "robots log -a robots.db https://a.example",
+    named: &["robots.db"],
+};
+
+const NIGHTLY: Scenario = Scenario {
+    before: "nightly -q --config old.toml --day 2026-03-01",
+    command: "nightly -q --config new.toml --day 2026-03-01",
+    outputs: &["reports/shop/2026-03-01", "reports/trend.csv reports/events.csv"],
+    view: "",
+    named: &["reports", "state"],
+};
+
+/// Disturbs every `step`th call until a run has fewer calls.
+#[track_caller]
+fn disturb_all(scenario: &Scenario, fault: Fault, step: usize, can_exchange: bool) {
+    let stage = Stage::new(scenario);
+    let mut at = 1;
+    while stage.disturbed(fault, at, can_exchange) {
+        at += step;
+    }
+    assert!(at > 4 * step, "only {at} calls were disturbed");
+}
+
+#[test]
+fn every_call_of_an_audit_fails_once() {
+    disturb_all(&AUDIT, Fault::Once, 1, true);
+}
+
+#[test]
+fn the_disk_is_full_during_an_audit() {
+    disturb_all(&AUDIT, Fault::Full, 4, true);
+}
+
+#[test]
+fn an_audit_is_killed_at_every_call() {
+    disturb_all(&AUDIT, Fault::Kill, 3, true);
+}
+
+/// There, a kill between two renames may leave new evidence beside the older report.
+#[test]
+fn file_systems_that_cannot_exchange_files_lose_nothing() {
+    disturb_all(&AUDIT, Fault::Once, 3, false);
+    disturb_all(&AUDIT, Fault::Kill, 2, false);
+}
+
+#[test]
+fn tallies_reports_and_verdicts_are_whole() {
+    disturb_all(&TALLY, Fault::Once, 1, true);
+    disturb_all(&TALLY, Fault::Once, 1, false);
+    disturb_all(&REPORT, Fault::Once, 3, true);
+    disturb_all(&CLASSIFY, Fault::Once, 1, true);
+}
+
+#[test]
+fn an_archive_is_whole() {
+    disturb_all(&ARCHIVE, Fault::Once, 1, true);
+    disturb_all(&ARCHIVE, Fault::Kill, 3, true);
+}
+
+#[test]
+fn every_call_of_a_night_fails_once() {
+    disturb_all(&NIGHTLY, Fault::Once, 3, true);
+}
+
+#[test]
+fn a_night_is_killed_at_any_call() {
+    disturb_all(&NIGHTLY, Fault::Kill, 7, true);
+}

@@ -1,0 +1,23 @@
+//! Outputs are whole or not there, whatever fails: every call that writes, a limit, a kill, a
+//! second run.
+//!
+//! - `shim`: a library that is preloaded before libc, in which one call fails.
+//! - `scenario`: commands, the outputs before and after them, and the checks of a disturbed run.
+//! - `calls`: each call that writes fails once, or kills the process.
+//! - `runs`: limits of the system, kills at random moments, and two runs at once.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+#[cfg(target_os = "linux")]
+mod calls;
+#[cfg(target_os = "linux")]
+mod runs;
+#[cfg(target_os = "linux")]
+mod scenario;
+#[cfg(target_os = "linux")]
+mod shim;
+
+#[cfg(not(target_os = "linux"))]
+#[test]
+#[ignore = "calls can be made to fail on Linux only"]
+fn every_call_that_writes_fails_once() {}

@@ -1,0 +1,146 @@
+//! Limits of the system, kills at random moments, and two runs at once.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::calls::AUDIT;
+use crate::scenario::{Contents, Stage, contents, hidden, log, program, run};
+
+const TWO_AT_ONCE: usize = 20;
+
+/// Runs the program with `arguments` in a shell that has set `limit`. Returns exit code and
+/// standard error.
+fn limited(directory: &Path, limit: &str, arguments: &str) -> (Option<i32>, String) {
+    let script = format!("ulimit {limit}; exec {} {arguments}", env!("CARGO_BIN_EXE_botaudit"));
+    let ran = Command::new("sh").args(["-c", &script]).current_dir(directory).output().unwrap();
+    (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+}
+
+/// The system sends SIGXFSZ, which kills a process that does not handle it.
+#[test]
+fn a_limit_of_the_file_size_is_an_error_of_the_file() {
+    let stage = Stage::new(&AUDIT);
+    for (limit, file) in [("-f 0", "evidence.csv"), ("-f 1", "report/"), ("-f 8", "report/")] {
+        let directory = stage.copy();
+        let path = directory.path();
+        let (code, message) = limited(path, limit, AUDIT.command);
+        assert_eq!(code, Some(2), "{limit}: {message}");
+        assert!(message.contains("File too large (os error 27)"), "{limit}: {message}");
+        assert!(message.contains(file), "{limit}: {message}");
+        assert!(stage.is_each_whole(path) && hidden(path).is_empty(), "{limit}");
+        stage.check_next_run(path, limit);
+    }
+}
+
+#[test]
+fn few_open_files_are_enough_or_an_error_of_the_file() {
+    let stage = Stage::new(&AUDIT);
+    for files in 4..32 {
+        let directory = stage.copy();
+        let path = directory.path();
+        let (code, message) = limited(path, &format!("-n {files}"), AUDIT.command);
+        if code != Some(0) {
+            assert_eq!(code, Some(2), "{files}: {message}");
+            assert!(message.contains("(os error 24)"), "{files}: {message}");
+        }
+        assert!(stage.is_each_whole(path) && hidden(path).is_empty(), "{files}");
+        stage.check_next_run(path, &files.to_string());
+    }
+}
+
+#[test]
+fn runs_may_be_killed_at_random_moments() {
+    let stage = Stage::new(&AUDIT);
+    let directory = stage.copy();
+    let path = directory.path();
+    let begun = Instant::now();
+    run(path, AUDIT.command);
+    let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
+    let mut random = 7_u64;
+    for at in 0..30 {
+        let mut child = spawn(path, AUDIT.command);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        thread::sleep(Duration::from_micros((random >> 33) % whole));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(stage.is_each_whole(path), "kill {at}");
+        if at % 3 == 0 {
+            stage.check_next_run(path, "after a kill");
+            fs::copy(path.join("new.log"), path.join("log")).unwrap();
+        }
+    }
+    stage.check_next_run(path, "after all kills");
+}
+
+/// Signals that stop a run leave nothing, at any moment.
+#[test]
+fn stopped_runs_leave_nothing() {
+    let stage = Stage::new(&AUDIT);
+    let directory = stage.copy();
+    let path = directory.path();
+    for (at, signal) in ["INT", "TERM", "HUP"].into_iter().cycle().take(18).enumerate() {
+        let mut child = spawn(path, AUDIT.command);
+        thread::sleep(Duration::from_millis(4 + 2 * at as u64));
+        let id = child.id().to_string();
+        // The run may have ended.
+        let _ = Command::new("kill").args([&format!("-{signal}"), &id]).output();
+        let code = child.wait().unwrap().code();
+        assert!(stage.is_each_whole(path), "{signal} {at}");
+        // Before its first line, the program does not handle signals.
+        assert!(matches!(code, Some(0 | 130) | None), "{signal} {at}: {code:?}");
+        assert!(hidden(path).is_empty(), "{signal} {at}: {:?}", hidden(path));
+    }
+}
+
+fn spawn(directory: &Path, arguments: &str) -> Child {
+    let mut command = program(directory, arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Two runs with different logs at the same time: the result is that of one of them.
+#[test]
+fn two_runs_at_once_leave_the_result_of_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::write(path.join("robots.txt"), "User-agent: *\nDisallow: /private\n").unwrap();
+    let command =
+        |log: &str| format!("audit -q --robots robots.txt -o report --evidence evidence.csv {log}");
+    let outputs = || {
+        let mut found = Contents::new();
+        contents(path, "report", &mut found);
+        contents(path, "evidence.csv", &mut found);
+        found
+    };
+    let alone = [("a.log", 5), ("b.log", 2_000)].map(|(name, count)| {
+        fs::write(path.join(name), log(count)).unwrap();
+        run(path, &command(name));
+        outputs()
+    });
+    let mut refused = 0;
+    for at in 0..TWO_AT_ONCE {
+        if at % 2 == 0 {
+            fs::remove_dir_all(path.join("report")).unwrap();
+        }
+        let both = ["a.log", "b.log"].map(|log| spawn(path, &command(log)));
+        let both = both.map(|child| child.wait_with_output().unwrap());
+        for ran in &both {
+            let message = String::from_utf8_lossy(&ran.stderr);
+            match ran.status.code() {
+                Some(0) => {}
+                Some(2) => {
+                    let why = "report: another run is writing this report; wait until it ends";
+                    assert!(message.contains(why), "{message}");
+                    refused += 1;
+                }
+                code => panic!("{code:?}: {message}"),
+            }
+        }
+        assert!(both.iter().any(|ran| ran.status.success()));
+        assert!(alone.contains(&outputs()), "run {at}");
+        assert!(hidden(path).is_empty(), "run {at}: {:?}", hidden(path));
+    }
+    assert!(refused > 0, "no two runs met");
+}

@@ -19,13 +19,26 @@ const NAME_BYTES_MAX: usize = 200;
 /// number of snapshots.
 ///
 /// # Errors
-/// If the archive cannot be read or the directory cannot be written or is not empty.
+/// If the archive cannot be read or the directory cannot be written or is not empty. It stays empty
+/// then.
 pub fn export(archive: &Archive, directory: &Path) -> Result<u64> {
     let cannot_write = |err| Error::io("cannot write", directory, err);
     fs::create_dir_all(directory).map_err(cannot_write)?;
     if fs::read_dir(directory).map_err(cannot_write)?.next().is_some() {
         return Err(Error::invalid_file(directory, "is not empty; use an empty or new directory"));
     }
+    write_all(archive, directory).inspect_err(|_| empty(directory))
+}
+
+/// Removes everything in `directory`. If that fails, the error that comes first is reported.
+fn empty(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
+    }
+}
+
+fn write_all(archive: &Archive, directory: &Path) -> Result<u64> {
+    let cannot_write = |err| Error::io("cannot write", directory, err);
     let staged = directory.join("manifest.csv.partial");
     let file = File::create_new(&staged).map_err(cannot_write)?;
     let mut manifest = csv::Writer::from_writer(BufWriter::new(file));

@@ -1,6 +1,6 @@
 //! `botaudit init`: writes a configuration for `botaudit nightly`.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,10 @@ impl InitArgs {
                 .map(|()| ExitStatus::Done);
         }
         let created = OpenOptions::new().write(true).create_new(true).open(file);
-        let written = created.and_then(|mut out| out.write_all(found.config().as_bytes()));
+        let written = created.and_then(|mut out| {
+            let written = out.write_all(found.config().as_bytes());
+            written.inspect_err(|_| drop(fs::remove_file(file)))
+        });
         written.map_err(|err| match err.kind() {
             ErrorKind::AlreadyExists => Error::invalid_file(
                 file,

@@ -84,8 +84,8 @@ impl Audit {
     ///
     /// # Errors
     /// If a setting is not valid, robots.txt cannot be read, no log can be opened, or too few
-    /// lines of a log can be parsed. `fetch` and `evidence` are refused: both take over the signals
-    /// of the process.
+    /// lines of a log can be parsed. `fetch` and `evidence` are refused: both are for
+    /// the command line alone.
     pub fn run<L: Into<OsString>>(&self, logs: impl IntoIterator<Item = L>) -> Result<AuditReport> {
         if self.config.fetch == Some(true) || self.config.evidence.is_some() {
             return Err(Error::usage("fetch and evidence are for the command line alone"));

@@ -1,7 +1,9 @@
 //! Each call that writes fails once, or kills the process.
 
-use crate::scenario::{Scenario, Stage};
-use crate::shim::Fault;
+use std::fs;
+
+use crate::scenario::{Scenario, Stage, program, run};
+use crate::shim::{Fault, disturb, fired};
 
 pub const AUDIT: Scenario = Scenario {
     before: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz old.log",
@@ -97,6 +99,33 @@ fn tallies_reports_and_verdicts_are_whole() {
 fn an_archive_is_whole() {
     disturb_all(&ARCHIVE, Fault::Once, 1, true);
     disturb_all(&ARCHIVE, Fault::Kill, 3, true);
+}
+
+/// These two never replace anything.
+#[test]
+fn exports_and_configurations_are_whole_or_not_there() {
+    let stage = Stage::new(&ARCHIVE);
+    for command in ["robots export -q -a robots.db out", "init --root . out"] {
+        for at in 1.. {
+            let (directory, marks) = (stage.copy(), tempfile::tempdir().unwrap());
+            let path = directory.path();
+            fs::create_dir_all(path.join("var/log/nginx")).unwrap();
+            fs::copy(path.join("new.log"), path.join("var/log/nginx/access.log")).unwrap();
+            let mark = marks.path().join("fired");
+            let mut disturbed = program(path, command);
+            disturb(&mut disturbed, Fault::Once, at, &mark);
+            let ran = disturbed.output().unwrap();
+            let message = String::from_utf8_lossy(&ran.stderr);
+            if fired(&mark).is_empty() {
+                assert!(ran.status.success() && at > 2, "{command} {at}: {message}");
+                break;
+            }
+            assert_eq!(ran.status.code(), Some(2), "{command} {at}: {message}");
+            let is_named = message.contains("write out") || message.contains("robots.db");
+            assert!(is_named, "{command} {at}: {message}");
+            run(path, command);
+        }
+    }
 }
 
 #[test]

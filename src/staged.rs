@@ -179,11 +179,14 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// If one cannot be written.
 pub fn replace_all(files: &[(&Path, Vec<u8>)]) -> Result<()> {
-    let ready = files.iter().map(|(path, bytes)| ready(path, bytes));
-    let ready: Vec<StagedFile> = ready.collect::<Result<_>>()?;
+    let ready = files.iter().map(|(path, bytes)| Ok((*path, ready(path, bytes)?)));
+    place_all(ready.collect::<Result<_>>()?)
+}
+
+fn place_all(files: Vec<(&Path, StagedFile)>) -> Result<()> {
     let _commit = CommitGuard::begin();
     let mut placed = Vec::new();
-    for ((path, _), file) in files.iter().zip(ready) {
+    for (path, file) in files {
         match file.place() {
             Ok(file) => placed.push(file),
             Err(err) => {
@@ -312,11 +315,10 @@ mod tests {
         let files = |text: &str| [(&*first, text.into()), (&*last, text.into())];
         replace_all(&files("old")).unwrap();
         fs::remove_file(&last).unwrap();
-        let staged = written(&last, "");
-        fs::create_dir(&last).unwrap();
+        let staged = vec![(&*first, written(&first, "new")), (&*last, written(&last, "new"))];
         // The directory appears after the file was prepared.
-        assert!(staged.place().is_err());
-        assert!(replace_all(&files("new")).is_err());
+        fs::create_dir(&last).unwrap();
+        assert!(place_all(staged).is_err());
         assert_eq!(fs::read(&first).unwrap(), b"old");
         assert_eq!(names(dir.path()), ["a.csv", "b.csv"]);
     }

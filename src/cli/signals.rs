@@ -30,7 +30,7 @@ pub fn begin() {
         let mut steps = lock(&STEPS);
         std::mem::take(&mut *steps).into_iter().for_each(|step| step());
         if remove_unfinished() {
-            note("stopped; unfinished outputs were removed, and older ones are unchanged");
+            note("stopped; unfinished outputs were removed");
         }
         exit(STOPPED);
     });

@@ -84,7 +84,7 @@ pub fn write_report(
     let model = PageModel::of(&audit, evidence);
     let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
     written.map_err(|err| cannot(PAGE, err))?;
-    staging.sync()?;
+    staging.prepare()?;
     let summary = summary_text(&model, view);
     Ok(WrittenReport { audit, summary, run_json })
 }

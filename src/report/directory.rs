@@ -85,12 +85,13 @@ impl Staging {
         created.map_err(|err| Error::io("cannot write", &self.name.join(name), err))
     }
 
-    /// Waits until all files of the report are on disk. The waits run in parallel, because a single
-    /// one takes as long as all together.
+    /// Waits until all files of the report are on disk, so that `commit` takes no time. The waits
+    /// run in parallel, because a single one takes as long as all together.
     ///
     /// # Errors
-    /// If the disk is full or fails.
-    pub fn sync(&self) -> Result<()> {
+    /// If the disk is full or fails, or the target can no longer be replaced.
+    pub fn prepare(&self) -> Result<()> {
+        check_replaceable(&self.target)?;
         let cannot_write = |err| Error::io("cannot write -o", &self.name, err);
         let entries = fs::read_dir(self.staged.path()).map_err(cannot_write)?;
         let entries: Vec<_> = entries.collect::<io::Result<_>>().map_err(cannot_write)?;
@@ -110,7 +111,7 @@ impl Staging {
         })
     }
 
-    /// Puts the report in place.
+    /// Puts the report in place. It should be prepared before.
     ///
     /// # Errors
     /// If that fails; the previous report is then unchanged.
@@ -120,7 +121,6 @@ impl Staging {
 
     fn commit_by(self, exchange: Exchange) -> Result<()> {
         let _commit = CommitGuard::begin();
-        check_replaceable(&self.target)?;
         let put = put(self.staged.path(), &self.target, exchange);
         put.map_err(|err| Error::io("cannot write -o", &self.name, err))
     }
@@ -215,13 +215,16 @@ fn put(staged: &Path, target: &Path, exchange: Exchange) -> io::Result<()> {
     Ok(())
 }
 
-/// Restores the older report, if a run was killed between two renames.
+/// Restores the older report, if a run was killed between two renames; removes it, if the run was
+/// killed after them.
 fn restore(target: &Path) -> io::Result<()> {
     let old = hidden_name(target, OLD)?;
-    match target.exists() {
-        false if old.is_dir() => fs::rename(old, target),
-        true if old.is_dir() => fs::remove_dir_all(old),
-        _ => Ok(()),
+    if !old.is_dir() {
+        return Ok(());
+    }
+    match fs::rename(&old, target) {
+        Err(_) if target.join(RUN_JSON).is_file() => fs::remove_dir_all(old),
+        restored => restored,
     }
 }
 
@@ -308,9 +311,21 @@ mod tests {
         staged_report(&target, "new").unwrap().commit_by(unable).unwrap();
         assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
         let old = dir.path().join(".report.botaudit-old");
+        for is_empty in [false, true] {
+            fs::rename(&target, &old).unwrap();
+            if is_empty {
+                fs::create_dir(&target).unwrap();
+            }
+            drop(Staging::open(&target).unwrap());
+            assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
+        }
+        // A directory of somebody else.
         fs::rename(&target, &old).unwrap();
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("cat.jpg"), "").unwrap();
+        assert!(Staging::open(&target).is_err() && old.is_dir());
+        fs::remove_dir_all(&target).unwrap();
         drop(Staging::open(&target).unwrap());
-        assert_eq!((text().as_str(), names(dir.path())), ("new", vec!["report".to_owned()]));
         // Killed after both renames.
         fs::create_dir(&old).unwrap();
         fs::write(old.join("summary.csv"), "older").unwrap();

@@ -177,7 +177,7 @@ pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
     let path = hidden_name(target, "lock")?;
     let (hidden, file) = repeated(|| {
         Hidden::made(path.clone(), Kind::File, |path| {
-            let file = match File::options().write(true).open(path) {
+            let file = match open_existing(path) {
                 // A link that leads nowhere is not followed.
                 Err(err) if err.kind() == io::ErrorKind::NotFound => {
                     create_new(path, Readers::AsUsual)?
@@ -219,7 +219,7 @@ pub fn is_leftover(name: &OsStr, target: &Path) -> bool {
 pub fn clear_leftovers(target: &Path) {
     for path in leftovers(target) {
         if path.symlink_metadata().is_ok_and(|data| data.is_file())
-            && let Ok(file) = File::options().write(true).open(&path)
+            && let Ok(file) = open_existing(&path)
             && file.try_lock().is_ok()
         {
             Kind::File.remove(&path);
@@ -253,6 +253,14 @@ fn is_at(file: &File, path: &Path) -> bool {
         let _ = file;
         path.is_file()
     }
+}
+
+/// Opens a file to lock it. Some network file systems only lock what may be written.
+fn open_existing(path: &Path) -> io::Result<File> {
+    File::options().write(true).open(path).or_else(|err| match err.kind() {
+        io::ErrorKind::PermissionDenied => File::open(path),
+        _ => Err(err),
+    })
 }
 
 /// A new file.

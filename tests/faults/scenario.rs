@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 
 use crate::shim::{Fault, disturb, fired, without_exchange};
 
-const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+/// The second one comes later.
+const CRAWLERS: [&str; 2] = ["bingbot/2.0", "GPTBot/1.2"];
 
 /// The reasons of the system, and those of SQLite.
 const CAUSES: [&str; 7] = [
@@ -46,17 +47,23 @@ pub struct Stage<'a> {
     code: Option<i32>,
 }
 
-/// `count` requests of 2026-03-01, every second one disallowed.
+/// `count` requests of 2026-03-01, the first one of the day before; every second one disallowed.
 pub fn log(count: usize) -> String {
     let line = |at: usize| {
-        let target = ["/open", "/private"][at % 2];
+        let (target, crawler) = (["/open", "/private"][at % 2], CRAWLERS[usize::from(at > 5)]);
+        let day = if at == 0 { "28/Feb" } else { "01/Mar" };
         format!(
-            "192.0.2.7 - - [01/Mar/2026:00:00:{:02} +0000] \"GET {target} HTTP/1.1\" 200 100 \
-             \"-\" \"{BINGBOT}\"\n",
+            "192.0.2.7 - - [{day}/2026:00:00:{:02} +0000] \"GET {target} HTTP/1.1\" 200 100 \
+             \"-\" \"{crawler}\"\n",
             at % 60
         )
     };
     (0..count).map(line).collect()
+}
+
+/// An empty directory, in memory if possible, where waiting for the disk takes no time.
+pub fn sandbox() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 /// The program in `directory`, with arguments that are separated by spaces.
@@ -130,7 +137,7 @@ fn copy(from: &Path, to: &Path) {
 impl<'a> Stage<'a> {
     /// Writes the inputs and the older outputs, and finds the new ones.
     pub fn new(scenario: &'a Scenario) -> Stage<'a> {
-        let template = tempfile::tempdir().unwrap();
+        let template = sandbox();
         let path = template.path();
         let robots = "User-agent: *\nDisallow: /private\n";
         fs::write(path.join("robots.txt"), robots).unwrap();
@@ -159,7 +166,7 @@ impl<'a> Stage<'a> {
 
     /// The inputs and the older outputs in a directory of their own.
     pub fn copy(&self) -> tempfile::TempDir {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = sandbox();
         copy(self.template.path(), directory.path());
         directory
     }
@@ -183,7 +190,7 @@ impl<'a> Stage<'a> {
     pub fn disturbed(&self, fault: Fault, at: usize, can_exchange: bool) -> bool {
         let directory = self.copy();
         let path = directory.path();
-        let marks = tempfile::tempdir().unwrap();
+        let marks = sandbox();
         let mark = marks.path().join("fired");
         let mut command = program(path, self.scenario.command);
         disturb(&mut command, fault, at, &mark);

@@ -70,7 +70,8 @@ static int is_file(int fd) {
 #define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name))
 
 static int is_written(const char *path, int flags) {
-    return (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) && strncmp(path, "/dev/", 5) != 0;
+    int is_device = strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+    return (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) && !is_device;
 }
 
 #define OPEN(name)                                                                    \

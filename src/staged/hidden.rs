@@ -16,7 +16,7 @@ use crate::mutex::lock;
 /// The text between a file's name and the random digits after it.
 const MARK: &str = ".botaudit-";
 
-/// How often a hidden file is made again, if another run has just removed it.
+/// How often something is tried that others disturb.
 const ATTEMPTS_MAX: usize = 100;
 
 /// How often a stopped run looks whether its last step is over.
@@ -99,7 +99,10 @@ impl Kind {
     fn remove(self, path: &Path) {
         let _ = match self {
             Kind::File => fs::remove_file(path),
-            Kind::Directory => fs::remove_dir_all(path),
+            // A run that is stopped may create another file meanwhile.
+            Kind::Directory => {
+                repeated(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(path))
+            }
         };
     }
 }
@@ -119,7 +122,7 @@ impl Hidden {
     /// # Errors
     /// If it cannot be created.
     pub fn file(target: &Path, readers: Readers) -> io::Result<(Hidden, File)> {
-        repeated(|| {
+        repeated(io::ErrorKind::AlreadyExists, || {
             // Its name cannot be guessed, and a link of that name is not followed.
             Hidden::made(random_name(target)?, Kind::File, |path| {
                 let file = create_new(path, readers)?;
@@ -175,7 +178,7 @@ impl Drop for Hidden {
 /// Of the kind `WouldBlock` if another run has locked it, or if locking is not possible.
 pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
     let path = hidden_name(target, "lock")?;
-    let (hidden, file) = repeated(|| {
+    let (hidden, file) = repeated(io::ErrorKind::AlreadyExists, || {
         Hidden::made(path.clone(), Kind::File, |path| {
             let file = match open_existing(path) {
                 // A link that leads nowhere is not followed.
@@ -191,19 +194,16 @@ pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
     Ok(OutputLock { _hidden: hidden, _file: file })
 }
 
-/// Repeats `make` while another run makes or removes the same file.
-fn repeated<T>(make: impl Fn() -> io::Result<T>) -> io::Result<T> {
-    let is_disturbed = |made: &io::Result<T>| {
-        made.as_ref().is_err_and(|err| err.kind() == io::ErrorKind::AlreadyExists)
-    };
-    let mut made = make();
-    for _ in 0..ATTEMPTS_MAX {
-        if !is_disturbed(&made) {
+/// Repeats `action` while others disturb it, which gives errors of the kind `disturbed`.
+fn repeated<T>(disturbed: io::ErrorKind, action: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let mut done = action();
+    for _ in 1..ATTEMPTS_MAX {
+        if !done.as_ref().is_err_and(|err| err.kind() == disturbed) {
             break;
         }
-        made = make();
+        done = action();
     }
-    made
+    done
 }
 
 /// Whether `name` is a hidden name beside `target` that a killed run may have left.
@@ -309,6 +309,22 @@ mod tests {
         assert!(is_refused());
         drop(held);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_directory_is_removed_while_files_are_created_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..20 {
+            let hidden = Hidden::directory(&dir.path().join("report")).unwrap();
+            let path = hidden.path().to_owned();
+            let create = |name: usize| File::create_new(path.join(name.to_string()));
+            thread::scope(|scope| {
+                scope.spawn(|| (0..500).take_while(|&name| create(name).is_ok()).count());
+                while !path.join("20").exists() {}
+                drop(hidden);
+            });
+            assert!(!path.exists());
+        }
     }
 
     #[cfg(unix)]

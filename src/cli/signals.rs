@@ -18,13 +18,8 @@ const STOPPED: i32 = 130;
 
 /// Begins to handle signals. Must be called before the first thread starts.
 pub fn begin() {
-    // A write beyond the limit of `ulimit -f` then fails instead of killing the process.
     #[cfg(unix)]
-    {
-        let mut file_size = nix::sys::signal::SigSet::empty();
-        file_size.add(nix::sys::signal::Signal::SIGXFSZ);
-        let _ = file_size.thread_block();
-    }
+    block_signals();
     // Without a handler, the run is stopped as well, and the next run clears its hidden files.
     let _ = ctrlc::set_handler(|| {
         let mut steps = lock(&STEPS);
@@ -34,6 +29,30 @@ pub fn begin() {
         }
         exit(STOPPED);
     });
+}
+
+#[cfg(unix)]
+fn block_signals() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut blocked = SigSet::empty();
+    // A write beyond the limit of `ulimit -f` then fails instead of killing the process.
+    blocked.add(Signal::SIGXFSZ);
+    // The handler would replace what `nohup` set.
+    let ignored = ignored_signals();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        if ignored >> (signal as u32 - 1) & 1 == 1 {
+            blocked.add(signal);
+        }
+    }
+    let _ = blocked.thread_block();
+}
+
+/// The signals that this process ignores since its start, one bit each, on Linux.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Registers `step`, which runs after earlier steps if the run is stopped.

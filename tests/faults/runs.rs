@@ -1,6 +1,7 @@
 //! Limits of the system, kills at random moments, and two runs at once.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -93,6 +94,26 @@ fn stopped_runs_leave_nothing() {
         assert!(matches!(code, Some(0 | 130) | None), "{signal} {at}: {code:?}");
         assert!(hidden(path).is_empty(), "{signal} {at}: {:?}", hidden(path));
     }
+}
+
+/// As by `nohup`.
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    let stage = Stage::new(&AUDIT);
+    let directory = stage.copy();
+    let script = format!(
+        "trap '' HUP; exec {} audit -q --robots robots.txt -o report -",
+        env!("CARGO_BIN_EXE_botaudit")
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(directory.path()).stdin(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(200));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    thread::sleep(Duration::from_millis(100));
+    child.stdin.take().unwrap().write_all(log(4).as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 fn spawn(directory: &Path, arguments: &str) -> Child {

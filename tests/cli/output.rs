@@ -195,8 +195,6 @@ fn a_run_that_is_stopped_leaves_the_previous_report() {
             .write_all(line(1, "/private", 200, BINGBOT).as_bytes())
             .unwrap();
         wait_for(|| sandbox.names(".").iter().any(|name| name.starts_with(".report.botaudit-")));
-        // The handler is installed directly after the directory is created.
-        std::thread::sleep(Duration::from_millis(200));
         let killed =
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
         assert!(killed.unwrap().success());

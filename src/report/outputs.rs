@@ -5,6 +5,7 @@
 //! file is replaced only if its content shows that botaudit wrote it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
 
@@ -132,6 +133,11 @@ impl Outputs {
     /// Adds all robots.txt files that `path` names as inputs: a file, an archive, or a directory.
     pub fn reads_robots(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
+        // What a killed run left of an archive is taken back by the next one that reads it.
+        let journal = [path.as_os_str(), "-journal".as_ref()].join(OsStr::new(""));
+        if Path::new(&journal).exists() {
+            self.written.extend(directories_of(path));
+        }
         if path.is_dir()
             && let Ok(directory) = Directory::open(path)
         {

@@ -23,6 +23,7 @@
 static long at;
 static long calls;
 static const char *mode;
+static long fired = -1;
 
 __attribute__((constructor)) static void begin(void) {
     const char *number = getenv("FAULT_AT");
@@ -40,6 +41,9 @@ __attribute__((constructor)) static void begin(void) {
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
     }
+    /* Opened now: later, the process may have given up the right to. */
+    const char *path = getenv("FAULT_FIRED");
+    if (path) fired = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     /* Processes that this one starts are not disturbed. */
     unsetenv("LD_PRELOAD");
 }
@@ -50,12 +54,9 @@ static int fails(const char *name, int takes_space) {
     long call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
     int is_full = strcmp(mode, "full") == 0;
     if (is_full ? call < at || !takes_space : call != at) return 0;
-    const char *fired = getenv("FAULT_FIRED");
-    long file = fired ? syscall(SYS_openat, AT_FDCWD, fired, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    if (file >= 0) {
-        syscall(SYS_write, file, name, strlen(name));
-        syscall(SYS_write, file, "\n", 1);
-        syscall(SYS_close, file);
+    if (fired >= 0) {
+        syscall(SYS_write, fired, name, strlen(name));
+        syscall(SYS_write, fired, "\n", 1);
     }
     if (strcmp(mode, "kill") == 0) syscall(SYS_kill, getpid(), SIGKILL);
     errno = ENOSPC;

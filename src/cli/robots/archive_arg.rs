@@ -45,7 +45,7 @@ impl ArchiveArg {
     }
 
     fn open_with(&self, mut files: Outputs) -> Result<Archive> {
-        files.reads("--archive", &self.path);
+        files.reads_robots("--archive", &self.path);
         confine(&files, TcpUse::None);
         Archive::open(&self.path)
     }

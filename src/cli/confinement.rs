@@ -6,14 +6,20 @@ use crate::report::outputs::Outputs;
 
 use super::access_rights::{Confinement, TcpUse, restrict};
 use super::shared::note;
+use super::signals;
 use super::terminal::{is_confined, is_verbose};
 
 /// Confines the process to the files of `outputs`. Where that is not possible, and with
-/// `--no-sandbox`, the run goes on as it is. Must be called before the first thread is started.
+/// `--no-sandbox`, the run goes on as it is. Then signals are handled. Must be called before the
+/// first thread is started.
 pub fn confine(outputs: &Outputs, tcp: TcpUse) {
-    if !is_confined() {
-        return;
+    if is_confined() {
+        give_up_rights(outputs, tcp);
     }
+    signals::handle();
+}
+
+fn give_up_rights(outputs: &Outputs, tcp: TcpUse) {
     let read: Vec<PathBuf> = outputs.read_directories().collect();
     let written: Vec<PathBuf> = outputs.written_directories().collect();
     let confinement = restrict(&read, &written, tcp);

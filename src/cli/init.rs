@@ -12,6 +12,7 @@ use crate::numbers::counted;
 use crate::staged::is_stdout;
 
 use super::shared::{STDOUT_NAME, print, print_to};
+use super::signals;
 use super::{exit_status::ExitStatus, help::short, terminal::OutputStream};
 
 const HELP: &str = include_str!("help/init.txt");
@@ -34,6 +35,7 @@ pub struct InitArgs {
 impl InitArgs {
     /// Searches for logs and writes the configuration.
     pub fn run(self) -> Result<ExitStatus> {
+        signals::handle();
         let file = &self.file;
         let root = std::path::absolute(&self.root)
             .map_err(|err| Error::io("cannot search --root", &self.root, err))?;

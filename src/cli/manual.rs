@@ -14,6 +14,7 @@ use crate::staged::replace;
 use super::exit_status::ExitStatus;
 use super::help::{EXAMPLES, EXIT_CODES, FILES, sections, short};
 use super::shared::{ForceArg, print};
+use super::signals;
 
 const HELP: &str = include_str!("help/man.txt");
 
@@ -41,6 +42,7 @@ impl ManArgs {
             print(&page(&program)?)?;
             return Ok(ExitStatus::Done);
         };
+        signals::handle();
         check_directory_name("DIR", &directory)?;
         let pages = pages(&program);
         let mut outputs = Outputs::new(self.force.overwrite());

@@ -101,7 +101,7 @@ pub fn main() -> ExitCode {
         },
     };
     terminal.begin();
-    signals::begin();
+    signals::block();
     let result = match command {
         Command::Audit(args) => args.run(),
         Command::Report(args) => args.run(),

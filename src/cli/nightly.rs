@@ -21,6 +21,7 @@ use super::audit::files::tcp_use;
 use super::configured::{read_config, report_errors};
 use super::confinement::confine;
 use super::shared::{ForceArg, day, error, print};
+use super::signals;
 use super::{exit_status::ExitStatus, help::short};
 use after::{NotificationArgs, write_nights};
 use site::Job;
@@ -86,7 +87,9 @@ impl NightlyArgs {
         }
         let files = self.check_outputs(&file, &jobs, &config)?;
         // The command may need any right.
-        if !self.notification.has_command() {
+        if self.notification.has_command() {
+            signals::handle();
+        } else {
             let needs = |job: &Job<'_>| tcp_use(&job.site.audit) == TcpUse::Needed;
             confine(&files, TcpUse::needed_if(jobs.iter().any(needs)));
         }

@@ -16,10 +16,8 @@ static STEPS: Mutex<Steps> = Mutex::new(Steps::new());
 /// The exit code of a run that was stopped.
 const STOPPED: i32 = 130;
 
-/// Begins to handle signals. Must be called before the first thread starts.
-pub fn begin() {
-    #[cfg(unix)]
-    block_signals();
+/// Handles signals from now on, in a thread of its own: a run that confines itself does so first.
+pub fn handle() {
     // Without a handler, the run is stopped as well, and the next run clears its hidden files.
     let _ = ctrlc::set_handler(|| {
         let mut steps = lock(&STEPS);
@@ -31,8 +29,15 @@ pub fn begin() {
     });
 }
 
+/// Blocks the signals that this process must not act on. Must be called before the first thread
+/// starts.
+pub fn block() {
+    #[cfg(unix)]
+    block_ignored();
+}
+
 #[cfg(unix)]
-fn block_signals() {
+fn block_ignored() {
     use nix::sys::signal::{SigSet, Signal};
     let mut blocked = SigSet::empty();
     // A write beyond the limit of `ulimit -f` then fails instead of killing the process.

@@ -19,6 +19,7 @@ use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
 use super::super::progress::{Show, follow};
 use super::super::shared::{note, warn};
+use super::super::signals;
 use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
 use crate::numbers::{counted, grouped};
@@ -67,7 +68,9 @@ impl ImportArgs {
         };
         let files = self.archive.check(&self.paths)?;
         // git is a program of its own.
-        if !self.git {
+        if self.git {
+            signals::handle();
+        } else {
             confine(&files, TcpUse::None);
         }
         let kinds = self.kinds(origin.as_ref(), at)?;

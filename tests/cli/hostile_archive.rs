@@ -175,6 +175,25 @@ fn other_tables_than_those_of_an_archive_are_refused() {
     assert_eq!(all_end(&sandbox), [0; 7]);
 }
 
+/// What is in the archive stays there, so the command has not failed.
+#[test]
+fn an_import_that_stops_after_a_commit_is_incomplete() {
+    let sandbox = archive();
+    let broken =
+        "INSERT INTO snapshots SELECT 'https://C.example', fetched_at, 0, 0, NULL, 0, NULL,
+                  NULL, source FROM snapshots WHERE outcome = 404";
+    edit(&sandbox.path("db"), broken);
+    sandbox.write("more.csv", "origin,fetched_at,status,path\nhttps://d.example,2026-01-01,404,\n");
+    let (code, stdout, stderr) = ends(&sandbox, "robots import -a db more.csv");
+    assert!(code == 3 && stderr.contains("an invalid value"), "{code} {stderr}");
+    assert!(stdout.starts_with("1 snapshot added"), "{stdout}");
+    sandbox.run("robots log -a db d.example").exits(0);
+    let mut full = sandbox.command("robots import -a new.db manifest.csv");
+    let full = full.stdout(std::fs::File::create("/dev/full").unwrap()).output().unwrap();
+    assert_eq!(full.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&full.stderr).contains("cannot"));
+}
+
 /// Adds enough rows for a tree of about three levels.
 fn large(sandbox: &Sandbox, origin: &str) {
     let sql = format!(

@@ -18,7 +18,7 @@ use crate::url::origin::Origin;
 use super::super::access_rights::TcpUse;
 use super::super::confinement::confine;
 use super::super::progress::{Show, follow};
-use super::super::shared::{note, warn};
+use super::super::shared::{error, note, warn};
 use super::super::signals;
 use super::super::{exit_status::ExitStatus, help::short};
 use super::archive_arg::{ArchiveArg, named_origin, named_time};
@@ -81,7 +81,7 @@ impl ImportArgs {
             self.paths.iter().map(|path| path.metadata().ok().filter(|data| data.is_file()));
         let bytes_total = sizes.map(|data| data.map(|data| data.len())).sum::<Option<u64>>();
         let origins: Vec<Origin> = origin.into_iter().collect();
-        follow(
+        let imported = follow(
             Show::unless(self.quiet),
             bytes_total.filter(|_| !self.git),
             || progress.bytes_read.load(Ordering::Relaxed),
@@ -99,7 +99,8 @@ impl ImportArgs {
                 };
                 self.import(&kinds, &origins, at, &mut import)
             },
-        )?;
+        );
+        problems += usize::from(stopped(imported, &writer)?);
         self.report(&writer, problems)
     }
 
@@ -154,13 +155,26 @@ impl ImportArgs {
             ));
         }
         let Added { snapshots, known, bodies } = writer.added();
-        Show::unless(self.quiet).print(&format!(
+        let printed = Show::unless(self.quiet).print(&format!(
             "{} added ({}); {} in the archive before\n",
             counted(snapshots, "snapshot"),
             counted(bodies, "new version"),
             grouped(known),
-        ))?;
-        Ok(if problems > 0 { ExitStatus::Incomplete } else { ExitStatus::Done })
+        ));
+        let is_whole = problems == 0 && !stopped(printed, writer)?;
+        Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Incomplete })
+    }
+}
+
+/// Whether `result` is an error. What was written before it stays in the archive, so the command has
+/// not failed.
+fn stopped(result: Result<()>, writer: &Writer) -> Result<bool> {
+    match result {
+        Err(err) if writer.added() != Added::default() && !err.is_broken_pipe() => {
+            error(&err.to_string());
+            Ok(true)
+        }
+        result => result.map(|()| false),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, outcome};
-use super::rows::{HISTORY, NEWEST, canonical, entry, in_order, sane};
+use super::rows::{HISTORY, NEWEST, canonical, entry, entry_of_many, in_order, sane};
 use super::snapshot::{Snapshot, SnapshotOutcome};
 use super::sqlite::{failed, open_to_read};
 use super::writer::{KEPT_BYTES_MAX, Writer};
@@ -211,13 +211,13 @@ fn page(after: &str, mut rows: Rows<'_>) -> rusqlite::Result<Vec<OriginSummary>>
 }
 
 fn history(mut rows: Rows<'_>) -> rusqlite::Result<Vec<HistoryEntry>> {
-    let mut entries = Vec::new();
+    let (mut entries, mut texts_bytes) = (Vec::new(), 0);
     let mut before: Option<RowKey> = None;
     while let Some(row) = rows.next()? {
         let key = (row.get(0)?, row.get(1)?, row.get(5)?);
         in_order(before < Some(key))?;
         before = Some(key);
-        entries.push(entry(row)?);
+        entries.push(entry_of_many(row, &mut texts_bytes)?);
     }
     Ok(entries)
 }

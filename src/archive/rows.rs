@@ -45,6 +45,9 @@ pub const UNFOLLOWED: &str = entries!(
 /// The longest text in a row; a row of a manifest may be as long.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
+/// The most bytes of texts in rows that are in memory together: many rows may share one long source.
+const TEXTS_BYTES_MAX: usize = 256 << 20;
+
 /// The index of the origin column.
 pub const ORIGIN_COLUMN: usize = 8;
 
@@ -74,6 +77,14 @@ pub fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
         body,
         source: row.get(4)?,
     })
+}
+
+/// Parses a row that stays in memory with others, whose texts are `texts_bytes` so far.
+pub fn entry_of_many(row: &Row<'_>, texts_bytes: &mut usize) -> rusqlite::Result<HistoryEntry> {
+    let entry = entry(row)?;
+    let chain_bytes: usize = entry.fetch.chain.iter().map(|hop| hop.location.len()).sum();
+    *texts_bytes += entry.source.len() + chain_bytes;
+    sane(4, (*texts_bytes <= TEXTS_BYTES_MAX).then_some(entry))
 }
 
 /// The value, or an error for a value that botaudit never writes.

@@ -12,7 +12,7 @@ use crate::time::UtcTime;
 use crate::url::origin::Origin;
 
 use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
-use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, in_order};
+use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, entry_of_many, in_order};
 use super::snapshot::Fetch;
 use super::sqlite::{failed, open_to_write};
 
@@ -192,8 +192,10 @@ impl Writer {
         };
         let page = self.connection.prepare_cached(UNFOLLOWED).and_then(|mut find| {
             let mut before: Option<(Origin, UtcTime)> = after.cloned();
+            let mut texts_bytes = 0;
             let rows = find.query_map(params![origin, seconds, UNFOLLOWED_AT_ONCE], |row| {
-                let (origin, entry) = (canonical(row, ORIGIN_COLUMN)?, entry(row)?);
+                let origin = canonical(row, ORIGIN_COLUMN)?;
+                let entry = entry_of_many(row, &mut texts_bytes)?;
                 let key = Some((origin.clone(), entry.fetch.fetched_at));
                 in_order(before < key)?;
                 before = key;

@@ -156,6 +156,9 @@ fn other_tables_than_those_of_an_archive_are_refused() {
         "CREATE VIEW v AS SELECT * FROM snapshots".to_owned(),
         "DROP TABLE bodies".to_owned(),
         "DROP INDEX unfollowed".to_owned(),
+        "ANALYZE; UPDATE sqlite_schema SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat AS (tbl))'
+         WHERE name = 'sqlite_stat1'"
+            .to_owned(),
     ] {
         let sandbox = archive();
         edit(&sandbox.path("db"), &sql);
@@ -202,6 +205,21 @@ fn large(sandbox: &Sandbox, origin: &str) {
          '301 https://a.example/' || printf('%.*c', 900, 'x'), 1 FROM n"
     );
     edit(&sandbox.path("db"), &sql);
+}
+
+/// A gigabyte of texts once they are in memory, though the archive holds one of them.
+#[test]
+fn long_texts_that_many_rows_share_do_not_fill_the_memory() {
+    let sandbox = archive();
+    let sql = "UPDATE sources SET name = printf('%.*c', 1000000, 'x');
+               WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000)
+               INSERT INTO snapshots SELECT origin, fetched_at + i, 0, 0, NULL, 0, NULL, NULL, source
+               FROM snapshots, n WHERE outcome = 404";
+    edit(&sandbox.path("db"), sql);
+    let (code, _, stderr) = ends(&sandbox, "robots log -a db b.example");
+    assert!(code == 2 && stderr.contains("an invalid value"), "{code} {stderr}");
+    let (code, _, stderr) = ends(&sandbox, "robots import -a db manifest.csv");
+    assert!(code != 0 && stderr.contains("an invalid value"), "{code} {stderr}");
 }
 
 /// Lets all children of each inner page be the same page.

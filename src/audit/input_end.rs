@@ -50,6 +50,7 @@ impl InputEnd {
             format: self.format,
             lines_tried: self.lines_tried,
             damage,
+            may_be_cut: self.ending.may_be_cut,
         }
     }
 }

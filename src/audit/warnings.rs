@@ -28,6 +28,11 @@ pub fn warnings(audit: &ReportModel, header: &Header, failures: Vec<String>) -> 
         |input| input.summary.format.is_none() && input.summary.lines_tried > 0,
         "format not recognised; set it with --log-format",
     ));
+    warnings.extend(about_inputs(
+        audit,
+        |input| input.summary.may_be_cut,
+        "may be cut off: the empty block that ends a file of blocked gzip (BGZF) is missing",
+    ));
     warnings.extend(
         Limitation::ALL.into_iter().filter_map(|limitation| about_format(audit, limitation)),
     );

@@ -43,6 +43,8 @@ pub struct Ending {
     /// Whether damage cut a line in two. Its first half is in no chunk and not
     /// in `lines`.
     pub partial_line: bool,
+    /// Whether the file is undamaged, but lacks the empty block that ends blocked gzip.
+    pub may_be_cut: bool,
 }
 
 /// The chunks of one file, in order.
@@ -118,6 +120,7 @@ impl Chunks {
             size_bytes: self.ahead.opened.size_bytes(),
             damage: self.ahead.end.and_then(Result::err),
             partial_line: self.partial_line,
+            may_be_cut: self.ahead.opened.may_be_cut(),
         }
     }
 
@@ -376,7 +379,7 @@ mod tests {
                 let size_bytes = seen.ending.size_bytes;
                 assert_eq!(
                     seen.ending,
-                    Ending { lines: 2, bytes, size_bytes, damage, partial_line }
+                    Ending { lines: 2, bytes, size_bytes, damage, partial_line, may_be_cut: false }
                 );
             }
         }

@@ -20,24 +20,35 @@ const NAME: u8 = 1 << 3;
 const COMMENT: u8 = 1 << 4;
 const RESERVED: u8 = 0b1110_0000;
 
+/// How the extra field of a block of blocked gzip (BGZF, in the specification of SAM) begins: the
+/// two letters of the subfield and its length. The last block of a whole file is empty.
+const BLOCKED: [u8; 4] = [b'B', b'C', 2, 0];
+
 /// Inflates one member after another.
 pub struct Gzip {
     inflate: Decompress,
     crc: Crc,
+    /// Whether the member is a block of blocked gzip.
+    is_blocked: bool,
 }
 
 impl Gzip {
     /// A decoder before the first member.
     pub fn new() -> Gzip {
-        Gzip { inflate: Decompress::new(false), crc: Crc::new() }
+        Gzip { inflate: Decompress::new(false), crc: Crc::new(), is_blocked: false }
     }
 
     /// Reads over the header.
     pub fn begin(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
-        skip_header(raw, &mut self.crc)?;
+        self.is_blocked = skip_header(raw, &mut self.crc)?;
         self.crc.reset();
         self.inflate.reset(false);
         Ok(())
+    }
+
+    /// Whether the last member is a block that is not the last one of its file.
+    pub fn lacks_end_block(&self) -> bool {
+        self.is_blocked && self.inflate.total_out() > 0
     }
 
     /// Decompresses a part of the body.
@@ -72,9 +83,11 @@ fn check_trailer(raw: &mut RawReader, crc: u32, length: u32) -> Result<(), ReadE
     if take_u32(raw)? != length { Err(start) } else { Ok(()) }
 }
 
-/// Reads over a member's header and checks it as far as it can be checked.
-fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<(), ReadError> {
+/// Reads over a member's header and checks it as far as it can be checked. Returns whether it is that
+/// of a block.
+fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<bool, ReadError> {
     crc.reset();
+    let mut is_blocked = false;
     let start = raw.damage(ReadErrorCause::BadHeader);
     let [id1, id2, method, flags, ..] = take::<10>(raw, crc)?;
     if [id1, id2] != MAGIC || method != 8 || flags & RESERVED != 0 {
@@ -82,6 +95,8 @@ fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<(), ReadError> {
     }
     if flags & EXTRA != 0 {
         let length = u16::from_le_bytes(take::<2>(raw, crc)?);
+        is_blocked = length > BLOCKED.len() as u16
+            && raw.peek_at_least(BLOCKED.len())?.starts_with(&BLOCKED);
         skip(raw, usize::from(length), crc)?;
     }
     if flags & NAME != 0 {
@@ -97,7 +112,7 @@ fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<(), ReadError> {
             return Err(damage);
         }
     }
-    Ok(())
+    Ok(is_blocked)
 }
 
 fn take_u32(raw: &mut RawReader) -> Result<u32, ReadError> {

@@ -76,6 +76,12 @@ impl Inflate {
         }
     }
 
+    /// Whether the file ended without the last block of its format, though between two members.
+    pub fn may_be_cut(&self) -> bool {
+        let lacks_end = matches!(&self.decoder, Decoder::Gzip(gzip) if gzip.lacks_end_block());
+        lacks_end && matches!(self.state, State::End)
+    }
+
     fn begin_member(&mut self, raw: &mut RawReader) -> Result<(), ReadError> {
         match &mut self.decoder {
             Decoder::Gzip(gzip) => gzip.begin(raw)?,

@@ -77,6 +77,11 @@ impl Opened {
         !matches!(self.decoding, Decoding::Plain)
     }
 
+    /// Whether the source ended undamaged, but without the last block of its format.
+    pub fn may_be_cut(&self) -> bool {
+        matches!(&self.decoding, Decoding::Inflate(inflate) if inflate.may_be_cut())
+    }
+
     /// Bytes read so far, as they lie on disk.
     pub fn size_bytes(&self) -> u64 {
         self.raw.size_bytes()

@@ -171,7 +171,9 @@ impl SiteIngest<'_> {
                 format: format.or_else(|| log.format.clone()),
                 lines_tried: 0,
                 damage: None,
+                may_be_cut: false,
             });
+            input.may_be_cut |= end.is_some_and(|(end, _)| end.input.ending.may_be_cut);
             input.size_bytes += tally.bytes;
             input.decompressed_bytes += tally.bytes;
         }

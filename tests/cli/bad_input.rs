@@ -93,6 +93,40 @@ fn any_compression_is_detected_from_its_first_bytes() {
     ran.complains("access.log.xz: named .xz but is not xz at byte 0");
 }
 
+/// A block of blocked gzip; the size in its header is not read.
+fn block(text: &str) -> Vec<u8> {
+    let extra = b"BC\x02\0\0\0".to_vec();
+    let mut block = flate2::GzBuilder::new().extra(extra).write(Vec::new(), Default::default());
+    block.write_all(text.as_bytes()).unwrap();
+    block.finish().unwrap()
+}
+
+#[test]
+fn blocked_gzip_without_its_last_block_gives_a_warning() {
+    let sandbox = sandbox();
+    let (first, second) = (block(&lines(3)), block(&lines(2)));
+    let text = gzip(lines(3).as_bytes());
+    for (content, is_cut) in [
+        ([&first[..], &second].concat(), true),
+        ([&first[..], &block(""), &second].concat(), true),
+        ([&text[..], &second].concat(), true),
+        ([&first[..], &second, &block("")].concat(), false),
+        ([&first[..], &second, &gzip(b"")].concat(), false),
+        ([&text[..], &text].concat(), false),
+        (text.clone(), false),
+    ] {
+        sandbox.write("access.log.gz", &content);
+        let ran = sandbox.run("audit --robots robots.txt -o report access.log.gz").exits(0);
+        let what = "access.log.gz: may be cut off: the empty block that ends a file";
+        assert_eq!(ran.stderr.contains(what), is_cut, "{}", ran.stderr);
+        let run = sandbox.json("report/run.json");
+        assert_eq!(run["complete"], true);
+        assert_eq!(run["warnings"].to_string().contains("may be cut off"), is_cut);
+        sandbox.run("report report/report.tally -o again").exits(0);
+        assert_eq!(sandbox.json("again/run.json")["warnings"], run["warnings"]);
+    }
+}
+
 #[test]
 fn what_claims_to_be_gzip_and_is_not_is_damage() {
     let sandbox = sandbox();

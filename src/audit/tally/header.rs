@@ -79,6 +79,9 @@ pub struct InputSummary {
     pub lines_tried: usize,
     /// Why its rest could not be read.
     pub damage: Option<String>,
+    /// Whether it may be cut off, though nothing in it is damaged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_cut: bool,
 }
 
 /// A log format, as reports name it.

@@ -184,6 +184,7 @@ impl Merge for InputSummary {
         self.format = self.format.take().or(other.format);
         self.lines_tried = self.lines_tried.max(other.lines_tried);
         self.damage = other.damage.or(self.damage.take());
+        self.may_be_cut |= other.may_be_cut;
     }
 }
 

@@ -19,6 +19,9 @@ const OVERHEAD_BYTES_MAX: u64 = 1 << 20;
 /// A window of 8 MiB, the largest that a server may require (RFC 9659).
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
+/// The bytes that tell zlib from a bare deflate stream.
+const HEAD_BYTES: u64 = 2;
+
 /// The size of the brotli decoder's reads.
 const BROTLI_BUFFER_BYTES: usize = 4096;
 
@@ -59,11 +62,15 @@ impl ContentCoding {
         bytes_max: u64,
         body: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let head = encoded.fill_buf()?;
+        // A server may send single bytes.
+        let mut first = Vec::new();
+        encoded.by_ref().take(HEAD_BYTES).read_to_end(&mut first)?;
+        let head = &first[..];
         // An empty body is valid in every coding.
         if head.is_empty() {
             return Ok(());
         }
+        let encoded = head.chain(encoded);
         let decoder: &mut dyn Read = match self {
             ContentCoding::Gzip => &mut MultiGzDecoder::new(encoded),
             ContentCoding::Deflate if has_zlib_header(head) => &mut ZlibDecoder::new(encoded),
@@ -184,6 +191,21 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn bodies_may_come_in_single_bytes() {
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(TEXT).unwrap();
+        let zlib = zlib.finish().unwrap();
+        for (coding, encoded) in
+            [(ContentCoding::Deflate, &zlib), (ContentCoding::Gzip, &gzip(TEXT))]
+        {
+            let mut body = Vec::new();
+            let single = BufReader::with_capacity(1, &encoded[..]);
+            coding.decode(single, 1000, &mut body).unwrap();
+            assert_eq!(body, TEXT);
+        }
     }
 
     #[track_caller]

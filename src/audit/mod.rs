@@ -25,6 +25,7 @@ pub mod model;
 mod nothing_judged;
 pub mod origin_key;
 pub mod origin_options;
+pub mod own_site;
 mod packed;
 pub mod parse_rate;
 pub mod prepass;
@@ -64,6 +65,7 @@ use extent::{Extent, ReadRange, ReadRangeEnd};
 use identities::Identities;
 use input_end::InputEnd;
 use origin_options::OriginOptions;
+use own_site::OwnSite;
 use prepass::{Collected, FirstPass};
 use sites::Sites;
 use tally::build::{self, Run};
@@ -197,6 +199,7 @@ fn context<'a>(
         pass,
         limits: options.limits,
         ranks: registry.ranks().into(),
+        own_site: OwnSite::new(registry),
         client_key: None,
     }
 }

@@ -40,6 +40,7 @@ use super::identities::Identities;
 use super::input_tally::InputTally;
 use super::origin_key::OriginKey;
 use super::origin_options::Captured;
+use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
@@ -85,6 +86,8 @@ pub struct Context<'a> {
     pub limits: TallyLimits,
     /// The rank of each crawler's name.
     pub ranks: Arc<[u16]>,
+    /// The rows of WordPress.
+    pub own_site: Option<OwnSite>,
 }
 
 /// The counts of one thread, or of all.
@@ -328,6 +331,12 @@ impl<'a> Worker<'a> {
         evidence: Option<&mut Vec<ViolatingRequest>>,
     ) {
         let (target, site) = self.address(record);
+        let crawler = match self.context.own_site {
+            Some(own_site) if own_site.own == crawler => {
+                own_site.crawler(record.user_agent, &self.sites.get(site).origin_key)
+            }
+            _ => crawler,
+        };
         let identity = self.identity(crawler, record);
         let origin = self.origins.of(site, &self.sites, &mut self.counter.rows);
         let (context, site) = (self.context, self.sites.get(site));

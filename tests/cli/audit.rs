@@ -288,3 +288,20 @@ fn the_dialect_decides_what_an_encoded_path_means() {
         1
     );
 }
+
+#[test]
+fn wordpress_is_its_own_site_only_if_it_names_the_host() {
+    let log = ["https://example.com", "https://b.example", "https://example.com/blog"];
+    let log = log.map(|url| line(10, "/wp-cron.php", 200, &format!("WordPress/6.5; {url}")));
+    for (arguments, expected) in [
+        (
+            "--origin https://example.com",
+            &["WordPress | own-site | 2", "WordPress of another site | integration | 1"][..],
+        ),
+        ("", &["WordPress | own-site | 3"]),
+    ] {
+        let sandbox = audited(ROBOTS, &log.concat(), arguments);
+        let rows = sandbox.table("report/summary.csv").cells("crawler purpose requests");
+        assert_eq!(rows, expected);
+    }
+}

@@ -15,13 +15,13 @@ pub mod known_origin;
 pub mod options;
 pub mod origin_cache;
 pub mod outcome;
+pub mod record_boundary;
 pub mod rows;
 pub mod summary;
 pub mod url_parts;
 
 mod batch_reader;
 mod batch_worker;
-mod record_boundary;
 
 use std::io::Write;
 use std::path::Path;

@@ -242,7 +242,7 @@ fn is_cut_short(reply: &[u8]) -> bool {
 }
 
 /// The records of `reply` that answer `question`.
-fn read(reply: &[u8], question: &Question, id: u16) -> Records {
+pub fn read(reply: &[u8], question: &Question, id: u16) -> Records {
     let failure = |why: &str| DnsFailure(why.to_owned());
     let packet = Packet::parse(reply).map_err(|err| {
         DnsFailure(format!(

@@ -13,9 +13,9 @@ pub mod address;
 pub mod cache_control;
 pub mod coding;
 mod ftp;
-mod ftp_reply;
+pub mod ftp_reply;
 mod http;
-mod timeout;
+pub mod timeout;
 mod transport;
 
 pub mod rate_limit;

@@ -78,16 +78,20 @@ pub(super) struct ServerResponse {
 
 /// Why there is no answer: a kind, and a text.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub struct Problem {
+    /// The kind.
     pub kind: FailureKind,
+    /// The text.
     pub why: String,
 }
 
 impl Problem {
+    /// A problem of `kind`.
     pub fn new(kind: FailureKind, why: impl Into<String>) -> Problem {
         Problem { kind, why: why.into() }
     }
 
+    /// The time limit of `what` is over.
     pub fn timeout(what: &str) -> Problem {
         Problem::new(FailureKind::Timeout, format!("timed out: {what}"))
     }

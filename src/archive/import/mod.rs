@@ -3,6 +3,7 @@
 //! Problems are reported with their position, and as much as possible is imported despite them.
 //! Everything streams; memory does not grow with the input.
 
+pub mod coding;
 pub mod files;
 pub mod git;
 pub mod history_kind;
@@ -11,7 +12,6 @@ pub mod redirects;
 pub mod warc;
 pub mod warc_memory;
 
-mod coding;
 mod git_objects;
 mod git_process;
 mod head;

@@ -9,6 +9,7 @@ mod google_parser;
 use std::sync::Arc;
 
 use botaudit::matcher::compiled::CompiledPolicy;
+use botaudit::matcher::decision::IndexedDecision;
 use botaudit::matcher::dfa_cache::DfaCache;
 use botaudit::matcher::encoded;
 use botaudit::matcher::glob::{WildcardSpelling, shape};
@@ -19,7 +20,6 @@ use botaudit::matcher::precedence::rank;
 use botaudit::matcher::reference;
 use botaudit::matcher::rule_set_key::RuleSetKey;
 use botaudit::matcher::select::{Star, select};
-use botaudit::matcher::decision::IndexedDecision;
 use botaudit::robots::model::{Directive, Rule};
 use botaudit::robots::parse::parse;
 use botaudit::url::dialect::Dialect;

@@ -182,7 +182,9 @@ fn check_written_back(robots: &ParsedRobotsTxt) {
     robots.sitemaps.iter().for_each(|sitemap| push(b"sitemap:", &sitemap.url));
     let (mut again, _) = parse(&text);
     assert_eq!(again.groups.len(), robots.groups.len());
-    again.lines = robots.lines;
+    // Neither the spelling nor other fields are written back.
+    (again.lines, again.body) = (robots.lines, robots.body.clone());
+    again.crawl_delays.clone_from(&robots.crawl_delays);
     for (group, original) in again.groups.iter_mut().zip(&robots.groups) {
         for (token, original) in group.product_tokens.iter_mut().zip(&original.product_tokens) {
             token.line = original.line;

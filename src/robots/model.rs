@@ -65,16 +65,17 @@ impl Group {
     /// (or `*`) and the next one of the group. Rules of the group apply only because such a field
     /// does not end it.
     pub fn continued_over(&self, product_token: &[u8]) -> Option<u32> {
-        let names = |token: &&ProductToken| match product_token {
+        let names = |token: &ProductToken| match product_token {
             b"*" => token.is_star(),
             _ => token.names(product_token),
         };
-        let (_, others) = self.product_tokens.split_last()?;
+        let tokens = &self.product_tokens;
+        let (_, before_last) = tokens.split_last()?;
+        let field = before_last.iter().rposition(|token| token.other_field.is_some())?;
         // A longer list is hostile, and this is asked for each request in evidence.
-        let last =
-            self.product_tokens.iter().rev().take(TOKENS_MAX).position(|token| names(&token))?;
-        let after = &others[(self.product_tokens.len() - 1 - last).min(others.len())..];
-        after.iter().find_map(|token| token.other_field).map(NonZeroU32::get)
+        let searched = tokens.len().saturating_sub(TOKENS_MAX);
+        let named = searched + tokens[searched..].iter().rposition(names)?;
+        tokens.get(named..=field)?.iter().find_map(|token| token.other_field).map(NonZeroU32::get)
     }
 }
 

@@ -14,6 +14,10 @@ use crate::matcher::{compiled::CompiledPolicy, decision::IndexedDecision};
 /// cache useless.
 const SLOTS: usize = 1 << 13;
 
+/// The decisions after which a cache that gave less than a fourth of them is given up: a log of many
+/// sites has too many paths.
+const TRIAL_DECISIONS: u32 = 1 << 12;
+
 /// The longest path that is kept, in bytes.
 const PATH_BYTES_MAX: usize = 84;
 
@@ -21,6 +25,9 @@ const PATH_BYTES_MAX: usize = 84;
 #[derive(Debug, Default)]
 pub struct DecisionCache {
     slots: Box<[Slot]>,
+    /// Decisions that were looked up, and those of them that were found, during the trial.
+    looked_up: u32,
+    found: u32,
     hasher: RandomState,
 }
 
@@ -41,7 +48,7 @@ impl DecisionCache {
     /// `policy.decide(path)`, from the cache if it was asked before.
     #[inline]
     pub fn decide(&mut self, policy: &CompiledPolicy, path: &[u8]) -> IndexedDecision {
-        if !policy.has_many_patterns() || path.len() > PATH_BYTES_MAX {
+        if !policy.has_many_patterns() || path.len() > PATH_BYTES_MAX || self.is_given_up() {
             return policy.decide(path);
         }
         if self.slots.is_empty() {
@@ -50,7 +57,9 @@ impl DecisionCache {
         let hash = self.hasher.hash_one(path).wrapping_add(u64::from(policy.number()));
         let slot = &mut self.slots[hash as usize % SLOTS];
         let length = slot.length as usize;
+        self.looked_up = self.looked_up.saturating_add(1);
         if slot.policy == policy.number() && slot.path.get(..length) == Some(path) {
+            self.found = self.found.saturating_add(1);
             return slot.decision;
         }
         let decision = policy.decide(path);
@@ -59,6 +68,11 @@ impl DecisionCache {
         slot.length = path.len() as u32;
         slot.path[..path.len()].copy_from_slice(path);
         decision
+    }
+
+    #[inline]
+    fn is_given_up(&self) -> bool {
+        self.looked_up == TRIAL_DECISIONS && self.found < TRIAL_DECISIONS / 4
     }
 }
 

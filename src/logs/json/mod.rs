@@ -10,6 +10,7 @@ pub mod proposal;
 mod key_predictor;
 mod key_tree;
 mod scan;
+mod template;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use key_predictor::KeyPredictor;
 use key_tree::{KeyTree, ValueSlot};
 use own_names::OwnNames;
 use scan::{JsonValue, scan};
+use template::Templates;
 
 /// The layout of one file. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub struct Json {
     dialect: JsonDialect,
     wanted: Arc<KeyTree>,
     predictor: KeyPredictor,
+    templates: Templates,
     limitations: Arc<[Limitation]>,
 }
 
@@ -46,7 +49,8 @@ impl Json {
             (path.as_str(), ValueSlot { slot: *part as u8, rank })
         });
         let (wanted, predictor) = (Arc::new(KeyTree::new(value_slots)), KeyPredictor::default());
-        let json = Json { dialect, wanted, predictor, limitations: [].into() };
+        let templates = Templates::default();
+        let json = Json { dialect, wanted, predictor, templates, limitations: [].into() };
         if head.is_empty() {
             return Some(json);
         }
@@ -70,8 +74,11 @@ impl Json {
             };
         };
         let mut values = Values::default();
-        if scan(object, &self.wanted, &mut self.predictor, &mut values).is_err() {
-            return LineContent::Reject(Reject::BadJson);
+        if !self.templates.read(object, &mut values) {
+            if scan(object, &self.wanted, &mut self.predictor, &mut values).is_err() {
+                return LineContent::Reject(Reject::BadJson);
+            }
+            self.templates.learn(object, &self.wanted);
         }
         if let Some(skip) = self.skip(&values) {
             return LineContent::Skip(skip);

@@ -66,6 +66,16 @@ struct Scan<'a, 's> {
     values: &'s mut [JsonValue<'a>],
 }
 
+/// Puts `field` into its slot of `values`, unless a better one is there.
+#[inline]
+pub fn put<'a>(values: &mut [JsonValue<'a>], value_slot: Option<ValueSlot>, field: RawField<'a>) {
+    let Some(ValueSlot { slot, rank }) = value_slot else { return };
+    let Some(value) = values.get_mut(usize::from(slot)) else { return };
+    if value.field.raw.is_empty() || rank <= value.rank {
+        *value = JsonValue { field, rank };
+    }
+}
+
 impl<'a> Scan<'a, '_> {
     /// The next byte; 0 at the end, which begins no value.
     #[inline]
@@ -168,23 +178,23 @@ impl<'a> Scan<'a, '_> {
             b'"' => {
                 let field = self.string()?;
                 if !field.is_unset() {
-                    self.put(value_slot, field);
+                    put(self.values, value_slot, field);
                 }
             }
             b'{' if depth > 0 => self.object(node, depth - 1)?,
             b'[' if depth > 0 => self.array(value_slot, node, depth - 1)?,
             b'-' | b'0'..=b'9' => {
                 if let Number::Whole = self.number()? {
-                    self.put(value_slot, RawField::plain(&self.line[start..self.at]));
+                    put(self.values, value_slot, RawField::plain(&self.line[start..self.at]));
                 }
             }
             b't' => {
                 let word = self.word(b"true")?;
-                self.put(value_slot, word);
+                put(self.values, value_slot, word);
             }
             b'f' => {
                 let word = self.word(b"false")?;
-                self.put(value_slot, word);
+                put(self.values, value_slot, word);
             }
             b'n' => {
                 self.word(b"null")?;
@@ -193,15 +203,6 @@ impl<'a> Scan<'a, '_> {
             _ => return Err(MalformedJson),
         }
         Ok(())
-    }
-
-    #[inline]
-    fn put(&mut self, value_slot: Option<ValueSlot>, field: RawField<'a>) {
-        let Some(ValueSlot { slot, rank }) = value_slot else { return };
-        let Some(value) = self.values.get_mut(usize::from(slot)) else { return };
-        if value.field.raw.is_empty() || rank <= value.rank {
-            *value = JsonValue { field, rank };
-        }
     }
 
     /// Reads a string, from its opening quote to its closing one.

@@ -1,6 +1,6 @@
 //! Files whose lines are all written as usual, which a run need not look at closely.
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 
 use crate::bytes::any;
 
@@ -42,7 +42,8 @@ fn value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 
 fn is_plain_pattern(pattern: &[u8]) -> bool {
     let path = pattern.strip_suffix(b"$").unwrap_or(pattern);
-    matches!(path.first(), Some(b'/' | b'*')) && is_visible(path) && memchr(b'$', path).is_none()
+    let is_other = |byte: u8| !byte.is_ascii_graphic() | (byte == b'#') | (byte == b'$');
+    matches!(path.first(), Some(b'/' | b'*')) && !any(path, is_other)
 }
 
 /// Printable ASCII without blanks and comments.

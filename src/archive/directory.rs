@@ -5,6 +5,7 @@
 //! once, so that no text of a log ever becomes a path.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -75,11 +76,11 @@ impl Directory {
             return only_one(self.exact.insert(origin, path.clone()), &path, &governed);
         }
         let file = if is_dir { path.join("robots.txt") } else { path.clone() };
-        if let Some(right) = with_port(stem).filter(|_| file.is_file()) {
+        if let Some(right) = with_port(stem).filter(|_| is_file(&file)) {
             return Err(format!("{} governs no origin; rename it to {right}", path.display()));
         }
         match canonical_host(stem.as_bytes()) {
-            Some(host) if looks_like_host(&host) && file.is_file() => {
+            Some(host) if looks_like_host(&host) && is_file(&file) => {
                 only_one(self.by_host.insert(host.clone(), file.clone()), &file, &host)
             }
             _ => {
@@ -88,6 +89,12 @@ impl Directory {
             }
         }
     }
+}
+
+/// Whether it is a file, or something that gives an error when it is read.
+fn is_file(path: &Path) -> bool {
+    let is_broken = |err: io::Error| err.kind() != io::ErrorKind::NotFound || path.is_symlink();
+    path.metadata().map_or_else(is_broken, |data| data.is_file())
 }
 
 /// `https_example.com_8443`: exactly that origin.

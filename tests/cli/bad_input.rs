@@ -38,6 +38,24 @@ fn what_is_missing_keeps_nothing_else_from_being_read() {
 }
 
 #[cfg(target_os = "linux")]
+/// As one without read permission, which a test as root cannot have.
+#[cfg(unix)]
+#[test]
+fn a_robots_txt_of_a_host_that_cannot_be_read_is_named_with_its_cause() {
+    let sandbox = sandbox();
+    sandbox.write("access.log", lines(3));
+    for name in ["a.example", "a.example.txt", "a.example/robots.txt"] {
+        sandbox.write("robots/b.example", "");
+        let link = sandbox.path("robots").join(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("gone", &link).unwrap();
+        let audit = "audit --robots robots --origin https://a.example access.log";
+        let ran = sandbox.run(audit).exits(3);
+        ran.complains(&format!("cannot read robots.txt robots/{name}: No such file"));
+        std::fs::remove_dir_all(sandbox.path("robots")).unwrap();
+    }
+}
+
 #[test]
 fn a_log_that_cannot_be_read_is_named_with_the_cause_of_the_system() {
     let sandbox = sandbox();

@@ -7,14 +7,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::{io, thread};
+use std::{env, io, thread};
 
 use serde::Deserialize;
 
 use crate::audit::tally::file::TALLY;
 use crate::error::{Error, Result};
 use crate::staged::hidden::{
-    CommitGuard, Hidden, OutputLock, clear_directories, hidden_name, is_leftover, lock_output,
+    CommitGuard, Hidden, OutputLock, clear_directories, hidden_name, is_leftover, lock_name,
+    lock_output,
 };
 use crate::staged::{Exchange, exchange};
 
@@ -55,7 +56,13 @@ impl Staging {
                     "another run is writing this report; wait until it ends, or use another -o";
                 Error::invalid_file(&name, why)
             }
-            _ => cannot_write(err),
+            // Of another user, or not a file.
+            _ => match lock_name(&target) {
+                Ok(path) if path.symlink_metadata().is_ok() => {
+                    Error::io("cannot use the lock file of -o (remove it)", &path, err)
+                }
+                _ => cannot_write(err),
+            },
         })?;
         restore(&target).map_err(cannot_write)?;
         check_replaceable(&target)?;
@@ -165,11 +172,20 @@ struct RunFile {
 pub fn check_replaceable(target: &Path) -> Result<()> {
     let entries = match fs::read_dir(target) {
         Ok(entries) => entries,
+        Err(err) if err.kind() == io::ErrorKind::NotFound && target.is_symlink() => {
+            let why = "is a link to a directory that does not exist; create it, or use another -o";
+            return Err(Error::invalid_file(target, why));
+        }
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(err) => return Err(Error::io("cannot replace -o", target, err)),
     };
     if target.parent().is_none() {
         return Err(nameless(target));
+    }
+    // A shell in it would be left in a directory that is removed.
+    if matches!((fs::canonicalize(target), env::current_dir()), (Ok(it), Ok(at)) if it == at) {
+        let why = "is the current directory and cannot be replaced; use -o with another directory";
+        return Err(Error::invalid_file(target, why));
     }
     let names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
     let names = names.map_err(|err| Error::io("cannot list -o", target, err))?;

@@ -177,7 +177,7 @@ impl Drop for Hidden {
 /// # Errors
 /// Of the kind `WouldBlock` if another run has locked it, or if locking is not possible.
 pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
-    let path = hidden_name(target, "lock")?;
+    let path = lock_name(target)?;
     let (hidden, file) = repeated(io::ErrorKind::AlreadyExists, || {
         Hidden::made(path.clone(), Kind::File, |path| {
             let file = match open_existing(path) {
@@ -192,6 +192,11 @@ pub fn lock_output(target: &Path) -> io::Result<OutputLock> {
         })
     })?;
     Ok(OutputLock { _hidden: hidden, _file: file })
+}
+
+/// The lock file of the output `target`.
+pub fn lock_name(target: &Path) -> io::Result<PathBuf> {
+    hidden_name(target, "lock")
 }
 
 /// Repeats `action` while others disturb it, which gives errors of the kind `disturbed`.
@@ -303,7 +308,7 @@ mod tests {
         drop(held);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         // A killed run leaves the file.
-        let path = hidden_name(&target, "lock").unwrap();
+        let path = lock_name(&target).unwrap();
         fs::write(&path, "").unwrap();
         let held = lock_output(&target).unwrap();
         assert!(is_refused());
@@ -334,7 +339,7 @@ mod tests {
         let target = dir.path().join("report");
         let (other, gone) = (dir.path().join("other"), dir.path().join("gone"));
         fs::write(&other, "other").unwrap();
-        let path = hidden_name(&target, "lock").unwrap();
+        let path = lock_name(&target).unwrap();
         for leads_to in [&other, &gone] {
             std::os::unix::fs::symlink(leads_to, &path).unwrap();
             assert!(lock_output(&target).is_err());

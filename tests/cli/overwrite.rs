@@ -1,6 +1,6 @@
 //! No output is an input, and no foreign file is overwritten.
 
-use crate::program::{Ran, Sandbox, gzip, line};
+use crate::program::{Ran, Sandbox, gzip, line, run_in};
 
 const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
 
@@ -159,6 +159,42 @@ fn a_report_is_put_in_the_place_of_a_report_alone() {
     sandbox.run("report report -o other").exits(0);
     sandbox.run("merge report -o a.tally").exits(0);
     sandbox.run("merge report -o index.html --force").exits(0);
+}
+
+/// A shell in it would be left in a directory that is removed.
+#[test]
+fn the_current_directory_is_not_replaced() {
+    let sandbox = sandbox();
+    sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    let before = contents(&sandbox);
+    for output in [".", "../report", "./"] {
+        let arguments = ["audit", "--robots", "../robots.txt", "-o", output, "../access.log"];
+        let ran = run_in(&sandbox.path("report"), &arguments, b"").exits(2);
+        ran.complains("is the current directory and cannot be replaced");
+    }
+    assert!(contents(&sandbox) == before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_not_replaced() {
+    let sandbox = sandbox();
+    std::os::unix::fs::symlink("gone", sandbox.path("report")).unwrap();
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log").exits(2);
+    ran.complains("is a link to a directory that does not exist; create it");
+    assert!(sandbox.path("report").is_symlink());
+    std::fs::create_dir(sandbox.path("gone")).unwrap();
+    sandbox.run("audit -q --robots robots.txt -o report access.log").exits(0);
+    assert!(sandbox.path("gone/run.json").exists());
+}
+
+/// Such as one of another user.
+#[test]
+fn a_lock_file_that_cannot_be_used_is_named() {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path(".report.botaudit-lock")).unwrap();
+    let ran = sandbox.run("audit --robots robots.txt -o report access.log").exits(2);
+    ran.complains(".report.botaudit-lock: ");
 }
 
 #[test]

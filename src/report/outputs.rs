@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::{fs, io, sync::Arc};
+use std::{fs, io, iter, sync::Arc};
 
 use memchr::memmem;
 
@@ -26,6 +26,9 @@ use super::{classified::summary_header, directory::check_replaceable, night_text
 
 /// The most decompressed bytes of an existing file that are read.
 const HEAD_BYTES_MAX: usize = 256 << 10;
+
+/// The most links that one path leads through.
+const LINKS_MAX: usize = 40;
 
 /// The content of an output file, and how an existing one is recognised.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +137,7 @@ impl Outputs {
     pub fn reads_robots(&mut self, role: &'static str, path: &Path) {
         self.reads(role, path);
         // What a killed run left of an archive is taken back by the next one that reads it.
-        let journal = [path.as_os_str(), "-journal".as_ref()].join(OsStr::new(""));
+        let journal = [target_of(path).as_os_str(), "-journal".as_ref()].join(OsStr::new(""));
         if Path::new(&journal).exists() {
             self.written.extend(directories_of(path));
         }
@@ -247,13 +250,18 @@ pub fn check_directory_name(flag: &str, path: &Path) -> Result<()> {
 /// `path`, if it is a directory, and the directories that it and the target of its link are in; of
 /// these, the nearest that exists.
 fn directories_of(path: &Path) -> impl Iterator<Item = PathBuf> {
-    let target = path.is_symlink().then(|| fs::canonicalize(path).ok()).flatten();
-    let paths = target.into_iter().chain([path.to_owned()]);
-    paths.filter_map(|path| {
+    [target_of(path), path.to_owned()].into_iter().filter_map(|path| {
         let exists = |path: &&Path| path.as_os_str().is_empty() || path.is_dir();
         let found = path.ancestors().skip(usize::from(!path.is_dir())).find(exists)?;
         Some(if found.as_os_str().is_empty() { ".".into() } else { found.to_owned() })
     })
+}
+
+/// Where the link `path` leads, whether or not that exists; `path` if it is not a link.
+fn target_of(path: &Path) -> PathBuf {
+    let next = |link: &PathBuf| Some(link.parent()?.join(fs::read_link(link).ok()?));
+    let links = iter::successors(Some(path.to_owned()), next).take(LINKS_MAX);
+    links.last().unwrap_or_default()
 }
 
 /// Whether it is a pipe or a device.

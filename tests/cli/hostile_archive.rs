@@ -286,3 +286,33 @@ fn a_list_ends_while_the_archive_is_written() {
     let (code, stdout, _) = ends(&sandbox, "robots list -qa db");
     assert_eq!((code, stdout.lines().count()), (0, 30002));
 }
+
+/// A confined run reaches the directory that the link leads to.
+#[cfg(unix)]
+#[test]
+fn what_a_killed_writer_left_behind_a_link_is_taken_back() {
+    let sandbox = archive();
+    let connection = Connection::open(sandbox.path("db")).unwrap();
+    let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)
+                INSERT INTO sources (name) SELECT printf('%099d', i) FROM n";
+    let begun = format!("PRAGMA cache_size = 1; BEGIN IMMEDIATE; {many}");
+    connection.execute_batch(&begun).unwrap();
+    std::fs::create_dir(sandbox.path("killed")).unwrap();
+    for name in ["db", "db-journal"] {
+        std::fs::copy(sandbox.path(name), sandbox.path("killed").join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("killed/db", sandbox.path("link")).unwrap();
+    sandbox.run("robots list -a link").exits(0);
+    assert_eq!(sandbox.names("killed"), ["db"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_archive_is_created_where_links_lead() {
+    let sandbox = archive();
+    let elsewhere = Sandbox::new();
+    std::os::unix::fs::symlink("again", sandbox.path("link")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path("db"), sandbox.path("again")).unwrap();
+    sandbox.run("robots import -a link manifest.csv").exits(0);
+    assert_eq!(elsewhere.names("."), ["db"]);
+}

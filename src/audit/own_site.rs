@@ -5,6 +5,7 @@ use crate::crawlers::{crawler::CrawlerId, registry::Registry};
 use crate::url::origin::Origin;
 
 use super::origin_key::OriginKey;
+use super::origin_options::Aliases;
 
 /// The rows of the registry for requests to the own site, and to another.
 const ROWS: [&str; 2] = ["WordPress", "WordPress of another site"];
@@ -26,19 +27,25 @@ impl OwnSite {
 
     /// The crawler of a request of WordPress with `user_agent` to `origin_key`. Without a known host,
     /// it is the own site.
-    pub fn crawler(self, user_agent: &[u8], origin_key: &OriginKey) -> CrawlerId {
+    pub fn crawler(
+        self,
+        user_agent: &[u8],
+        origin_key: &OriginKey,
+        aliases: &Aliases,
+    ) -> CrawlerId {
         match origin_key.host() {
-            Some(host) if !names(user_agent, host) => self.other,
+            Some(host) if !names(user_agent, host, aliases) => self.other,
             _ => self.own,
         }
     }
 }
 
-/// Whether the URL in `user_agent` has this host.
-fn names(user_agent: &[u8], host: &str) -> bool {
+/// Whether the URL in `user_agent` has this host, or an alias of it.
+fn names(user_agent: &[u8], host: &str, aliases: &Aliases) -> bool {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b';' | b'+');
-    let mut words = user_agent.split(is_end).filter(|word| word.starts_with(b"http"));
-    words.any(|url| Origin::parse(url).is_some_and(|origin| origin.host() == host))
+    let words = user_agent.split(is_end).filter(|word| word.starts_with(b"http"));
+    let mut origins = words.filter_map(Origin::parse);
+    origins.any(|origin| aliases.resolve(&origin).unwrap_or(origin).host() == host)
 }
 
 #[cfg(test)]
@@ -51,7 +58,9 @@ mod tests {
         let own_site = OwnSite::new(&registry).unwrap();
         let origin = origin.map(|origin| Origin::parse(origin.as_bytes()).unwrap());
         let origin_key = origin.map_or(OriginKey::Unnamed, OriginKey::Origin);
-        let found = own_site.crawler(user_agent.as_bytes(), &origin_key);
+        let mut aliases = Aliases::default();
+        aliases.add("www.a.example=a.example").unwrap();
+        let found = own_site.crawler(user_agent.as_bytes(), &origin_key, &aliases);
         assert_eq!(registry.crawler(found).name, expected, "{user_agent}");
     }
 
@@ -61,6 +70,7 @@ mod tests {
         check("WordPress/6.5; https://a.example", a, ROWS[0]);
         check("WordPress/6.5; http://A.example:8080/blog", a, ROWS[0]);
         check("WordPress/6.5;+https://a.example", a, ROWS[0]);
+        check("WordPress/6.5; https://www.a.example", a, ROWS[0]);
         check("WordPress/6.5; https://b.example", a, ROWS[1]);
         check("WordPress/6.5; https://a.example.b.example", a, ROWS[1]);
         check("WordPress/6.5; https://b.example/?https://a.example", a, ROWS[1]);

@@ -12,7 +12,7 @@ use crate::logs::record::Scheme;
 use crate::url::origin::Origin;
 
 use super::origin_key::{OriginKey, OriginRank};
-use super::origin_options::{Captured, OriginOptions};
+use super::origin_options::{Aliases, Captured, OriginOptions};
 
 /// Hosts that a worker remembers, about; past it, it forgets all before the next chunk.
 const REMEMBERED_MAX: usize = 1 << 14;
@@ -114,6 +114,11 @@ impl<'a> Sites<'a> {
     /// The site of an id of this generation.
     pub fn get(&self, id: SiteId) -> &Site {
         &self.sites[id.index()]
+    }
+
+    /// The user's aliases.
+    pub fn aliases(&self) -> &'a Aliases {
+        &self.naming.aliases
     }
 
     /// Switches to a file with this origin in its name. `--origin` takes precedence.

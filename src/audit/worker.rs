@@ -333,7 +333,8 @@ impl<'a> Worker<'a> {
         let (target, site) = self.address(record);
         let crawler = match self.context.own_site {
             Some(own_site) if own_site.own == crawler => {
-                own_site.crawler(record.user_agent, &self.sites.get(site).origin_key)
+                let (key, aliases) = (&self.sites.get(site).origin_key, self.sites.aliases());
+                own_site.crawler(record.user_agent, key, aliases)
             }
             _ => crawler,
         };

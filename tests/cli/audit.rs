@@ -298,6 +298,10 @@ fn wordpress_is_its_own_site_only_if_it_names_the_host() {
             "--origin https://example.com",
             &["WordPress | own-site | 2", "WordPress of another site | integration | 1"][..],
         ),
+        (
+            "--origin https://example.com --alias b.example=example.com",
+            &["WordPress | own-site | 3"],
+        ),
         ("", &["WordPress | own-site | 3"]),
     ] {
         let sandbox = audited(ROBOTS, &log.concat(), arguments);

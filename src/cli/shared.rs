@@ -186,8 +186,9 @@ pub fn say(what: &str) {
 }
 
 fn say_all(line: &str) {
-    // If this fails, there is no other place for messages.
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    // In one step, so that lines of other processes do not come in between. If this fails, there is
+    // no other place for messages.
+    let _ = io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Runs `job`; with `--verbose`, a note gives the duration of the `stage`.

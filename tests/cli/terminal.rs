@@ -228,3 +228,18 @@ fn the_progress_bar_fits_the_terminal() {
         }
     }
 }
+
+/// Messages of several runs at a time do not mix, as in the mail of a scheduled job.
+#[cfg(unix)]
+#[test]
+fn a_message_is_written_in_one_step() {
+    use std::os::{fd::OwnedFd, unix::net::UnixDatagram};
+
+    let sandbox = Sandbox::new();
+    let (reader, writer) = UnixDatagram::pair().unwrap();
+    let mut command = sandbox.command("audit --robots gone access.log");
+    command.stderr(OwnedFd::from(writer)).status().unwrap();
+    let mut written = [0; 1000];
+    let length = reader.recv(&mut written).unwrap();
+    assert!(written[..length].starts_with(b"error: ") && written[..length].ends_with(b"\n"));
+}

@@ -98,8 +98,17 @@ impl RequestsFile {
         // where there is enough space for it.
         let beside = staged.hidden().and_then(Path::parent);
         let beside = beside.map(|dir| if dir == "" { Path::new(".") } else { dir });
-        let file = beside.map_or_else(tempfile::tempfile, tempfile::tempfile_in);
-        let file = file.map_err(|err| cannot_write(path, err))?;
+        let temporary = std::env::temp_dir();
+        let file = tempfile::tempfile_in(beside.unwrap_or(&temporary));
+        let file = file.map_err(|err| match beside {
+            Some(_) => cannot_write(path, err),
+            None => Error::io(
+                "cannot create the temporary file for --evidence; set TMPDIR to another directory \
+                 than",
+                &temporary,
+                err,
+            ),
+        })?;
         let blocks = Blocks { file, end: 0, coding: OutputCompression::of_name(path) };
         let spool = Mutex::new(Spool { blocks, inputs: BTreeMap::new() });
         Ok(RequestsFile { path: path.to_owned(), staged, privacy, spool })

@@ -161,3 +161,13 @@ fn without_o_json_writes_no_report_but_still_fails_on_conditions() {
     sandbox.run(&format!("{audit} --format text")).exits(0);
     assert!(sandbox.path("botaudit-report/run.json").exists());
 }
+
+#[test]
+fn evidence_without_a_directory_for_its_temporary_file_names_the_directory() {
+    let sandbox = sandbox();
+    let mut command = sandbox.command("audit --robots robots.txt --evidence - access.log");
+    let ran = command.env("TMPDIR", sandbox.path("gone")).output().unwrap();
+    let message = String::from_utf8(ran.stderr).unwrap();
+    assert!(message.contains("set TMPDIR to another directory than "), "{message}");
+    assert!(message.contains("gone: No such file"), "{message}");
+}

@@ -172,6 +172,11 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
                 .to_owned()
         }
         Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::CannotOpen)
+            if path.parent().is_some_and(|dir| dir != "" && !dir.exists()) =>
+        {
+            "its directory does not exist; create it first".to_owned()
+        }
         _ if is_cut_short(err) => {
             "a writer was killed during a batch; make the archive writable once, so that the \
              batch can be undone"

@@ -231,3 +231,12 @@ fn a_killed_import_leaves_whole_batches() {
     sandbox.run("robots import -qa db manifest.csv").exits(0);
     assert_eq!(sandbox.run("robots list -qa db").exits(0).stdout.lines().count(), 60_000);
 }
+
+#[test]
+fn an_archive_in_a_directory_that_does_not_exist_is_refused() {
+    let sandbox = archive();
+    let import = "robots import -a gone/db --origin https://a.example --at 2026-01-01 one.txt";
+    sandbox.write("one.txt", "User-agent: *\nDisallow: /a\n");
+    let why = "gone/db: cannot open the archive: its directory does not exist; create it first";
+    sandbox.run(import).exits(2).complains(why);
+}

@@ -18,7 +18,14 @@ const LEVEL: i32 = 1;
 /// Bytes of most headers and bodies, before they are compressed.
 const BYTES_USUAL: usize = 64 << 10;
 
-/// The largest header or body that is read, in bytes: far more than any log can make.
+/// The largest header or body that a small file may unpack to, in bytes. The request
+/// times of the largest tally (`TIME_BUCKETS_MAX`) take a quarter of it.
+const SMALL_PART_BYTES_MAX: u64 = 512 << 20;
+
+/// How well a larger part may be compressed, far better than rows and robots.txt files are.
+const RATIO_MAX: u64 = 256;
+
+/// The largest header or body of all, in bytes.
 const PART_BYTES_MAX: u64 = 8 << 30;
 
 /// The header and the body of a file, still packed.
@@ -63,7 +70,8 @@ fn packed<T: Serialize>(value: &T) -> Vec<u8> {
 /// The value in `frame`; `None` if it is damaged.
 pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
     let size = get_frame_content_size(frame).ok()??;
-    if size > PART_BYTES_MAX {
+    let size_max = SMALL_PART_BYTES_MAX.max(RATIO_MAX * frame.len() as u64).min(PART_BYTES_MAX);
+    if size > size_max {
         return None;
     }
     let bytes = zstd::bulk::decompress(frame, usize::try_from(size).ok()?).ok()?;
@@ -72,6 +80,10 @@ pub fn unpacked<T: DeserializeOwned>(frame: &[u8]) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use serde::de::IgnoredAny;
+
     use super::*;
 
     const MAGIC: &[u8] = b"botaudit test 1 ";
@@ -79,6 +91,22 @@ mod tests {
     fn read(bytes: &[u8]) -> Option<(String, Vec<u64>)> {
         let (header, body) = frames(bytes.strip_prefix(MAGIC)?)?;
         Some((unpacked(header)?, unpacked(body)?))
+    }
+
+    #[test]
+    fn a_small_frame_is_not_unpacked_if_it_is_too_large() {
+        for (bytes, expected) in [(SMALL_PART_BYTES_MAX, true), (SMALL_PART_BYTES_MAX + 1, false)] {
+            const BIN_32: u8 = 0xc6;
+            let zeros = u32::try_from(bytes).unwrap() - 5;
+            let head = [&[BIN_32][..], &zeros.to_be_bytes()].concat();
+            let mut packer = zstd::Encoder::new(Vec::new(), LEVEL).unwrap();
+            packer.set_pledged_src_size(Some(bytes)).unwrap();
+            let mut value = head.chain(std::io::repeat(0)).take(bytes);
+            std::io::copy(&mut value, &mut packer).unwrap();
+            let frame = packer.finish().unwrap();
+            assert!(frame.len() < 1 << 20, "{} bytes", frame.len());
+            assert_eq!(unpacked::<IgnoredAny>(&frame).is_some(), expected);
+        }
     }
 
     #[test]

@@ -63,6 +63,11 @@ const READER_CACHE_KIB: i32 = 128 << 10;
 const CACHES_BYTES_MAX: i64 = 384 << 20;
 const SQLITE_BYTES_MAX: i64 = 512 << 20;
 
+/// The steps of SQLite's machine after which a tree must have a cycle, or lead to a page repeatedly:
+/// 4,000 for each snapshot of a batch. SQLite reports each million.
+const STEPS_REPORTED: i32 = 1 << 20;
+const REPORTS_MAX: u32 = 256;
+
 /// Larger than the default, so that most bodies are in one piece.
 const PAGE_BYTES: i32 = 8192;
 
@@ -92,8 +97,8 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
     }
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        prepare(&connection, READER_CACHE_KIB)?;
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        prepare(&mut connection, READER_CACHE_KIB)?;
         let marks = marks(&connection)?;
         Ok((connection, marks))
     };
@@ -101,7 +106,11 @@ pub fn open_to_read(path: &Path) -> Result<Connection> {
         true => take_back(path).and_then(|()| open()),
         false => Err(err),
     });
-    known(path, opened)
+    let mut connection = known(path, opened)?;
+    // The list of a large archive takes many steps; readers check the order of rows instead.
+    let unlimited = connection.progress_handler(0, None::<fn() -> bool>);
+    unlimited.map_err(|err| failed(path, "open", &err))?;
+    Ok(connection)
 }
 
 /// Opens the archive at `path` for writing; creates it if it does not exist.
@@ -132,7 +141,7 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
-        prepare(&connection, WRITER_CACHE_KIB)?;
+        prepare(&mut connection, WRITER_CACHE_KIB)?;
         let marks = make_if_empty(&mut connection)?;
         Ok((connection, marks))
     });
@@ -148,8 +157,8 @@ fn is_cut_short(err: &rusqlite::Error) -> bool {
 /// Rolls back an unfinished batch; SQLite does so for any connection that may write.
 fn take_back(path: &Path) -> rusqlite::Result<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    prepare(&connection, READER_CACHE_KIB)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    prepare(&mut connection, READER_CACHE_KIB)?;
     marks(&connection).map(drop)
 }
 
@@ -161,6 +170,11 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             format!("the archive is damaged ({err}); restore it from a backup, or import again")
+        }
+        Some(ErrorCode::OperationInterrupted) => {
+            "the archive is damaged (its tree has no end); restore it from a backup, or import \
+             again"
+                .to_owned()
         }
         Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => {
             "the archive is damaged (a row is too long); restore it from a backup, or import again"
@@ -189,7 +203,8 @@ pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
 }
 
 /// Sets up a connection. The file may be untrusted: nothing in its schema is executed.
-fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
+fn prepare(connection: &mut Connection, cache_kib: i32) -> rusqlite::Result<()> {
+    limit_steps(connection)?;
     connection.busy_timeout(WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -201,13 +216,23 @@ fn prepare(connection: &Connection, cache_kib: i32) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -cache_kib)
 }
 
-/// Application id, schema version and number of tables.
-type Marks = (i32, i32, i64);
+/// Ends the work of `connection` from now on, up to the next call, after a number of steps.
+pub fn limit_steps(connection: &mut Connection) -> rusqlite::Result<()> {
+    let mut reports = 0;
+    let is_endless = move || {
+        reports += 1;
+        reports > REPORTS_MAX
+    };
+    connection.progress_handler(STEPS_REPORTED, Some(is_endless))
+}
 
-/// Reads application id, schema version and number of tables.
+/// Application id, schema version, and whether there are tables.
+type Marks = (i32, i32, bool);
+
+/// Reads the [`Marks`].
 fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
-    let tables = "SELECT count(*) FROM sqlite_schema";
+    let tables = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)";
     let tables = connection.query_row(tables, [], |row| row.get(0))?;
     Ok((number("application_id")?, number("user_version")?, tables))
 }
@@ -215,12 +240,12 @@ fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
 /// Creates the tables. Two processes may do this at once: the second finds the tables of the first.
 fn make_if_empty(connection: &mut Connection) -> rusqlite::Result<Marks> {
     let before = marks(connection)?;
-    if before != (0, 0, 0) {
+    if before != (0, 0, false) {
         return Ok(before);
     }
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if marks(&transaction)? == (0, 0, 0) {
+    if marks(&transaction)? == (0, 0, false) {
         transaction.execute_batch(SCHEMA)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;

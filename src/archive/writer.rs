@@ -14,7 +14,7 @@ use crate::url::origin::Origin;
 use super::entry::{BodyKey, HistoryEntry, chain_text, outcome_code};
 use super::rows::{NEAREST, ORIGIN_COLUMN, UNFOLLOWED, canonical, entry, entry_of_many, in_order};
 use super::snapshot::Fetch;
-use super::sqlite::{failed, open_to_write};
+use super::sqlite::{failed, limit_steps, open_to_write};
 
 /// The snapshots, or the bytes of bodies, at which a batch is full.
 const BATCH_SNAPSHOTS: usize = 1 << 16;
@@ -150,7 +150,8 @@ impl Writer {
             let by_origin = a.origin.cmp(&b.origin);
             by_origin.then(a.fetch.fetched_at.cmp(&b.fetch.fetched_at))
         });
-        let written = write(&mut self.connection, &batch, &mut self.sources);
+        let written = limit_steps(&mut self.connection)
+            .and_then(|()| write(&mut self.connection, &batch, &mut self.sources));
         let added = written.map_err(|err| failed(&self.path, "write to", &err))?;
         self.added.snapshots += added.snapshots;
         self.added.known += added.known;
@@ -166,12 +167,14 @@ impl Writer {
     /// # Errors
     /// If the archive cannot be read.
     pub fn nearest(
-        &self,
+        &mut self,
         origin: &Origin,
         time: UtcTime,
         apart_seconds: i64,
     ) -> Result<Option<HistoryEntry>> {
-        let found = self.connection.prepare_cached(NEAREST).and_then(|mut find| {
+        let limited = limit_steps(&mut self.connection);
+        let found = limited.and_then(|()| self.connection.prepare_cached(NEAREST));
+        let found = found.and_then(|mut find| {
             let parameters = params![origin.as_str(), time.unix_seconds(), apart_seconds];
             find.query_row(parameters, entry).optional()
         });
@@ -183,14 +186,16 @@ impl Writer {
     /// # Errors
     /// If the archive cannot be read.
     pub fn unfollowed(
-        &self,
+        &mut self,
         after: Option<&(Origin, UtcTime)>,
     ) -> Result<Vec<(Origin, HistoryEntry)>> {
         let (origin, seconds) = match after {
             Some((origin, time)) => (origin.as_str(), time.unix_seconds()),
             None => ("", 0),
         };
-        let page = self.connection.prepare_cached(UNFOLLOWED).and_then(|mut find| {
+        let limited = limit_steps(&mut self.connection);
+        let page = limited.and_then(|()| self.connection.prepare_cached(UNFOLLOWED));
+        let page = page.and_then(|mut find| {
             let mut before: Option<(Origin, UtcTime)> = after.cloned();
             let mut texts_bytes = 0;
             let rows = find.query_map(params![origin, seconds, UNFOLLOWED_AT_ONCE], |row| {

@@ -222,6 +222,24 @@ fn long_texts_that_many_rows_share_do_not_fill_the_memory() {
     assert!(code != 0 && stderr.contains("an invalid value"), "{code} {stderr}");
 }
 
+/// The first byte of an inner page of an index.
+const INNER: u8 = 2;
+
+/// Fewer than the levels at which SQLite gives up.
+const CHAINED_PAGES: usize = 18;
+
+/// Lets all children of the inner page at `start` be `child` of the first; returns the first.
+fn link_children(bytes: &mut [u8], start: usize, child: impl Fn(u32) -> u32) -> u32 {
+    let two = |at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
+    let cells: Vec<usize> =
+        (0..two(start + 3)).map(|cell| start + two(start + 12 + 2 * cell)).collect();
+    let first = u32::from_be_bytes(bytes[cells[0]..cells[0] + 4].try_into().unwrap());
+    for at in cells.into_iter().chain([start + 8]) {
+        bytes[at..at + 4].copy_from_slice(&child(first).to_be_bytes());
+    }
+    first
+}
+
 /// Lets all children of each inner page be the same page.
 fn knot(path: &Path, is_cycle: bool) {
     let connection = Connection::open(path).unwrap();
@@ -237,22 +255,13 @@ fn knot(path: &Path, is_cycle: bool) {
     let mut depth = 0;
     while let Some(page) = next.take() {
         let start = (page - 1) * page_bytes;
-        const INNER: u8 = 2;
         if bytes[start] != INNER {
             break;
         }
         depth += 1;
-        let two =
-            |bytes: &[u8], at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
-        let cells: Vec<usize> = (0..two(&bytes, start + 3))
-            .map(|cell| start + two(&bytes, start + 12 + 2 * cell))
-            .collect();
-        let first: [u8; 4] = bytes[cells[0]..cells[0] + 4].try_into().unwrap();
-        let child = if is_cycle { u32::try_from(root).unwrap().to_be_bytes() } else { first };
-        for at in cells.into_iter().chain([start + 8]) {
-            bytes[at..at + 4].copy_from_slice(&child);
-        }
-        next = Some(u32::from_be_bytes(first) as usize).filter(|_| !is_cycle);
+        let root = u32::try_from(root).unwrap();
+        let first = link_children(&mut bytes, start, |first| if is_cycle { root } else { first });
+        next = Some(first as usize).filter(|_| !is_cycle);
     }
     assert!(depth > 0, "the tree has inner pages");
     std::fs::write(path, bytes).unwrap();
@@ -268,9 +277,50 @@ fn a_tree_that_leads_to_its_pages_again_and_again_is_damage() {
             let codes = all_end(&sandbox);
             // A damaged search at a page boundary misses rows.
             let is_seen = is_cycle || !origin.contains("printf");
+            ends(&sandbox, "robots import -a db manifest.csv");
             assert!(!is_seen || codes[..2] == [2, 2], "{origin} {is_cycle}: {codes:?}");
         }
     }
+}
+
+/// Lets all children of an inner page be the same inner page, through many pages: the tree has no
+/// cycle, but more rows than can be read in a lifetime.
+fn chain_pages(path: &Path) {
+    let page_bytes = Connection::open(path)
+        .and_then(|connection| connection.query_row("PRAGMA page_size", [], |row| row.get(0)))
+        .map(|bytes: i64| usize::try_from(bytes).unwrap())
+        .unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
+    let starts: Vec<usize> = (0..bytes.len())
+        .step_by(page_bytes)
+        .filter(|start| bytes[*start] == INNER)
+        .take(CHAINED_PAGES)
+        .collect();
+    assert_eq!(starts.len(), CHAINED_PAGES);
+    for pair in starts.windows(2) {
+        let child = u32::try_from(pair[1] / page_bytes + 1).unwrap();
+        link_children(&mut bytes, pair[0], |_| child);
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn an_import_into_a_tree_without_end_stops_with_an_error() {
+    let sandbox = archive();
+    let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30000)
+               INSERT INTO snapshots SELECT 'https://c.example', 1767225600, 404, i, NULL, 0, NULL,
+               '301 https://a.example/' || printf('%.*c', 900, 'x'), 1 FROM n";
+    edit(&sandbox.path("db"), sql);
+    chain_pages(&sandbox.path("db"));
+    sandbox.write(
+        "revisit.warc",
+        "WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Date: 2026-01-02T00:00:00Z\r\n\
+         WARC-Target-URI: https://d.example/robots.txt\r\n\
+         WARC-Refers-To-Target-URI: https://c.example/robots.txt\r\n\
+         WARC-Refers-To-Date: 2026-01-01T00:00:00Z\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
+    );
+    let (code, _, stderr) = ends(&sandbox, "robots import -a db revisit.warc");
+    assert!(code == 2 && stderr.contains("the archive is damaged"), "{code} {stderr}");
 }
 
 /// A writer that adds origins faster than they are listed does not prevent the list from ending.

@@ -82,7 +82,7 @@ impl WarcRecord<'_> {
         &self,
         block: &mut impl BufRead,
         memory: &WarcMemory,
-        import: &Import<'_>,
+        import: &mut Import<'_>,
     ) -> std::result::Result<Option<RobotsRecord>, Stop> {
         let kind = self.head.field("warc-type").unwrap_or_default().to_ascii_lowercase();
         if !matches!(kind.as_slice(), b"response" | b"revisit" | b"resource") {
@@ -130,7 +130,7 @@ impl WarcRecord<'_> {
         &self,
         block: &mut impl BufRead,
         payloads: &Payloads,
-        import: &Import<'_>,
+        import: &mut Import<'_>,
     ) -> std::result::Result<RecordedResponse, Stop> {
         let url = self.head.text("warc-target-uri").unwrap_or_default();
         let profile = self.head.text("warc-profile").unwrap_or_default();
@@ -155,7 +155,7 @@ impl WarcRecord<'_> {
     }
 
     /// The body of the record that this one names by URL and date, if the archive has it.
-    fn referred(&self, import: &Import<'_>) -> std::result::Result<Option<Digest>, Stop> {
+    fn referred(&self, import: &mut Import<'_>) -> std::result::Result<Option<Digest>, Stop> {
         let origin = self.head.text("warc-refers-to-target-uri").and_then(robots_txt_of);
         let date = self.head.text("warc-refers-to-date").and_then(name::time);
         let (Some(origin), Some(date)) = (origin, date) else { return Ok(None) };

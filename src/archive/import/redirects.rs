@@ -136,7 +136,7 @@ pub fn follow(writer: &mut Writer) -> Result<()> {
     }
 }
 
-fn follow_one(writer: &Writer, mut waiting: Waiting) -> Result<Option<NewSnapshot>> {
+fn follow_one(writer: &mut Writer, mut waiting: Waiting) -> Result<Option<NewSnapshot>> {
     loop {
         let Some(hop) = waiting.chain.last() else { return Ok(None) };
         if waiting.chain.len() > HOPS_MAX {

@@ -122,7 +122,7 @@ impl Stream {
         &mut self,
         (start, first): VersionLine,
         memory: &WarcMemory,
-        import: &Import<'_>,
+        import: &mut Import<'_>,
     ) -> std::result::Result<Option<RobotsRecord>, Stop> {
         self.is_lost = true;
         let mut counted = Counted { input: &mut self.input, bytes: 0 };

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::logs::{limitation::Limitation, reject::Skip};
 use crate::numbers::{counted, grouped};
+use crate::robots::foreign::Foreign;
 use crate::url::origin::Origin;
 
-use super::tally::header::{Header, RobotsVersion};
-use super::tally::rulings::Rulings;
+use super::tally::{header::Header, rulings::Rulings};
 use super::{input_tally::Input, model::ReportModel, origin_key::OriginKey};
 
 /// Hosts and files that are named.
@@ -47,22 +47,16 @@ pub fn too_little_judged(audit: &ReportModel, header: &Header) -> Option<String>
 /// All robots.txt files are something else. This is not checked for an archive: a page that a
 /// server sends as robots.txt allows everything.
 pub(super) fn no_robots_txt(audit: &ReportModel, rulings: &Rulings) -> Option<String> {
-    if rulings.is_archive || audit.robots.is_empty() {
-        return None;
-    }
-    // A file in a directory may be empty to allow everything; one that is given alone is a mistake.
-    let is_foreign = |robots: &RobotsVersion| {
-        robots.foreign.is_some() || (rulings.is_single_file && robots.size_bytes == 0)
-    };
-    if !audit.robots.iter().all(|(_, robots)| is_foreign(&robots.version)) {
+    let mut kinds = audit.robots.iter().map(|(_, robots)| robots.version.foreign);
+    let first = kinds.clone().next().flatten().filter(|_| !rulings.is_archive)?;
+    if kinds.any(|kind| kind.is_none()) {
         return None;
     }
     let names: Vec<&str> = audit.robots.iter().map(|(name, _)| name.as_str()).collect();
-    let foreign = audit.robots.first().and_then(|(_, robots)| robots.version.foreign);
-    let what = match (foreign, names.len()) {
-        (None, _) => "is empty".to_owned(),
-        (Some(what), 1) => format!("is not a robots.txt but {}", what.as_str()),
-        (Some(_), _) => "are not robots.txt files but pages or other text".to_owned(),
+    let what = match (first, names.len()) {
+        (Foreign::Empty, _) => "is empty".to_owned(),
+        (what, 1) => format!("is not a robots.txt but {}", what.as_str()),
+        _ => "are not robots.txt files but pages or other text".to_owned(),
     };
     Some(format!(
         "{} {what}; use --robots with the file that the site serves as /robots.txt, or add \

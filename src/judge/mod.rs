@@ -403,6 +403,8 @@ impl Judge {
         }
         // Computed without the lock, so that others do not have to wait.
         let text = Arc::new(parse_body(body));
+        // A file in a directory may be empty to allow everything; one given alone is a mistake.
+        let is_mistake = body.is_empty() && matches!(self.store, Store::File(_));
         let mut loaded = lock(&self.loaded);
         if let Some(known) = loaded.by_digest.get(&digest) {
             return Arc::clone(known);
@@ -416,7 +418,7 @@ impl Judge {
             digest,
             size_bytes: body.len(),
             parsed_bytes: cut(body).len(),
-            foreign: foreign(&text),
+            foreign: if is_mistake { Some(Foreign::Empty) } else { foreign(&text) },
             body: is_quoted.then(|| RobotsBody::new(Arc::clone(&text))),
             text,
             profiles: Arc::clone(&self.profiles),

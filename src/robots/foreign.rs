@@ -20,6 +20,8 @@ named_enum! {
         Html = "an HTML page",
         /// Lines of a web server.
         Log = "an access log",
+        /// No byte, though the file was given alone, to judge everything by.
+        Empty = "an empty file",
         /// Anything else, such as "Not Found".
         Text = "other text without a User-agent line",
     }

@@ -100,6 +100,30 @@ fn requests_of_other_times() {
     sandbox.run("audit --robots robots.txt --since 2026-03-01 access.log").exits(0);
 }
 
+/// A lost archive, for example. In a directory, an empty file is a robots.txt without rules.
+#[test]
+fn an_empty_file_is_not_taken_as_a_robots_txt_in_silence() {
+    let sandbox = sandbox();
+    for name in ["robots.db", "robots/empty.example"] {
+        sandbox.write(name, "");
+    }
+    sandbox.write("urls", "https://empty.example/x\n");
+    let check = "check --crawler GPTBot https://empty.example/x";
+    for command in [check, "classify --token gptbot urls"] {
+        let why = "robots.db is an empty file, not a robots.txt, so it allows everything; use the";
+        sandbox.run(&format!("{command} --robots robots.db")).exits(0).complains(why);
+        let ran = sandbox.run(&format!("{command} --robots robots")).exits(0);
+        assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    }
+    for command in ["check --at 2026-01-01 --robots", "robots list -a", "robots export out -a"] {
+        let command = match command.starts_with("check") {
+            true => format!("{command} robots.db --crawler GPTBot https://empty.example/x"),
+            false => format!("{command} robots.db"),
+        };
+        sandbox.run(&command).exits(2).complains("botaudit robots import");
+    }
+}
+
 #[test]
 fn a_robots_txt_that_is_something_else() {
     let sandbox = sandbox();

@@ -16,6 +16,8 @@ pub enum Escaping {
     /// A backslash, as in JSON (RFC 8259 section 7). `\xHH` is read too: nginx writes it if its
     /// configuration lacks `escape=json`.
     Json,
+    /// As in JSON within a string of JSON.
+    JsonTwice,
     /// Within quotes, `""` for a quote (RFC 4180 section 2).
     DoubledQuotes,
     /// `+` for a space, as in W3C extended logs; a `+` from the client looks the same.
@@ -39,7 +41,9 @@ impl Escaping {
     pub fn is_in(self, raw: &[u8]) -> bool {
         match self {
             Escaping::None => false,
-            Escaping::Backslash | Escaping::Json => memchr(b'\\', raw).is_some(),
+            Escaping::Backslash | Escaping::Json | Escaping::JsonTwice => {
+                memchr(b'\\', raw).is_some()
+            }
             Escaping::DoubledQuotes => memchr(b'"', raw).is_some(),
             Escaping::Plus => memchr(b'+', raw).is_some(),
             Escaping::Percent | Escaping::PercentTwice | Escaping::PercentUnsafe => {
@@ -56,6 +60,11 @@ impl Escaping {
             Escaping::None => out.extend_from_slice(raw),
             Escaping::Backslash => undo_each(raw, b'\\', backslashed, out),
             Escaping::Json => undo_json(raw, out),
+            Escaping::JsonTwice => {
+                let mut once = Vec::new();
+                undo_json(raw, &mut once);
+                undo_json(&once, out);
+            }
             Escaping::DoubledQuotes => undo_each(raw, b'"', doubled, out),
             Escaping::Plus => {
                 out.extend(raw.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }));

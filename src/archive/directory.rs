@@ -77,7 +77,7 @@ impl Directory {
         }
         let file = if is_dir { path.join("robots.txt") } else { path.clone() };
         if let Some(right) = with_port(stem).filter(|_| is_file(&file)) {
-            return Err(format!("{} governs no origin; rename it to {right}", path.display()));
+            return Err(format!("{} applies to no origin; rename it to {right}", path.display()));
         }
         match canonical_host(stem.as_bytes()) {
             Some(host) if looks_like_host(&host) && is_file(&file) => {

@@ -125,7 +125,12 @@ impl Snapshot {
 pub fn read_body(path: &Path) -> Result<Vec<u8>> {
     let body = read_up_to(path, FILE_BYTES_MAX)
         .map_err(|err| Error::io("cannot read robots.txt", path, err))?;
-    body.ok_or_else(|| Error::invalid_file(path, "larger than 64 MiB, so it is not a robots.txt"))
+    body.ok_or_else(|| {
+        Error::invalid_file(
+            path,
+            "larger than 64 MiB, so it is not a robots.txt; name another file",
+        )
+    })
 }
 
 #[cfg(test)]

@@ -122,8 +122,7 @@ pub fn open_to_write(path: &Path) -> Result<Connection> {
         Ok(metadata) if metadata.is_dir() => {
             return Err(Error::invalid_file(
                 path,
-                "is a directory, but an archive is a file; name \
-                 a file",
+                "is a directory, but an archive is a file; name a file",
             ));
         }
         Ok(metadata) if metadata.len() > 0 && !is_sqlite(path)? => {
@@ -164,28 +163,23 @@ fn take_back(path: &Path) -> rusqlite::Result<()> {
 
 /// The error for a failure of SQLite while `doing` something with the archive at `path`.
 pub fn failed(path: &Path, doing: &str, err: &rusqlite::Error) -> Error {
+    let damaged = |what: &str| {
+        format!("the archive is damaged ({what}); restore it from a backup, or import again")
+    };
     let why = match err.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another process has locked it; try again later".to_owned()
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            format!("the archive is damaged ({err}); restore it from a backup, or import again")
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(&err.to_string()),
+        Some(ErrorCode::OperationInterrupted) => damaged("its pages form a cycle"),
+        Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => damaged("a row is too long"),
+        None if matches!(err, rusqlite::Error::QueryReturnedNoRows) => {
+            damaged("a body is missing or too long")
         }
-        Some(ErrorCode::OperationInterrupted) => {
-            "the archive is damaged (its tree has no end); restore it from a backup, or import \
-             again"
-                .to_owned()
+        None if matches!(err, rusqlite::Error::FromSqlConversionFailure(..)) => {
+            damaged("a row has an invalid value")
         }
-        Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => {
-            "the archive is damaged (a row is too long); restore it from a backup, or import again"
-                .to_owned()
-        }
-        _ if matches!(err, rusqlite::Error::QueryReturnedNoRows) => {
-            "the archive is damaged (a body is missing or too long); restore it from a backup, \
-             or import again"
-                .to_owned()
-        }
-        Some(ErrorCode::DiskFull) => "the disk is full".to_owned(),
+        Some(ErrorCode::DiskFull) => "the disk is full; free some space".to_owned(),
         Some(ErrorCode::CannotOpen)
             if path.parent().is_some_and(|dir| dir != "" && !dir.exists()) =>
         {

@@ -208,8 +208,8 @@ fn about_names(names: &NameSources, span: Option<Span>) -> Vec<String> {
     }
     if let Some(span) = span.filter(|span| days(span.first, names.asked_at) > AGE_DAYS_MAX) {
         warnings.push(format!(
-            "--verify-dns: the names are of today, more than {AGE_DAYS_MAX} days after the first \
-             request ({}); addresses may have changed",
+            "--verify-dns: addresses were looked up more than {AGE_DAYS_MAX} days after the first \
+             request ({}); their owners may have changed",
             span.first
         ));
     }

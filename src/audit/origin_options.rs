@@ -84,7 +84,7 @@ impl Aliases {
     /// # Errors
     /// A description of the mistake.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
-        let (alias, name) = text.split_once('=').ok_or("'=' is missing")?;
+        let (alias, name) = text.split_once('=').ok_or("'=' and the second name are missing")?;
         let name = named(name)?;
         self.0.push((named(alias)?, name));
         Ok(())

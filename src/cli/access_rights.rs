@@ -68,7 +68,7 @@ pub fn restrict(read: &[PathBuf], written: &[PathBuf], tcp: TcpUse) -> Confineme
     match restricted(read, written, tcp) {
         Ok(RulesetStatus::FullyEnforced) => Confinement::Whole,
         Ok(RulesetStatus::PartiallyEnforced) => Confinement::Partial,
-        Ok(RulesetStatus::NotEnforced) => Confinement::Absent("this kernel has no landlock".into()),
+        Ok(RulesetStatus::NotEnforced) => Confinement::Absent("this kernel has no Landlock".into()),
         Err(err) => Confinement::Absent(err.to_string()),
     }
 }

@@ -120,9 +120,14 @@ pub fn read_config(path: &Path) -> Result<(ConfigFile, Vec<ConfigError>)> {
         }
         _ => Error::io("cannot read --config", path, err),
     })?;
-    let too_long = || Error::invalid_file(path, "a configuration file has at most 1 MiB");
+    let too_long = || {
+        Error::invalid_file(
+            path,
+            "larger than 1 MiB, so it is not a configuration file; name another file",
+        )
+    };
     let text = String::from_utf8(bytes.ok_or_else(too_long)?);
-    let text = text.map_err(|_| Error::invalid_file(path, "a configuration file is UTF-8"))?;
+    let text = text.map_err(|_| Error::invalid_file(path, "not UTF-8; save the file as UTF-8"))?;
     Ok(parse(&text))
 }
 

@@ -88,7 +88,7 @@ impl Audit {
     /// the command line alone.
     pub fn run<L: Into<OsString>>(&self, logs: impl IntoIterator<Item = L>) -> Result<AuditReport> {
         if self.config.fetch == Some(true) || self.config.evidence.is_some() {
-            return Err(Error::usage("fetch and evidence are for the command line alone"));
+            return Err(Error::usage("fetch and evidence work only on the command line"));
         }
         let setup = Setup::new(self.config.clone(), &[], Show::Nothing);
         let setup = setup.map_err(|faults| unusable(&faults))?;
@@ -178,8 +178,11 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check(|_| {}, "robots");
-        check(|config| config.fetch = Some(true), "fetch and evidence are for the command line");
-        check(|config| config.evidence = Some("x".into()), "fetch and evidence are for");
+        check(
+            |config| config.fetch = Some(true),
+            "fetch and evidence work only on the command line",
+        );
+        check(|config| config.evidence = Some("x".into()), "fetch and evidence work only");
         check(|config| config.robots = Some("/nowhere/robots.txt".into()), "/nowhere/robots.txt");
     }
 }

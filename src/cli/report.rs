@@ -33,7 +33,7 @@ const DAYS_NAMED_MAX: usize = 5;
 
 const DAYS: &str = "Several days";
 
-/// Write a report again without the logs, or one report of several.
+/// Write a report again without the logs, or combine several reports.
 #[derive(Args, Debug)]
 #[command(after_help = short(HELP, "report"), after_long_help = HELP)]
 pub struct ReportArgs {
@@ -181,8 +181,8 @@ impl ReportArgs {
         }
         let gone: Vec<String> = gone.iter().map(Day::to_string).collect();
         let note = gone.first().map(|first| match gone.len() {
-            1..=DAYS_NAMED_MAX => format!("no report of {}", gone.join(", ")),
-            count => format!("no reports of {count} days, the first is {first}"),
+            1..=DAYS_NAMED_MAX => format!("no report found for {}", gone.join(", ")),
+            count => format!("no reports found for {count} days, the first is {first}"),
         });
         Ok((there.iter().map(|day| parent.join(day.to_string())).collect(), note))
     }

@@ -50,10 +50,7 @@ pub fn read(path: &Path, text: &[u8]) -> Result<Vec<ManifestEntry>> {
     let wrong = |why: String| {
         Error::invalid_file(
             path,
-            format!(
-                "{why}; delete this file, and the lists are found by \
-             their file names"
-            ),
+            format!("{why}; delete this file, so that the lists are recognised by their names"),
         )
     };
     let manifest: WireManifest =

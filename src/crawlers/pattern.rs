@@ -59,7 +59,7 @@ impl Pattern {
         }
         let hir = parse(text)?;
         if hir.properties().minimum_len() == Some(0) {
-            return Err("it matches empty text, and therefore every user agent".to_owned());
+            return Err("it matches every user agent, because it matches empty text".to_owned());
         }
         if let Some(needles) = spellings(&hir).and_then(usable) {
             return Ok(Pattern::of(needles, None));
@@ -343,7 +343,7 @@ mod tests {
         for (text, expected) in [
             ("bot(", "unclosed group"),
             ("(?=bot)bot", "look-around, including look-ahead and look-behind, is not supported"),
-            ("b*", "it matches empty text, and therefore every user agent"),
+            ("b*", "it matches every user agent, because it matches empty text"),
             ("(?:[a-z]{1000}){1000}", "it is too large; use shorter repetitions"),
         ] {
             assert_eq!(

@@ -218,7 +218,12 @@ impl Registry {
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
     let text = read_up_to(path, FILE_BYTES_MAX);
     let text = text.map_err(|error| Error::io("cannot read", path, error))?;
-    let why = || format!("a list of crawlers ends below {} MiB", FILE_BYTES_MAX >> 20);
+    let why = || {
+        format!(
+            "larger than {} MiB, so it is not a list of crawlers; name another file",
+            FILE_BYTES_MAX >> 20
+        )
+    };
     text.ok_or_else(|| Error::invalid_file(path, why()))
 }
 

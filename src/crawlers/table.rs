@@ -332,8 +332,8 @@ mod tests {
             ),
             (
                 "name,user_agent_regex,user_agent_exclude\na,b,c*\n",
-                "crawlers.csv:2: user_agent_exclude 'c*': it matches empty text, and therefore \
-                 every user agent",
+                "crawlers.csv:2: user_agent_exclude 'c*': it matches every user agent, \
+                 because it matches empty text",
             ),
             (
                 "name,user_agent_regex,honours_star\na,b,maybe\n",

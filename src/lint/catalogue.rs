@@ -194,7 +194,7 @@ lints! {
     UnknownToken "unknown-token" Info
         "botaudit knows no crawler of this name. It may be a small or old one."
     ControlToken "control-token" Info
-        "The name is not a crawler but a control name: it tells an operator how it may use pages \
+        "The name is not a crawler. It tells an operator how it may use pages \
          that another of its crawlers fetches. No request has this name, so no log can show \
          whether the operator follows it."
     NotObeyed "token-not-obeyed" Info

@@ -32,7 +32,7 @@ pub(super) fn diagnose(line: u32, field: &Field<'_>, diagnostics: &mut Diagnosti
     } else if value.iter().any(|byte| matches!(byte, 0..=0x20 | 0x7F)) {
         diagnostics.add(line, Code::SpaceInRule, || {
             let message =
-                quoting("{} holds a space or control character and matches nothing", value);
+                quoting("{} contains a space or control character, so it matches nothing", value);
             let advice = "Write %20 for a space in a URL, put a # before a comment, and give each \
                 path its own line.";
             (message, advice)

@@ -146,7 +146,7 @@ fn diagnose_crawlers(
         diagnostics.add(token.line, Code::ControlToken, || {
             let operator = crawlers[0].operator.as_bytes();
             let message = say(
-                "{} is a control name of {}; no request has this name",
+                "{} is a name that {} uses only in robots.txt; no request has it",
                 &[&quote(name), operator],
             );
             (message, "Leave it if you want it, but do not look for it in logs.")

@@ -133,7 +133,7 @@ impl CachedResolver<'_> {
             return Ok(answer.records.clone());
         }
         if self.is_hopeless() {
-            return Err(DnsFailure("given up".to_owned()));
+            return Err(DnsFailure("too many lookups failed before".to_owned()));
         }
         match self.resolver.ask(question) {
             Ok(records) => {

@@ -29,7 +29,7 @@ impl Deadline {
     /// The remaining time, at most `most`; never zero, because that means no timeout to a socket.
     pub fn left(&self, most: Duration) -> Result<Duration, Problem> {
         let left = self.end.saturating_duration_since(Instant::now()).min(most);
-        if left.is_zero() { Err(Problem::timeout("the time limit is over")) } else { Ok(left) }
+        if left.is_zero() { Err(Problem::timeout("the time limit was exceeded")) } else { Ok(left) }
     }
 
     /// Sets the timeout of the next read of `stream`.

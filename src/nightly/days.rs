@@ -30,8 +30,8 @@ pub fn check_reports(reports: &Path, all: &Path) -> Result<()> {
         let name = entry.file_name().unwrap_or_default().to_string_lossy();
         if Day::parse(&name).is_none() && name != LATEST {
             let why = format!(
-                "contains files that are not reports of days, such as {}; use an output that is \
-                 empty or below {}",
+                "contains files that are not reports of days, such as {}; use an empty \
+                 directory, or one in {}, as output",
                 name.escape_debug(),
                 all.display()
             );

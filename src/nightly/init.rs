@@ -106,14 +106,14 @@ impl DetectedFiles {
 const HEAD: &str = include_str!("init.toml");
 
 const UNKNOWN_ROBOTS: &str = "\
-# Which robots.txt is it? No file was found for it, so it is fetched, and kept with its history.
+# No robots.txt file was found for this site, so it is fetched, and its versions are kept.
 # robots = \"/var/www/html/robots.txt\"
 robots = \"robots.db\"
 fetch = true
 ";
 
 const UNKNOWN_ORIGIN: &str = "\
-# Whose log is it, where the log does not say?
+# The origin of requests, where the log names no host:
 # origin = \"https://www.example.com\"
 ";
 

@@ -141,8 +141,7 @@ fn crawler(kind: CrawlerKind<'_>, rows: &mut Rows) {
         CrawlerKind::Token(token) => {
             let name = shown(token.as_bytes());
             let words = format!(
-                "any crawler that answers to '{name}', assumed to be bound and \
-                                 to follow *"
+                "any crawler with the product token '{name}', assumed to be bound and to follow *"
             );
             let note = |cut| {
                 format!("product tokens have letters, digits, _ and -; did you mean --token {cut}?")

@@ -43,7 +43,7 @@ pub fn binding_words(crawler: &Crawler) -> String {
         StatedPolicy::Partly => {
             "its operator says that it follows robots.txt in some circumstances"
         }
-        _ => "its operator is not known to state a policy, but the rules apply to it",
+        _ => "its operator is not known to have a policy, but the rules apply to it",
     };
     let not_bound = match crawler.obligation() {
         Obligation::Bound => return format!("bound: {bound}"),

@@ -111,7 +111,7 @@ impl Staging {
             let start = |entry| thread::Builder::new().spawn_scoped(scope, move || sync(entry));
             let started = entries.into_iter().map(start).collect::<io::Result<Vec<_>>>();
             let done = |waiting: thread::ScopedJoinHandle<'_, Result<()>>| {
-                let lost = || Err(cannot_write(io::Error::other("a thread was lost")));
+                let lost = || Err(cannot_write(io::Error::other("a writing thread failed")));
                 waiting.join().unwrap_or_else(|_| lost())
             };
             started.map_err(cannot_write)?.into_iter().try_for_each(done)
@@ -206,7 +206,7 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
     };
     let Some(name) = names.iter().find(|name| !is_ours(name)) else { return Ok(()) };
     let why = format!(
-        "is not part of the older report; move it, or use another -o than {}",
+        "is not part of the older report; move it, or use -o with another directory than {}",
         target.display()
     );
     Err(Error::invalid_file(&target.join(name.display().to_string()), why))

@@ -185,8 +185,9 @@ impl Outputs {
     /// If it is an input or another output.
     pub fn updated(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         if is_stdout(path) {
-            let why =
-                format!("is read, too, so it cannot be standard output; use {flag} with a file");
+            let why = format!(
+                "is also an input, so it cannot be standard output; use {flag} with a file"
+            );
             return Err(Error::invalid_file(path, why));
         }
         self.written.extend(directories_of(path));

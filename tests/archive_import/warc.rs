@@ -246,8 +246,8 @@ fn damage_in_a_warc_is_reported_with_its_position() {
     let bad = String::from_utf8(bad).unwrap();
     let without = |field: &str| bad.replace(field, "X-Other:").into_bytes();
     for (bytes, problem) in [
-        (without("Content-Length:"), format!("record at byte {at}: no Content-Length")),
-        (without("WARC-Target-URI:"), format!("record at byte {at}: no WARC-Target-URI")),
+        (without("Content-Length:"), format!("record at byte {at}: it has no Content-Length")),
+        (without("WARC-Target-URI:"), format!("record at byte {at}: it has no WARC-Target-URI")),
         (without("WARC-Date:"), format!("record at byte {at}: its WARC-Date is not a valid time")),
         (b"garbage\r\nand more\r\n".to_vec(), format!("no record starts at byte {at}")),
     ] {

@@ -59,11 +59,11 @@ fn says_where_a_verdict_depends_on_a_group_that_continues() {
     assert_eq!(rows, ["GPTBot | GPTBot | 2", "bingbot | bingbot | "]);
     let requests = sandbox.table("evidence.csv").cells(columns);
     assert_eq!(requests, ["GPTBot | GPTBot | 2", "GPTBot | GPTBot | 2", "bingbot | bingbot | "]);
-    let note = "2 violations of rules in a group that continues over another field";
+    let note = "2 violations of rules in groups that continue after another field";
     assert!(sandbox.json("report/run.json")["notes"][0].as_str().unwrap().starts_with(note));
     let page = sandbox.text("report/report.html");
     assert!(page.contains(note));
-    assert!(page.contains("continues over another field on line 2, which does not end it"));
+    assert!(page.contains("continues after another field on line 2, which does not end it"));
     let summary = sandbox.run("report report --format text").exits(0).stdout;
     assert!(summary.contains(note), "{summary}");
     let check = |crawler: &str, format: &str| {

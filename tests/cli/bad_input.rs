@@ -277,7 +277,7 @@ fn what_a_command_line_repeats_is_escaped() {
 fn a_configuration_has_a_limit_and_its_reports_a_place() {
     let sandbox = Sandbox::new();
     sandbox.write("long.toml", "# long\n".repeat(200_000));
-    sandbox.run("nightly --config long.toml").exits(2).complains("has at most 1 MiB");
+    sandbox.run("nightly --config long.toml").exits(2).complains("larger than 1 MiB");
     sandbox.write("robots.txt", "User-agent: *\nDisallow: /x\n");
     sandbox.write("access.log", line(1, "/x", 200, "GPTBot/1.2"));
     sandbox.write("home/photo.jpg", "");

@@ -87,7 +87,7 @@ fn every_mistake_is_named_where_it_was_made() {
     let sandbox = sandbox(&format!("{SHOP}alias = \"shop\"\nfail_on = \"violation > 0\"\n"));
     let ran = audit(&sandbox, "--json-fields colour=x --fail-on bad --since x").exits(2);
     for expected in [
-        "etc/botaudit.toml:9: sites.shop.alias: 'shop': '=' is missing; write alias = \"www.",
+        "etc/botaudit.toml:9: sites.shop.alias: 'shop': '=' and the second name are missing; write alias = \"www.",
         "error: --json-fields: ",
         "error: --fail-on: \"bad\": ",
         "error: --since: 'x' is not a valid time",

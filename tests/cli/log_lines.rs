@@ -138,7 +138,9 @@ fn a_host_and_its_aliases_are_one() {
     );
     run("--alias www.example.com=https://example.com --alias a.test=example.com").exits(0);
     assert_eq!(origins(), ["https://example.com | 4"]);
-    run("--alias example.com").exits(2).complains("--alias: 'example.com': '=' is missing");
+    run("--alias example.com")
+        .exits(2)
+        .complains("--alias: 'example.com': '=' and the second name are missing");
 }
 
 const ADDRESSES: [&str; 2] = ["192.0.2.77", "2001:db8:1:2::3"];

@@ -456,7 +456,7 @@ fn the_nights_of_a_range_are_one_audit_of_their_lines() {
     let sandbox = Sandbox::new();
     nights(&sandbox);
     let range = "report reports/shop --from 2026-02-27 --to 2026-03-02 -o range";
-    sandbox.run(range).exits(0).complains("no report of 2026-02-27");
+    sandbox.run(range).exits(0).complains("no report found for 2026-02-27");
     let audit = "audit -q --config botaudit.toml --site shop --since 2026-02-28 --until 2026-03-03";
     sandbox.run(&format!("{audit} -o whole")).exits(0);
     // An audit does not count days separately.

@@ -214,10 +214,10 @@ fn a_file_name_with_a_scheme_and_no_port() {
     sandbox.write("robots/http_example.com", RULES);
     sandbox.write("robots/https_example.com_443/robots.txt", RULES);
     let parts = [
-        "robots/https_example.com.txt governs no origin; rename it to https_example.com_443.txt, or \
+        "robots/https_example.com.txt applies to no origin; rename it to https_example.com_443.txt, or \
          to example.com.txt for any scheme",
-        "robots/http_example.com governs no origin; rename it to http_example.com_80.txt",
-        "robots/https_example.com_443 governs no origin; rename it to https_example.com_443.txt",
+        "robots/http_example.com applies to no origin; rename it to http_example.com_80.txt",
+        "robots/https_example.com_443 applies to no origin; rename it to https_example.com_443.txt",
     ];
     check(&sandbox, "audit --robots robots https.log", 2, &parts);
     let import = "robots import -a x.db --at 2026-01-01 robots";

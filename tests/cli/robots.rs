@@ -121,7 +121,7 @@ fn rulings_are_explained() {
     let strict = "robots at -a db a.example 2025-01-01 --unknown-before-first-snapshot";
     says(
         &sandbox.run(strict).exits(2),
-        &["\n  unknown: no snapshot at or before this time (the first is of"],
+        &["\n  unknown: no snapshot at or before this time (the first is from"],
     );
     let unreachable = sandbox.run("robots at -a db http://b.example 2026-04-01").exits(0);
     says(
@@ -174,7 +174,7 @@ fn errors_say_what_to_do() {
     for (arguments, code, expected) in [
         ("robots show -a db c.example", 2, "db has no snapshot of https://c.example"),
         ("robots show -a db b.example", 2, "it has http://b.example"),
-        ("robots show -a db a.example --at 2025-01-01", 2, "the first is of 2026-01-01"),
+        ("robots show -a db a.example --at 2025-01-01", 2, "the first is from 2026-01-01"),
         (
             "robots show -a db a.example --at soon",
             2,

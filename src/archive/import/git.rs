@@ -57,8 +57,9 @@ impl<'a> History<'a> {
     fn open(path: &'a Path) -> Result<History<'a>> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let file =
-            path.file_name().ok_or_else(|| Error::invalid_file(path, "is not a file name"))?;
+        let file = path.file_name().ok_or_else(|| {
+            Error::invalid_file(path, "is not a file name; name a file of the repository")
+        })?;
         let run =
             |arguments: &[&OsStr]| Process::git(folder, arguments).map_err(|err| no_git(path, err));
         let cannot_ask = |err| Error::io("cannot get from git", path, err);
@@ -94,7 +95,10 @@ impl<'a> History<'a> {
         }
         let commit = commit.trim_end();
         if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(Error::invalid_file(path, "git gave an invalid answer"));
+            return Err(Error::invalid_file(
+                path,
+                "git gave an invalid answer; check the repository with: git fsck",
+            ));
         }
         match self.version(commit) {
             Ok(version) => Ok(Some(Ok(version))),

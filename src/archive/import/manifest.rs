@@ -114,16 +114,15 @@ fn snapshot(
         ),
     };
     let chain = chain(hops).ok_or(
-        "the chain is not valid; write one line per redirect: 301 \
-                https://example.com/robots.txt",
+        "column chain is not valid; write one line per redirect: 301 \
+         https://example.com/robots.txt",
     )?;
     // What lies behind so many redirects is never fetched.
     let outcome = too_long(&chain).unwrap_or(outcome);
     let body = match (outcome.is_success(), path) {
         (true, "") => {
             return Err(format!(
-                "status {status} needs a path; name the file with the \
-             body"
+                "status {status} needs a file with the body; write its name in column path"
             ));
         }
         (true, path) => body(folder, path)?,

@@ -88,8 +88,10 @@ impl WarcRecord<'_> {
         if !matches!(kind.as_slice(), b"response" | b"revisit" | b"resource") {
             return Ok(None);
         }
-        let url =
-            self.head.text("warc-target-uri").ok_or_else(|| self.bad("no WARC-Target-URI"))?;
+        let url = self
+            .head
+            .text("warc-target-uri")
+            .ok_or_else(|| self.bad("it has no WARC-Target-URI"))?;
         let url = url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url);
         let origin = robots_txt_of(url);
         if origin.is_none() && !memory.redirects.waits_for(url) {

@@ -137,7 +137,7 @@ impl Stream {
         let length: u64 = head
             .text("content-length")
             .and_then(|digits| digits.parse().ok())
-            .ok_or_else(|| bad("no Content-Length"))?;
+            .ok_or_else(|| bad("it has no Content-Length"))?;
         self.is_lost = false;
         let mut block = (&mut self.input).take(length);
         let record = WarcRecord { head: &head, start };

@@ -96,9 +96,9 @@ impl ReportModel {
         let violations = continued.map(|(_, _, broken)| broken.tally.requests).sum();
         (violations > 0).then(|| {
             format!(
-                "{} of rules in a group that continues over another field, such as Crawl-delay: \
-                 such a field does not end a group, but the site owner may have meant it to; see \
-                 continued_over_line in violations.csv",
+                "{} of rules in groups that continue after another field, such as Crawl-delay: \
+                 such a field does not end a group, though the site owner may have intended that; \
+                 see continued_over_line in violations.csv",
                 counted(violations, "violation")
             )
         })

@@ -17,7 +17,9 @@ pub fn note_formats(header: &Header) {
     for input in inputs {
         match &input.format {
             Some(format) => note(&format!("{}: format {}", input.name, format.name)),
-            None => note(&format!("{}: no line to detect a format by", input.name)),
+            None => {
+                note(&format!("{}: format not detected, because the file has no lines", input.name))
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::merge::Merge;
 use crate::nightly::days::{check_reports, day_directory, point_to_latest, tidy};
 use crate::nightly::ingest::{IngestProblems, SiteIngest};
 use crate::nightly::{plan::Plan, refused::refused, rotation::LogFiles, state::State};
+use crate::numbers::counted;
 use crate::report::outputs::{Outputs, Overwrite};
 use crate::report::{directory::Staging, night_text::SiteNight};
 use crate::time::{Day, UtcTime, Window, Zone};
@@ -94,7 +95,10 @@ impl<'a> Job<'a> {
         plan.passed_over.iter().for_each(|what| text += &format!("  ({what})\n"));
         let known = plan.seen.iter().collect::<BTreeSet<_>>().len();
         if known > 0 {
-            text += &format!("  ({known} logs were read in part before)\n");
+            text += &format!(
+                "  (parts of {} were read in earlier runs)\n",
+                counted(known as u64, "log")
+            );
         }
         Ok(text)
     }

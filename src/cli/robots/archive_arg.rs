@@ -96,7 +96,7 @@ pub fn newest(archive: &Archive, origin: &Origin, time: Option<UtcTime>) -> Resu
     }
     match (archive.history(origin)?.first(), time) {
         (Some(first), Some(time)) => Err(Error::usage(format!(
-            "{} has no snapshot of {origin} before {time}; the first is of {}",
+            "{} has no snapshot of {origin} before {time}; the first is from {}",
             archive.path().display(),
             first.fetch.fetched_at
         ))),

@@ -54,7 +54,7 @@ impl AtArgs {
             None => {
                 let first = entries[0].fetch.fetched_at;
                 print(&format!(
-                    "{origin} at {time}\n  unknown: no snapshot at or before this time (the first is of {first})\n"
+                    "{origin} at {time}\n  unknown: no snapshot at or before this time (the first is from {first})\n"
                 ))?;
                 Ok(ExitStatus::Undecided)
             }

@@ -59,7 +59,7 @@ fn rule_html(model: &PageModel<'_>, totals: &RuleTotals<'_>) -> Markup {
                 dt { "At" } dd { (origins(totals)) }
                 @if let Some(line) = continued_over {
                     dt { "Group" }
-                    dd { "continues over another field on line " (line) ", which does not end it" }
+                    dd { "continues after another field on line " (line) ", which does not end it" }
                 }
                 dt { "Served" }
                 dd { (percent(statuses.status_2xx, *requests)) " of these requests got a 2xx" }

@@ -57,7 +57,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "PATH", help_heading = "Rules")]
     robots: PathBuf,
 
-    /// Use what was in force at TIME, by an archive [default: now]
+    /// Use the robots.txt that was in force at TIME; needs an archive [default: now]
     ///
     /// TIME is written as 2026-01-31T12:00:00Z, or as a date.
     #[arg(long, value_name = "TIME", help_heading = "Rules")]

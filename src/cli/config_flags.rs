@@ -180,7 +180,7 @@ config_flags! {
     pub struct WindowFlags under "Input" {
         /// Ignore requests before TIME, such as 2026-01-31.
         ///
-        /// TIME is a date, or a time such as 2026-01-31T12:00 or 2026-01-31T12:00+01:00. A date is the midnight at which it begins. Dates and times without an offset are in the
+        /// TIME is a date, or a time such as 2026-01-31T12:00 or 2026-01-31T12:00+01:00. A date means 00:00 on that day. Dates and times without an offset are in the
         /// zone of --timezone.
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
@@ -229,11 +229,11 @@ config_flags! {
         #[arg(long, hide_short_help = true)]
         unknown_before_first_snapshot: bool,
 
-        /// Count requests as unreachable in hours in which, by the logs, robots.txt failed for all.
+        /// Detect outages of robots.txt from the logs, and count requests in them as unreachable.
         ///
-        /// In such an hour (UTC) at least three clients requested the robots.txt of an origin, and the
-        /// server answered all of them with 429 or 5xx. Hours within a day of an archived snapshot of
-        /// that origin are left out. The logs are read twice: first for these answers, then to judge.
+        /// An outage is an hour (UTC) in which at least three clients requested the robots.txt of an
+        /// origin, and the server answered all of them with 429 or 5xx. Hours within a day of an
+        /// archived snapshot of that origin are left out. The logs are read twice: first for these answers, then to judge.
         /// If the logs are on several machines, see --collect.
         #[arg(help_heading = "Detecting outages from logs", long, hide_short_help = true)]
         infer_outages: bool,

@@ -33,7 +33,7 @@ pub struct SummaryFlags {
     #[arg(long, value_name = "N", default_value = "10", hide_short_help = true)]
     top: NonZeroUsize,
 
-    /// What a row of the summary is.
+    /// What each row of the summary stands for.
     #[arg(long, value_name = "WHAT", value_parser = one_of(&SUMMARY_ROWS), default_value = "crawler",
         hide_short_help = true)]
     by: SummaryBy,

@@ -30,11 +30,11 @@ pub struct TerminalArgs {
         hide_short_help = true, hide_possible_values = true)]
     color: ColorChoice,
 
-    /// Do not give up rights that the run does not need.
+    /// Do not limit the access rights of the run.
     ///
-    /// On Linux, a run can by default read only the directories of its inputs, write only to those of
+    /// By default, a run on Linux can read only the directories of its inputs, write only to those of
     /// its outputs, start no program, and use the network only if it fetches or asks DNS. -v says
-    /// what the kernel could enforce. Use this where a file system does not work with it.
+    /// what the kernel could enforce. Use this flag if a file system does not work with these limits.
     #[arg(long, global = true, hide_short_help = true)]
     no_sandbox: bool,
 }

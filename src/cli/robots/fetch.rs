@@ -36,7 +36,7 @@ pub struct FetchArgs {
     #[command(flatten)]
     archive: ArchiveArg,
 
-    /// Fetch from all hosts that crawlers requested, by these logs.
+    /// Fetch from all hosts in these logs that crawlers requested.
     ///
     /// Files, directories, patterns, or - for standard input.
     #[arg(long, help_heading = "Input", value_name = "LOG", num_args = 1..)]

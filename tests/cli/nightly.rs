@@ -70,6 +70,13 @@ pub fn bytes(report: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
+fn the_directory_of_the_trend_need_not_exist() {
+    let sandbox = site(&format!("state = \"state.db\"\n{CONFIG}output = \"out\"\n"));
+    run(&sandbox, DAY).exits(0);
+    assert!(sandbox.path("etc/reports/trend.csv").exists());
+}
+
+#[test]
 fn a_day_is_audited_and_latest_leads_to_the_last() {
     let sandbox = site(CONFIG);
     let ran = run(&sandbox, DAY).exits(0);

@@ -107,6 +107,8 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     let events = events(&actors, &ruled, |actor| !row_of(actor).is_some_and(Crawler::is_tool));
     let (trend_path, events_path) = (reports.join(TREND.file), reports.join(EVENTS.file));
     let cannot_write = |path| move |err| Error::io("cannot write", path, err);
+    // All sites may have an output of their own elsewhere.
+    std::fs::create_dir_all(reports).map_err(|err| Error::io("cannot create", reports, err))?;
     let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
     let table = events_csv(&events).map_err(cannot_write(&events_path))?;
     replace_all(&[(&trend_path, trend), (&events_path, table)])?;

@@ -1,6 +1,6 @@
 //! The fields of formats with named or listed fields, and how they make a record.
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 
 use crate::logs::record::{Fields, RequestFields, ResponseFields};
 use crate::logs::{field::RawField, reject::Reject, time::Time};
@@ -113,11 +113,7 @@ fn request<'a>(part: &impl Fn(LogField) -> RawField<'a>) -> Option<RequestFields
     }
     let url = part(LogField::Url);
     if !url.is_unset() {
-        return Some(if memmem::find(url.raw, b"//").is_some_and(|at| at > 0) {
-            RequestFields::Url { method, url }
-        } else {
-            RequestFields::Parts { method, target: url, query: RawField::UNSET }
-        });
+        return Some(RequestFields::Url { method, url });
     }
     let path = part(LogField::Path);
     if !path.is_unset() {

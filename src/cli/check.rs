@@ -12,7 +12,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::explain::checked_crawler::CheckedCrawler;
 use crate::explain::{Explanation, Located, Undecided, explain, locate};
-use crate::judge::{Judge, foreign_message, robots::RobotsId};
+use crate::judge::{Judge, messages::foreign_message, robots::RobotsId};
 use crate::report::check_json::{json, undecided_json};
 use crate::report::check_text::{text, undecided_line, undecided_text, verdict_line};
 use crate::report::outputs::{Outputs, Overwrite};

@@ -19,7 +19,7 @@ use crate::classify::{
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{Source, expand};
-use crate::judge::{Judge, failure_messages, profile::CrawlerProfile};
+use crate::judge::{Judge, messages::failure_messages, profile::CrawlerProfile};
 use crate::numbers::{counted, grouped};
 use crate::report::outputs::{OutputContent, Outputs};
 use crate::report::verdicts::{Layout, Verdicts, Width};

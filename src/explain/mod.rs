@@ -14,7 +14,7 @@ use crate::crawlers::crawler::CrawlerId;
 use crate::error::{Error, Result};
 use crate::judge::explained::{Bound, Match, matches};
 use crate::judge::verdict::{JudgedAt, Verdict};
-use crate::judge::{HostSource, Judge, failure_messages};
+use crate::judge::{HostSource, Judge, messages::failure_messages};
 use crate::judge::{origin_history::OriginHistory, robots::Robots, timeline::BeforeFirst};
 use crate::time::UtcTime;
 use crate::url::{dialect::Dialect, origin::Origin, path::prepare, target::Target};

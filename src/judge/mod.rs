@@ -11,6 +11,7 @@ pub mod explained;
 pub mod history;
 mod known;
 mod memory_budget;
+pub mod messages;
 pub mod origin_history;
 pub mod outages;
 pub mod profile;
@@ -29,12 +30,9 @@ use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::matcher::select::{self, GroupChoice, Selection};
-use crate::matcher::{
-    compiled::CompiledPolicy, compiled_set::SEARCHES_MAX, decision::Decision, dfa_cache::DfaCache,
-};
+use crate::matcher::{compiled::CompiledPolicy, decision::Decision, dfa_cache::DfaCache};
 use crate::matcher::{limits::Limits, rule_set_key::RuleSetKey};
 use crate::mutex::lock;
-use crate::numbers::{counted, grouped};
 use crate::robots::parse::{cut, parse_body};
 use crate::robots::{body::RobotsBody, foreign::Foreign, foreign::foreign};
 use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
@@ -42,6 +40,7 @@ use crate::url::{dialect::Dialect, origin::Origin, path::PathQuery};
 use by_crawler::ByCrawler;
 use decision_cache::DecisionCache;
 use memory_budget::{MemoryBudget, file_bytes, name_bytes};
+use messages::{foreign_message, slow_decisions};
 use origin_history::OriginHistory;
 use outages::KnownOutages;
 use profile::{CrawlerProfile, Profiles};
@@ -454,14 +453,7 @@ impl Judge {
     /// there were any.
     pub fn slow_message(&self) -> Option<String> {
         let slow = lock(&self.dfa_cache).slow_decisions();
-        (slow > 0).then(|| {
-            format!(
-                "more than {} wildcard rules were compared for {}; the verdicts are exact, but \
-                 such a robots.txt makes the run slow",
-                grouped(u64::from(SEARCHES_MAX)),
-                counted(slow, "path")
-            )
-        })
+        (slow > 0).then(|| slow_decisions(slow))
     }
 
     /// How often the judge dropped everything to stay within the limit of [`Judge::of_many`].
@@ -469,23 +461,6 @@ impl Judge {
     pub fn times_forgotten(&self) -> u64 {
         self.memory.times_forgotten()
     }
-}
-
-/// A sentence that the file `source` is not a robots.txt.
-pub fn foreign_message(source: &str, what: Foreign) -> String {
-    format!(
-        "{source} is {}, not a robots.txt, so it allows everything; use the file that the site \
-         serves as /robots.txt",
-        what.as_str()
-    )
-}
-
-/// A sentence for each robots.txt that could not be read, in order.
-pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
-    let message = |why| format!("{why}; requests to its origin are counted as unknown");
-    let mut messages: Vec<String> = failures.values().map(message).collect();
-    messages.sort();
-    messages
 }
 
 impl Loaded {

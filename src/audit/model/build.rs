@@ -3,7 +3,7 @@
 
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
-use crate::judge::failure_messages;
+use crate::judge::messages::failure_messages;
 use crate::numbers::counted;
 
 use super::super::identity_warnings::{identity_note, identity_warnings};

@@ -1,0 +1,34 @@
+//! Sentences about the robots.txt files of a run.
+
+use std::collections::BTreeMap;
+
+use crate::matcher::compiled_set::SEARCHES_MAX;
+use crate::numbers::{counted, grouped};
+use crate::robots::foreign::Foreign;
+
+/// A sentence that the file `source` is not a robots.txt.
+pub fn foreign_message(source: &str, what: Foreign) -> String {
+    format!(
+        "{source} is {}, not a robots.txt, so it allows everything; use the file that the site \
+         serves as /robots.txt",
+        what.as_str()
+    )
+}
+
+/// A sentence for each robots.txt that could not be read, in order.
+pub fn failure_messages(failures: &BTreeMap<String, String>) -> Vec<String> {
+    let message = |why| format!("{why}; requests to its origin are counted as unknown");
+    let mut messages: Vec<String> = failures.values().map(message).collect();
+    messages.sort();
+    messages
+}
+
+/// A sentence that `slow` decisions took long.
+pub(super) fn slow_decisions(slow: u64) -> String {
+    format!(
+        "more than {} wildcard rules were compared for {}; the verdicts are exact, but such a \
+         robots.txt makes the run slow",
+        grouped(u64::from(SEARCHES_MAX)),
+        counted(slow, "path")
+    )
+}

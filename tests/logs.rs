@@ -129,6 +129,20 @@ fn every_line_gives_what_its_file_expects() {
     }
 }
 
+/// Readers of JSON remember how lines are built.
+#[test]
+fn a_line_gives_the_same_after_lines_like_it() {
+    for entry in ENTRIES {
+        for case in cases(entry.name).iter().filter(|case| case.line.starts_with('{')) {
+            let mut reader = format(entry).reader();
+            for round in 1..=3 {
+                let found = describe(&mut reader, case.line.as_bytes());
+                assert_eq!(found, case.expected, "{}.txt:{}, {round}", entry.name, case.number);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_file_has_records_and_rejects() {
     for entry in ENTRIES {

@@ -111,7 +111,12 @@ impl Template {
                 None => Kind::Digits,
             };
             let before = from[..from.len() - rest.len()].into();
-            let value_slot = wanted.find(Node::ROOT, name.raw).and_then(|key| key.value_slot);
+            let key = wanted.find(Node::ROOT, name.raw);
+            let value_slot = key.and_then(|key| key.value_slot);
+            if value_slot.is_none() && key.is_some_and(|key| key.node.is_some()) {
+                // The scan also looks for an object in such a text.
+                return None;
+            }
             parts.push(Part { before, kind, value_slot });
             (_, from) = kind.take(rest)?;
             rest = from.strip_prefix(b"\"").filter(|_| kind == Kind::Text).unwrap_or(from);
@@ -164,10 +169,12 @@ mod tests {
     #[test]
     fn gives_the_values_of_the_scan() {
         let slots = ["a", "b", "c", "d"].iter().zip(0..);
+        let slots = slots.chain([(&"p.a", 2)]);
         let wanted =
             KeyTree::new(slots.map(|(key, slot)| (*key, ValueSlot { slot, rank: 3 - slot })));
         let texts = ["", "-", "x", "a b", "\\\"", "\\\\", "},", "\\u00e9\\", "long text of values"];
-        let shapes: [(&str, &str); 7] = [
+        let shapes: [(&str, &str); 8] = [
+            ("{\"p\":\"{\\\"a\\\":7}\",\"b\":\"1\"}", "1"),
             ("{\"a\":\"1\",\"b\":2,\"c\":\"3\"}", "1"),
             ("{ \"a\" : \"1\" , \"x\" : \"2\", \"d\" :3 }", "2"),
             ("{\"d\":\"1\",\"a\":4,\"d\":\"2\"}", "2"),

@@ -60,14 +60,22 @@ impl<'a> RawField<'a> {
     #[inline]
     pub fn take_quoted(bytes: &'a [u8]) -> Option<(RawField<'a>, &'a [u8])> {
         let inner = bytes.strip_prefix(b"\"")?;
-        let mut at = 0;
-        let mut escaping = Escaping::None;
+        let (field, after) = RawField::until_quote(inner, Escaping::Backslash)?;
+        Some((field, &after[1..]))
+    }
+
+    /// Splits `bytes` before the quote that ends the text at its start; `None` if none does. If
+    /// there are escapes, they are those of `escaping`.
+    #[inline]
+    pub fn until_quote(bytes: &'a [u8], escaping: Escaping) -> Option<(RawField<'a>, &'a [u8])> {
+        let (mut at, mut found) = (0, Escaping::None);
         loop {
-            at += memchr2(b'"', b'\\', inner.get(at..)?)?;
-            if inner[at] == b'"' {
-                return Some((RawField { raw: &inner[..at], escaping }, &inner[at + 1..]));
+            at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+            if bytes[at] == b'"' {
+                let (raw, after) = bytes.split_at(at);
+                return Some((RawField { raw, escaping: found }, after));
             }
-            escaping = Escaping::Backslash;
+            found = escaping;
             at += 2;
         }
     }

@@ -4,7 +4,7 @@
 //! a field; elsewhere the first position counts. Two fields without text in between cannot be
 //! separated, except a host and the path after it.
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memmem};
 
 use crate::error::{Error, Result};
 use crate::logs::LineContent;
@@ -221,14 +221,8 @@ impl End {
                 Some((&rest[..at], &rest[at + literal.len()..]))
             }
             End::Quote(literal) => {
-                let mut at = 0;
-                loop {
-                    at += memchr2(b'"', b'\\', rest.get(at..)?)?;
-                    if rest[at] == b'"' {
-                        return Some((&rest[..at], rest[at..].strip_prefix(&**literal)?));
-                    }
-                    at += 2;
-                }
+                let (field, after) = RawField::until_quote(rest, Escaping::Backslash)?;
+                Some((field.raw, after.strip_prefix(&**literal)?))
             }
             End::Slash => Some(rest.split_at(memchr(b'/', rest)?)),
             End::Line => Some((rest, b"")),

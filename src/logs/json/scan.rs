@@ -12,8 +12,6 @@
 //! Azure writes some objects as strings that contain them. Such a string is read as the object if
 //! values in it are wanted, but not the string itself.
 
-use memchr::memchr2;
-
 use crate::logs::json::key_predictor::{KeyPredictor, Meaning};
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::{escape::Escaping, field::RawField};
@@ -258,19 +256,10 @@ impl<'a> Scan<'a, '_> {
         if self.byte() != b'"' {
             return Err(MalformedJson);
         }
-        let start = self.at + 1;
-        let mut at = start;
-        let mut escaping = Escaping::None;
-        loop {
-            let rest = self.line.get(at..).ok_or(MalformedJson)?;
-            at += memchr2(b'"', b'\\', rest).ok_or(MalformedJson)?;
-            if self.line[at] == b'"' {
-                self.at = at + 1;
-                return Ok(RawField { raw: &self.line[start..at], escaping });
-            }
-            escaping = Escaping::Json;
-            at += 2;
-        }
+        let text = &self.line[self.at + 1..];
+        let (field, after) = RawField::until_quote(text, Escaping::Json).ok_or(MalformedJson)?;
+        self.at = self.line.len() - after.len() + 1;
+        Ok(field)
     }
 
     /// Reads a string of an object that is in a string itself.

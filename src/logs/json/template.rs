@@ -4,8 +4,6 @@
 //! the same in each line. A line of a known template is read value by value. Nested objects, words
 //! and unusual numbers are left to the scan of the whole structure, which gives the same values.
 
-use memchr::memchr2;
-
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::json::scan::{JsonValue, put};
 use crate::logs::{escape::Escaping, field::RawField};
@@ -137,18 +135,7 @@ impl Kind {
     #[inline]
     fn take(self, bytes: &[u8]) -> Option<(RawField<'_>, &[u8])> {
         match self {
-            Kind::Text => {
-                let (mut at, mut escaping) = (0, Escaping::None);
-                loop {
-                    at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
-                    if bytes[at] == b'"' {
-                        let (raw, after) = bytes.split_at(at);
-                        return Some((RawField { raw, escaping }, after));
-                    }
-                    escaping = Escaping::Json;
-                    at += 2;
-                }
-            }
+            Kind::Text => RawField::until_quote(bytes, Escaping::Json),
             Kind::Digits => {
                 let length = bytes.iter().position(|byte| !byte.is_ascii_digit())?;
                 let (raw, after) = bytes.split_at(length);

@@ -83,7 +83,7 @@ fn check_trailer(raw: &mut RawReader, crc: u32, length: u32) -> Result<(), ReadE
     if take_u32(raw)? != length { Err(start) } else { Ok(()) }
 }
 
-/// Reads over a member's header and checks it as far as it can be checked. Returns whether it is that
+/// Skips the header of a member after checking all that can be checked. Returns whether it is that
 /// of a block.
 fn skip_header(raw: &mut RawReader, crc: &mut Crc) -> Result<bool, ReadError> {
     crc.reset();

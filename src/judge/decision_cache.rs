@@ -1,8 +1,8 @@
 //! Decisions on paths that were decided before.
 //!
-//! Four of five requests of crawlers in real logs are for a path that the log has had before. A
-//! hash and a comparison cost a tenth of a search through many rules. The key is the whole path,
-//! compared exactly, and the rule set, so the cache always gives the decision of the rules.
+//! Crawlers request many paths again, each other's and their own. A hash and a comparison cost less
+//! than a search through many rules. The key is the whole path, compared exactly, and the rule set,
+//! so the cache always gives the decision of the rules.
 
 use std::hash::BuildHasher as _;
 

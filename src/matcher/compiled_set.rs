@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// first. That takes 20 to 30 ns, as long as two searches.
 const SUFFIXES_WITHOUT_BLOOM_MAX: u32 = 2;
 
-/// A decision with more searches than this, about 15 µs, is counted as slow.
+/// A decision with more searches than this is counted as slow.
 pub const SEARCHES_MAX: u32 = 1000;
 
 /// Patterns with their decisions, for one path at a time.

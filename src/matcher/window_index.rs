@@ -2,8 +2,8 @@
 //!
 //! A path that matches a suffix contains all of its literals, and so every window of each literal.
 //! Each suffix is listed under the window that fewest suffixes have. One look at each window of a
-//! path then marks the few suffixes that are worth a search, where testing thousands one by one
-//! takes a microsecond for each hundred.
+//! path then marks the few suffixes that are worth a search, instead of testing thousands one by
+//! one.
 
 /// The widths of windows in bytes. Wide ones tell words of few letters apart.
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];

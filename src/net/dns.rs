@@ -118,7 +118,7 @@ impl Resolver {
     }
 
     /// The names or addresses that answer `question`, as text; empty if the name does not exist or
-    /// has no such records.
+    /// does not have such records.
     ///
     /// # Errors
     /// If no server gave a valid answer: no reply in time, a refusal, a malformed reply.

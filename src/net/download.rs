@@ -11,7 +11,7 @@ use super::{fetch::follow, outcome::FetchOutcome, rate_limit::RateLimit, setting
 /// The file at `url`, following redirects as the settings allow.
 ///
 /// # Errors
-/// If there is no such file, or it has `body_bytes_max` bytes or more.
+/// If the file does not exist, or it has `body_bytes_max` bytes or more.
 pub fn download(url: &str, settings: &Settings, rate_limit: &RateLimit) -> Result<Vec<u8>> {
     let invalid = |why: String| Error::invalid_file(Path::new(url), why);
     let parsed = Url::parse(url).map_err(|err| invalid(err.to_string()))?;

@@ -421,7 +421,7 @@ fn push_quotes_if_empty(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The index of a carried cell. If the row has no such cell, an index past its end, which reads as
+/// The index of a carried cell. If the row is too short, an index past its end, which reads as
 /// empty.
 fn cell_index(content: &SegmentContent, carried: &[(usize, &str)]) -> usize {
     let SegmentContent::Carried(name) = content else { return usize::MAX };

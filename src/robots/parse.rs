@@ -122,7 +122,7 @@ fn add_product_token(robots: &mut ParsedRobotsTxt, line: u32, value: &[u8]) {
     robots.groups.last_mut().expect("pushed if there was none").product_tokens.push(token);
 }
 
-/// Notes a field on `line` that is no rule after a User-agent line.
+/// Notes another field than a rule on `line`, after a User-agent line.
 fn note_other_field(robots: &mut ParsedRobotsTxt, line: u32) {
     if let Some(group) = robots.groups.last_mut().filter(|group| group.rules.is_empty())
         && let Some(token) = group.product_tokens.last_mut()

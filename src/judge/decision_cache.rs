@@ -83,18 +83,30 @@ mod tests {
     use crate::robots::parse::parse;
     use crate::url::dialect::Dialect;
 
-    /// Two rule sets, and more paths than places: equal paths with other rules, paths that begin
-    /// with others, and paths that are too long.
+    fn policy(rules: &str) -> CompiledPolicy {
+        let more: String = (0..9).map(|rule| format!("Disallow: /{rule}*y\n")).collect();
+        let (robots, _) = parse(format!("User-agent: *\n{rules}{more}").as_bytes());
+        let selection = select::select(&robots, &["a"], select::Star::Honoured);
+        CompiledPolicy::new(&selection.rules(), Dialect::Google, &Limits::default())
+    }
+
+    /// One place for the same path of two rule sets.
+    #[test]
+    fn rule_sets_do_not_share_decisions() {
+        let (first, mut second) = (policy("Disallow: /a\n"), policy("Allow: /a\n"));
+        while !(second.number() - first.number()).is_multiple_of(SLOTS as u32) {
+            second = policy("Allow: /a\n");
+        }
+        let mut cache = DecisionCache::default();
+        for policy in [&first, &second, &first] {
+            assert_eq!(cache.decide(policy, b"/a"), policy.decide(b"/a"));
+        }
+    }
+
+    /// Two rule sets, and more paths than places: paths that begin with others, and paths that are
+    /// too long.
     #[test]
     fn gives_the_decisions_of_the_rules() {
-        let policy = |rules: &str| {
-            let text = format!("User-agent: *\n{rules}{}", "Disallow: /x*y\n".repeat(9));
-            let more: String = (0..9).map(|rule| format!("Disallow: /{rule}*y\n")).collect();
-            let (robots, _) = parse((text + &more).as_bytes());
-            let rules = select::select(&robots, &["a"], select::Star::Honoured).rules().into_iter();
-            let rules: Vec<_> = rules.collect();
-            CompiledPolicy::new(&rules, Dialect::Google, &Limits::default())
-        };
         let policies =
             [policy("Disallow: /a\nAllow: /a1$\n"), policy("Disallow: /*7\nAllow: /b\n")];
         let mut cache = DecisionCache::default();

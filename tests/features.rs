@@ -58,3 +58,25 @@ fn version(text: &str) -> (u32, u32) {
     let mut numbers = text.split(['.', '-']).map(|number| number.parse().unwrap());
     (numbers.next().unwrap(), numbers.next().unwrap())
 }
+
+/// The dependencies of this crate in the lock file `path`.
+fn locked(path: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let (_, rest) = text.split_once("name = \"botaudit\"\n").unwrap();
+    let (_, rest) = rest.split_once("dependencies = [\n").unwrap();
+    let (list, _) = rest.split_once(']').unwrap();
+    // A version follows where several are locked.
+    let names = list.lines().map(|line| line.trim_matches([' ', '"', ',']));
+    names.map(|name| name.split(' ').next().unwrap().to_owned()).collect()
+}
+
+/// `cargo build --locked` refuses an older lock file.
+#[test]
+fn the_lock_files_of_other_programs_here_name_all_dependencies() {
+    let for_tests = ["allocation-counter", "rcgen", "rustls"].map(str::to_owned);
+    let own: BTreeSet<_> = &locked("Cargo.lock") - &for_tests.into();
+    assert!(own.len() > 20, "{own:?}");
+    for path in ["tests/fuzz/Cargo.lock", "benches/peers/Cargo.lock"] {
+        assert_eq!(locked(path), own, "{path}: run `cargo metadata` in its directory");
+    }
+}

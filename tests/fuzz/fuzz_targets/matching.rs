@@ -96,7 +96,7 @@ fn case(data: &[u8]) -> Case {
 }
 
 /// The limits for each way of deciding.
-fn all_limits() -> [Limits; 7] {
+fn all_limits() -> [Limits; 8] {
     let standard = Limits::default();
     let set = Limits { ordered_patterns_max: 0, ..standard };
     let hot = Limits { searches_before_compiling: 0, ..set };

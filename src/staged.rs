@@ -3,6 +3,7 @@
 //! A new file has a hidden name beside its target until it is whole.
 
 pub mod hidden;
+pub mod pending;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-use hidden::{CommitGuard, Hidden, Readers, clear_leftovers};
+use hidden::{CommitGuard, Hidden, Readers, clear_leftovers, open_existing};
+use pending::{Pending, Unplaced};
 
 /// A file that gets its name only with [`StagedFile::commit`]. If it is dropped before, it is
 /// removed, and an existing file stays unchanged. A pipe or a device is written directly.
@@ -27,23 +29,6 @@ struct Way {
     hidden: Hidden,
     target: PathBuf,
 }
-
-/// A file that is in its place, but can be taken back.
-#[derive(Debug)]
-pub struct PlacedFile(Option<(Way, Previous)>);
-
-/// The file that was there before.
-#[derive(Debug)]
-enum Previous {
-    Absent,
-    /// It has the hidden name of the new file.
-    Exchanged,
-    /// It has this name, too.
-    Kept(Hidden),
-}
-
-/// Exchanges two files or directories.
-pub type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 /// Whether an output of this name is standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -74,8 +59,9 @@ impl StagedFile {
             return File::options().write(true).open(path).map(StagedFile::stream);
         }
         let target = resolved.unwrap_or_else(|| path.to_owned());
-        clear_leftovers(&target);
         let (hidden, file) = Hidden::file(&target, readers)?;
+        pending::take_back(&target, &file)?;
+        clear_leftovers(&target);
         if let Some(existing) = existing.filter(|_| readers == Readers::AsUsual) {
             file.set_permissions(existing.permissions())?;
         }
@@ -105,43 +91,51 @@ impl StagedFile {
         fs::rename(way.hidden.path(), &way.target)
     }
 
-    /// Puts the file in its place, so that it can be taken back.
+    /// The file, before it is put in its place; `None` if it is written directly.
+    pub fn unplaced(&self) -> Option<Unplaced> {
+        self.way.as_ref().and_then(|way| Unplaced::new(way.hidden.path(), &way.target))
+    }
+
+    /// Puts the file in its place, and then the output `second` by `last`. If that fails, the
+    /// existing file is restored. If the process is killed in between, the next run that writes
+    /// this file restores it.
     ///
     /// # Errors
-    /// If that fails; an existing file is then unchanged.
-    pub fn place(self) -> io::Result<PlacedFile> {
-        self.place_by(exchange)
+    /// If one of them fails.
+    pub fn commit_with(
+        self,
+        second: Option<Unplaced>,
+        last: impl FnOnce() -> Result<()>,
+        cannot_write: impl Fn(io::Error) -> Error,
+    ) -> Result<()> {
+        let _commit = CommitGuard::begin();
+        let Some(way) = &self.way else { return last() };
+        // A running process has locked its own, which `clear_leftovers` does not remove.
+        let (older, _lock) = self.older().map_err(&cannot_write)?.unzip();
+        let pending = self.unplaced().zip(second).map(|(first, second)| {
+            Pending::new(first, older.as_ref().map(Hidden::path), second).map_err(&cannot_write)
+        });
+        let _pending = pending.transpose()?;
+        fs::rename(way.hidden.path(), &way.target).map_err(cannot_write)?;
+        last().inspect_err(|_| {
+            // If this fails after another error, there is nothing left to try.
+            let _ = match &older {
+                Some(older) => fs::rename(older.path(), &way.target),
+                None => fs::remove_file(&way.target),
+            };
+        })
     }
 
-    fn place_by(self, exchange: Exchange) -> io::Result<PlacedFile> {
-        let Some(way) = self.way else { return Ok(PlacedFile(None)) };
-        let (hidden, target) = (way.hidden.path(), &way.target);
-        let previous = match fs::symlink_metadata(target) {
-            Ok(data) if data.is_file() && exchange(hidden, target).is_ok() => Previous::Exchanged,
-            Ok(data) if data.is_file() => {
-                let kept = Hidden::copy(target)?;
-                fs::rename(hidden, target)?;
-                Previous::Kept(kept)
-            }
-            _ => {
-                fs::rename(hidden, target)?;
-                Previous::Absent
-            }
-        };
-        Ok(PlacedFile(Some((way, previous))))
-    }
-}
-
-impl PlacedFile {
-    /// Restores what was there before.
-    pub fn take_back(&self) {
-        let Some((Way { hidden, target }, previous)) = &self.0 else { return };
-        // If this fails after another error, there is nothing left to try.
-        let _ = match previous {
-            Previous::Absent => fs::remove_file(target),
-            Previous::Exchanged => fs::rename(hidden.path(), target),
-            Previous::Kept(kept) => fs::rename(kept.path(), target),
-        };
+    /// A second name of the file in its place, if there is one, and the locked file.
+    fn older(&self) -> io::Result<Option<(Hidden, Option<File>)>> {
+        let Some(Way { target, .. }) = &self.way else { return Ok(None) };
+        if !fs::symlink_metadata(target).is_ok_and(|data| data.is_file()) {
+            return Ok(None);
+        }
+        let older = Hidden::copy(target)?;
+        let lock =
+            open_existing(older.path()).and_then(|file| Ok(file.try_lock().map(|()| file)?));
+        Ok(Some((older, lock.ok())))
     }
 }
 
@@ -174,28 +168,19 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
     replaced.map_err(|err| Error::io("cannot write", path, err))
 }
 
-/// Writes several files as [`replace`] does: all of them or none.
+/// Writes two files as [`replace`] does: both or neither.
 ///
 /// # Errors
 /// If one cannot be written.
-pub fn replace_all(files: &[(&Path, Vec<u8>)]) -> Result<()> {
-    let ready = files.iter().map(|(path, bytes)| Ok((*path, ready(path, bytes)?)));
-    place_all(ready.collect::<Result<_>>()?)
+pub fn replace_both(first: (&Path, &[u8]), second: (&Path, &[u8])) -> Result<()> {
+    commit_both((first.0, ready(first.0, first.1)?), (second.0, ready(second.0, second.1)?))
 }
 
-fn place_all(files: Vec<(&Path, StagedFile)>) -> Result<()> {
-    let _commit = CommitGuard::begin();
-    let mut placed = Vec::new();
-    for (path, file) in files {
-        match file.place() {
-            Ok(file) => placed.push(file),
-            Err(err) => {
-                placed.iter().for_each(PlacedFile::take_back);
-                return Err(Error::io("cannot write", path, err));
-            }
-        }
-    }
-    Ok(())
+fn commit_both(first: (&Path, StagedFile), second: (&Path, StagedFile)) -> Result<()> {
+    let cannot_write = |path| move |err| Error::io("cannot write", path, err);
+    let unplaced = second.1.unplaced();
+    let commit = || second.1.commit().map_err(cannot_write(second.0));
+    first.1.commit_with(unplaced, commit, cannot_write(first.0))
 }
 
 /// `bytes` on disk, to be committed as the file `path`.
@@ -212,25 +197,6 @@ fn staged(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<StagedFile>
     file.write_all(bytes)?;
     file.sync()?;
     Ok(file)
-}
-
-/// Exchanges `first` and `second` at once, which not every system can.
-///
-/// # Errors
-/// If it cannot.
-#[cfg(target_os = "linux")]
-pub fn exchange(first: &Path, second: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, first, CWD, second, RenameFlags::EXCHANGE)?)
-}
-
-/// Exchanges `first` and `second` at once, which not every system can.
-///
-/// # Errors
-/// If it cannot.
-#[cfg(not(target_os = "linux"))]
-pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -287,40 +253,93 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"living");
     }
 
-    /// Some file systems cannot exchange files.
-    #[test]
-    fn a_file_in_its_place_is_taken_back() {
-        let unable: Exchange = |_, _| Err(io::ErrorKind::Unsupported.into());
-        for exchange in [exchange, unable] {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("a.csv");
-            written(&path, "old").place_by(exchange).unwrap().take_back();
-            assert!(names(dir.path()).is_empty(), "{:?}", names(dir.path()));
-            for (text, is_kept) in [("old", true), ("new", false), ("newer", true)] {
-                let placed = written(&path, text).place_by(exchange).unwrap();
-                assert_eq!(fs::read_to_string(&path).unwrap(), text);
-                if !is_kept {
-                    placed.take_back();
-                    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-                }
-            }
-            assert_eq!(names(dir.path()), ["a.csv"]);
-        }
+    fn commit_before(file: StagedFile, second: &StagedFile, result: Result<()>) -> Result<()> {
+        let cannot_write = |err| Error::io("cannot write", Path::new("a.csv"), err);
+        file.commit_with(second.unplaced(), || result, cannot_write)
     }
 
     #[test]
-    fn several_files_are_replaced_together_or_not_at_all() {
+    fn a_file_in_its_place_is_taken_back() {
         let dir = tempfile::tempdir().unwrap();
-        let (first, last) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
-        let files = |text: &str| [(&*first, text.into()), (&*last, text.into())];
-        replace_all(&files("old")).unwrap();
-        fs::remove_file(&last).unwrap();
-        let staged = vec![(&*first, written(&first, "new")), (&*last, written(&last, "new"))];
+        let (path, other) = (dir.path().join("a.csv"), dir.path().join("b"));
+        let second = written(&other, "second");
+        let fail = || Err(Error::usage("the second output failed"));
+        assert!(commit_before(written(&path, "old"), &second, fail()).is_err());
+        assert!(!path.exists());
+        for (text, is_kept) in [("old", true), ("new", false), ("newer", true)] {
+            let last = if is_kept { Ok(()) } else { fail() };
+            let done = commit_before(written(&path, text), &second, last);
+            assert_eq!(done.is_ok(), is_kept);
+            let expected = if is_kept { text } else { "old" };
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        }
+        drop(second);
+        assert_eq!(names(dir.path()), ["a.csv"]);
+    }
+
+    #[test]
+    fn two_files_are_replaced_together_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
+        replace_both((&first, b"old"), (&second, b"old")).unwrap();
+        replace_both((&first, b"new"), (&second, b"new")).unwrap();
+        assert_eq!([fs::read(&first).unwrap(), fs::read(&second).unwrap()], [b"new", b"new"]);
+        let newer = [&first, &second].map(|path| (path.as_path(), written(path, "newer")));
+        fs::remove_file(&second).unwrap();
         // The directory appears after the file was prepared.
-        fs::create_dir(&last).unwrap();
-        assert!(place_all(staged).is_err());
-        assert_eq!(fs::read(&first).unwrap(), b"old");
+        fs::create_dir(&second).unwrap();
+        let [of_first, of_second] = newer;
+        assert!(commit_both(of_first, of_second).is_err());
+        assert_eq!(fs::read(&first).unwrap(), b"new");
         assert_eq!(names(dir.path()), ["a.csv", "b.csv"]);
+    }
+
+    /// What a killed run leaves between its two renames, and a record that is not its own.
+    #[test]
+    fn a_file_without_its_second_output_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("a.csv"), dir.path().join("b"));
+        let record = hidden::hidden_name(&path, "pending").unwrap();
+        let killed = |is_finished: bool| {
+            fs::write(&path, "old").unwrap();
+            let (first, second) = (written(&path, "new"), written(&other, "second"));
+            let (older, lock) = first.older().unwrap().unwrap();
+            let unplaced = [first.unplaced().unwrap(), second.unplaced().unwrap()];
+            let [of_first, of_second] = unplaced;
+            let pending = Pending::new(of_first, Some(older.path()), of_second).unwrap();
+            fs::rename(first.hidden().unwrap(), &path).unwrap();
+            // Of a living run.
+            drop(StagedFile::create(&path).unwrap());
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+            let left = (fs::read(&record).unwrap(), older.path().to_owned());
+            drop((pending, lock));
+            fs::write(&record, &left.0).unwrap();
+            if is_finished {
+                second.commit().unwrap();
+            }
+            // Dropping `older` would remove it.
+            std::mem::forget(older);
+            left
+        };
+        for (is_finished, expected) in [(false, "old"), (true, "new")] {
+            killed(is_finished);
+            drop(StagedFile::create(&path).unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+            assert!(names(dir.path()).iter().all(|name| name == "a.csv" || name == "b"));
+        }
+        fs::remove_file(&other).unwrap();
+        // The record of a stranger, who names a file of somebody else.
+        let (text, older) = killed(false);
+        let stranger = dir.path().join("stranger");
+        fs::write(&stranger, "stranger").unwrap();
+        let name = older.file_name().unwrap().as_encoded_bytes();
+        let bytes = |name: &[u8]| serde_json::to_string(name).unwrap();
+        let changed = String::from_utf8(text).unwrap().replace(&bytes(name), &bytes(b"stranger"));
+        assert!(changed.contains(&bytes(b"stranger")), "{changed}");
+        fs::write(&record, changed).unwrap();
+        drop(StagedFile::create(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(dir.path()), ["a.csv", "stranger"]);
     }
 
     #[test]

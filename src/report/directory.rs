@@ -17,12 +17,15 @@ use crate::staged::hidden::{
     CommitGuard, Hidden, OutputLock, clear_directories, hidden_name, is_leftover, lock_name,
     lock_output,
 };
-use crate::staged::{Exchange, exchange};
+use crate::staged::pending::Unplaced;
 
 use super::files::{PAGE, RUN_JSON};
 
 /// The end of the hidden name of the older report between two renames.
 const OLD: &str = "old";
+
+/// Exchanges two directories.
+type Exchange = fn(&Path, &Path) -> io::Result<()>;
 
 /// A report being written.
 #[derive(Debug)]
@@ -81,6 +84,11 @@ impl Staging {
     /// The path of the report file `name` before the exchange.
     pub fn staged(&self, name: &OsStr) -> PathBuf {
         self.staged.path().join(name)
+    }
+
+    /// The report, before it is put in its place.
+    pub fn unplaced(&self) -> Option<Unplaced> {
+        Unplaced::new(self.staged.path(), &self.target)
     }
 
     /// Creates a file of the report.
@@ -210,6 +218,19 @@ pub fn check_replaceable(target: &Path) -> Result<()> {
         target.display()
     );
     Err(Error::invalid_file(&target.join(name.display().to_string()), why))
+}
+
+/// Exchanges `first` and `second` at once, which not every system can.
+#[cfg(target_os = "linux")]
+fn exchange(first: &Path, second: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, first, CWD, second, RenameFlags::EXCHANGE)?)
+}
+
+/// Exchanges `first` and `second` at once, which not every system can.
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Puts `staged` in the place of `target`. The older report gets the name `staged`, or is removed.

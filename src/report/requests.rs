@@ -13,7 +13,7 @@ use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::input::source::{FileId, Source};
 use crate::mutex::{lock, unpoisoned};
-use crate::staged::{StagedFile, hidden::CommitGuard};
+use crate::staged::{StagedFile, pending::Unplaced};
 
 use super::csv::CsvTable;
 use super::{columns::tables::REQUESTS_EVIDENCE, compression::OutputCompression, privacy::Privacy};
@@ -185,15 +185,24 @@ impl RequestsFile {
 }
 
 impl WrittenRequests {
-    /// Puts the file in its place, and then another output by `last`. If that fails, an existing
-    /// file is restored.
+    /// Puts the file in its place.
     ///
     /// # Errors
-    /// If one of them fails.
-    pub fn commit_with(self, last: impl FnOnce() -> Result<()>) -> Result<()> {
-        let _commit = CommitGuard::begin();
-        let placed = self.staged.place().map_err(|err| cannot_write(&self.path, err))?;
-        last().inspect_err(|_| placed.take_back())
+    /// If that fails.
+    pub fn commit(self) -> Result<()> {
+        self.staged.commit().map_err(|err| cannot_write(&self.path, err))
+    }
+
+    /// Puts the file in its place, and then the output `second` by `last`: both or neither.
+    ///
+    /// # Errors
+    /// If one of them fails; an existing file is then restored.
+    pub fn commit_with(
+        self,
+        second: Option<Unplaced>,
+        last: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.staged.commit_with(second, last, |err| cannot_write(&self.path, err))
     }
 }
 
@@ -274,7 +283,7 @@ mod tests {
             let count = chunks.iter().filter(|chunk| chunk.0 == input).count();
             requests.change(id, |input| input.chunks = Some(count as u64)).unwrap();
         }
-        requests.finish().unwrap().commit_with(|| Ok(())).unwrap();
+        requests.finish().unwrap().commit().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         fs::read(path).unwrap()
     }

@@ -133,6 +133,18 @@ impl Hidden {
         })
     }
 
+    /// Creates the file `path`, which is locked, for the owner alone.
+    ///
+    /// # Errors
+    /// If it exists or cannot be created.
+    pub fn named(path: &Path) -> io::Result<(Hidden, File)> {
+        Hidden::made(path.to_owned(), Kind::File, |path| {
+            let file = create_new(path, Readers::OwnerOnly)?;
+            let _ = file.try_lock();
+            Ok(file)
+        })
+    }
+
     /// Gives the file `target` a second, random name, or copies it.
     ///
     /// # Errors
@@ -261,7 +273,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 /// Opens a file to lock it. Some network file systems only lock what may be written.
-fn open_existing(path: &Path) -> io::Result<File> {
+pub fn open_existing(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path).or_else(|err| match err.kind() {
         io::ErrorKind::PermissionDenied => File::open(path),
         _ => Err(err),

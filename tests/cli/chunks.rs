@@ -93,7 +93,7 @@ fn report(
     let tally =
         audit::run(&sources, &options, &record, &judge, &registry, &nobody, &progress, take);
     let audit = ReportModel::new(tally.unwrap()).unwrap();
-    requests.finish().unwrap().commit_with(|| Ok(())).unwrap();
+    requests.finish().unwrap().commit().unwrap();
 
     let mut said = BTreeMap::from([
         ("evidence".to_owned(), fs::read(evidence).unwrap()),

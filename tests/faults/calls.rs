@@ -8,6 +8,7 @@ use crate::shim::{Fault, disturb, fired};
 pub const AUDIT: Scenario = Scenario {
     before: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz old.log",
     command: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz new.log",
+    failing: "audit -q --robots robots.txt -o report --evidence evidence.csv.gz not.log",
     outputs: &["report evidence.csv.gz"],
     view: "",
     named: &["report", "evidence.csv.gz"],
@@ -16,6 +17,7 @@ pub const AUDIT: Scenario = Scenario {
 const TALLY: Scenario = Scenario {
     before: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv old.log",
     command: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv new.log",
+    failing: "audit -q --robots robots.txt --partial a.tally --evidence evidence.csv not.log",
     outputs: &["a.tally evidence.csv"],
     view: "",
     named: &["a.tally", "evidence.csv"],
@@ -25,6 +27,7 @@ const REPORT: Scenario = Scenario {
     before: "audit -q --robots robots.txt -o report old.log\n\
              audit -q --robots robots.txt --partial new.tally new.log",
     command: "report new.tally -o report",
+    failing: "",
     outputs: &["report"],
     view: "",
     named: &["report"],
@@ -33,6 +36,7 @@ const REPORT: Scenario = Scenario {
 const CLASSIFY: Scenario = Scenario {
     before: "classify -q --robots robots.txt --token a -o verdicts.csv urls.txt",
     command: "classify -q --robots draft.txt --token b -o verdicts.csv urls.txt",
+    failing: "",
     outputs: &["verdicts.csv"],
     view: "",
     named: &["verdicts.csv"],
@@ -41,6 +45,7 @@ const CLASSIFY: Scenario = Scenario {
 const ARCHIVE: Scenario = Scenario {
     before: "robots import -q -a robots.db --origin https://a.example --at 2026-01-01T00:00:00Z robots.txt",
     command: "robots import -q -a robots.db --origin https://a.example --at 2026-02-01T00:00:00Z draft.txt",
+    failing: "",
     outputs: &[],
     view: "robots log -a robots.db https://a.example",
     named: &["robots.db"],
@@ -49,6 +54,7 @@ const ARCHIVE: Scenario = Scenario {
 const NIGHTLY: Scenario = Scenario {
     before: "nightly -q --config old.toml --day 2026-03-01",
     command: "nightly -q --config new.toml --day 2026-03-01",
+    failing: "",
     outputs: &["reports/shop/2026-03-01", "reports/trend.csv reports/events.csv"],
     view: "",
     named: &["reports", "state"],
@@ -77,7 +83,7 @@ fn an_audit_is_killed_at_every_call() {
     disturb_all(&AUDIT, Fault::Kill, true);
 }
 
-/// There, a kill between two renames may leave new evidence beside the older report.
+/// There, a kill between two renames leaves no report until the next run.
 #[test]
 fn file_systems_that_cannot_exchange_files_lose_nothing() {
     disturb_all(&AUDIT, Fault::Once, false);
@@ -88,6 +94,7 @@ fn file_systems_that_cannot_exchange_files_lose_nothing() {
 fn tallies_reports_and_verdicts_are_whole() {
     disturb_all(&TALLY, Fault::Once, true);
     disturb_all(&TALLY, Fault::Once, false);
+    disturb_all(&TALLY, Fault::Kill, false);
     disturb_all(&REPORT, Fault::Once, true);
     disturb_all(&CLASSIFY, Fault::Once, true);
 }

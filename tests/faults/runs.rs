@@ -52,7 +52,8 @@ fn few_open_files_are_enough_or_an_error_of_the_file() {
     }
 }
 
-/// A kill between two renames may leave new evidence beside the older report, but each is whole.
+/// A kill between two renames may leave new evidence beside the older report until the next run, but
+/// each is whole.
 #[test]
 fn runs_may_be_killed_at_random_moments() {
     let alone = Scenario { outputs: &["report", "evidence.csv.gz"], ..AUDIT };

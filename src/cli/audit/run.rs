@@ -22,7 +22,7 @@ use crate::report::{
     requests::{RequestsFile, WrittenRequests},
     tables::TABLES,
 };
-use crate::staged::{is_stdout, ready, replace};
+use crate::staged::{is_stdout, pending::Unplaced, ready, replace};
 use crate::time::UtcTime;
 
 use super::super::collect::{CollectedInput, write_collected};
@@ -194,7 +194,7 @@ impl AuditRun {
         let requests = self.evidence_file(self.setup.config.evidence.clone())?;
         let written = unwritten_report(self.tally(&judged, requests.as_ref())?, &self.view)?;
         std::mem::forget(judged);
-        commit_with(finished(requests)?, || Ok(()))?;
+        finished(requests)?.map_or(Ok(()), WrittenRequests::commit)?;
         self.conclude(&written, None)
     }
 
@@ -214,11 +214,12 @@ impl AuditRun {
         let tally = self.tally(&judged, requests.as_ref())?;
         let (requests, bytes) = (finished(requests)?, tally.to_bytes());
         match is_stdout(path) {
-            true => commit_with(requests, || write_output(path, &bytes, replace))?,
+            true => commit_with(requests, None, || write_output(path, &bytes, replace))?,
             false => {
                 let file = ready(path, &bytes)?;
                 let cannot_write = |err| Error::io("cannot write", path, err);
-                commit_with(requests, || file.commit().map_err(cannot_write))?;
+                let unplaced = file.unplaced();
+                commit_with(requests, unplaced, || file.commit().map_err(cannot_write))?;
             }
         }
         let inputs = tally.inputs();
@@ -268,9 +269,9 @@ impl AuditRun {
             requests => requests?,
         };
         match evidence {
-            None => commit_with(requests, || staging.commit())?,
+            None => commit_with(requests, staging.unplaced(), || staging.commit())?,
             Some(_) => {
-                commit_with(requests, || Ok(()))?;
+                requests.map_or(Ok(()), WrittenRequests::commit)?;
                 staging.commit()?;
             }
         }
@@ -296,9 +297,13 @@ fn finished(requests: Option<RequestsFile>) -> Result<Option<WrittenRequests>> {
 
 /// Puts the evidence, if there is any, in place together with another output, which `last` puts in
 /// place.
-fn commit_with(requests: Option<WrittenRequests>, last: impl FnOnce() -> Result<()>) -> Result<()> {
+fn commit_with(
+    requests: Option<WrittenRequests>,
+    second: Option<Unplaced>,
+    last: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     match requests {
-        Some(requests) => requests.commit_with(last),
+        Some(requests) => requests.commit_with(second, last),
         None => last(),
     }
 }

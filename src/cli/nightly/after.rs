@@ -15,7 +15,7 @@ use crate::nightly::state::{State, rows::ActorDay};
 use crate::report::columns::tables::{EVENTS, TREND};
 use crate::report::night_text::{SiteNight, night_text};
 use crate::report::nights::{EventRow, events_csv, trend_csv};
-use crate::staged::{is_stdout, replace, replace_all};
+use crate::staged::{is_stdout, replace, replace_both};
 
 use super::super::shared::print;
 use super::site::Job;
@@ -111,7 +111,7 @@ pub fn write_nights(reports: &Path, state: &State, jobs: &[Job<'_>]) -> Result<V
     std::fs::create_dir_all(reports).map_err(|err| Error::io("cannot create", reports, err))?;
     let trend = trend_csv(&trend(&actors), registry_of).map_err(cannot_write(&trend_path))?;
     let table = events_csv(&events).map_err(cannot_write(&events_path))?;
-    replace_all(&[(&trend_path, trend), (&events_path, table)])?;
+    replace_both((&trend_path, &trend), (&events_path, &table))?;
     Ok(events)
 }
 

@@ -187,7 +187,8 @@ fn check_written_back(robots: &ParsedRobotsTxt) {
     again.crawl_delays.clone_from(&robots.crawl_delays);
     for (group, original) in again.groups.iter_mut().zip(&robots.groups) {
         for (token, original) in group.product_tokens.iter_mut().zip(&original.product_tokens) {
-            token.line = original.line;
+            assert!(original.other_field.is_none_or(|line| line.get() > original.line));
+            (token.line, token.other_field) = (original.line, original.other_field);
         }
         for (rule, original) in group.rules.iter_mut().zip(&original.rules) {
             rule.line = original.line;

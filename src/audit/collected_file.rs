@@ -165,7 +165,7 @@ impl CollectedHeader {
 impl CollectedFile {
     /// The bytes of the file. Equal findings give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        packed::file_bytes(MAGIC, &self.header, &Body::of(self.collected.clone()))
+        packed::Encoded::new(MAGIC, &self.header, &Body::of(self.collected.clone())).packed()
     }
 
     /// Reads what [`CollectedFile::to_bytes`] wrote; `path` is for errors.

@@ -31,10 +31,25 @@ const PART_BYTES_MAX: u64 = 8 << 30;
 /// The header and the body of a file, still packed.
 pub type Frames<'a> = (&'a [u8], &'a [u8]);
 
-/// The bytes of a file whose first line begins with `magic`.
-pub fn file_bytes(magic: &[u8], header: &impl Serialize, body: &impl Serialize) -> Vec<u8> {
-    let frames = [packed(header), packed(body)].concat();
-    [magic, first_line_end(&frames).as_bytes(), &frames].concat()
+/// A file whose header and body are not compressed yet.
+#[derive(Debug)]
+pub struct Encoded {
+    magic: &'static [u8],
+    header: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl Encoded {
+    /// A file whose first line begins with `magic`.
+    pub fn new(magic: &'static [u8], header: &impl Serialize, body: &impl Serialize) -> Encoded {
+        Encoded { magic, header: encoded(header), body: encoded(body) }
+    }
+
+    /// The bytes of the file.
+    pub fn packed(&self) -> Vec<u8> {
+        let frames = [packed(&self.header), packed(&self.body)].concat();
+        [self.magic, first_line_end(&frames).as_bytes(), &frames].concat()
+    }
 }
 
 fn first_line_end(frames: &[u8]) -> String {
@@ -60,11 +75,15 @@ pub fn frames(after_magic: &[u8]) -> Option<Frames<'_>> {
     (find_frame_compressed_size(body).ok() == Some(body.len())).then_some((header, body))
 }
 
-fn packed<T: Serialize>(value: &T) -> Vec<u8> {
+fn encoded(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BYTES_USUAL);
     rmp_serde::encode::write_named(&mut bytes, value).expect("nothing in it cannot be packed");
+    bytes
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut packer = zstd::bulk::Compressor::new(LEVEL).expect("zstd knows its own levels");
-    packer.compress(&bytes).expect("the frame has room for the worst case")
+    packer.compress(bytes).expect("the frame has room for the worst case")
 }
 
 /// The value in `frame`; `None` if it is damaged.
@@ -112,7 +131,7 @@ mod tests {
     #[test]
     fn what_was_packed_is_read_and_no_changed_bit_is_let_pass() {
         let packed = ("of two machines".to_owned(), (0..40).collect::<Vec<u64>>());
-        let bytes = file_bytes(MAGIC, &packed.0, &packed.1);
+        let bytes = Encoded::new(MAGIC, &packed.0, &packed.1).packed();
         assert_eq!(read(&bytes), Some(packed));
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::audit::model::ReportModel;
 use crate::audit::tally::{Tally, file::TALLY};
 use crate::error::{Error, Result};
+use crate::pipeline::both::both;
 use crate::report::csv::CrawlerCells;
 use crate::report::files::{PAGE, RUN_JSON};
 use crate::report::json_lines::{json_document, json_lines};
@@ -70,23 +71,34 @@ pub fn write_report(
     evidence: Option<&str>,
     view: &SummaryView,
 ) -> Result<WrittenReport> {
-    let cannot = |name: &str, err| Error::io("cannot write", &output.join(name), err);
-    let bytes = tally.to_bytes();
-    let audit = ReportModel::new(tally)?;
-    staging.create(TALLY)?.write_all(&bytes).map_err(|err| cannot(TALLY, err))?;
-    let crawlers = CrawlerCells::new(&audit.registry);
-    for (table, write) in tables_of(&audit) {
-        let mut file = staging.create(table.file)?;
-        write(&audit, &crawlers, &mut file).map_err(|err| cannot(table.file, err))?;
-    }
-    let run_json = run_json_now(&audit, evidence);
-    staging.create(RUN_JSON)?.write_all(&run_json).map_err(|err| cannot(RUN_JSON, err))?;
-    let model = PageModel::of(&audit, evidence);
-    let written = staging.create(PAGE)?.write_all(page(&model).as_bytes());
-    written.map_err(|err| cannot(PAGE, err))?;
+    let write = |name: &'static str, bytes: &[u8]| {
+        let cannot = |err| Error::io("cannot write", &output.join(name), err);
+        staging.create(name)?.write_all(bytes).map_err(cannot)
+    };
+    let encoded = tally.encoded();
+    let write_others = || -> Result<WrittenReport> {
+        let audit = ReportModel::new(tally)?;
+        let model = PageModel::of(&audit, evidence);
+        let write_page = || write(PAGE, page(&model).as_bytes());
+        let (page, tables) = both(write_page, || write_tables(staging, output, &audit));
+        page.and(tables)?;
+        let run_json = run_json_now(&audit, evidence);
+        write(RUN_JSON, &run_json)?;
+        let summary = summary_text(&model, view);
+        Ok(WrittenReport { audit, summary, run_json })
+    };
+    let (tally, written) = both(|| write(TALLY, &encoded.packed()), write_others);
+    tally?;
     staging.prepare()?;
-    let summary = summary_text(&model, view);
-    Ok(WrittenReport { audit, summary, run_json })
+    written
+}
+
+fn write_tables(staging: &Staging, output: &Path, audit: &ReportModel) -> Result<()> {
+    let crawlers = CrawlerCells::new(&audit.registry);
+    tables_of(audit).try_for_each(|(table, write)| {
+        let cannot = |err| Error::io("cannot write", &output.join(table.file), err);
+        write(audit, &crawlers, &mut staging.create(table.file)?).map_err(cannot)
+    })
 }
 
 /// The result of `tally` without files.

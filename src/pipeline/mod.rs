@@ -2,6 +2,7 @@
 //!
 //! The module does not know what an item is.
 
+pub mod both;
 mod buffers;
 pub mod in_order;
 pub mod queue;

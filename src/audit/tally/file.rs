@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::super::packed;
+use super::super::packed::{self, Encoded};
 use super::header::{Header, SCHEMA_VERSION};
 use super::{Tally, counts::Counts};
 
@@ -33,7 +33,12 @@ pub struct PackedTally {
 impl Tally {
     /// The bytes of the file. Equal tallies give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        packed::file_bytes(MAGIC, &self.header, &self.counts)
+        self.encoded().packed()
+    }
+
+    /// The file before it is compressed.
+    pub fn encoded(&self) -> Encoded {
+        Encoded::new(MAGIC, &self.header, &self.counts)
     }
 
     /// Reads the result of [`Tally::to_bytes`]; `path` is for errors.

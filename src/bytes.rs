@@ -1,4 +1,4 @@
-//! A fast test whether any byte of a text is special.
+//! Fast tests of texts: whether any byte is special, and whether two are equal.
 
 /// Whether `is_special` holds for any byte. Usually it holds for none, so all bytes are tested, 32
 /// at a time. The compiler makes about thirty instructions of that, if `is_special` consists of
@@ -25,6 +25,20 @@ fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
     chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
 }
 
+/// Whether two texts are equal. Longer ones are compared 32 bytes at a time, without the C
+/// library's comparison, which some systems do byte by byte (musl).
+#[inline]
+pub fn equal(first: &[u8], second: &[u8]) -> bool {
+    if first.len() != second.len() || first.last_chunk::<32>() != second.last_chunk::<32>() {
+        return false;
+    }
+    let (chunks, rest) = first.as_chunks::<32>();
+    match chunks {
+        [] => rest == second,
+        _ => chunks.iter().zip(second.as_chunks::<32>().0).all(|(first, second)| first == second),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +54,23 @@ mod tests {
                 assert!(any(&text, |byte| byte == b'!'), "{at} of {length}");
                 assert!(!any(&text, |byte| byte == b'?'), "{at} of {length}");
                 text[at] = b'a';
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_equal_if_all_their_bytes_are() {
+        for length in 0..=96 {
+            let text = vec![b'a'; length];
+            assert!(equal(&text, &text.clone()), "{length}");
+            assert!(
+                !equal(&text, &vec![b'a'; length + 1])
+                    && !equal(&[&text, &b"a"[..]].concat(), &text)
+            );
+            for at in 0..length {
+                let mut other = text.clone();
+                other[at] = b'!';
+                assert!(!equal(&text, &other) && !equal(&other, &text), "{at} of {length}");
             }
         }
     }

@@ -4,6 +4,7 @@
 //! key is the whole user agent and is compared exactly, so the cache always gives the answer of the
 //! registry.
 
+use crate::bytes::equal;
 use crate::crawlers::{identify::Identified, registry::Registry};
 use foldhash::fast::RandomState;
 use std::hash::BuildHasher as _;
@@ -78,13 +79,13 @@ impl UserAgentCache {
     #[inline]
     fn get_last(&self, key: &[u8]) -> Option<Identified> {
         let slot = &self.slots[self.last];
-        (self.key(slot) == key).then_some(slot.identified)
+        equal(self.key(slot), key).then_some(slot.identified)
     }
 
     fn get(&mut self, hash: u64, key: &[u8]) -> Option<Identified> {
         let start = set_start(hash);
         let set = &self.slots[start..][..WAYS];
-        let is_it = |slot: &Slot| slot.hash_high == high(hash) && self.key(slot) == key;
+        let is_it = |slot: &Slot| slot.hash_high == high(hash) && equal(self.key(slot), key);
         let way = set.iter().position(is_it)?;
         self.last = start + way;
         Some(self.slots[self.last].identified)

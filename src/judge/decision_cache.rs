@@ -8,6 +8,7 @@ use std::hash::BuildHasher as _;
 
 use foldhash::fast::RandomState;
 
+use crate::bytes::equal;
 use crate::matcher::{compiled::CompiledPolicy, decision::IndexedDecision};
 
 /// The number of places. A path has one place, so strangers who choose paths can only make the
@@ -58,7 +59,9 @@ impl DecisionCache {
         let slot = &mut self.slots[hash as usize % SLOTS];
         let length = slot.length as usize;
         self.looked_up = self.looked_up.saturating_add(1);
-        if slot.policy == policy.number() && slot.path.get(..length) == Some(path) {
+        if slot.policy == policy.number()
+            && slot.path.get(..length).is_some_and(|known| equal(known, path))
+        {
             self.found = self.found.saturating_add(1);
             return slot.decision;
         }

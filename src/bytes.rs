@@ -25,18 +25,30 @@ fn any_of(chunk: &[u8; 32], is_special: impl Fn(u8) -> bool) -> bool {
     chunk.iter().fold(0, |any, &byte| any | u8::from(is_special(byte))) != 0
 }
 
-/// Whether two texts are equal. Longer ones are compared 32 bytes at a time, without the C
-/// library's comparison, which some systems do byte by byte (musl).
+/// Whether two texts are equal. They are compared up to 32 bytes at a time, without the C library's
+/// comparison, which some systems do byte by byte (musl).
 #[inline]
 pub fn equal(first: &[u8], second: &[u8]) -> bool {
-    if first.len() != second.len() || first.last_chunk::<32>() != second.last_chunk::<32>() {
+    if first.len() != second.len() {
         return false;
     }
-    let (chunks, rest) = first.as_chunks::<32>();
-    match chunks {
-        [] => rest == second,
-        _ => chunks.iter().zip(second.as_chunks::<32>().0).all(|(first, second)| first == second),
+    match first.len() {
+        0..8 => first.iter().zip(second).all(|(first, second)| first == second),
+        8..16 => ends_equal::<8>(first, second),
+        16..32 => ends_equal::<16>(first, second),
+        _ => {
+            let chunks = first.as_chunks::<32>().0.iter().zip(second.as_chunks::<32>().0);
+            first.last_chunk::<32>() == second.last_chunk::<32>()
+                && chunks.into_iter().all(|(first, second)| first == second)
+        }
     }
+}
+
+/// Whether the first and the last `N` bytes are equal.
+#[inline]
+fn ends_equal<const N: usize>(first: &[u8], second: &[u8]) -> bool {
+    first.first_chunk::<N>() == second.first_chunk::<N>()
+        && first.last_chunk::<N>() == second.last_chunk::<N>()
 }
 
 #[cfg(test)]

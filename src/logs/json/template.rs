@@ -4,6 +4,7 @@
 //! the same in each line. A line of a known template is read value by value. Nested objects, words
 //! and unusual numbers are left to the scan of the whole structure, which gives the same values.
 
+use crate::bytes::equal;
 use crate::logs::json::key_tree::{KeyTree, Node, ValueSlot};
 use crate::logs::json::scan::{JsonValue, put};
 use crate::logs::{escape::Escaping, field::RawField};
@@ -82,14 +83,17 @@ impl Template {
     fn read<'a>(&self, line: &'a [u8], values: &mut [JsonValue<'a>]) -> Option<()> {
         let mut rest = line;
         for part in &self.parts {
-            rest = rest.strip_prefix(&*part.before)?;
-            let (field, after) = part.kind.take(rest)?;
+            let (before, after) = rest.split_at_checked(part.before.len())?;
+            if !equal(before, &part.before) {
+                return None;
+            }
+            let (field, after) = part.kind.take(after)?;
             if !field.is_unset() {
                 put(values, part.value_slot, field);
             }
             rest = after;
         }
-        (*rest == *self.end).then_some(())
+        equal(rest, &self.end).then_some(())
     }
 
     /// The template of `line`, a valid object; `None` if it has other values than text and digits.

@@ -168,11 +168,10 @@ fn every_file_that_contributors_are_sent_to_exists() {
     assert!(missing.is_empty(), "CONTRIBUTING.md names files that are gone: {missing:?}");
 }
 
-/// The service in the documentation, as the system's own check rates it: 0 is safe, 10 is not.
+/// The service of the packages, as the system's own check rates it: 0 is safe, 10 is not.
 #[test]
 fn the_systemd_service_is_hardened() {
-    let text = read("docs/nightly.md");
-    let service = text.split("```ini\n").nth(1).unwrap().split("```").next().unwrap();
+    let service = read("scripts/packaging/botaudit.service");
     assert!(service.contains("\nSuccessExitStatus=1\n"));
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("botaudit.service");

@@ -178,6 +178,7 @@ pages! {
     classify: "docs/classify.md",
     guide: "docs/guide.md",
     identity: "docs/identity.md",
+    install: "docs/install.md",
     library: "docs/library.md",
     limits: "docs/limits.md",
     nightly: "docs/nightly.md",
@@ -288,19 +289,15 @@ fn every_exit_code_is_explained() {
 #[test]
 fn systemd_accepts_the_units() {
     let dir = tempfile::tempdir().unwrap();
-    let page = read("docs/nightly.md");
-    let units = page.split("```ini\n").skip(1).map(|unit| unit.split("```").next().unwrap());
-    let mut names = Vec::new();
-    for unit in units {
-        let is_timer = unit.contains("[Timer]");
-        let name = dir.path().join(if is_timer { "botaudit.timer" } else { "botaudit.service" });
-        let program = env!("CARGO_BIN_EXE_botaudit");
-        fs::write(&name, unit.replace("/usr/local/bin/botaudit", program)).unwrap();
-        names.push(name);
-    }
-    assert_eq!(names.len(), 2);
+    let names = ["botaudit.service", "botaudit.timer"].map(|name| {
+        let unit = read(&format!("scripts/packaging/{name}"));
+        let path = dir.path().join(name);
+        fs::write(&path, unit.replace("/usr/bin/botaudit", env!("CARGO_BIN_EXE_botaudit")))
+            .unwrap();
+        path
+    });
     let mut command = std::process::Command::new("systemd-analyze");
-    match command.arg("verify").args(&names).output() {
+    match command.args(["verify", "--man=no"]).args(&names).output() {
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() && said.trim().is_empty(), "{said}");

@@ -161,7 +161,7 @@ pub fn passive_port(line: &[u8]) -> Option<u16> {
         .map_or(text.len(), |len| start + len);
     let numbers = text[start..end].split(|&byte| byte == b',');
     let numbers: Option<Vec<u8>> =
-        numbers.map(|digits| std::str::from_utf8(digits).ok()?.parse().ok()).collect();
+        numbers.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u8>().ok()).collect();
     let [_, _, _, _, high, low] = numbers?[..] else { return None };
     Some(u16::from_be_bytes([high, low])).filter(|port| *port != 0)
 }

@@ -288,6 +288,8 @@ fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
     if readers == Readers::OwnerOnly {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
+    #[cfg(not(unix))]
+    let _ = readers;
     options.open(path)
 }
 

@@ -21,6 +21,7 @@ pub enum TcpUse {
 
 /// What the kernel refuses from now on.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "other systems refuse nothing"))]
 pub enum Confinement {
     /// All that was asked for.
     Whole,

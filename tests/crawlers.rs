@@ -52,6 +52,20 @@ fn the_list_is_whole() {
     assert_eq!(image.rdns_suffixes, ["googlebot.com", "geo.googlebot.com"]);
 }
 
+/// Facts with their source; they bind nobody.
+#[test]
+fn promises_name_their_source() {
+    let registry = Registry::builtin();
+    let promising: Vec<_> =
+        registry.crawlers().filter(|crawler| !crawler.reaction_promise.is_empty()).collect();
+    assert_eq!(promising.len(), 54);
+    assert_eq!(registry.by_name("PerplexityBot").unwrap().reaction_hours, Some(24));
+    assert_eq!(registry.by_name("ClaudeBot").unwrap().reaction_hours, None);
+    for crawler in registry.crawlers().filter(|crawler| crawler.reaction_hours.is_some()) {
+        assert!(crawler.promise_url.starts_with("https://"), "{}", crawler.name);
+    }
+}
+
 #[test]
 fn binding_and_stated_policy_follow_from_the_facts() {
     use InformationSource::{OperatorDocumentation as Operator, Registry as List, Unverified};

@@ -53,7 +53,7 @@ fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
     if !sample.is_empty() && found != crawler.name {
         whys.push(format!("sample_user_agent '{sample}' is identified as {found}"));
     }
-    let pages = [&crawler.documentation_url, &crawler.evidence_url];
+    let pages = [&crawler.documentation_url, &crawler.evidence_url, &crawler.promise_url];
     for url in crawler.ip_list_urls.iter().chain(pages.into_iter().filter(|url| !url.is_empty())) {
         if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
             whys.push(format!(
@@ -61,6 +61,9 @@ fn oddities_of(crawler: &Crawler, registry: &Registry) -> Vec<String> {
                  https://example.com/"
             ));
         }
+    }
+    if crawler.reaction_hours.is_some() && crawler.promise_url.is_empty() {
+        whys.push("reaction_hours has no source; name the page in promise_url".to_owned());
     }
     for suffix in &crawler.rdns_suffixes {
         if !suffix.trim_matches('.').contains('.') {

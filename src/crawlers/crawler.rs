@@ -101,6 +101,19 @@ pub struct Crawler {
     pub evidence_url: String,
     /// Notes for readers.
     pub notes: String,
+    /// The operator's words about how soon a change of robots.txt takes effect. Promises change no
+    /// verdict.
+    pub reaction_promise: String,
+    /// The same in hours, if they tell a time.
+    pub reaction_hours: Option<u32>,
+    /// The operator's words about `Crawl-delay`.
+    pub crawl_delay_promise: String,
+    /// The operator's words about how long it keeps a copy of robots.txt.
+    pub robots_cache_promise: String,
+    /// The page with these promises, or empty.
+    pub promise_url: String,
+    /// Notes about the promises and their source.
+    pub promise_notes: String,
 }
 
 impl Crawler {

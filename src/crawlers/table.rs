@@ -17,6 +17,7 @@
 //! | `crawl_delay` | `yes`, `no`, `unknown` | `unknown` |
 //! | `ip_list_urls`, `rdns_suffixes` | spaces between | none |
 //! | `evidence` | `operator-doc`, `registry`, `unverified` | `unverified` |
+//! | `reaction_hours` | whole hours | none |
 //! | all others | any text | empty |
 
 use crate::crawlers::{crawler::*, pattern::Pattern};
@@ -27,7 +28,8 @@ use std::{collections::HashMap, path::Path};
 pub const COLUMNS: &str = "name, operator, purpose, user_agent_regex, user_agent_exclude, \
     product_tokens, honours_star, rep_applies, user_triggered, sends_own_user_agent, crawl_delay, \
     ip_list_urls, ip_list_format, rdns_suffixes, documentation_url, sample_user_agent, evidence, \
-    evidence_url, notes";
+    evidence_url, notes, reaction_promise, reaction_hours, crawl_delay_promise, \
+    robots_cache_promise, promise_url, promise_notes";
 
 /// A row of the file, its patterns compiled.
 #[derive(Debug)]
@@ -187,6 +189,17 @@ impl Cells<'_> {
         })
     }
 
+    fn hours(&self, column: &str) -> Result<Option<u32>> {
+        match self.get(column).unwrap_or_default() {
+            "" => Ok(None),
+            cell => cell.parse().map(Some).map_err(|_| {
+                self.wrong(format!(
+                    "{column} is '{cell}'; write a whole number of hours, or nothing"
+                ))
+            }),
+        }
+    }
+
     fn pattern(&self, column: &str) -> Result<Option<Pattern>> {
         match self.get(column).unwrap_or_default() {
             "" => Ok(None),
@@ -244,6 +257,12 @@ fn crawler(cells: &Cells) -> Result<Crawler> {
             .choice("evidence", &InformationSource::ALL.map(|word| (word.as_str(), word)))?,
         evidence_url: cells.text("evidence_url"),
         notes: cells.text("notes"),
+        reaction_promise: cells.text("reaction_promise"),
+        reaction_hours: cells.hours("reaction_hours")?,
+        crawl_delay_promise: cells.text("crawl_delay_promise"),
+        robots_cache_promise: cells.text("robots_cache_promise"),
+        promise_url: cells.text("promise_url"),
+        promise_notes: cells.text("promise_notes"),
     })
 }
 
@@ -338,6 +357,10 @@ mod tests {
             (
                 "name,user_agent_regex,honours_star\na,b,maybe\n",
                 "crawlers.csv:2: honours_star is 'maybe'; write one of yes, no, unknown",
+            ),
+            (
+                "name,user_agent_regex,reaction_hours\na,b,24h\n",
+                "crawlers.csv:2: reaction_hours is '24h'; write a whole number of hours, or nothing",
             ),
             (
                 "name,user_agent_regex,product_tokens\na,b,a;*\n",

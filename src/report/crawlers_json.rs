@@ -57,6 +57,12 @@ fn wire(crawler: &Crawler) -> Value {
         "evidence": crawler.evidence.as_str(),
         "evidence_url": crawler.evidence_url,
         "notes": crawler.notes,
+        "reaction_promise": crawler.reaction_promise,
+        "reaction_hours": crawler.reaction_hours,
+        "crawl_delay_promise": crawler.crawl_delay_promise,
+        "robots_cache_promise": crawler.robots_cache_promise,
+        "promise_url": crawler.promise_url,
+        "promise_notes": crawler.promise_notes,
     })
 }
 

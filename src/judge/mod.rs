@@ -5,6 +5,7 @@
 //! by all crawlers, files and origins.
 
 mod by_crawler;
+mod change_search;
 pub mod crawl_delay;
 pub mod decision_cache;
 pub mod explained;
@@ -16,6 +17,7 @@ pub mod origin_history;
 pub mod outages;
 pub mod profile;
 pub mod robots;
+pub mod rule_changes;
 pub mod snapshot_history;
 pub mod timeline;
 pub mod verdict;

@@ -1,12 +1,14 @@
 //! The history of an origin: which snapshot was in force when.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::time::UtcTime;
 
 use super::outages::{OutageEffect, Outages};
-use super::robots::Robots;
-use super::timeline::{AllowAll, BeforeFirst, Ruling, RulingInForce, Sighting, Timeline, Version};
+use super::timeline::{
+    AllowAll, BeforeFirst, Period, Ruling, RulingInForce, Sighting, Timeline, Version,
+};
+use super::{robots::Robots, rule_changes::RuleChanges};
 
 /// The history of one origin.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,8 @@ pub struct OriginHistory {
     is_constant: bool,
     /// Outages from logs.
     outages: Option<Arc<Outages>>,
+    /// The changes of rules; `None` if rules never changed.
+    pub(super) changes: Option<Arc<OnceLock<RuleChanges>>>,
 }
 
 impl OriginHistory {
@@ -37,9 +41,11 @@ impl OriginHistory {
         versions: Box<[Arc<Robots>]>,
         snapshots: Box<[Sighting]>,
     ) -> OriginHistory {
+        let changes = (timeline.periods().len() > 1).then(Arc::default);
         let newest = snapshots.iter().map(|snapshot| snapshot.fetched_at).max();
         let newest = timeline.at(newest.unwrap_or(UtcTime::EPOCH), BeforeFirst::AsFirst);
-        OriginHistory { timeline, versions, snapshots, newest, is_constant: false, outages: None }
+        let (is_constant, outages) = (false, None);
+        OriginHistory { timeline, versions, snapshots, newest, is_constant, outages, changes }
     }
 
     /// The snapshot that decided; `None` for a single file or an outage from logs.
@@ -98,6 +104,11 @@ impl OriginHistory {
     pub fn snapshots(&self) -> impl Iterator<Item = (Sighting, Option<&Arc<Robots>>)> {
         let robots = |version: Version| self.robots(version);
         self.snapshots.iter().map(move |snapshot| (*snapshot, snapshot.version.map(robots)))
+    }
+
+    /// The rulings that are not failures, the earliest first; none for a single file.
+    pub(super) fn periods(&self) -> Vec<Period> {
+        self.timeline.periods()
     }
 
     /// The version of robots.txt whose rules `ruling` puts in force.

@@ -8,7 +8,7 @@ use crate::archive::snapshot::SnapshotOutcome;
 use crate::digest::Digest;
 use crate::time::UtcTime;
 
-use super::timeline::{BeforeFirst, Ruling, Sighting, Timeline, Version};
+use super::timeline::{BeforeFirst, Period, Ruling, Sighting, Timeline, Version};
 
 /// The history of one origin.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -50,6 +50,27 @@ impl SnapshotHistory {
         last: UtcTime,
         before: BeforeFirst,
     ) -> Vec<SnapshotInForce> {
+        let (sightings, versions) = self.sightings();
+        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.fetched_at).collect();
+        let deciding = Timeline::new(&sightings).between(&times, first, last, before);
+        let of = |(at, ruling): (usize, Ruling)| SnapshotInForce {
+            fetched_at: sightings[at].fetched_at,
+            outcome: sightings[at].outcome,
+            digest: digest_of(ruling, &versions),
+        };
+        deciding.into_iter().map(of).collect()
+    }
+
+    /// Each run of snapshots with the same ruling, whatever failed between them: the time of the
+    /// first and of the last, and the digest of the robots.txt, if there was one.
+    pub fn periods(&self) -> Vec<(UtcTime, UtcTime, Option<Digest>)> {
+        let (sightings, versions) = self.sightings();
+        let periods = Timeline::new(&sightings).periods();
+        let of = |period: Period| (period.first, period.last, digest_of(period.ruling, &versions));
+        periods.into_iter().map(of).collect()
+    }
+
+    fn sightings(&self) -> (Vec<Sighting>, Vec<Digest>) {
         let mut versions: Vec<Digest> = Vec::new();
         let sightings: Vec<Sighting> = self
             .snapshots
@@ -61,20 +82,14 @@ impl SnapshotHistory {
                 version: snapshot.digest.map(|digest| version_of(&mut versions, digest)),
             })
             .collect();
-        let times: Vec<UtcTime> = sightings.iter().map(|sighting| sighting.fetched_at).collect();
-        let deciding = Timeline::new(&sightings).between(&times, first, last, before);
-        let of = |(at, ruling): (usize, Ruling)| {
-            let digest = match ruling {
-                Ruling::Rules(Version(at)) => Some(versions[at as usize]),
-                Ruling::AllowAll(_) | Ruling::Unreachable => None,
-            };
-            SnapshotInForce {
-                fetched_at: sightings[at].fetched_at,
-                outcome: sightings[at].outcome,
-                digest,
-            }
-        };
-        deciding.into_iter().map(of).collect()
+        (sightings, versions)
+    }
+}
+
+fn digest_of(ruling: Ruling, versions: &[Digest]) -> Option<Digest> {
+    match ruling {
+        Ruling::Rules(Version(at)) => Some(versions[at as usize]),
+        Ruling::AllowAll(_) | Ruling::Unreachable => None,
     }
 }
 

@@ -127,6 +127,17 @@ struct Run {
     held_until: Option<i64>,
 }
 
+/// Consecutive snapshots of one ruling, whatever failed between them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Period {
+    /// The ruling, which is not a failure.
+    pub ruling: Ruling,
+    /// The first snapshot.
+    pub first: UtcTime,
+    /// The last snapshot.
+    pub last: UtcTime,
+}
+
 /// The effect of a snapshot on the ruling before it.
 enum Effect {
     Sets(Ruling),
@@ -166,6 +177,22 @@ impl Timeline {
             }
         };
         Some(self.in_force(stretch, now, time))
+    }
+
+    /// The rulings that are not failures, the earliest first.
+    pub fn periods(&self) -> Vec<Period> {
+        let mut periods: Vec<Period> = Vec::new();
+        for stretch in &self.stretches {
+            let ruling = self.runs[stretch.run].ruling;
+            let Some(from) = stretch.from.filter(|_| ruling != Ruling::Unreachable) else {
+                continue;
+            };
+            match periods.last_mut() {
+                Some(period) if period.ruling == ruling => period.last = from,
+                _ => periods.push(Period { ruling, first: from, last: from }),
+            }
+        }
+        periods
     }
 
     /// The sightings at `times` that decide at any time from `first` to `last`: their indexes, the

@@ -34,7 +34,7 @@ const MAGIC: &[u8] = b"botaudit collected 1 ";
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit collected ";
 
 /// Options that do not change what is collected.
-const NEUTRAL: [&str; 8] = [
+const NEUTRAL: [&str; 11] = [
     "what_if",
     "what_if_for",
     "dns_max",
@@ -43,6 +43,9 @@ const NEUTRAL: [&str; 8] = [
     "strip_query",
     "include_unbound",
     "unknown_before_first_snapshot",
+    "reaction_days",
+    "reaction_requests",
+    "reaction_quiet_days",
 ];
 
 /// Options that select what is collected; a file may contain more than an audit needs.

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::judge::{crawl_delay::AskedDelay, robots::DecidingRule};
 
 use super::prior_fetches::{KnownFetches, PriorFetchCounts};
+use super::reaction_rows::{OriginReactions, ReactionRow};
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times, ViolationTally};
 use super::{delay_kept::DelayKept, quotes::Quotes, time_buckets::TimeBuckets};
 use crate::merge::Merge;
@@ -23,6 +24,8 @@ pub struct ActorRow {
     pub prior_fetches: PriorFetchCounts,
     /// Its Crawl-delays, by version of robots.txt.
     pub delayed: Vec<Delayed>,
+    /// What it did after changes of robots.txt, by change and direction.
+    pub reactions: Vec<ReactionRow>,
 }
 
 /// A Crawl-delay of a crawler, and the pace of its requests.
@@ -54,6 +57,7 @@ impl ActorRow {
         actor: Actor,
         mut tally: CrawlerTally,
         known_fetches: &KnownFetches<'_>,
+        origin_reactions: &OriginReactions,
         quotes: &Quotes<'_>,
     ) -> Result<ActorRow> {
         let violations = std::mem::take(&mut tally.violations);
@@ -77,7 +81,10 @@ impl ActorRow {
             delayed.push(Delayed { asked, requests, pace });
         }
         delayed.sort_by_key(|delayed: &Delayed| delayed.asked.digest);
-        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed })
+        let reactions = tally.reactions.take().filter(|_| times == Times::Kept);
+        let rows = reactions.map(|reactions| origin_reactions.rows(&reactions, known_fetches));
+        let reactions = rows.transpose()?.unwrap_or_default();
+        Ok(ActorRow { origin, actor, tally, broken, prior_fetches, delayed, reactions })
     }
 
     /// Checks that separate sums agree.

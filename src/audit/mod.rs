@@ -32,6 +32,8 @@ pub mod prepass;
 pub mod prior_fetches;
 pub mod probe;
 pub mod quotes;
+pub mod reaction_rows;
+pub mod reactions;
 pub mod robots_fetches;
 pub mod sites;
 pub mod snapshots;
@@ -48,6 +50,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 
 use ipnet::IpNet;
 
+use crate::config::audit_config::REACTION_DAYS;
 use crate::crawlers::registry::Registry;
 use crate::error::Result;
 use crate::input::open::open;
@@ -97,6 +100,8 @@ pub struct Options {
     pub before_first: BeforeFirst,
     /// A draft of a robots.txt that requests are also judged by.
     pub draft: Option<Arc<Draft>>,
+    /// How many days before a change of robots.txt requests count for it.
+    pub reaction_days: usize,
     /// The limits of a tally.
     pub limits: TallyLimits,
 }
@@ -114,6 +119,7 @@ impl Options {
             window: Window::ALWAYS,
             before_first: BeforeFirst::AsFirst,
             draft: None,
+            reaction_days: REACTION_DAYS,
             limits: TallyLimits::default(),
         }
     }
@@ -196,6 +202,7 @@ fn context<'a>(
         trusted_proxies: &options.trusted_proxies,
         identities,
         draft: options.draft.as_deref(),
+        reaction_days: options.reaction_days,
         pass,
         limits: options.limits,
         ranks: registry.ranks().into(),

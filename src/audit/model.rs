@@ -11,6 +11,7 @@ use crate::merge::sum;
 use crate::time::Day;
 
 use super::crawler_row::{ActorRow, Broken, Delayed};
+use super::reaction_rows::ReactionRow;
 use super::tally::crawler_tally::{Actor, CrawlerTally};
 use super::tally::{header::ReportedOptions, user_agents::UserAgentTally};
 use super::{hours::Hours, input_tally::Input, log_outages::OutageEvidence, quotes::UsedRobots};
@@ -77,6 +78,13 @@ impl ReportModel {
     pub fn delays(&self) -> impl Iterator<Item = (&str, Actor, &Delayed)> {
         self.rows.iter().flat_map(|row| {
             row.delayed.iter().map(|delayed| (row.origin.as_str(), row.actor, delayed))
+        })
+    }
+
+    /// What each crawler did after each change of robots.txt.
+    pub fn reactions(&self) -> impl Iterator<Item = (&str, Actor, &ReactionRow)> {
+        self.rows.iter().flat_map(|row| {
+            row.reactions.iter().map(|reaction| (row.origin.as_str(), row.actor, reaction))
         })
     }
 

@@ -9,8 +9,12 @@ use crate::crawlers::crawler::{Crawler, CrawlerId};
 use crate::crawlers::identity::Identity;
 
 use super::tally::crawler_tally::{Actor, CrawlerTally, Times};
-use super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
+use super::{
+    robots_fetches::FetchTally,
+    time_buckets::{TimeBuckets, last_second},
+};
 use crate::merge::merge_fields;
+use crate::named_enum::named_enum;
 
 /// Violations by earlier fetches of robots.txt: each is one of the first four.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +131,17 @@ enum Answer {
     Ok,
 }
 
+named_enum! {
+    /// Who made a fetch.
+    #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub enum FetchedBy {
+        /// The crawler itself.
+        Own = "own",
+        /// Another crawler of its operator.
+        Operator = "operator",
+    }
+}
+
 /// The fetches that one crawler could know.
 #[derive(Debug)]
 pub struct KnownFetches<'a> {
@@ -204,6 +219,24 @@ impl KnownFetches<'_> {
         }
         prior_fetches.ages = TimeBuckets::of(ages);
         prior_fetches
+    }
+}
+
+impl KnownFetches<'_> {
+    /// Whether all of them are known.
+    pub fn are_complete(&self) -> bool {
+        self.own.times == Times::Kept && self.operator_times == Times::Kept
+    }
+
+    /// The minute of the first fetch in a minute that lies between `from` and `until`, in seconds.
+    pub fn first_between(&self, from: i64, until: i64) -> Option<(i64, FetchedBy)> {
+        let first = |(fetches, by): (&[SuccessfulFetch], FetchedBy)| {
+            let is_earlier = |fetch: &SuccessfulFetch| fetch.minute.saturating_mul(60) < from;
+            let fetch = fetches.get(fetches.partition_point(is_earlier))?;
+            (last_second(fetch.minute) <= until).then_some((fetch.minute, by))
+        };
+        let all = [(&*self.own.fetches, FetchedBy::Own), (&*self.operator, FetchedBy::Operator)];
+        all.into_iter().filter_map(first).min()
     }
 }
 

@@ -39,16 +39,20 @@ pub struct FetchTally {
     pub waiting: TimeBuckets,
 }
 
+/// Whether a request for robots.txt was successful.
+pub fn is_successful_fetch(method: &[u8], status: u16) -> bool {
+    method == b"GET" && matches!(status, 200 | 304)
+}
+
 impl FetchTally {
     /// Counts a request for robots.txt.
     pub fn count_fetch(&mut self, time: UtcTime, method: &[u8], status: u16) {
         self.statuses.count(status);
         self.fetched.absorb(Some(Span::at(time)));
-        let answered = match (method, status) {
-            (b"GET", 200) => &mut self.read_200,
-            (b"GET", 304) => &mut self.read_304,
-            _ => return,
-        };
+        if !is_successful_fetch(method, status) {
+            return;
+        }
+        let answered = if status == 200 { &mut self.read_200 } else { &mut self.read_304 };
         answered.add(time.unix_minute(), 1);
         self.successful_fetches += 1;
         let is_first = self.is_before_first_fetch(time.unix_minute());

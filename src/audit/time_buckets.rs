@@ -19,6 +19,11 @@ const WAITING_PART: usize = 8;
 /// The size of a packed bucket with near neighbours, in bytes.
 const BUCKET_BYTES_USUAL: usize = 2;
 
+/// The last second of `minute`.
+pub fn last_second(minute: i64) -> i64 {
+    minute.saturating_mul(60).saturating_add(59)
+}
+
 /// Counts by time bucket.
 #[derive(Clone, Debug, Default)]
 pub struct TimeBuckets {
@@ -72,6 +77,11 @@ impl TimeBuckets {
         self.waiting = Vec::new();
         self.packed.shrink_to_fit();
         self.packed_count
+    }
+
+    /// The number of buckets with counts, or more.
+    pub fn len_at_most(&self) -> usize {
+        self.packed_count + self.waiting.len()
     }
 
     /// Whether it is empty.

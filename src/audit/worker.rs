@@ -29,7 +29,7 @@ use crate::logs::format::Format;
 use crate::logs::record::{Fields, Record, Scratch};
 use crate::logs::reject::Skip;
 use crate::time::{UtcTime, Window, Zone};
-use crate::url::path::prepare;
+use crate::url::path::{PathQuery, prepare};
 use crate::url::target::Target;
 
 use super::client_address::{client, client_address};
@@ -42,6 +42,7 @@ use super::origin_key::OriginKey;
 use super::origin_options::Captured;
 use super::own_site::OwnSite;
 use super::prepass::{Collected, Wanted};
+use super::reactions::ReactionLimits;
 use super::sites::{Site, SiteId, Sites};
 use super::sums::Span;
 use super::tally::counter::{Counter, TallyLimits};
@@ -50,7 +51,7 @@ use super::tally::rows::{OriginId, Rows};
 use super::what_if::{Compared, Draft};
 use crate::merge::{Merge, merge_fields};
 
-use judged::{add_violation, example};
+use judged::{add_violation, count_reaction, example};
 
 /// The most bytes of an unknown crawler's user agent that are kept.
 pub const UNKNOWN_USER_AGENT_BYTES_MAX: usize = 1024;
@@ -76,6 +77,8 @@ pub struct Context<'a> {
     pub identities: &'a Identities,
     /// A draft of a robots.txt that requests are also judged by.
     pub draft: Option<&'a Draft>,
+    /// How many days before a change of robots.txt requests count for it.
+    pub reaction_days: usize,
     /// The task: judge requests, or collect data.
     pub pass: Pass,
     /// The key for hashes of clients; `None` if none are collected.
@@ -291,7 +294,7 @@ impl<'a> Worker<'a> {
                 self.origins.of(site, &self.sites, &mut self.counter.rows);
                 let (generic, scratch) = (self.context.registry.generic(), &mut self.path_scratch);
                 let site = self.sites.get(site);
-                let (dated, _) = judged(
+                let (dated, ..) = judged(
                     (self.context, &self.decisions),
                     generic,
                     target,
@@ -343,7 +346,8 @@ impl<'a> Worker<'a> {
         let (context, site) = (self.context, self.sites.get(site));
         let (draft, scratch) = (context.draft, &mut self.path_scratch);
         let judge = (context, &self.decisions);
-        let (dated, compared) = judged(judge, crawler, target, record.time, site, draft, scratch);
+        let (dated, compared, path) =
+            judged(judge, crawler, target, record.time, site, draft, scratch);
         let verdict = dated.verdict;
         let hour = context.zone.hour_of(record.time);
         self.counter.hours.count(hour, (crawler, identity), verdict, record.bytes);
@@ -355,6 +359,13 @@ impl<'a> Worker<'a> {
                 tally.robots_fetches.count_fetch(record.time, record.method, record.status)
             }
             _ => tally.robots_fetches.count_other(record.time),
+        }
+        if context.judge.has_history() {
+            let known = site.known.as_deref();
+            let changes = known.map_or(&[][..], |known| context.judge.rule_changes(known, crawler));
+            let promised_hours = context.registry.crawler(crawler).reaction_hours;
+            let limits = ReactionLimits { days_before: context.reaction_days, promised_hours };
+            count_reaction(changes, record, (path, verdict), limits, tally);
         }
         tally.before_first += u64::from(dated.is_before_first);
         tally.unreachable_by_logs += u64::from(dated.is_by_logs && verdict == Verdict::Unreachable);
@@ -435,16 +446,16 @@ impl OriginIds {
     }
 }
 
-/// The verdict on a request, and the effect of a `draft`.
-fn judged<'s>(
+/// The verdict on a request, the effect of a `draft`, and the prepared path.
+fn judged<'s, 'p>(
     (context, decisions): (&Context<'_>, &RefCell<DecisionCache>),
     crawler: CrawlerId,
-    target: Target<'_>,
+    target: Target<'p>,
     time: UtcTime,
     site: &'s Site,
     draft: Option<&Draft>,
-    scratch: &mut Vec<u8>,
-) -> (DatedVerdict<'s>, Option<Compared>) {
+    scratch: &'p mut Vec<u8>,
+) -> (DatedVerdict<'s>, Option<Compared>, Option<PathQuery<'p>>) {
     let Context { judge, before_first, .. } = *context;
     let path = target.path().map(|path| prepare(path, judge.dialect(), scratch));
     let at = JudgedAt::Time(time, before_first);
@@ -452,7 +463,7 @@ fn judged<'s>(
     let compared = draft
         .zip(path)
         .and_then(|(draft, path)| draft.compare(&site.origin_key, crawler, path, dated.verdict));
-    (dated, compared)
+    (dated, compared, path)
 }
 
 /// Checked for every parsed line, of any client. A line with an invalid time is not outside of the

@@ -238,6 +238,21 @@ config_flags! {
         #[arg(help_heading = "Detecting outages from logs", long, hide_short_help = true)]
         infer_outages: bool,
 
+        /// Days before a change of robots.txt whose requests show the usual rate of a crawler [default: 28]
+        ///
+        /// reactions.csv compares them with the requests after the change. It needs an archive.
+        #[arg(help_heading = "Reactions to changes", long, value_name = "DAYS", hide_short_help = true)]
+        reaction_days: Option<usize>,
+
+        /// Requests that must be expected at that rate before their absence means anything [default: 3]
+        #[arg(help_heading = "Reactions to changes", long, value_name = "N", hide_short_help = true)]
+        reaction_requests: Option<usize>,
+
+        /// Days without requests after which a crawler has stopped, or a tenth of the time since its
+        /// fetch if that is shorter [default: 7]
+        #[arg(help_heading = "Reactions to changes", long, value_name = "DAYS", hide_short_help = true)]
+        reaction_quiet_days: Option<usize>,
+
         /// How percent-encodings and wildcards are compared [default: google]
         #[arg(long, value_name = "DIALECT", value_parser = one_of(&DIALECTS), hide_short_help = true)]
         dialect: Option<Dialect>,

@@ -10,7 +10,8 @@ use crate::audit::origin_options::{Aliases, FromPath, OriginOptions};
 use crate::audit::tally::{counter::TallyLimits, header::DraftScope};
 use crate::audit::{CHUNK_BYTES, Options};
 use crate::audit::{client_address::network, origin_key::OriginKey, what_if::Draft};
-use crate::config::{audit_config::AuditConfig, fault::Fault, setting::AddressForm};
+use crate::config::audit_config::{AuditConfig, REACTION_DAYS};
+use crate::config::{fault::Fault, setting::AddressForm};
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::{Judge, timeline::BeforeFirst};
@@ -158,6 +159,7 @@ fn options(config: &AuditConfig, faults: &mut Vec<Fault>) -> Options {
             _ => BeforeFirst::AsFirst,
         },
         draft: None,
+        reaction_days: config.reaction_days.unwrap_or(REACTION_DAYS),
         limits: TallyLimits::default(),
     }
 }

@@ -21,6 +21,15 @@ const FETCH_ARCHIVE: &str = "robots.db";
 /// The default number of looked-up addresses.
 const DNS_MAX: usize = 1000;
 
+/// The default of `reaction_days`.
+pub const REACTION_DAYS: usize = 28;
+
+/// The default of `reaction_requests`.
+pub const REACTION_REQUESTS: usize = 3;
+
+/// The default of `reaction_quiet_days`.
+pub const REACTION_QUIET_DAYS: usize = 7;
+
 settings! {
     /// The configuration of an audit. Each key is the flag of the same name.
     #[derive(Serialize)]
@@ -81,6 +90,12 @@ settings! {
         pub include_unbound: bool = false,
         /// Whether requests before the first snapshot of an archive are unknown.
         pub unknown_before_first_snapshot: bool = false,
+        /// How many days before a change of robots.txt requests count for it.
+        pub reaction_days: usize = REACTION_DAYS,
+        /// The expected requests below which nothing is concluded about a reaction.
+        pub reaction_requests: usize = REACTION_REQUESTS,
+        /// The days without requests after which a crawler has stopped.
+        pub reaction_quiet_days: usize = REACTION_QUIET_DAYS,
         /// Whether outages of robots.txt are inferred from the logs.
         #[serde(skip_serializing_if = "is_off")]
         pub infer_outages: bool = false,

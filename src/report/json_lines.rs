@@ -101,8 +101,8 @@ fn value(table: &TableSchema, column: &str, cell: &str) -> String {
 
 /// Whether cells with that unit are decimal numbers, as [`super::csv::Row`] writes them.
 fn is_numeric(unit: &str) -> bool {
-    const UNITS: [&str; 6] =
-        ["count", "bytes", "minutes", "seconds", "0 to 23", "line number from 1"];
+    const UNITS: [&str; 7] =
+        ["count", "bytes", "minutes", "seconds", "hours", "0 to 23", "line number from 1"];
     UNITS.contains(&unit) || unit.ends_with("decimals")
 }
 
@@ -137,6 +137,7 @@ mod tests {
             "text",
             "path",
             "path pattern",
+            "line numbers from 1",
             "product token",
             "product token or `*`",
             "request target",

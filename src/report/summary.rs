@@ -9,7 +9,7 @@ use super::summary_table::{most_of, table_text};
 use super::{page_model::PageModel, palette::Palette, summary_view::SummaryView};
 use crate::numbers::{counted, grouped, percent};
 
-/// The most crawlers named in the result of a draft.
+/// The most crawlers named in the result of a draft, or of a change.
 const CHANGED_SHOWN: usize = 3;
 
 /// The most characters of the name of a draft.
@@ -18,7 +18,7 @@ const DRAFT_CHARS_MAX: usize = 40;
 /// A headline, notes, and the rows with the most violations.
 pub fn summary_text(model: &PageModel<'_>, view: &SummaryView) -> String {
     let head = wrapped(&headline(model, view.palette), view.columns, 2);
-    let below = identity_lines(model) + &what_if_lines(model);
+    let below = identity_lines(model) + &what_if_lines(model) + &reaction_line(model);
     head + &wrapped(&below, view.columns, 4) + &table_text(model, view)
 }
 
@@ -67,6 +67,19 @@ fn what_if_lines(model: &PageModel<'_>) -> String {
         who(WhatIfChange::NewlyAllowed),
         grouped(total.unchanged),
         counted(total.judged, "request"),
+    )
+}
+
+/// Who still requested what a change of robots.txt disallowed; empty if nobody does.
+fn reaction_line(model: &PageModel<'_>) -> String {
+    let still = model.still_requesting();
+    if still.is_empty() {
+        return String::new();
+    }
+    format!(
+        "  {} still requested what a change of robots.txt disallowed ({}); see reactions.csv\n",
+        counted(still.len() as u64, "crawler"),
+        most_of(model, &still, CHANGED_SHOWN),
     )
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::audit::crawler_row::{ActorRow, Broken, Delayed};
+use crate::audit::reaction_rows::ReactionRow;
 use crate::audit::unknown::UnknownCrawler;
 use crate::audit::what_if_rows::{ChangedVerdict, WhatIf};
 use crate::audit::{delay_kept::Excess, model::ReportModel, tally::user_agents::UserAgentTally};
@@ -10,8 +11,8 @@ use crate::time::Hour;
 
 use super::columns::column::TableSchema;
 use super::columns::tables::{
-    CRAWL_DELAY, DAILY, HOURLY, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY, UNKNOWN_CRAWLERS,
-    VIOLATION, WHAT_IF,
+    CRAWL_DELAY, DAILY, HOURLY, REACTIONS, REJECTS, ROBOTS_FETCHES, ROBOTS_RULES, SUMMARY,
+    UNKNOWN_CRAWLERS, VIOLATION, WHAT_IF,
 };
 use super::csv::{CrawlerCells, CsvTable, Row};
 use super::robots_rules::robots_rules;
@@ -37,6 +38,7 @@ pub const TABLES: &[(TableSchema, WriteRows)] = &[
     (CRAWL_DELAY, write_crawl_delay),
     (DAILY, write_daily),
     (HOURLY, write_hourly),
+    (REACTIONS, write_reactions),
     (UNKNOWN_CRAWLERS, write_unknown_crawlers),
     (REJECTS, write_rejects),
     (WHAT_IF, write_what_if),
@@ -164,6 +166,37 @@ fn write_hourly(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
                 .fraction(sums.violations, sums.allowed + sums.violations)
                 .counts([sums.bytes]);
         })
+    })
+}
+
+fn write_reactions(of: &Audited<'_>, csv: &mut Csv<'_>) -> io::Result<()> {
+    csv.rows(of.audit.reactions(), |row, (origin, (id, identity), reaction)| {
+        let crawler = of.crawlers.registry.crawler(id);
+        let ReactionRow { times, tally, around_fetch, .. } = reaction;
+        let promised = crawler.reaction_hours;
+        row.text(origin)
+            .text(&crawler.name)
+            .text(&crawler.operator)
+            .text(&crawler.purpose)
+            .word(identity.as_str())
+            .time(times.after)
+            .time(times.before)
+            .maybe(reaction.old_digest.as_ref(), 1, Row::digest)
+            .maybe(reaction.new_digest.as_ref(), 1, Row::digest)
+            .word(reaction.direction.as_str())
+            .text(&reaction.lines())
+            .fraction(reaction.seconds_before.unsigned_abs(), 86_400)
+            .counts([tally.before, tally.uncertain])
+            .maybe(reaction.first_fetch, 2, |row, (time, by)| row.time(time).word(by.as_str()))
+            .maybe_counts(around_fetch.map(|(until, after)| [until, after]))
+            .maybe_counts(promised.map(|hours| [u64::from(hours), tally.after_promise]))
+            .maybe(tally.last, 1, Row::time)
+            .maybe_counts(reaction.others_after.map(|others| [others]))
+            .word(reaction.reaction.as_str())
+            .maybe(reaction.seconds, 2, |row, (min, max)| {
+                row.fraction(min.unsigned_abs(), 3600).fraction(max.unsigned_abs(), 3600)
+            })
+            .not_bound_reason(crawler);
     })
 }
 

@@ -28,6 +28,7 @@
 //! - `overwrite`: no output is an input, and no foreign file is overwritten.
 //! - `mistakes`: common mistakes and their messages.
 //! - `merge`: tallies of parts, merged.
+//! - `reactions`: what crawlers do after a change of robots.txt.
 //! - `report`: a report written again, without the logs.
 //! - `robots`: robots.txt versions in an archive.
 //! - `what_if`: what a draft of a robots.txt would change.
@@ -71,6 +72,7 @@ mod nothing_judged;
 mod output;
 mod overwrite;
 mod program;
+mod reactions;
 mod regression;
 mod report;
 mod robots;

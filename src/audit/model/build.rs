@@ -1,6 +1,8 @@
 //! Builds the model of a report from a tally: checks the sums, orders the rows, and adds warnings
 //! and notes.
 
+use std::collections::BTreeSet;
+
 use crate::crawlers::registry::Registry;
 use crate::error::{Error, Result};
 use crate::judge::messages::failure_messages;
@@ -15,6 +17,7 @@ use super::super::{
     nothing_judged::{nothing_judged, too_little_judged},
     origin_key::OriginKey,
     prior_fetches::OriginFetches,
+    reaction_rows::{OriginReactions, ReactionThresholds},
 };
 use super::super::{snapshots::Snapshots, unknown::unknown_crawlers, warnings::warnings};
 use super::ReportModel;
@@ -29,14 +32,17 @@ impl ReportModel {
         let Tally { header, counts } = tally;
         let quotes = Quotes::new(&header);
         let (mut robots, mut snapshots) = (files_of(&header, &quotes)?, Snapshots::default());
+        let thresholds = ReactionThresholds::of(&header.options);
         let mut rows = Vec::new();
         for of_origin in counts.origins {
             snapshots.add(&of_origin, &quotes, &mut robots)?;
-            let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
             let origin = of_origin.origin_key.to_string();
+            let history = header.rulings.histories.get(&origin);
+            let reactions = OriginReactions::new(thresholds, history, of_origin.span());
+            let origin_fetches = OriginFetches::new(&of_origin.rows, &header.crawlers);
             for (actor, tally) in of_origin.rows {
-                let known_fetches = origin_fetches.known_fetches(actor);
-                rows.push(ActorRow::new(origin.clone(), actor, tally, &known_fetches, &quotes)?);
+                let (origin, known) = (origin.clone(), origin_fetches.known_fetches(actor));
+                rows.push(ActorRow::new(origin, actor, tally, &known, &reactions, &quotes)?);
             }
         }
         // Crawlers are numbered in the order of their names.
@@ -70,6 +76,7 @@ impl ReportModel {
         audit.notes.extend(audit.log_evidence.map(OutageEvidence::note));
         audit.warnings = warnings(&audit, &header, failures);
         audit.warnings.extend(audit.times_given_up());
+        audit.warnings.extend(audit.partial_changes());
         audit.notes.extend(audit.hours_given_up());
         audit.notes.extend(audit.continued_groups());
         if let Some(draft) = &header.draft {
@@ -113,9 +120,22 @@ impl ReportModel {
         (crawlers > 0).then(|| {
             format!(
                 "too many request times to keep (limit {TIME_BUCKETS_MAX}); for {} at \
-                 some origins, earlier robots.txt fetches are unknown; audit fewer days or origins \
+                 some origins, earlier robots.txt fetches and reactions are unknown; audit fewer days or origins \
                  at once",
                 counted(crawlers as u64, "crawler")
+            )
+        })
+    }
+
+    /// Changes that some of merged tallies did not know.
+    fn partial_changes(&self) -> Option<String> {
+        let partial = self.reactions().filter(|(_, _, row)| row.is_partial);
+        let changes: BTreeSet<_> = partial.map(|(origin, _, row)| (origin, row.times)).collect();
+        (!changes.is_empty()).then(|| {
+            format!(
+                "reactions to {} of robots.txt are unknown, because some logs were read before the \
+                 archive had them; audit these logs again",
+                counted(changes.len() as u64, "change")
             )
         })
     }

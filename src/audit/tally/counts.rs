@@ -44,7 +44,7 @@ pub struct OriginRows {
 
 impl OriginRows {
     /// The time from the first request to the last; `None` without requests.
-    fn span(&self) -> Option<Span> {
+    pub fn span(&self) -> Option<Span> {
         sum(self.rows.iter().map(|(_, tally)| tally.span))
     }
 

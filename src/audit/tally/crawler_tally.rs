@@ -9,7 +9,8 @@ use crate::time::Day;
 
 use super::super::sums::{Span, Statuses, Sums, is_default};
 use super::super::what_if::WhatIfTally;
-use super::super::{delay_kept::DelayTally, robots_fetches::FetchTally, time_buckets::TimeBuckets};
+use super::super::{delay_kept::DelayTally, reactions::ReactionTally};
+use super::super::{robots_fetches::FetchTally, time_buckets::TimeBuckets};
 use super::{example::Example, short_map::ShortMap};
 
 /// The requests of one crawler of one identity at one origin.
@@ -41,6 +42,9 @@ pub struct CrawlerTally {
     /// The changes by a draft, if one is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Box<WhatIfTally>>,
+    /// Requests around changes of the rules, if robots.txt has a history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reactions: Option<Box<ReactionTally>>,
 }
 
 /// Whether the minutes and hours of a crawler's requests are known.
@@ -65,16 +69,20 @@ impl CrawlerTally {
     pub fn time_buckets(&mut self) -> usize {
         let violations: usize = self.violations.values_mut().map(|sum| sum.minutes.len()).sum();
         let paces: usize = self.paces.values_mut().map(|pace| pace.hours.len()).sum();
-        violations + paces + self.robots_fetches.read_200.len() + self.robots_fetches.read_304.len()
+        let changes = self.reactions.as_ref().map_or(0, |reactions| reactions.time_buckets());
+        let fetches = &mut self.robots_fetches;
+        violations + paces + changes + fetches.read_200.len() + fetches.read_304.len()
     }
 
-    /// Drops the buckets that `time_buckets` counts; everything else stays.
+    /// Drops the buckets that `time_buckets` counts, and reactions, which need the times of fetches;
+    /// everything else stays.
     pub fn give_up_times(&mut self) {
         self.times = Times::GivenUp;
         self.violations.values_mut().for_each(|sum| sum.minutes = TimeBuckets::default());
         self.paces.values_mut().for_each(|pace| pace.hours = TimeBuckets::default());
         self.robots_fetches.read_200 = TimeBuckets::default();
         self.robots_fetches.read_304 = TimeBuckets::default();
+        self.reactions = None;
     }
 
     /// The requests that are kept as examples.
@@ -101,6 +109,7 @@ impl Merge for CrawlerTally {
         self.before_first += other.before_first;
         self.unreachable_by_logs += other.unreachable_by_logs;
         self.simulated.absorb(other.simulated);
+        self.reactions.absorb(other.reactions);
         if other.times == Times::GivenUp {
             self.give_up_times();
         }

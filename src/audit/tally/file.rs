@@ -14,7 +14,7 @@ use super::{Tally, counts::Counts};
 pub const TALLY: &str = "report.tally";
 
 /// The first bytes of a tally, with the version of its form.
-const MAGIC: &[u8] = b"botaudit tally 1 ";
+const MAGIC: &[u8] = b"botaudit tally 2 ";
 
 /// The first bytes of every version.
 const MAGIC_OF_ANY_VERSION: &[u8] = b"botaudit tally ";
@@ -114,7 +114,10 @@ pub fn is_tally(head: &[u8]) -> bool {
 
 fn not_ours(bytes: &[u8]) -> &'static str {
     match bytes.starts_with(MAGIC_OF_ANY_VERSION) {
-        true => "is a tally of another version of botaudit; merge it with that version",
+        true => {
+            "is a tally of another version of botaudit; merge it with that version, or audit its \
+             logs again"
+        }
         false => "is not a tally; name a report directory, or a file of audit --partial",
     }
 }

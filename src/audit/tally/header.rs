@@ -18,7 +18,7 @@ use super::super::origin_key::OriginKey;
 use super::{identity_sources::IdentitySources, rulings::Rulings};
 
 /// Grows by one when a tally changes its meaning.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The header of a tally.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

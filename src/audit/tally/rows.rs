@@ -86,6 +86,8 @@ pub struct Rows {
     recent: Box<[(RowKey, u32); RECENT]>,
     /// No fewer than there are.
     time_buckets_at_most: usize,
+    /// The rows whose changes of robots.txt are among them.
+    rows_with_known_changes: usize,
     /// The first that goes without times.
     times_end: Option<TimesKey>,
 }
@@ -147,6 +149,7 @@ impl Rows {
             index: HashMap::default(),
             recent: Box::new([NO_ROW; RECENT]),
             time_buckets_at_most: 0,
+            rows_with_known_changes: 0,
             times_end: None,
         }
     }
@@ -233,7 +236,12 @@ impl Rows {
     pub fn bound_times(&mut self, requests: u64) {
         let added = usize::try_from(requests).unwrap_or(usize::MAX);
         let added = added.saturating_mul(TIME_BUCKETS_PER_REQUEST);
-        self.time_buckets_at_most = self.time_buckets_at_most.saturating_add(added);
+        let new = &self.rows[self.rows_with_known_changes.min(self.rows.len())..];
+        let reactions = new.iter().filter_map(|row| row.tally.reactions.as_ref());
+        let changes: usize = reactions.map(|reactions| reactions.time_buckets()).sum();
+        self.rows_with_known_changes = self.rows.len();
+        self.time_buckets_at_most =
+            self.time_buckets_at_most.saturating_add(added).saturating_add(changes);
         // Counting takes time, so that some more are let in before it is done again.
         let max = self.limits.time_buckets_max;
         if self.time_buckets_at_most > max + max / 4 {
@@ -254,7 +262,8 @@ impl Rows {
         self.fold_strangers();
         self.give_up_times();
         let mut by_origin: Vec<Vec<(Actor, CrawlerTally)>> = vec![Vec::new(); self.origins.len()];
-        for Row { key: (origin, crawler, identity), tally } in self.rows {
+        for Row { key: (origin, crawler, identity), mut tally } in self.rows {
+            tally.reactions.iter_mut().for_each(|reactions| reactions.settle());
             by_origin[origin.0 as usize].push(((crawler, identity), tally));
         }
         let mut origins: Vec<OriginRows> = Vec::with_capacity(self.origins.len());
@@ -311,6 +320,7 @@ impl Rows {
     /// Merges the rows of folded origins.
     fn fold_rows(&mut self) {
         let rows = std::mem::take(&mut self.rows);
+        self.rows_with_known_changes = 0;
         self.index.clear();
         self.recent.fill(NO_ROW);
         for Row { key: (origin, crawler, identity), tally } in rows {

@@ -81,6 +81,11 @@ impl<K, V> ShortMap<K, V> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
+    /// The entries with values to change, ascending.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
     /// The values, ordered by key.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.entries.iter().map(|(_, value)| value)

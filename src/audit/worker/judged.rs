@@ -1,12 +1,16 @@
 //! Counts a request that broke a rule.
 
-use crate::judge::verdict::RuleRef;
+use crate::judge::rule_changes::RuleChange;
+use crate::judge::verdict::{RuleRef, Verdict};
 use crate::logs::record::Record;
 use crate::merge::Merge;
 use crate::time::UtcTime;
+use crate::url::path::PathQuery;
 
+use super::super::reactions::{ReactionLimits, TimedRequest};
+use super::super::robots_fetches::is_successful_fetch;
 use super::super::sums::{Span, Statuses};
-use super::super::tally::crawler_tally::{CrawlerTally, ViolationTally};
+use super::super::tally::crawler_tally::{CrawlerTally, Times, ViolationTally};
 use super::super::tally::example::{EXAMPLE_BYTES_MAX, Example, Position};
 use super::super::time_buckets::TimeBuckets;
 
@@ -44,6 +48,30 @@ pub(super) fn add_violation(
             tally.violations.entry_or_insert_with(rule, || first);
         }
     }
+}
+
+/// Counts a request with this verdict for the `changes` of robots.txt near it.
+pub(super) fn count_reaction(
+    changes: &[RuleChange],
+    record: &Record<'_>,
+    (path, verdict): (Option<PathQuery<'_>>, Verdict),
+    limits: ReactionLimits,
+    tally: &mut CrawlerTally,
+) {
+    if tally.times == Times::GivenUp {
+        return;
+    }
+    let reactions = tally.reactions.get_or_insert_default();
+    if changes.is_empty() {
+        return;
+    }
+    let is_robots_txt = verdict == Verdict::RobotsTxt;
+    let request = TimedRequest {
+        time: record.time,
+        path: path.filter(|_| !is_robots_txt).map(|path| path.as_bytes()),
+        is_fetch: is_robots_txt && is_successful_fetch(record.method, record.status),
+    };
+    reactions.count(changes, request, limits);
 }
 
 /// The request as a report shows it.

@@ -27,7 +27,7 @@ const APPLICATION_ID: i32 = 0x626f_746e;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// The version of [`SCHEMA`] and of the tallies in it.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// How long to wait for other processes that read the state.
 const WAIT: Duration = Duration::from_secs(60);

@@ -83,6 +83,36 @@ tables! {
         WHO, REQUESTS, ALLOWED, VIOLATIONS, VIOLATION_RATE, BYTES,
     ];
 
+    /// What crawlers did after changes of robots.txt.
+    REACTIONS = "reactions.csv", "each origin, crawler, identity, change of the rules for this crawler, and direction; only with an archive: see [reactions](#reactions-to-changes)": [
+        ORIGIN,
+        column("crawler", "text", "name of the crawler in the registry"),
+        column("operator", "text", "company that runs the crawler"),
+        column("purpose", "text", "purpose of the crawler: search, ai-training, seo, ..."),
+        column("identity", "verified, spoofed, unverified", "whether the client's address belongs to the operator: see [identity](identity.md#crawler-verification)"),
+        time("changed_after_utc", "last fetch in the archive that still saw the old rules"),
+        time("changed_before_utc", "first fetch in the archive that saw the new rules"),
+        column("old_digest", "sha256:hex", "digest of the version with the old rules; empty if there was no robots.txt"),
+        column("new_digest", "sha256:hex", "digest of the version with the new rules; empty if there was no robots.txt"),
+        column("direction", "newly-disallowed, newly-allowed", "effect of the change on the paths that are counted in this row"),
+        column("rule_lines", "line numbers from 1", "lines of the rules that disallow these requests, in the version that disallows them; the first 16, then `+`"),
+        column("days_before", "days, 6 decimals", "time in these logs before `changed_after_utc` from which requests count"),
+        count("requests_before", "requests in that time for paths with this change"),
+        count("requests_uncertain", "such requests between the two fetches"),
+        time("first_fetch_utc", "minute of the first successful fetch of robots.txt from `changed_before_utc` on"),
+        column("fetched_by", "own, operator", "who made that fetch: the crawler, or another crawler of its operator"),
+        count("requests_until_fetch", "requests for these paths from `changed_before_utc` to that fetch; empty if not known"),
+        count("requests_after_fetch", "requests for these paths after that fetch; empty if not known"),
+        column("promised_hours", "hours", "how soon a change takes effect, as the operator promises; empty if it promises no time"),
+        count("requests_after_promise", "requests for these paths later than that after `changed_before_utc`"),
+        time("last_request_utc", "time of the last request for these paths, in all these times"),
+        count("other_requests_after", "all other requests after that fetch, robots.txt included; empty if not known"),
+        column("reaction", "obeyed-at-once, obeyed-late, still-requesting, never-fetched, gone, too-few-requests, found, not-found, unknown", "what the crawler did"),
+        column("reaction_hours_min", "hours, 6 decimals", "least time from the change to the last request before the crawler obeyed, or to the first request for newly allowed paths"),
+        column("reaction_hours_max", "hours, 6 decimals", "greatest value of that time"),
+        NOT_BOUND_REASON,
+    ];
+
     /// Automated user agents that are not in the registry.
     UNKNOWN_CRAWLERS = "unknown-crawlers.csv", "each user agent that looks automated and belongs to no known crawler; at most 10,000, the rest is `(others)`": [
         column("user_agent", "text", "User-Agent header, cut to 1,024 bytes"),

@@ -34,6 +34,21 @@ pub fn bar(parts: &[(&'static str, &'static str, u64)], whole: u64) -> Markup {
     }
 }
 
+/// Something that happened at a time, above the columns of a chart.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Its color and kind.
+    pub legend: LegendEntry,
+    /// Where it begins, in columns from the left.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// Its height, as a part of the whole, from the top.
+    pub height: f64,
+    /// What it is.
+    pub title: String,
+}
+
 /// Columns side by side, each a stack of one or more numbers. `title` describes the chart, `names`
 /// are below at equal distances. The caller adds the numbers as a table.
 pub fn columns(
@@ -43,15 +58,34 @@ pub fn columns(
     columns: &[ChartColumn],
     names_below: &[String],
 ) -> Markup {
+    timeline((id, title), series, columns, &[], names_below)
+}
+
+/// The same with marks.
+pub fn timeline(
+    (id, title): (&str, &str),
+    series: &[LegendEntry],
+    columns: &[ChartColumn],
+    marks: &[Mark],
+    names_below: &[String],
+) -> Markup {
     let most = columns.iter().map(|(_, numbers)| numbers.iter().sum()).max().unwrap_or(0u64);
     let top = ceiling(most);
     let is_drawn =
         |at: usize| columns.iter().any(|(_, numbers)| numbers.get(at).is_some_and(|&n| n > 0));
-    let drawn: Vec<LegendEntry> =
+    let mut drawn: Vec<LegendEntry> =
         (0..series.len()).filter(|&at| is_drawn(at)).map(|at| series[at]).collect();
+    drawn.extend(marks.iter().map(|mark| mark.legend));
+    drawn.dedup();
     let half = if top > 1 { grouped(top / 2) } else { String::new() };
     let scale = [grouped(top), half, "0".to_owned()];
-    figure((id, title), legend(&drawn), &scale, drawing(id, series, columns, top), names_below)
+    figure(
+        (id, title),
+        legend(&drawn),
+        &scale,
+        drawing(id, series, columns, marks, top),
+        names_below,
+    )
 }
 
 /// A drawing with its `legend` above, its `scale` on the side and `names` below it.
@@ -76,7 +110,13 @@ pub fn figure(
 }
 
 /// The columns, on a scale that ends at `top`.
-fn drawing(id: &str, series: &[LegendEntry], columns: &[ChartColumn], top: u64) -> Markup {
+fn drawing(
+    id: &str,
+    series: &[LegendEntry],
+    columns: &[ChartColumn],
+    marks: &[Mark],
+    top: u64,
+) -> Markup {
     let step = WIDTH / columns.len().max(1) as f64;
     let width = (step * 0.72).min(90.0);
     html! {
@@ -90,6 +130,12 @@ fn drawing(id: &str, series: &[LegendEntry], columns: &[ChartColumn], top: u64) 
                     rect class=(class) x=(format_args!("{x:.1}")) y=(format_args!("{y:.1}")) width=(format_args!("{width:.1}")) height=(format_args!("{height:.1}")) {
                         title { (name) ", " (what) ": " (grouped(number)) }
                     }
+                }
+            }
+            @for Mark { legend: (class, _), from, to, height, title } in marks {
+                @let (x, width) = (step * from, (step * (to - from)).max(2.0));
+                rect class=(class) x=(format_args!("{x:.1}")) y="0" width=(format_args!("{width:.1}")) height=(format_args!("{:.1}", height * HEIGHT)) {
+                    title { (title) }
                 }
             }
         }

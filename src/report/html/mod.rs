@@ -12,6 +12,7 @@ mod hours;
 mod markup;
 mod method;
 mod overview;
+mod reactions;
 mod rules;
 mod shell;
 mod table;
@@ -40,6 +41,10 @@ pub fn page(model: &PageModel<'_>) -> String {
         ("unjudged", "Not judged", "Requests that were not judged", unjudged::unjudged(model)),
         ("method", "Method", "Method", method::method(model)),
     ];
+    if let Some(body) = reactions::reactions(model) {
+        let title = "Reactions to changes of robots.txt";
+        sections.insert(3, ("reactions", "Reactions", title, body));
+    }
     if let Some(body) = what_if::what_if(model) {
         sections.insert(1, ("what-if", "What if", "What the draft would change", body));
     }

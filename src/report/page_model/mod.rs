@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::audit::crawler_row::ActorRow;
 use crate::audit::model::ReportModel;
+use crate::audit::reaction_rows::Reaction;
 use crate::audit::sums::{Span, Sums};
 use crate::audit::tally::crawler_tally::Actor;
 use crate::audit::what_if::WhatIfChange;
 use crate::audit::what_if_rows::WhatIf;
-use crate::crawlers::crawler::{Crawler, CrawlerId};
+use crate::crawlers::crawler::{Crawler, CrawlerId, Obligation};
 use crate::crawlers::identity::Identity;
 use crate::digest::Digest;
 use crate::merge::Merge;
@@ -161,6 +162,23 @@ impl<'a> PageModel<'a> {
         let mut own = self.offenders();
         own.retain(|((_, identity), _)| is_itself(*identity));
         own
+    }
+
+    /// Crawlers that fetched a changed robots.txt and still requested what it newly disallows, with
+    /// the number of these requests, most first; without spoofed ones and tools.
+    pub fn still_requesting(&self) -> Vec<(CrawlerId, u64)> {
+        let mut crawlers: BTreeMap<CrawlerId, u64> = BTreeMap::new();
+        for (_, actor, row) in self.audit.reactions() {
+            let is_bound = self.crawler(actor.0).obligation() == Obligation::Bound;
+            let is_still = row.reaction == Reaction::StillRequesting;
+            if is_still && is_bound && self.audit.is_own_crawler(actor) {
+                let after = row.around_fetch.map_or(row.tally.since.requests, |(_, after)| after);
+                *crawlers.entry(actor.0).or_default() += after;
+            }
+        }
+        let mut crawlers: Vec<_> = crawlers.into_iter().collect();
+        crawlers.sort_by_key(|&(_, requests)| std::cmp::Reverse(requests));
+        crawlers
     }
 
     /// Crawlers that are not spoofed, with the number of their requests with this change, most

@@ -1,0 +1,98 @@
+use super::*;
+
+fn at(seconds: i64) -> UtcTime {
+    UtcTime::from_unix_seconds(seconds).unwrap()
+}
+
+fn change() -> RuleChangeTally {
+    RuleChangeTally {
+        counted_from: at(0),
+        until: None,
+        is_partial: false,
+        fetched: None,
+        disallows: true,
+        allows: false,
+        all: None,
+        last: None,
+        disallowed: None,
+        allowed: None,
+    }
+}
+
+fn tally(changes: &[(i64, i64, RuleChangeTally)]) -> ReactionTally {
+    let entry = |(after, before, tally): &(i64, i64, RuleChangeTally)| {
+        (ChangeTimes { after: at(*after), before: at(*before) }, tally.clone())
+    };
+    ReactionTally { changes: changes.iter().map(entry).collect() }
+}
+
+/// A nightly archive grows: older tallies do not know the latest changes.
+#[test]
+fn a_change_that_a_tally_did_not_know_is_marked_in_any_order() {
+    let all = [
+        tally(&[]),
+        tally(&[(1, 2, change())]),
+        tally(&[(1, 2, change()), (3, 4, change())]),
+        tally(&[(3, 4, change())]),
+    ];
+    let merged = |order: &[usize]| {
+        let mut sum: Option<ReactionTally> = None;
+        order.iter().for_each(|&at| sum.absorb(Some(all[at].clone())));
+        let changes = sum.unwrap_or_default().changes;
+        changes.iter().map(|(times, tally)| (times.after, tally.is_partial)).collect::<Vec<_>>()
+    };
+    assert_eq!(merged(&[2]), [(at(1), false), (at(3), false)]);
+    for order in [[1, 2], [2, 1]] {
+        assert_eq!(merged(&order), [(at(1), false), (at(3), true)]);
+    }
+    for order in [[0, 1, 2], [2, 0, 1], [1, 2, 3], [3, 2, 1], [2, 3, 0]] {
+        assert_eq!(merged(&order), [(at(1), true), (at(3), true)]);
+    }
+}
+
+#[test]
+fn only_the_first_lines_are_kept() {
+    let of = |lines: std::ops::Range<u32>| {
+        let mut tally = TouchedTally { lines: lines.collect(), ..TouchedTally::default() };
+        tally.bound_lines();
+        tally
+    };
+    for (left, right) in [(0..9, 9..17), (9..17, 0..9), (0..17, 3..5), (1..1, 0..17)] {
+        let mut left = of(left);
+        left.absorb(of(right));
+        assert_eq!((left.lines.clone(), left.has_more_lines), ((0..16).collect(), true));
+    }
+    assert!(!of(0..16).has_more_lines);
+}
+
+/// A file may have been written by anybody.
+#[test]
+fn sums_that_cannot_be_are_noticed() {
+    type Damage = fn(&mut RuleChangeTally, &mut TouchedTally);
+    let damages: [Damage; 6] = [
+        |_, touched| touched.since.minutes.add(0, u64::MAX),
+        |_, touched| touched.since.requests = 9,
+        |_, touched| touched.after_promise = 4,
+        |_, touched| touched.first = None,
+        |_, touched| touched.last = None,
+        |change, _| change.all.get_or_insert_default().minutes.add(i64::MAX, 9),
+    ];
+    let sum = || {
+        let touched = TouchedTally {
+            since: RequestsSince { requests: 3, ..RequestsSince::default() },
+            first: Some(at(5)),
+            last: Some(at(6)),
+            ..TouchedTally::default()
+        };
+        (RuleChangeTally { all: Some(Box::new(touched.since.clone())), ..change() }, touched)
+    };
+    let holds = |(change, touched): (RuleChangeTally, TouchedTally)| {
+        tally(&[(1, 2, RuleChangeTally { disallowed: Some(Box::new(touched)), ..change })]).holds()
+    };
+    assert!(holds(sum()));
+    for (index, damage) in damages.iter().enumerate() {
+        let (mut change, mut touched) = sum();
+        damage(&mut change, &mut touched);
+        assert!(!holds((change, touched)), "{index}");
+    }
+}

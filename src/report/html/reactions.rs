@@ -1,4 +1,4 @@
-//! What crawlers did after changes of robots.txt, as lines of time and as a table.
+//! What crawlers did after changes of robots.txt, as timelines and as a table.
 
 use maud::{Markup, html};
 
@@ -54,7 +54,7 @@ pub fn reactions(model: &PageModel<'_>) -> Option<Markup> {
     })
 }
 
-/// The line of time of one crawler.
+/// The timeline of one crawler.
 fn drawing(model: &PageModel<'_>, at: usize, row: &ActorRow) -> Markup {
     let fetches = [&row.tally.robots_fetches.read_200, &row.tally.robots_fetches.read_304];
     let fetches = fetches.into_iter().flat_map(|fetches| fetches.buckets());
@@ -64,7 +64,10 @@ fn drawing(model: &PageModel<'_>, at: usize, row: &ActorRow) -> Markup {
         reaction.tally.days.buckets().filter_map(|(day, _)| day_of(day)).collect::<Vec<_>>()
     };
     let of_changes = changes().flat_map(|change| [change.after, change.before]);
-    let times = of_changes.chain(fetches.iter().copied()).map(|time| Zone::UTC.day_of(time));
+    // All drawings have the days of the report, so that they can be compared.
+    let ends = model.period.into_iter().flat_map(|period| [period.first, period.last]);
+    let times = of_changes.chain(ends).chain(fetches.iter().copied());
+    let times = times.map(|time| Zone::UTC.day_of(time));
     let mut days: Vec<Day> = times.chain(row.reactions.iter().flat_map(touched)).collect();
     days.sort_unstable();
     let days = calendar(days.into_iter(), DAYS_MAX);

@@ -17,6 +17,7 @@
 //! - `hostile_archive`: edited or damaged archives, and archives written at the same time.
 //! - `html`: the page of a report, in a real browser.
 //! - `identity`: verified and spoofed crawlers.
+//! - `kept`: files of earlier versions.
 //! - `lint`: findings on robots.txt files.
 //! - `infer_outages`: outages of robots.txt, from the logs.
 //! - `manual`: first steps, completions and manual pages.
@@ -60,6 +61,7 @@ mod hostile_archive;
 mod html;
 mod identity;
 mod infer_outages;
+mod kept;
 mod lint;
 mod log_lines;
 mod manual;

@@ -10,6 +10,7 @@ pub mod entry;
 pub mod export;
 pub mod fetched;
 pub mod import;
+pub mod memory;
 pub mod reader;
 mod rows;
 mod sqlite;
@@ -18,10 +19,14 @@ pub mod writer;
 
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use crate::error::{Error, Result};
 use crate::url::origin::Origin;
 
 use directory::Directory;
+use entry::{BodyKey, HistoryEntry};
+use memory::MemoryArchive;
 use reader::Archive;
 use snapshot::Snapshot;
 use sqlite::is_sqlite;
@@ -35,6 +40,8 @@ pub enum Store {
     Directory(Directory),
     /// An archive with snapshots of any number of origins.
     Archive(Archive),
+    /// Snapshots in memory.
+    Memory(MemoryArchive),
 }
 
 impl Store {
@@ -70,6 +77,7 @@ impl Store {
                 .holds(origin)
                 .unwrap_or(true)
                 .then(|| format!("{}: {origin}", archive.path().display())),
+            Store::Memory(memory) => memory.holds(origin).then(|| origin.to_string()),
         }
     }
 
@@ -87,6 +95,39 @@ impl Store {
                 let newest = archive.newest(origin, None)?;
                 newest.map(|entry| archive.snapshot(origin, entry)).transpose()
             }
+            Store::Memory(memory) => Ok(memory.history(origin).pop().map(|entry| {
+                let body = entry.body.map_or_else(Bytes::new, |key| memory.body(origin, key));
+                Snapshot { source: origin.to_string(), body: body.into() }
+            })),
+        }
+    }
+
+    /// Whether each origin has any number of snapshots, so that the time decides.
+    pub fn has_history(&self) -> bool {
+        matches!(self, Store::Archive(_) | Store::Memory(_))
+    }
+
+    /// The snapshots of `origin`, the earliest first; empty if nothing is known, and for files.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn history(&self, origin: &Origin) -> Result<Vec<HistoryEntry>> {
+        match self {
+            Store::File(_) | Store::Directory(_) => Ok(Vec::new()),
+            Store::Archive(archive) => archive.history(origin),
+            Store::Memory(memory) => Ok(memory.history(origin)),
+        }
+    }
+
+    /// The bytes of a body in the history of `origin`.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn body(&self, origin: &Origin, key: BodyKey) -> Result<Bytes> {
+        match self {
+            Store::File(_) | Store::Directory(_) => Ok(Bytes::new()),
+            Store::Archive(archive) => archive.body(key).map(Bytes::from),
+            Store::Memory(memory) => Ok(memory.body(origin, key)),
         }
     }
 
@@ -97,7 +138,7 @@ impl Store {
     pub fn single_file(&self) -> Result<Option<Snapshot>> {
         match self {
             Store::File(path) => Snapshot::from_file(path).map(Some),
-            Store::Directory(_) | Store::Archive(_) => Ok(None),
+            Store::Directory(_) | Store::Archive(_) | Store::Memory(_) => Ok(None),
         }
     }
 }

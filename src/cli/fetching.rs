@@ -221,7 +221,7 @@ pub fn known_store(path: &Path) -> Result<Store> {
         return Ok(Store::Directory(Directory::default()));
     }
     match Store::open(path)? {
-        archive @ Store::Archive(_) => Ok(archive),
+        archive @ (Store::Archive(_) | Store::Memory(_)) => Ok(archive),
         Store::File(_) | Store::Directory(_) => Err(Error::usage(format!(
             "--fetch needs an archive, but {} is not one; name another file with --robots",
             path.display()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::archive::{Store, reader::Archive};
+use crate::archive::Store;
 use crate::error::Result;
 use crate::mutex::lock;
 use crate::time::UtcTime;
@@ -12,6 +12,21 @@ use super::outages::{KnownOutages, OutageHours, Outages};
 use super::{HostSource, Judge, history::History, origin_history::OriginHistory};
 
 impl Judge {
+    /// Judges by `store` from now on. Compiled rules stay, up to the limit of [`Judge::of_many`].
+    ///
+    /// # Errors
+    /// If the single robots.txt file cannot be read.
+    pub fn set_store(&mut self, store: Store) -> Result<()> {
+        let single_file = store.single_file()?;
+        self.store = store;
+        let mut loaded = lock(&self.loaded);
+        loaded.sources.clear();
+        loaded.histories.clear();
+        drop(loaded);
+        self.single_file = single_file.map(|snapshot| self.load(snapshot));
+        Ok(())
+    }
+
     /// The robots.txt of [`Judge::unnamed`], in force at all times.
     pub fn unnamed_known(&self) -> Option<Arc<OriginHistory>> {
         let known = self.unnamed().map(|robots| Arc::new(OriginHistory::always(robots)));
@@ -50,15 +65,15 @@ impl Judge {
         origin: &Origin,
         host_source: HostSource,
     ) -> Option<Arc<OriginHistory>> {
-        let Store::Archive(archive) = &self.store else {
+        if !self.has_history() {
             return self
                 .site(origin, host_source)
                 .map(|robots| Arc::new(OriginHistory::always(robots)));
-        };
+        }
         if let Some(known) = lock(&self.loaded).histories.get(origin) {
             return Some(Arc::clone(known));
         }
-        match self.archived(archive, origin) {
+        match self.archived(origin) {
             // Unknown origins are not cached, because clients can invent any number of them.
             Ok(None) => None,
             Ok(Some(history)) => {
@@ -67,7 +82,9 @@ impl Judge {
                 Some(Arc::clone(known.or_insert_with(|| Arc::new(history))))
             }
             Err(err) => {
-                lock(&self.loaded).fail(archive.path().display().to_string(), err.to_string());
+                if let Store::Archive(archive) = &self.store {
+                    lock(&self.loaded).fail(archive.path().display().to_string(), err.to_string());
+                }
                 None
             }
         }
@@ -92,12 +109,12 @@ impl Judge {
             Store::File(_) | Store::Directory(_) => {
                 Ok(self.site(origin, host_source).map(OriginHistory::always))
             }
-            Store::Archive(archive) => self.archived(archive, origin),
+            Store::Archive(_) | Store::Memory(_) => self.archived(origin),
         }
     }
 
-    fn archived(&self, archive: &Archive, origin: &Origin) -> Result<Option<OriginHistory>> {
-        let entries = archive.history(origin)?;
+    fn archived(&self, origin: &Origin) -> Result<Option<OriginHistory>> {
+        let entries = self.store.history(origin)?;
         if entries.is_empty() {
             return Ok(None);
         }
@@ -108,7 +125,7 @@ impl Judge {
                 if let Some(known) = lock(&self.loaded).by_digest.get(&key.digest) {
                     return Ok(Arc::clone(known));
                 }
-                let body = archive.body(*key)?;
+                let body = self.store.body(origin, *key)?;
                 let robots = self.version_of(key.digest, &body);
                 self.keep(0);
                 Ok(robots)
@@ -149,12 +166,8 @@ impl Judge {
     }
 
     fn snapshot_times(&self, origin: Option<&Origin>) -> Option<Vec<UtcTime>> {
-        match (&self.store, origin) {
-            (Store::Archive(archive), Some(origin)) => {
-                let history = archive.history(origin).ok()?;
-                Some(history.iter().map(|entry| entry.fetch.fetched_at).collect())
-            }
-            _ => Some(Vec::new()),
-        }
+        let Some(origin) = origin else { return Some(Vec::new()) };
+        let history = self.store.history(origin).ok()?;
+        Some(history.iter().map(|entry| entry.fetch.fetched_at).collect())
     }
 }

@@ -26,7 +26,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::archive::{Store, snapshot::Snapshot, writer::KEPT_BYTES_MAX};
+use crate::archive::{Store, memory::MemoryArchive};
+use crate::archive::{snapshot::Snapshot, writer::KEPT_BYTES_MAX};
 use crate::crawlers::crawler::CrawlerId;
 use crate::crawlers::registry::Registry;
 use crate::digest::Digest;
@@ -205,9 +206,8 @@ impl Judge {
     }
 
     fn of(store: Store, profiles: Profiles, dialect: Dialect) -> Result<Judge> {
-        let single_file = store.single_file()?;
         let mut judge = Judge {
-            store,
+            store: Store::Memory(MemoryArchive::default()),
             single_file: None,
             profiles: Arc::new(profiles),
             generic: None,
@@ -221,7 +221,7 @@ impl Judge {
             known_outages: None,
             includes_unbound: false,
         };
-        judge.single_file = single_file.map(|snapshot| judge.load(snapshot));
+        judge.set_store(store)?;
         Ok(judge)
     }
 
@@ -260,7 +260,7 @@ impl Judge {
 
     /// Whether robots.txt files have a history, so that the time of a request decides.
     pub fn has_history(&self) -> bool {
-        matches!(self.store, Store::Archive(_))
+        self.store.has_history()
     }
 
     /// Whether a file of the user is for `origin`.
@@ -299,7 +299,7 @@ impl Judge {
     /// Entries of a directory of robots.txt files whose names are not hosts.
     pub fn ignored_names(&self) -> Vec<String> {
         match &self.store {
-            Store::File(_) | Store::Archive(_) => Vec::new(),
+            Store::File(_) | Store::Archive(_) | Store::Memory(_) => Vec::new(),
             Store::Directory(directory) => {
                 directory.ignored.iter().map(|path| path.display().to_string()).collect()
             }
@@ -332,7 +332,9 @@ impl Judge {
     pub fn source(&self, origin: Option<&Origin>) -> Option<String> {
         match &self.store {
             Store::File(path) => Some(path.display().to_string()),
-            Store::Directory(_) | Store::Archive(_) => self.store.source(origin?),
+            Store::Directory(_) | Store::Archive(_) | Store::Memory(_) => {
+                self.store.source(origin?)
+            }
         }
     }
 

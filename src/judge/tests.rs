@@ -1,6 +1,12 @@
 //! Verdicts by files of a directory, and the data that they share.
 
 use super::*;
+use crate::archive::memory::MemorySnapshot;
+use crate::archive::reader::Archive;
+use crate::archive::snapshot::{Failure, Fetch, SnapshotOutcome};
+use crate::archive::writer::NewSnapshot;
+use crate::judge::{timeline::BeforeFirst, verdict::JudgedAt};
+use crate::time::UtcTime;
 use crate::url::path::prepare;
 
 /// A directory of `(name, text)` files, and its judge.
@@ -98,4 +104,62 @@ fn a_single_file_governs_no_foreign_host() {
     assert!(judge.site(&origin, HostSource::Own).is_some());
     assert!(judge.site(&origin, HostSource::Foreign).is_none());
     assert!(judge.unnamed().is_some());
+}
+
+/// Hours, outcomes and bodies; the grace period of the second one ends after `max_age`.
+const HISTORY: [(i64, SnapshotOutcome, &str); 4] = [
+    (10, SnapshotOutcome::Status(200), "User-agent: *\nDisallow: /x\n"),
+    (20, SnapshotOutcome::Status(200), "User-agent: *\n\nDisallow: /\n"),
+    (30, SnapshotOutcome::Failure(Failure::Timeout), ""),
+    (40, SnapshotOutcome::Status(404), "User-agent: *\nDisallow: /\n"),
+];
+
+#[test]
+fn snapshots_in_memory_judge_as_those_of_an_archive() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("archive");
+    let origin = Origin::parse(b"https://a.example").unwrap();
+    let mut writer = Archive::writer(&path).unwrap();
+    let mut memory = MemoryArchive::default();
+    for (hour, outcome, body) in HISTORY.into_iter().rev() {
+        let fetched_at = UtcTime::from_unix_seconds(hour * 3600).unwrap();
+        let max_age_seconds = Some(7200);
+        let fetch = Fetch { fetched_at, outcome, max_age_seconds, chain: Vec::new() };
+        let (source, text) = ("test".to_owned(), body.as_bytes().to_vec().into());
+        writer.push(NewSnapshot { origin: origin.clone(), fetch, source, body: text }).unwrap();
+        let body = body.into();
+        let snapshot = MemorySnapshot { fetched_at, outcome, max_age_seconds, body };
+        assert!(memory.add(origin.clone(), snapshot.clone()));
+        assert!(!memory.add(origin.clone(), snapshot), "a second one of the same second");
+    }
+    writer.flush().unwrap();
+    let crawlers = || vec![CrawlerProfile::of_token("a".to_owned())];
+    let archived = Judge::open_many(&path, crawlers(), Dialect::Google, 1 << 20).unwrap();
+    let nothing = Store::Memory(MemoryArchive::default());
+    let mut judge = Judge::of_many(nothing, crawlers(), Dialect::Google, 1 << 20).unwrap();
+    let history = |judge: &Judge| judge.read_history(&origin, HostSource::Own).unwrap();
+    assert!(history(&judge).is_none() && !judge.is_named(&origin));
+    judge.set_store(Store::Memory(memory)).unwrap();
+    assert!(judge.is_named(&origin));
+    let (left, right) = (history(&archived), history(&judge));
+    let hours = (0..50).filter_map(|hour| UtcTime::from_unix_seconds(hour * 3600));
+    let times = hours.map(|time| JudgedAt::Time(time, BeforeFirst::Unknown));
+    let mut seen = Vec::new();
+    for at in times.chain([JudgedAt::Newest]) {
+        for path in [&b"/x"[..], b"/y"] {
+            let mut scratch = Vec::new();
+            let path = prepare(path, Dialect::Google, &mut scratch);
+            let verdict = |judge: &Judge, known: &Option<OriginHistory>| {
+                judge.verdict(known.as_ref(), AD_HOC, Some(path), at).verdict
+            };
+            let found = verdict(&judge, &right);
+            // Versions are numbered in the order in which they are read, which is the same here.
+            assert_eq!(found, verdict(&archived, &left), "{at:?} {path:?}");
+            seen.push(std::mem::discriminant(&found));
+        }
+    }
+    seen.dedup();
+    assert!(seen.len() > 5, "{seen:?}");
+    judge.set_store(Store::Memory(MemoryArchive::default())).unwrap();
+    assert!(history(&judge).is_none());
 }

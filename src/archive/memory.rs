@@ -1,0 +1,76 @@
+//! Snapshots in memory, such as the rows of a table.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use foldhash::fast::RandomState;
+
+use crate::digest::Digest;
+use crate::time::UtcTime;
+use crate::url::origin::Origin;
+
+use super::entry::{BodyKey, HistoryEntry};
+use super::snapshot::{Fetch, SnapshotOutcome};
+use super::writer::KEPT_BYTES_MAX;
+
+/// Snapshots of any number of origins, which no file holds.
+#[derive(Debug, Default)]
+pub struct MemoryArchive {
+    /// By time.
+    by_origin: HashMap<Origin, Vec<MemorySnapshot>, RandomState>,
+}
+
+/// One fetch of a robots.txt.
+#[derive(Clone, Debug)]
+pub struct MemorySnapshot {
+    /// The time of the request.
+    pub fetched_at: UtcTime,
+    /// The outcome.
+    pub outcome: SnapshotOutcome,
+    /// `Cache-Control: max-age` of the answer, in seconds.
+    pub max_age_seconds: Option<u64>,
+    /// The body, which counts only if the outcome is a success.
+    pub body: Bytes,
+}
+
+impl MemoryArchive {
+    /// Adds a snapshot of `origin`, unless there is one of the same second; returns whether it was
+    /// added.
+    #[must_use]
+    pub fn add(&mut self, origin: Origin, mut snapshot: MemorySnapshot) -> bool {
+        let snapshots = self.by_origin.entry(origin).or_default();
+        let at = snapshots.binary_search_by_key(&snapshot.fetched_at, |known| known.fetched_at);
+        snapshot.body.truncate(KEPT_BYTES_MAX);
+        at.map_err(|at| snapshots.insert(at, snapshot)).is_err()
+    }
+
+    /// Whether it has any snapshot of `origin`.
+    pub fn holds(&self, origin: &Origin) -> bool {
+        self.by_origin.contains_key(origin)
+    }
+
+    /// The snapshots of `origin`, the earliest first; empty if nothing is known.
+    pub fn history(&self, origin: &Origin) -> Vec<HistoryEntry> {
+        let snapshots = self.by_origin.get(origin).map_or(&[][..], Vec::as_slice);
+        (0..).zip(snapshots).map(|(id, snapshot)| snapshot.entry(id)).collect()
+    }
+
+    /// The bytes of a body of `origin`.
+    pub fn body(&self, origin: &Origin, key: BodyKey) -> Bytes {
+        let snapshots = self.by_origin.get(origin);
+        let index = usize::try_from(key.id).ok();
+        let found = snapshots.zip(index).and_then(|(snapshots, index)| snapshots.get(index));
+        found.map(|snapshot| snapshot.body.clone()).unwrap_or_default()
+    }
+}
+
+impl MemorySnapshot {
+    /// The entry of the snapshot with the index `id`.
+    fn entry(&self, id: i64) -> HistoryEntry {
+        let MemorySnapshot { fetched_at, outcome, max_age_seconds, ref body } = *self;
+        let fetch = Fetch { fetched_at, outcome, max_age_seconds, chain: Vec::new() };
+        let key = |digest| BodyKey { id, digest, size_bytes: body.len() as u64 };
+        let body = outcome.is_success().then(|| key(Digest::of(body)));
+        HistoryEntry { fetch, body, source: String::new() }
+    }
+}

@@ -1,7 +1,5 @@
 //! The result of a run, and its exit code.
 
-use std::process::ExitCode;
-
 use crate::error::Result;
 
 use super::shared::error;
@@ -24,18 +22,18 @@ pub enum ExitStatus {
 }
 
 /// Prints the error of `result`, if it is one, and returns the exit code.
-pub fn exit_code(result: Result<ExitStatus>) -> ExitCode {
+pub fn exit_code(result: Result<ExitStatus>) -> u8 {
     match result {
-        Ok(ExitStatus::Done) => ExitCode::SUCCESS,
-        Ok(ExitStatus::Violations | ExitStatus::Disallowed) => ExitCode::from(1),
-        Ok(ExitStatus::Undecided) => ExitCode::from(2),
-        Ok(ExitStatus::Incomplete) => ExitCode::from(3),
-        Ok(ExitStatus::Locked) => ExitCode::from(4),
+        Ok(ExitStatus::Done) => 0,
+        Ok(ExitStatus::Violations | ExitStatus::Disallowed) => 1,
+        Ok(ExitStatus::Undecided) => 2,
+        Ok(ExitStatus::Incomplete) => 3,
+        Ok(ExitStatus::Locked) => 4,
         // The reader of the output closed it (`| head`).
-        Err(err) if err.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(err) if err.is_broken_pipe() => 0,
         Err(err) => {
             error(&err.to_string());
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -40,6 +40,7 @@ mod terminal;
 mod value_names;
 mod written;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -85,13 +86,18 @@ enum Command {
     Man(manual::ManArgs),
 }
 
-/// Parses the command line, runs the command, and returns the exit code; `help/start.txt` lists
-/// them.
+/// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let program = Cli::command().color(color_of(std::env::args_os()));
+    run(std::env::args_os().collect()).into()
+}
+
+/// Parses `arguments`, the name of the program and its arguments, runs the command, and returns the
+/// exit code; `help/start.txt` lists them.
+pub fn run(arguments: Vec<OsString>) -> u8 {
+    let program = Cli::command().color(color_of(arguments.iter().cloned()));
     let program = program.mut_subcommand("report", SummaryFlags::shown);
     let mut program = program.mut_subcommand("merge", SummaryFlags::shown);
-    let parsed = program.try_get_matches_from_mut(std::env::args_os());
+    let parsed = program.try_get_matches_from_mut(arguments);
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     let Cli { command, terminal } = match parsed {
         Ok(cli) => cli,

@@ -151,12 +151,14 @@ impl InputRows {
         }
     }
 
-    fn push_cell(&mut self, bytes: &[u8]) {
+    /// Appends a cell to the last row.
+    pub fn push_cell(&mut self, bytes: &[u8]) {
         self.cells.push(range(self.text.len(), bytes.len()));
         self.text.extend_from_slice(bytes);
     }
 
-    fn end_row(&mut self) {
+    /// Ends the last row; the next cell begins another one.
+    pub fn end_row(&mut self) {
         self.ends.push(to_u32(self.cells.len()));
     }
 }

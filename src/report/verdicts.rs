@@ -71,6 +71,36 @@ pub struct Verdicts<'a> {
     segments: OnceLock<Vec<RowSegment>>,
 }
 
+/// Calls `read` with the cell of `outcome`, one of `all`, in a `column` that depends on nothing else:
+/// bytes that are not escaped yet, or `None`.
+pub fn with_cell<T>(
+    column: &str,
+    crawlers: &CrawlerSource<'_>,
+    all: &Outcomes,
+    outcome: &Outcome,
+    read: impl FnOnce(Option<&[u8]>) -> T,
+) -> T {
+    let rule = || all.rule(outcome);
+    match column {
+        "origin" => read(outcome.origin.as_deref().map(str::as_bytes)),
+        "crawler" => read(outcome.crawler.map(|_| crawlers.name(outcome.crawler).as_bytes())),
+        "verdict" => read(Some(outcome.word.as_str().as_bytes())),
+        "reason" => read(Some(outcome.reason.as_str().as_bytes())),
+        "rule_line" => {
+            let mut decimal = itoa::Buffer::new();
+            read(rule().map(|rule| decimal.format(rule.line).as_bytes()))
+        }
+        "directive" => read(rule().map(|rule| rule.directive.as_bytes())),
+        "pattern" => read(rule().map(|rule| rule.pattern)),
+        "group" => read(rule().map(|rule| rule.group)),
+        "snapshot" => {
+            let digest = outcome.digest.map(|digest| digest_text(&Digest::from(digest)));
+            read(digest.as_ref().map(|digest: &[u8; SNAPSHOT_BYTES]| &digest[..]))
+        }
+        other => unreachable!("{other} does not depend on the outcome"),
+    }
+}
+
 /// A part of each row, with the text around it.
 #[derive(Debug)]
 struct RowSegment {
@@ -263,35 +293,18 @@ impl<'a> Verdicts<'a> {
         outcome: &Outcome,
         out: &mut Vec<u8>,
     ) {
-        let rule = all.rule(outcome);
         for (at, &column) in columns.iter().enumerate() {
             self.delimit(at, out);
             self.push_name(COLUMNS[column], out);
-            let (mut decimal, mut snapshot) = (itoa::Buffer::new(), [0; SNAPSHOT_BYTES]);
-            let cell: Option<&[u8]> = match COLUMNS[column] {
-                "origin" => outcome.origin.as_deref().map(str::as_bytes),
-                "crawler" => {
-                    outcome.crawler.map(|_| self.crawlers.name(outcome.crawler).as_bytes())
+            with_cell(COLUMNS[column], self.crawlers, all, outcome, |cell| {
+                match (self.layout, cell) {
+                    (Layout::JsonLines, None) => out.extend_from_slice(b"null"),
+                    (Layout::JsonLines, Some(line)) if COLUMNS[column] == "rule_line" => {
+                        out.extend_from_slice(line);
+                    }
+                    (_, cell) => self.push_cell(cell.unwrap_or_default(), out),
                 }
-                "verdict" => Some(outcome.word.as_str().as_bytes()),
-                "reason" => Some(outcome.reason.as_str().as_bytes()),
-                "rule_line" => rule.map(|rule| decimal.format(rule.line).as_bytes()),
-                "directive" => rule.map(|rule| rule.directive.as_bytes()),
-                "pattern" => rule.map(|rule| rule.pattern),
-                "group" => rule.map(|rule| rule.group),
-                "snapshot" => outcome.digest.map(|digest| {
-                    snapshot = digest_text(&Digest::from(digest));
-                    &snapshot[..]
-                }),
-                other => unreachable!("{other} does not depend on the outcome"),
-            };
-            match (self.layout, cell) {
-                (Layout::JsonLines, None) => out.extend_from_slice(b"null"),
-                (Layout::JsonLines, Some(line)) if COLUMNS[column] == "rule_line" => {
-                    out.extend_from_slice(line);
-                }
-                (_, cell) => self.push_cell(cell.unwrap_or_default(), out),
-            }
+            });
         }
     }
 

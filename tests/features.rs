@@ -38,7 +38,7 @@ fn the_declared_rust_is_installed_suffices_for_all_crates_and_is_documented() {
     let installed = printed("rustc", "--version");
     let installed = installed.split(' ').nth(1).unwrap();
     assert!(version(declared) <= version(installed), "{declared} is newer than {installed}");
-    let metadata = printed(env!("CARGO"), "metadata --format-version 1 --locked --offline");
+    let metadata = metadata_of_the_program();
     let of_crates: Vec<&str> = metadata
         .split("\"rust_version\":\"")
         .skip(1)
@@ -51,6 +51,30 @@ fn the_declared_rust_is_installed_suffices_for_all_crates_and_is_documented() {
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
         assert!(text.contains(&format!(" {declared} or later")), "{name}");
     }
+}
+
+/// Nobody who builds or tests the program needs the crates of the Python module.
+#[test]
+fn the_python_module_is_a_package_of_its_own() {
+    let tree = "tree --edges normal,build,dev --target all --prefix none --locked --offline";
+    let tree = printed(env!("CARGO"), tree);
+    assert!(tree.contains("clap ") && !tree.contains("pyo3"), "{tree}");
+    assert!(fs::read_to_string("Cargo.lock").unwrap().contains("\"pyo3\""));
+}
+
+/// What cargo says of the crates of this package, without those of the Python module, which need
+/// not be downloaded.
+fn metadata_of_the_program() -> String {
+    let copy = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    fs::write(copy.path().join("Cargo.toml"), manifest.replace("[\"python\"]", "[]")).unwrap();
+    fs::copy(root.join("Cargo.lock"), copy.path().join("Cargo.lock")).unwrap();
+    fs::create_dir(copy.path().join("src")).unwrap();
+    fs::write(copy.path().join("src/lib.rs"), "").unwrap();
+    let manifest = copy.path().join("Cargo.toml").display().to_string();
+    let metadata = format!("metadata --format-version 1 --offline --manifest-path {manifest}");
+    printed(env!("CARGO"), &metadata)
 }
 
 /// `1.89` and `1.89.0` as numbers.

@@ -32,7 +32,7 @@ mod report;
 mod robots;
 mod robots_errors;
 mod setup;
-mod shared;
+pub mod shared;
 mod signals;
 mod size;
 mod summary_flags;

@@ -1,0 +1,71 @@
+"""Which crawler may request which URL by robots.txt, and which crawlers broke its rules.
+
+`Classifier` answers for columns of URLs, `RobotsTxt` for one robots.txt. The module
+`botaudit.spark` has the same for data frames of Apache Spark. pyarrow is imported when it is
+first needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from botaudit import _botaudit
+from botaudit._botaudit import Matcher, RobotsTxt, __version__
+
+if TYPE_CHECKING:
+    from botaudit._classifier import Classifier
+    from botaudit._report import read_report
+    from botaudit._robots import origins, robots_from_warc
+
+__all__ = [
+    "Classifier",
+    "Finding",
+    "Matcher",
+    "RobotsTxt",
+    "__version__",
+    "lint",
+    "origins",
+    "read_report",
+    "robots_from_warc",
+]
+
+_MODULES = {
+    "Classifier": "_classifier",
+    "origins": "_robots",
+    "read_report": "_report",
+    "robots_from_warc": "_robots",
+}
+
+
+class Finding(NamedTuple):
+    """A mistake in a robots.txt."""
+
+    line: int
+    """The line, from 1; 0 if the finding is about the whole file."""
+    severity: str
+    """`error`, `warning` or `info`."""
+    code: str
+    """The name of the kind of mistake; `botaudit lint --list` explains all."""
+    message: str
+    """What is wrong."""
+    advice: str
+    """What to do; may be empty."""
+
+
+def lint(body: str | bytes, *, dialect: str = "google") -> list[Finding]:
+    """Check a robots.txt for mistakes; the findings are in the order of lines.
+
+    At most 1,000 findings of each kind are listed.
+    """
+    return [Finding(*found) for found in _botaudit.lint(body, dialect)]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that need pyarrow when they are first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'botaudit' has no attribute '{name}'")
+    from importlib import import_module
+
+    value = getattr(import_module(f"botaudit.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,189 @@
+"""Data of any library that speaks Arrow, as batches and columns of pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+ROBOTS = pa.schema(
+    [
+        pa.field("origin", pa.string(), nullable=False),
+        pa.field("fetched_at", pa.timestamp("us", "UTC"), nullable=False),
+        pa.field("outcome", pa.string(), nullable=False),
+        pa.field("max_age", pa.int64()),
+        pa.field("body", pa.binary()),
+    ]
+)
+"""The columns of a table of robots.txt files."""
+
+ROWS = 1 << 17
+"""The most rows that are judged at once: with more rows, an origin occurs more often."""
+
+_INTERFACE = "an object with the Arrow interface, such as a table of pyarrow, polars or DuckDB"
+
+
+def reader(data: Any, column: str) -> pa.RecordBatchReader:
+    """The batches of `data`; if it is a single column, its name is `column`."""
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if isinstance(data, (pa.Array, pa.ChunkedArray)) and not pa.types.is_struct(data.type):
+        data = pa.table({column: data})
+    if hasattr(data, "__arrow_c_stream__"):
+        try:
+            return pa.RecordBatchReader.from_stream(data)
+        except (pa.ArrowInvalid, TypeError):
+            return pa.table({column: pa.chunked_array(data)}).to_reader()
+    if hasattr(data, "__arrow_c_array__"):
+        array = pa.array(data)
+        if pa.types.is_struct(array.type):
+            batch = pa.RecordBatch.from_struct_array(array)
+        else:
+            batch = pa.record_batch({column: array})
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    raise TypeError(f"data is of the type {type(data).__name__}; give {_INTERFACE}")
+
+
+def of_size(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The same rows, in batches of at most `rows`; small ones are joined."""
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+
+    def joined() -> list[pa.RecordBatch]:
+        if len(waiting) < 2:
+            return waiting
+        return list(pa.Table.from_batches(waiting).combine_chunks().to_batches())
+
+    for batch in batches:
+        if count + batch.num_rows > rows:
+            yield from joined()
+            waiting, count = [], 0
+        if batch.num_rows > rows:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
+        else:
+            waiting.append(batch)
+            count += batch.num_rows
+    yield from joined()
+
+
+def require(schema: pa.Schema, name: str, argument: str) -> pa.DataType:
+    """The type of the column that an argument names."""
+    found = schema.get_all_field_indices(name)
+    if not found:
+        names = ", ".join(schema.names)
+        raise ValueError(
+            f"the data has no column '{name}'; its columns are {names}; set {argument}="
+        )
+    if len(found) > 1:
+        raise ValueError(f"the data has {len(found)} columns '{name}'; rename all but one")
+    return schema.field(found[0]).type
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds texts."""
+    kind = _value_type(kind)
+    tests = (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
+        pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+        pa.types.is_null,
+    )  # fmt: skip
+    return any(test(kind) for test in tests)
+
+
+def check_text(schema: pa.Schema, name: str, argument: str) -> None:
+    """Refuse a column that is missing or does not hold texts."""
+    kind = require(schema, name, argument)
+    if not is_text(kind):
+        raise TypeError(f"column '{name}' has the type {kind}; cast it to string")
+
+
+def check_time(schema: pa.Schema, name: str, argument: str) -> None:
+    """Refuse a column that is missing or does not hold times."""
+    kind = require(schema, name, argument)
+    is_time = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_integer(kind)
+    if not is_time and not is_text(kind):
+        raise TypeError(
+            f"column '{name}' has the type {kind}; cast it to timestamp, to seconds since 1970 as "
+            "int64, or to string"
+        )
+
+
+def texts(array: pa.Array) -> pa.Array:
+    """The bytes of texts, which are shared where possible."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if pa.types.is_large_string(kind):
+        return array.cast(pa.large_binary())
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.binary_view())
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return array
+    return array.cast(pa.binary())
+
+
+def times(array: pa.Array) -> pa.Array:
+    """Seconds since 1970 as int64; texts stay texts."""
+    kind = array.type
+    if is_text(kind):
+        return texts(array)
+    if pa.types.is_integer(kind):
+        return array.cast(pa.int64())
+    if pa.types.is_timestamp(kind):
+        # Rounded down, also before 1970.
+        array = pc.floor_temporal(array, unit="second")
+        return array.cast(pa.timestamp("s", kind.tz)).cast(pa.int64())
+    return array.cast(pa.timestamp("s")).cast(pa.int64())
+
+
+def robots_columns(data: Any) -> list[list[pa.Array]]:
+    """The columns of a table of robots.txt files, for the native half."""
+    batches = reader(data, "body")
+    check_robots(batches.schema)
+    found = []
+    for batch in batches:
+        if "max_age" in batch.schema.names:
+            max_age = batch.column("max_age").cast(pa.int64())
+        else:
+            max_age = pa.nulls(batch.num_rows, pa.int64())
+        found.append(
+            [
+                texts(batch.column("origin")),
+                times(batch.column("fetched_at")),
+                texts(batch.column("outcome")),
+                max_age,
+                texts(batch.column("body")),
+            ]
+        )
+    return found
+
+
+def check_robots(schema: pa.Schema) -> None:
+    """Refuse columns that are not those of a table of robots.txt files."""
+    for name in ("origin", "fetched_at", "outcome", "body"):
+        if name not in schema.names:
+            raise ValueError(
+                f"robots has no column '{name}'; it needs origin, fetched_at, outcome and body, "
+                "and may have max_age"
+            )
+    for name in ("origin", "outcome", "body"):
+        kind = schema.field(name).type
+        if not is_text(kind):
+            wanted = "binary" if name == "body" else "string"
+            raise TypeError(f"robots, column '{name}' has the type {kind}; cast it to {wanted}")
+    kind = schema.field("fetched_at").type
+    if not pa.types.is_timestamp(kind):
+        raise TypeError(
+            f"robots, column 'fetched_at' has the type {kind}; cast it to timestamp[us, tz=UTC]"
+        )
+    if "max_age" in schema.names:
+        kind = schema.field("max_age").type
+        if not pa.types.is_integer(kind) and not pa.types.is_null(kind):
+            raise TypeError(f"robots, column 'max_age' has the type {kind}; cast it to int64")

@@ -1,0 +1,67 @@
+"""The native half of the package; `botaudit` is the interface."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import NoReturn, final
+
+import pyarrow as pa
+
+__version__: str
+COLUMNS: list[str]
+
+@final
+class RobotsTxt:
+    """A parsed robots.txt. Parsing never fails: what is not a rule is skipped.
+
+    `body` is the file, of which the first 512,000 bytes count; `dialect` is "google" or "rfc9309".
+    """
+
+    def __new__(cls, body: str | bytes, dialect: str = "google") -> RobotsTxt: ...
+    @staticmethod
+    def parse(body: str | bytes, dialect: str = "google") -> RobotsTxt:
+        """As the constructor."""
+    def is_allowed(self, product_token: str, target: str | bytes) -> bool:
+        """Whether the crawler with this product token may request the target: a path or a URL."""
+    def matcher(self, product_tokens: Sequence[str]) -> Matcher:
+        """The rules for a crawler with these product tokens, the most specific first."""
+    @property
+    def sitemaps(self) -> list[bytes]:
+        """The values of all Sitemap lines."""
+
+@final
+class Matcher:
+    """The rules of a robots.txt for one crawler, from `RobotsTxt.matcher`."""
+
+    def is_allowed(self, target: str | bytes) -> bool:
+        """Whether the crawler may request the target: a path or a URL."""
+    def decide(self, target: str | bytes) -> tuple[bool, int | None]:
+        """Whether the crawler may request the target, and the line of the deciding rule or None."""
+
+@final
+class Classifier:
+    def __new__(
+        cls, crawlers: list[str], tokens: list[str], dialect: str, memory_bytes: int
+    ) -> Classifier: ...
+    @property
+    def per_row(self) -> int: ...
+    @property
+    def is_per_row(self) -> bool: ...
+    def set_path(self, path: str | PathLike[str]) -> None: ...
+    def set_table(self, batches: list[list[pa.Array]]) -> None: ...
+    def classify(
+        self,
+        url: pa.Array,
+        crawler: pa.Array | None,
+        is_user_agent: bool,
+        time: pa.Array | None,
+        names: list[str],
+    ) -> list[pa.Array]: ...
+    def warnings(self) -> list[str]: ...
+
+def lint(body: str | bytes, dialect: str) -> list[tuple[int, str, str, str, str]]: ...
+def origins(url: pa.Array) -> pa.Array: ...
+def repeated(rows: int, times: int) -> pa.Array: ...
+def report_columns() -> list[tuple[str, list[tuple[str, str]]]]: ...
+def robots_from_warc(path: str) -> tuple[list[pa.Array], list[str]]: ...
+def run(arguments: list[str]) -> NoReturn: ...
+def tally_of_unread(tally: bytes, name: str, why: str) -> bytes: ...

@@ -1,0 +1,231 @@
+"""Verdicts on columns of URLs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from botaudit import _arrow, _botaudit
+
+_INT_COLUMN = "rule_line"
+
+
+def answer_field(name: str) -> pa.Field:
+    """The field of an answer."""
+    return pa.field(name, pa.int32() if name == _INT_COLUMN else pa.string())
+
+
+class _Plan(NamedTuple):
+    """What a call reads and writes."""
+
+    url: str
+    crawler: str | None
+    time: str | None
+    answers: list[str]
+    """The answers to compute, in their own order."""
+    output: list[tuple[str, int | None]]
+    """The names of the columns to write; the index of the input's column, or None for an answer."""
+    schema: pa.Schema
+
+
+class Classifier:
+    """Classifies URLs: which crawlers may request them.
+
+    Args:
+        crawlers: Names of known crawlers, such as `["GPTBot"]`.
+        tokens: Product tokens of any other crawlers.
+            Without `crawlers` and `tokens`, each row names its crawler.
+        robots: A directory with a robots.txt for each host, an archive, one robots.txt for all
+            origins, or a table with the columns `origin` (string), `fetched_at` (timestamp),
+            `outcome` (string: a status such as "200", or a failure such as "timeout"), `body`
+            (binary) and, if wanted, `max_age` (int64, seconds). Several rows for an origin are its
+            history. Without it, nothing is known about any origin.
+        dialect: How percent-encodings are compared: "google" or "rfc9309".
+        memory: The approximate bytes for robots.txt files, compiled rules and origins. A table
+            stays in memory as well.
+
+    Threads can share a classifier; each call uses one thread, and other threads of Python run
+    meanwhile.
+
+    Raises:
+        ValueError: An unknown crawler, or a row of `robots` that is not valid.
+        TypeError: `robots` is neither a path nor a table, or a column has another type.
+        OSError: `robots` cannot be read.
+    """
+
+    def __init__(
+        self,
+        crawlers: Sequence[str] = (),
+        tokens: Sequence[str] = (),
+        *,
+        robots: str | os.PathLike[str] | Any = None,
+        dialect: str = "google",
+        memory: int = 256 << 20,
+    ) -> None:
+        """See the class."""
+        for name, value in (("crawlers", crawlers), ("tokens", tokens)):
+            if isinstance(value, (str, bytes)):
+                raise TypeError(f"{name} is one text; write {name}=[{value!r}]")
+        self._native = _botaudit.Classifier(list(crawlers), list(tokens), dialect, memory)
+        if robots is not None:
+            self.set_robots(robots)
+
+    def set_robots(self, robots: str | os.PathLike[str] | Any) -> None:
+        """Judge by other robots.txt files from now on. Compiled rules are kept."""
+        if isinstance(robots, (str, os.PathLike)):
+            self._native.set_path(robots)
+        else:
+            self._native.set_table(_arrow.robots_columns(robots))
+
+    def warnings(self) -> list[str]:
+        """Sentences about robots.txt files that could not be read, or are something else."""
+        return self._native.warnings()
+
+    def classify(
+        self,
+        data: Any,
+        url: str = "url",
+        *,
+        crawler_column: str | None = None,
+        user_agent_column: str | None = None,
+        time_column: str | None = None,
+        columns: Sequence[str] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> pa.Table:
+        """The rows of `data` with the answers.
+
+        Args:
+            data: n rows of any object with the Arrow interface (pyarrow, polars, pandas 2.2 or
+                later, relations of DuckDB), or a single column of URLs.
+            url: The column of URLs: string, large_string, string_view, binary or dictionary. Null
+                stays null in all answers.
+            crawler_column: The column with the name of each row's crawler.
+            user_agent_column: The column with the User-Agent header of each row.
+            time_column: The column with the time to judge each row at: timestamp (UTC if it has no
+                zone), date, seconds since 1970, or text. By default, the newest robots.txt counts.
+            columns: Names of the columns to return, from the input and from the answers. Fewer
+                columns take less time.
+            progress: Is called with the number of rows judged so far, after each batch.
+
+        Returns:
+            A table of n rows for each crawler: all crawlers of the first row, then those of the
+            second row. It has the columns of the input, and then the answers `origin`, `crawler`,
+            `verdict`, `reason`, `rule_line` (int32, from 1), `directive`, `pattern`, `group` and
+            `snapshot`. All but `rule_line` are strings. A column of the input with the name of an
+            answer is renamed: `input_origin`.
+
+        Raises:
+            ValueError: A column is missing or twice there, or `columns` has an unknown name.
+            TypeError: A column has a type that cannot be read.
+        """
+        reader = self.batches(
+            data,
+            url,
+            crawler_column=crawler_column,
+            user_agent_column=user_agent_column,
+            time_column=time_column,
+            columns=columns,
+            progress=progress,
+        )
+        return reader.read_all()
+
+    def batches(
+        self,
+        data: Any,
+        url: str = "url",
+        *,
+        crawler_column: str | None = None,
+        user_agent_column: str | None = None,
+        time_column: str | None = None,
+        columns: Sequence[str] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> pa.RecordBatchReader:
+        """As `classify`, but gives one batch after the other, for data larger than memory."""
+        reader = _arrow.reader(data, url)
+        self._check_crawlers(crawler_column, user_agent_column)
+        plan = _plan(reader.schema, url, crawler_column or user_agent_column, time_column, columns)
+        per_row = self._native.per_row
+
+        def rows() -> Iterator[pa.RecordBatch]:
+            done = 0
+            for batch in _arrow.of_size(reader, max(1, _arrow.ROWS // per_row)):
+                yield self._judged(batch, plan, user_agent_column is not None)
+                done += batch.num_rows
+                if progress is not None:
+                    progress(done)
+
+        return pa.RecordBatchReader.from_batches(plan.schema, rows())
+
+    def _check_crawlers(self, crawler_column: str | None, user_agent_column: str | None) -> None:
+        if crawler_column is not None and user_agent_column is not None:
+            raise ValueError("crawler_column and user_agent_column exclude each other; drop one")
+        is_named = crawler_column is not None or user_agent_column is not None
+        if self._native.is_per_row and not is_named:
+            raise ValueError(
+                "no crawler is given; name crawlers or tokens in the constructor, or set "
+                "crawler_column= or user_agent_column="
+            )
+        if is_named and not self._native.is_per_row:
+            raise ValueError(
+                "this classifier has crawlers of its own; make one without crawlers and tokens for "
+                "crawler_column= and user_agent_column="
+            )
+
+    def _judged(self, batch: pa.RecordBatch, plan: _Plan, is_user_agent: bool) -> pa.RecordBatch:
+        crawler = None if plan.crawler is None else _arrow.texts(batch.column(plan.crawler))
+        time = None if plan.time is None else _arrow.times(batch.column(plan.time))
+        url = _arrow.texts(batch.column(plan.url))
+        found = self._native.classify(url, crawler, is_user_agent, time, plan.answers)
+        answers = dict(zip(plan.answers, found, strict=True))
+        if self._native.per_row > 1:
+            batch = batch.take(_botaudit.repeated(batch.num_rows, self._native.per_row))
+        arrays = [
+            answers[name] if index is None else batch.column(index) for name, index in plan.output
+        ]
+        if not arrays:
+            raise ValueError("columns is empty; name at least one column")
+        return pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+
+
+def _plan(
+    schema: pa.Schema,
+    url: str,
+    crawler: str | None,
+    time: str | None,
+    columns: Sequence[str] | None,
+) -> _Plan:
+    _arrow.check_text(schema, url, "url")
+    if crawler is not None:
+        _arrow.check_text(schema, crawler, "crawler_column or user_agent_column")
+    if time is not None:
+        _arrow.check_time(schema, time, "time_column")
+    all_columns = output_columns(schema.names)
+    if columns is not None:
+        if isinstance(columns, str):
+            raise TypeError(f"columns is one text; write columns=[{columns!r}]")
+        by_name = dict(all_columns)
+        for name in columns:
+            if name not in by_name:
+                names = ", ".join(by_name)
+                raise ValueError(f"columns has the unknown name '{name}'; the columns are {names}")
+        all_columns = [(name, by_name[name]) for name in columns]
+    wanted = {name for name, index in all_columns if index is None}
+    answers = [name for name in _botaudit.COLUMNS if name in wanted]
+    fields = [
+        answer_field(name) if index is None else schema.field(index).with_name(name)
+        for name, index in all_columns
+    ]
+    return _Plan(url, crawler, time, answers, all_columns, pa.schema(fields))
+
+
+def output_columns(names: Sequence[str]) -> list[tuple[str, int | None]]:
+    """The columns of an input with these names, with their indexes, and then the answers."""
+    renamed = [f"input_{name}" if name in _botaudit.COLUMNS else name for name in names]
+    if len(set(renamed)) < len(renamed):
+        twice = next(name for name in renamed if renamed.count(name) > 1)
+        raise ValueError(f"the data has two columns '{twice}'; rename one")
+    own: list[tuple[str, int | None]] = [(name, index) for index, name in enumerate(renamed)]
+    return own + [(name, None) for name in _botaudit.COLUMNS]

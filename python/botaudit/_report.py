@@ -1,0 +1,85 @@
+"""The tables of a report as tables of pyarrow."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from botaudit import _botaudit
+
+_INTEGERS = {
+    "count", "line number from 1", "line number in that version", "bytes", "minutes", "seconds",
+    "HTTP status", "0 to 23",
+}  # fmt: skip
+_TYPES = {
+    "RFC 3339, UTC": pa.timestamp("s", "UTC"),
+    "YYYY-MM-DD": pa.date32(),
+    "fraction, 6 decimals": pa.float64(),
+    "seconds, 3 decimals": pa.float64(),
+}
+_ESCAPE = re.compile(rb"\\x([0-9A-Fa-f]{2})")
+
+
+def read_report(directory: str | os.PathLike[str]) -> dict[str, pa.Table]:
+    r"""The tables of a report directory, by the name of the file without `.csv`.
+
+    Counts, lines and sizes are int64, times are timestamps in UTC, days are dates, and rates are
+    float64. Empty cells are null. Texts are as they were in the log: escapes are undone, but for
+    bytes that are not UTF-8, which stay `\xHH`.
+
+    Raises:
+        FileNotFoundError: `directory` is not a report.
+        ValueError: A table has columns of another version of botaudit.
+    """
+    directory = Path(directory)
+    if not (directory / "report.tally").exists():
+        raise FileNotFoundError(
+            f"{directory} is not a report; name the directory that botaudit audit -o wrote"
+        )
+    tables = {}
+    for file, columns in _botaudit.report_columns():
+        path = directory / file
+        if file.endswith(".csv") and path.exists():
+            tables[path.stem] = _read_table(path, columns)
+    return tables
+
+
+def _read_table(path: Path, columns: list[tuple[str, str]]) -> pa.Table:
+    names = [name for name, _ in columns]
+    options = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        strings_can_be_null=True,
+        null_values=[""],
+    )
+    table = pyarrow.csv.read_csv(path, convert_options=options)
+    if table.column_names != names:
+        raise ValueError(
+            f"{path} has columns of another version of botaudit; draw the report again with "
+            f"botaudit report {path.parent}"
+        )
+    arrays = [_typed(table[name], unit) for name, unit in columns]
+    return pa.table(arrays, names=names)
+
+
+def _typed(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
+    if unit in _INTEGERS:
+        return column.cast(pa.int64())
+    if unit in _TYPES:
+        return column.cast(_TYPES[unit])
+    is_escaped = pc.or_(pc.starts_with(column, "'"), pc.match_substring(column, "\\x"))
+    if not pc.any(is_escaped).as_py():
+        return column
+    return pa.chunked_array([pa.array(map(_unescaped, column.to_pylist()), pa.string())])
+
+
+def _unescaped(cell: str | None) -> str | None:
+    if cell is None:
+        return None
+    text = cell.removeprefix("'").encode()
+    text = _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), text)
+    return text.decode("utf-8", "backslashreplace")

@@ -1,0 +1,248 @@
+//! Verdicts on columns of URLs.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use botaudit::Registry;
+use botaudit::archive::{Store, memory::MemoryArchive};
+use botaudit::classify::batch::{BatchContext, BatchMemory, judge};
+use botaudit::classify::crawler_source::CrawlerSource;
+use botaudit::classify::input_format::{CrawlerColumn, InputFormat, WantedColumns};
+use botaudit::classify::url_parts::URL_BYTES_MAX;
+use botaudit::classify::{origin_cache::OriginCache, rows::InputRows};
+use botaudit::cli::shared::unknown_crawler_name;
+use botaudit::crawlers::cache::UserAgentCache;
+use botaudit::judge::messages::failure_messages;
+use botaudit::judge::{Judge, profile::CrawlerProfile};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::answers::Answers;
+use crate::cells::Cells;
+use crate::failure::exception;
+use crate::robots_table;
+
+/// The largest batch in bytes, as that of the command.
+const BATCH_BYTES_MAX: usize = 8 << 20;
+
+/// The most bytes of a name of a crawler, a user agent or a time that are read.
+const CELL_BYTES_MAX: usize = 1 << 20;
+
+/// See `botaudit/_classifier.py`, which is the interface.
+#[pyclass(frozen, module = "botaudit._botaudit")]
+pub struct Classifier {
+    registry: Registry,
+    /// The crawlers of all rows; `None` if each row names its crawler.
+    names: Option<Vec<String>>,
+    judge: RwLock<Judge>,
+    /// The memory of threads that are not classifying now.
+    memories: Mutex<Vec<BatchMemory>>,
+    memory_bytes: usize,
+}
+
+/// The columns of one call.
+struct Columns {
+    url: Cells,
+    crawler: Option<(Cells, bool)>,
+    time: Option<Cells>,
+}
+
+#[pymethods]
+impl Classifier {
+    #[new]
+    fn new(
+        crawlers: Vec<String>,
+        tokens: Vec<String>,
+        dialect: &str,
+        memory_bytes: usize,
+    ) -> PyResult<Classifier> {
+        let dialect = dialect
+            .parse()
+            .map_err(|why| PyValueError::new_err(format!("dialect '{dialect}': {why}")))?;
+        let registry = Registry::builtin();
+        let (names, profiles) = if crawlers.is_empty() && tokens.is_empty() {
+            (None, registry.iter().map(|(_, crawler)| CrawlerProfile::new(crawler)).collect())
+        } else {
+            let (names, profiles) = named(&registry, crawlers, tokens)?;
+            (Some(names), profiles)
+        };
+        let nothing = Store::Memory(MemoryArchive::default());
+        let judge = Judge::of_many(nothing, profiles, dialect, memory_bytes / 2);
+        let judge = RwLock::new(judge.map_err(exception)?);
+        Ok(Classifier { registry, names, judge, memories: Mutex::default(), memory_bytes })
+    }
+
+    /// The number of answers for a row.
+    #[getter]
+    fn per_row(&self) -> usize {
+        self.crawlers().per_row()
+    }
+
+    /// Whether each row names its crawler.
+    #[getter]
+    fn is_per_row(&self) -> bool {
+        self.names.is_none()
+    }
+
+    /// Judges by the robots.txt file, directory or archive at `path` from now on.
+    fn set_path(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| Store::open(&path).and_then(|store| self.set_store(store))).map_err(exception)
+    }
+
+    /// Judges by the rows of a table from now on: batches of the columns `origin`, `fetched_at` in
+    /// seconds, `outcome`, `max_age` and `body`.
+    fn set_table(&self, py: Python<'_>, batches: Vec<Vec<Bound<'_, PyAny>>>) -> PyResult<()> {
+        let batches: PyResult<Vec<_>> =
+            batches.iter().map(|batch| robots_table::Batch::of(batch)).collect();
+        let batches = batches?;
+        let read = py.detach(|| {
+            let memory = robots_table::read(&batches)?;
+            self.set_store(Store::Memory(memory)).map_err(|err| err.to_string())
+        });
+        read.map_err(PyValueError::new_err)
+    }
+
+    /// The columns `names` of the answers to the rows of a batch.
+    #[pyo3(signature = (url, crawler, is_user_agent, time, names))]
+    fn classify<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+        crawler: Option<&Bound<'py, PyAny>>,
+        is_user_agent: bool,
+        time: Option<&Bound<'py, PyAny>>,
+        names: Vec<String>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let crawler = crawler.map(Cells::of).transpose()?.map(|cells| (cells, is_user_agent));
+        let time = time.map(Cells::of).transpose()?;
+        let columns = Columns { url: Cells::of(url)?, crawler, time };
+        py.detach(|| self.answers(&columns, &names)).into_pyarrow(py)
+    }
+
+    /// Sentences about robots.txt files that could not be read, or are something else.
+    fn warnings(&self) -> Vec<String> {
+        let judge = self.judge.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all = failure_messages(&judge.failures());
+        all.extend(judge.foreign_files());
+        all.extend(judge.slow_message());
+        all
+    }
+}
+
+impl Classifier {
+    fn crawlers(&self) -> CrawlerSource<'_> {
+        match &self.names {
+            Some(names) => CrawlerSource::Fixed(names.clone()),
+            None => CrawlerSource::PerRow(&self.registry),
+        }
+    }
+
+    fn set_store(&self, store: Store) -> botaudit::Result<()> {
+        let mut judge = self.judge.write().unwrap_or_else(PoisonError::into_inner);
+        judge.set_store(store)?;
+        for memory in self.memories.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            memory.origins = self.origins();
+        }
+        Ok(())
+    }
+
+    fn origins(&self) -> OriginCache {
+        OriginCache::new(self.memory_bytes / 8)
+    }
+
+    fn answers(&self, columns: &Columns, names: &[String]) -> Answers {
+        let judge = self.judge.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.memories.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut memory = known.unwrap_or_else(|| BatchMemory {
+            origins: self.origins(),
+            user_agents: UserAgentCache::default(),
+        });
+        let crawlers = self.crawlers();
+        let mut answers = Answers::new(names, columns.url.len() * crawlers.per_row());
+        let detail = answers.detail();
+        let context =
+            BatchContext { judge: &judge, crawlers: &crawlers, default_scheme: None, detail };
+        let batch_bytes = (self.memory_bytes / 64).clamp(16 << 10, BATCH_BYTES_MAX);
+        let mut start = 0;
+        while start < columns.url.len() {
+            let (rows, end) = columns.rows(start, batch_bytes);
+            let judged = self::judge(&context, &columns.format(), rows, &mut memory);
+            let is_null: Option<Vec<bool>> = columns
+                .url
+                .has_nulls()
+                .then(|| (start..end).map(|row| columns.url.is_null(row)).collect());
+            answers.append(&judged, &crawlers, is_null.as_deref());
+            start = end;
+        }
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        answers
+    }
+}
+
+impl Columns {
+    fn format(&self) -> InputFormat {
+        let crawler = self.crawler.as_ref().map(|(_, is_user_agent)| match is_user_agent {
+            true => CrawlerColumn::UserAgent(1),
+            false => CrawlerColumn::Crawler(1),
+        });
+        let time = self.time.as_ref().map(|_| 1 + usize::from(crawler.is_some()));
+        let wanted = WantedColumns { url: 0, crawler, time };
+        InputFormat::Delimited { delimiter: b',', header: Vec::new(), wanted }
+    }
+
+    /// The rows from `start` on, of about `bytes_max` bytes, and the row after the last one.
+    fn rows(&self, start: usize, bytes_max: usize) -> (InputRows, usize) {
+        let (mut rows, mut bytes, mut row) = (InputRows::default(), 0, start);
+        while row < self.url.len() && bytes < bytes_max {
+            let mut push = |cell: &[u8], bytes_max: usize| {
+                let cell = &cell[..cell.len().min(bytes_max)];
+                rows.push_cell(cell);
+                bytes += cell.len();
+            };
+            // A longer URL is too long, whatever follows.
+            push(self.url.text(row).unwrap_or_default().trim_ascii(), URL_BYTES_MAX + 1);
+            if let Some((crawler, _)) = &self.crawler {
+                push(crawler.text(row).unwrap_or_default(), CELL_BYTES_MAX);
+            }
+            if let Some(time) = &self.time {
+                match time.number(row) {
+                    Some(seconds) => push(seconds.to_string().as_bytes(), CELL_BYTES_MAX),
+                    None => push(time.text(row).unwrap_or_default(), CELL_BYTES_MAX),
+                }
+            }
+            rows.end_row();
+            row += 1;
+        }
+        (rows, row)
+    }
+}
+
+/// The names of `crawlers` and `tokens` in answers, and their profiles.
+fn named(
+    registry: &Registry,
+    crawlers: Vec<String>,
+    tokens: Vec<String>,
+) -> PyResult<(Vec<String>, Vec<CrawlerProfile>)> {
+    let mut named = Vec::new();
+    for name in crawlers {
+        let crawler = registry.by_name(&name).ok_or_else(|| {
+            let unknown = unknown_crawler_name(&name, registry);
+            PyValueError::new_err(format!(
+                "{unknown}; for any product token, use tokens=['{name}']"
+            ))
+        })?;
+        named.push((crawler.name.clone(), CrawlerProfile::new(crawler)));
+    }
+    for token in tokens {
+        if token.is_empty() {
+            return Err(PyValueError::new_err("tokens has an empty text; write tokens=['mybot']"));
+        }
+        named.push((token.clone(), CrawlerProfile::of_token(token)));
+    }
+    let mut known = BTreeSet::new();
+    if let Some((name, _)) = named.iter().find(|(name, _)| !known.insert(name.clone())) {
+        return Err(PyValueError::new_err(format!("the crawler '{name}' is given twice")));
+    }
+    Ok(named.into_iter().unzip())
+}

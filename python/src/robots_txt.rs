@@ -1,0 +1,107 @@
+//! One robots.txt, its rules for one crawler, and its mistakes.
+
+use botaudit::crawlers::registry::Registry;
+use botaudit::lint::catalogue::LINTS;
+use botaudit::lint::known_tokens::KnownTokens;
+use botaudit::report::escape::visible;
+use botaudit::{Decision, Dialect};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Bytes, or a text that stands for its UTF-8 bytes.
+fn bytes_of<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<u8>> {
+    let bytes = value.extract::<Vec<u8>>();
+    let text = || value.extract::<String>().map(String::into_bytes);
+    bytes.or_else(|_| text()).map_err(|_| {
+        let kind = value.get_type();
+        PyTypeError::new_err(format!("{name} must be str or bytes, not {kind}"))
+    })
+}
+
+fn dialect_of(name: &str) -> PyResult<Dialect> {
+    name.parse().map_err(|why| PyValueError::new_err(format!("dialect '{name}': {why}")))
+}
+
+/// A parsed robots.txt.
+#[pyclass(frozen, module = "botaudit")]
+pub struct RobotsTxt(botaudit::RobotsTxt);
+
+#[pymethods]
+impl RobotsTxt {
+    #[new]
+    #[pyo3(signature = (body, dialect="google"))]
+    fn new(body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<RobotsTxt> {
+        let body = bytes_of(body, "body")?;
+        Ok(RobotsTxt(botaudit::RobotsTxt::parse(body).with_dialect(dialect_of(dialect)?)))
+    }
+
+    /// As the constructor.
+    #[staticmethod]
+    #[pyo3(signature = (body, dialect="google"))]
+    fn parse(body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<RobotsTxt> {
+        RobotsTxt::new(body, dialect)
+    }
+
+    /// Whether the crawler with this product token may request the target: a path or a URL.
+    fn is_allowed(&self, product_token: &str, target: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.is_allowed(product_token, bytes_of(target, "target")?))
+    }
+
+    /// The rules for a crawler with these product tokens, the most specific first.
+    fn matcher(&self, product_tokens: Vec<String>) -> Matcher {
+        Matcher(self.0.matcher(product_tokens))
+    }
+
+    /// The values of all Sitemap lines.
+    #[getter]
+    fn sitemaps<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.0.sitemaps().map(|url| PyBytes::new(py, url)).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// The rules of a robots.txt for one crawler.
+#[pyclass(frozen, module = "botaudit")]
+pub struct Matcher(botaudit::Matcher);
+
+#[pymethods]
+impl Matcher {
+    /// Whether the crawler may request the target: a path or a URL.
+    fn is_allowed(&self, target: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.is_allowed(bytes_of(target, "target")?))
+    }
+
+    /// Whether the crawler may request the target, and the line of the deciding rule or None.
+    fn decide(&self, target: &Bound<'_, PyAny>) -> PyResult<(bool, Option<u32>)> {
+        let Decision { allowed, line } = self.0.decide(bytes_of(target, "target")?);
+        Ok((allowed, line))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Line, severity, code, message and advice of each finding.
+type Findings = Vec<(u32, &'static str, &'static str, String, String)>;
+
+/// See `botaudit.lint`, which gives these tuples names.
+#[pyfunction]
+pub fn lint(py: Python<'_>, body: &Bound<'_, PyAny>, dialect: &str) -> PyResult<Findings> {
+    let (body, dialect) = (bytes_of(body, "body")?, dialect_of(dialect)?);
+    Ok(py.detach(|| {
+        let registry = Registry::builtin();
+        let mut found = botaudit::lint::lint(&body, &KnownTokens::new(&registry), dialect);
+        let optional = LINTS.iter().filter(|lint| lint.code.is_optional());
+        optional.for_each(|lint| found.remove(lint.code));
+        let finding = |found: &botaudit::lint::diagnostic::Diagnostic| {
+            let (lint, message) = (found.code.lint(), visible(&found.message));
+            (found.line, lint.severity.as_str(), lint.name, message, visible(&found.advice))
+        };
+        found.kept().iter().map(finding).collect()
+    }))
+}

@@ -118,7 +118,7 @@ def check_time(schema: pa.Schema, name: str, argument: str) -> None:
 def texts(array: pa.Array) -> pa.Array:
     """The bytes of texts, which are shared where possible."""
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = taken(array.dictionary, array.indices)
     kind = array.type
     if pa.types.is_large_string(kind):
         return array.cast(pa.large_binary())
@@ -127,6 +127,16 @@ def texts(array: pa.Array) -> pa.Array:
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return array
     return array.cast(pa.binary())
+
+
+def taken(array: pa.Array, indices: pa.Array) -> pa.Array:
+    """The elements at `indices`; pyarrow has no such function for views."""
+    kind = array.type
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.large_string()).take(indices).cast(kind)
+    if pa.types.is_binary_view(kind):
+        return array.cast(pa.large_binary()).take(indices).cast(kind)
+    return array.take(indices)
 
 
 def times(array: pa.Array) -> pa.Array:

@@ -180,13 +180,11 @@ class Classifier:
         url = _arrow.texts(batch.column(plan.url))
         found = self._native.classify(url, crawler, is_user_agent, time, plan.answers)
         answers = dict(zip(plan.answers, found, strict=True))
+        own = batch.columns
         if self._native.per_row > 1:
-            batch = batch.take(_botaudit.repeated(batch.num_rows, self._native.per_row))
-        arrays = [
-            answers[name] if index is None else batch.column(index) for name, index in plan.output
-        ]
-        if not arrays:
-            raise ValueError("columns is empty; name at least one column")
+            rows = _botaudit.repeated(batch.num_rows, self._native.per_row)
+            own = [_arrow.taken(column, rows) for column in own]
+        arrays = [answers[name] if index is None else own[index] for name, index in plan.output]
         return pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
 
 
@@ -206,6 +204,8 @@ def _plan(
     if columns is not None:
         if isinstance(columns, str):
             raise TypeError(f"columns is one text; write columns=[{columns!r}]")
+        if not columns:
+            raise ValueError("columns is empty; name at least one column")
         by_name = dict(all_columns)
         for name in columns:
             if name not in by_name:

@@ -1,0 +1,353 @@
+"""Verdicts on columns: equal to those of the command, for all kinds of data."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import botaudit
+import pyarrow as pa
+import pytest
+from botaudit import _arrow
+from conftest import (
+    Snapshot,
+    answers,
+    by_command,
+    random_snapshots,
+    random_urls,
+    robots_table,
+    write_archive,
+)  # fmt: skip
+
+RULES = Snapshot("https://a.example", 1, "200", None, b"User-agent: *\nDisallow: /x\n")
+
+
+@pytest.fixture
+def classifier() -> botaudit.Classifier:
+    return botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]))
+
+
+@pytest.mark.parametrize("dialect", ["google", "rfc9309"])
+@pytest.mark.parametrize("memory", [256 << 20, 1 << 16])
+def test_answers_are_those_of_the_command(
+    tmp_path: Path, rng: random.Random, dialect: str, memory: int
+) -> None:
+    snapshots = random_snapshots(rng, 40)
+    archive = write_archive(tmp_path, snapshots)
+    urls = random_urls(rng, 40, 3000)
+    rows = [{"url": url} for url in urls]
+    flags = ["--robots", archive, "--crawler", "GPTBot", "--crawler", "Googlebot"]
+    expected = by_command(tmp_path, rows, *flags, "--token", "mybot", "--dialect", dialect)
+    assert len({row[2:4] for row in expected}) > 8
+    for robots in (robots_table(snapshots), archive):
+        classifier = botaudit.Classifier(
+            ["gptbot", "Googlebot"], ["mybot"], robots=robots, dialect=dialect, memory=memory
+        )
+        table = classifier.classify(pa.table({"url": urls, "n": range(len(urls))}))
+        assert answers(table) == expected
+        assert table["n"].to_pylist() == [n for n in range(len(urls)) for _ in range(3)]
+        assert table.column_names[:2] == ["url", "n"]
+
+
+def test_times_and_crawlers_of_rows_are_those_of_the_command(
+    tmp_path: Path, rng: random.Random
+) -> None:
+    snapshots = random_snapshots(rng, 10, 12)
+    archive = write_archive(tmp_path, snapshots)
+    agents = ["Mozilla/5.0 (compatible; GPTBot/1.2)", "Firefox/128", "", "newbot/1 (+http://a.b)"]
+    rows = [
+        {
+            "url": url,
+            "agent": rng.choice(agents),
+            "name": rng.choice(["gptbot", "Bingbot", "nobody", ""]),
+            "time": rng.choice(
+                [
+                    "",
+                    "2026-02-01",
+                    str(int(rng.choice(snapshots).time.timestamp()) + rng.randint(0, 7200)),
+                ]
+            ),
+        }
+        for url in random_urls(rng, 10, 2000)
+    ]
+    table = pa.Table.from_pylist(rows)
+    classifier = botaudit.Classifier(robots=robots_table(snapshots))
+    for flag, option, column in [
+        ("--crawler-column", "crawler_column", "name"),
+        ("--user-agent-column", "user_agent_column", "agent"),
+    ]:
+        flags = ["--robots", archive, flag, column, "--time-column", "time"]
+        expected = by_command(tmp_path, rows, *flags)
+        assert {"grace", "unreachable", "unknown"} <= {row[2] for row in expected}
+        found = classifier.classify(table, time_column="time", **{option: column})
+        assert answers(found) == expected
+
+
+def test_directories_and_single_files(tmp_path: Path) -> None:
+    (tmp_path / "a.example").write_bytes(b"User-agent: *\nDisallow: /x\n")
+    urls = pa.array(["https://a.example/x", "https://b.example/x"])
+    for robots, expected in [
+        (tmp_path, ["disallowed", "unknown"]),
+        (str(tmp_path / "a.example"), ["disallowed", "disallowed"]),
+    ]:
+        classifier = botaudit.Classifier(tokens=["a"], robots=robots)
+        assert classifier.classify(urls)["verdict"].to_pylist() == expected
+        assert classifier.warnings() == []
+    (tmp_path / "b.example").write_text("<html>")
+    classifier = botaudit.Classifier(tokens=["a"], robots=tmp_path)
+    assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed", "allowed"]
+    assert "is not" in classifier.warnings()[0] or "not a robots.txt" in classifier.warnings()[0]
+    assert botaudit.Classifier(tokens=["a"]).classify(urls)["reason"][0].as_py() == "nothing-known"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(),
+        pa.binary_view(), pa.dictionary(pa.int8(), pa.string()),
+        pa.dictionary(pa.int32(), pa.large_string()),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_types_of_texts(classifier: botaudit.Classifier, kind: pa.DataType) -> None:
+    urls = ["https://a.example/x", None, "https://a.example/y", "", None]
+    column = pa.chunked_array([pa.array(urls[:2]).cast(kind), pa.array(urls[2:]).cast(kind)])
+    # A slice, so that offsets do not begin at 0.
+    table = pa.table({"url": column, "n": range(5)}).slice(1)
+    found = classifier.classify(table)
+    assert found["verdict"].to_pylist() == [None, "allowed", "invalid-url", None]
+    assert found["crawler"].to_pylist() == [None, "GPTBot", "GPTBot", None]
+    assert found["rule_line"].type == pa.int32()
+    assert found["url"].type == kind
+    both = botaudit.Classifier(["GPTBot"], ["a"], robots=robots_table([RULES])).classify(table)
+    assert both["url"].type == kind and both["n"].to_pylist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert botaudit.origins(table).to_pylist() == [None, "https://a.example", None, None]
+
+
+def test_types_of_times(classifier: botaudit.Classifier) -> None:
+    snapshots = [RULES, Snapshot("https://a.example", 100, "404", None, None)]
+    classifier.set_robots(robots_table(snapshots))
+    times = [
+        RULES.time.replace(hour=5),
+        RULES.time.replace(day=20),
+        None,
+        RULES.time.replace(hour=0),
+    ]
+    expected = ["disallowed", "allowed", "unknown", "unknown"]
+    seconds = [None if at is None else int(at.timestamp()) for at in times]
+    utc = pa.array(times, pa.timestamp("us", "UTC"))
+    for column in [
+        utc, utc.cast(pa.timestamp("ns", "Europe/Berlin")), utc.cast(pa.timestamp("ms")),
+        pa.array(seconds), pa.array([None if at is None else at.isoformat() for at in times]),
+    ]:  # fmt: skip
+        table = pa.table({"url": ["https://a.example/x"] * 4, "at": column})
+        assert classifier.classify(table, time_column="at")["verdict"].to_pylist() == expected
+    table = pa.table({"url": ["https://a.example/x"], "at": pa.array([20500], pa.date32())})
+    assert classifier.classify(table, time_column="at")["verdict"].to_pylist() == ["allowed"]
+
+
+def test_other_libraries(classifier: botaudit.Classifier, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    urls = ["https://a.example/x", None, "https://a.example/y"]
+    expected = ["disallowed", None, "allowed"]
+    table = pa.table({"url": urls})
+    relation = duckdb.from_arrow(table)
+    frame = polars.DataFrame({"url": urls})
+    for data in [
+        table, table.to_batches()[0], table.to_reader(), table["url"], table["url"].chunk(0),
+        relation, frame, frame["url"], frame.with_columns(frame["url"].cast(polars.Categorical)),
+        pandas.DataFrame({"url": urls}), table.to_struct_array(),
+    ]:  # fmt: skip
+        assert classifier.classify(data)["verdict"].to_pylist() == expected, type(data)
+
+
+def test_a_function_of_duckdb(classifier: botaudit.Classifier) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+
+    def verdict(urls: pa.ChunkedArray) -> pa.ChunkedArray:
+        return classifier.classify(urls, columns=["verdict"])["verdict"]
+
+    connection.create_function("verdict", verdict, ["VARCHAR"], "VARCHAR", type="arrow")
+    query = "SELECT verdict('https://a.example/' || CASE i % 2 WHEN 0 THEN 'x' ELSE 'y' END) AS v, count(*) FROM range(10000) t(i) GROUP BY v ORDER BY v"  # noqa: E501
+    assert connection.sql(query).fetchall() == [("allowed", 5000), ("disallowed", 5000)]
+
+
+def test_columns_are_chosen_and_renamed(classifier: botaudit.Classifier) -> None:
+    table = pa.table({"verdict": [1], "address": ["https://a.example/x"]})
+    found = classifier.classify(table, "address")
+    assert found.column_names[:3] == ["input_verdict", "address", "origin"]
+    found = classifier.classify(table, "address", columns=["verdict", "input_verdict", "rule_line"])
+    assert found.to_pylist() == [{"verdict": "disallowed", "input_verdict": 1, "rule_line": 2}]
+    assert classifier.classify(table.slice(1), "address").num_rows == 0
+    assert (
+        classifier.classify(table.slice(1), "address").schema
+        == classifier.classify(table, "address").schema
+    )
+
+
+def test_small_and_large_batches(classifier: botaudit.Classifier) -> None:
+    many = [f"https://a.example/{'xy'[n % 2]}{n}" for n in range(_arrow.ROWS + 10)]
+    seen: list[int] = []
+    small = [pa.record_batch({"url": many[at : at + 1000]}) for at in range(0, len(many), 1000)]
+    for table in (pa.table({"url": many}), pa.Table.from_batches(small)):
+        found = classifier.classify(table, progress=seen.append)
+        assert found["verdict"].to_pylist() == ["disallowed", "allowed"] * (len(many) // 2)
+        assert found["url"].to_pylist() == many
+    assert seen[1] == seen[-1] == len(many) and len(seen) == 4
+    reader = classifier.batches(pa.Table.from_batches(small), columns=["verdict"])
+    assert sum(batch.num_rows for batch in reader) == len(many)
+
+
+def test_threads_share_a_classifier(tmp_path: Path, rng: random.Random) -> None:
+    snapshots = random_snapshots(rng, 40)
+    classifier = botaudit.Classifier(["GPTBot"], robots=robots_table(snapshots), memory=1 << 16)
+    urls = pa.array(random_urls(rng, 40, 20_000))
+    expected = answers(classifier.classify(urls))
+    found: list[object] = []
+    run = lambda: found.append(answers(classifier.classify(urls)))  # noqa: E731
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_other_threads_run_meanwhile(classifier: botaudit.Classifier) -> None:
+    urls = pa.array([f"https://a.example/{n}" for n in range(400_000)])
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.perf_counter()
+    classifier.classify(urls)
+    ended = time.perf_counter()
+    done.set()
+    thread.join()
+    assert sum(begun < at < ended for at in ticks) > 10
+
+
+def test_ctrl_c_ends_a_call() -> None:
+    script = """
+import botaudit, pyarrow as pa, sys
+classifier = botaudit.Classifier(tokens=["a"])
+def endless():
+    batch = pa.record_batch({"url": [f"https://h{n}.example/" for n in range(1000)]})
+    while True:
+        yield batch
+schema = pa.schema({"url": pa.string()})
+print("ready", flush=True)
+try:
+    for _ in classifier.batches(pa.RecordBatchReader.from_batches(schema, endless())):
+        pass
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert run.stdout is not None and run.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(20) == 7
+
+
+def refused(kind: type[Exception], *parts: str) -> pytest.RaisesExc[Exception]:
+    return pytest.raises(kind, match="(?s)" + ".*".join(map(__import__("re").escape, parts)))
+
+
+def test_bad_columns_are_refused(classifier: botaudit.Classifier) -> None:
+    table = pa.table({"link": ["https://a.example/"], "n": [1], "f": [1.5]})
+    with refused(ValueError, "no column 'url'", "link, n, f", "url="):
+        classifier.classify(table)
+    with refused(TypeError, "column 'n' has the type int64", "cast it to string"):
+        classifier.classify(table, "n")
+    with refused(TypeError, "column 'f' has the type double", "timestamp"):
+        classifier.classify(table, "link", time_column="f")
+    with refused(ValueError, "no column 'x'", "time_column="):
+        classifier.classify(table, "link", time_column="x")
+    with refused(ValueError, "unknown name 'verdicts'", "verdict"):
+        classifier.classify(table, "link", columns=["verdicts"])
+    with refused(TypeError, "columns=['verdict']"):
+        classifier.classify(table, "link", columns="verdict")
+    with refused(ValueError, "columns is empty"):
+        classifier.classify(table, "link", columns=[])
+    with refused(TypeError, "list", "Arrow interface"):
+        classifier.classify(["https://a.example/"])
+    with refused(ValueError, "crawlers of its own"):
+        classifier.classify(table, "link", crawler_column="link")
+    with refused(ValueError, "no crawler is given"):
+        botaudit.Classifier().classify(table, "link")
+    with refused(ValueError, "exclude each other"):
+        botaudit.Classifier().classify(table, "link", crawler_column="n", user_agent_column="n")
+    with refused(ValueError, "2 columns 'url'"):
+        classifier.classify(pa.table([["a"], ["b"]], names=["url", "url"]))
+
+
+def test_bad_arguments_are_refused(tmp_path: Path) -> None:
+    with refused(ValueError, "unknown crawler 'GPTBott'", "did you mean", "tokens=['GPTBott']"):
+        botaudit.Classifier(["GPTBott"])
+    with refused(TypeError, "crawlers=['GPTBot']"):
+        botaudit.Classifier("GPTBot")
+    with refused(ValueError, "'gptbot'", "twice"):
+        botaudit.Classifier(tokens=["gptbot", "gptbot"])
+    with refused(ValueError, "empty"):
+        botaudit.Classifier(tokens=[""])
+    with refused(ValueError, "dialect 'bing'", "google or rfc9309"):
+        botaudit.Classifier(["GPTBot"], dialect="bing")
+    with refused(FileNotFoundError, str(tmp_path / "nowhere")):
+        botaudit.Classifier(["GPTBot"], robots=tmp_path / "nowhere")
+
+
+def test_bad_robots_are_refused() -> None:
+    def check(kind: type[Exception], change: dict[str, pa.Array] | None, *parts: str) -> None:
+        rows = [RULES._replace(hour=hour, origin="https://b.example") for hour in (1, 2)]
+        table = robots_table([*rows, RULES])
+        for name, column in (change or {}).items():
+            table = table.set_column(table.schema.get_field_index(name), name, column)
+        # In two batches: rows are counted through.
+        table = pa.concat_tables([table.slice(0, 2), table.slice(2)])
+        with refused(kind, *parts):
+            botaudit.Classifier(["GPTBot"], robots=table)
+
+    texts = lambda *values: pa.array(values, pa.string())  # noqa: E731
+    check(ValueError, {"outcome": texts("200", "200", "ok")}, "row 2", "outcome 'ok'", "404")
+    check(ValueError, {"outcome": texts("200", None, "200")}, "row 1", "outcome ''")
+    check(ValueError, {"origin": texts("x", "https://b", "https://c")}, "row 0", "'x'", "https://")
+    check(ValueError, {"origin": texts("http://a", None, "http://b")}, "row 1", "origin is null")
+    body = pa.array([b"", None, b""], pa.binary())
+    check(ValueError, {"body": body}, "row 1", "body is null", "outcome 200", "b''")
+    at = pa.array([RULES.time, None, RULES.time], pa.timestamp("us", "UTC"))
+    check(ValueError, {"fetched_at": at}, "row 1", "fetched_at is null")
+    check(ValueError, {"max_age": pa.array([1, 2, -1])}, "row 2", "max_age is negative")
+    same = texts("https://b.example", "https://c.example", "https://b.example:443")
+    check(
+        ValueError, {"origin": same}, "rows 0 and 2", "https://b.example", "2026-01-01T01:00:00Z",
+        "keep one",
+    )  # fmt: skip
+    check(TypeError, {"body": pa.array([1, 2, 3])}, "column 'body'", "int64", "binary")
+    check(TypeError, {"fetched_at": texts("a", "b", "c")}, "'fetched_at'", "string", "timestamp")
+    check(TypeError, {"max_age": texts("a", "b", "c")}, "'max_age'", "string", "int64")
+    with refused(ValueError, "no column 'body'"):
+        botaudit.Classifier(["GPTBot"], robots=robots_table([RULES]).drop_columns(["body"]))
+    with refused(TypeError, "int", "Arrow interface"):
+        botaudit.Classifier(["GPTBot"], robots=5)
+
+
+def test_robots_without_max_age_and_with_other_columns() -> None:
+    table = robots_table([RULES]).drop_columns(["max_age"]).append_column("x", [[1]])
+    classifier = botaudit.Classifier(["GPTBot"], robots=table)
+    urls = pa.array(["https://a.example/x"])
+    assert classifier.classify(urls)["verdict"].to_pylist() == ["disallowed"]

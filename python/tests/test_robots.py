@@ -1,0 +1,105 @@
+"""robots.txt files: one at a time, of a WARC file, and their mistakes."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import botaudit
+import pyarrow as pa
+import pytest
+from botaudit import _arrow
+
+
+def response(url: str, second: int, head: str, body: str = "") -> bytes:
+    """A record of a WARC file."""
+    block = f"HTTP/1.1 {head}\r\n\r\n{body}".encode()
+    fields = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: 2026-01-01T00:00:{second:02}Z\r\n"
+        f"WARC-Target-URI: {url}\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return gzip.compress(fields.encode() + block + b"\r\n\r\n")
+
+
+def test_rules_of_one_file() -> None:
+    robots = botaudit.RobotsTxt("User-agent: a\nDisallow: /x\nAllow: /x/y\nSitemap: http://s/\n")
+    assert robots.is_allowed("a", "https://h.example/x/y")
+    assert not robots.is_allowed("a", b"/x")
+    assert robots.is_allowed("b", "/x")
+    matcher = robots.matcher(["a-image", "a"])
+    assert matcher.decide("/x/z") == (False, 2)
+    assert matcher.decide("/robots.txt") == (True, None)
+    assert matcher.is_allowed("/")
+    assert robots.sitemaps == [b"http://s/"]
+    assert "groups: 1" in repr(robots) and "rules: 2" in repr(matcher)
+    by_rfc = botaudit.RobotsTxt.parse(b"User-agent: *\nDisallow: /%7Ea", dialect="rfc9309")
+    assert not by_rfc.is_allowed("a", "/~a")
+    with pytest.raises(TypeError, match="body must be str or bytes"):
+        botaudit.RobotsTxt(5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="write google or rfc9309"):
+        botaudit.RobotsTxt("", dialect="x")
+
+
+def test_mistakes_of_one_file() -> None:
+    (found,) = botaudit.lint(b"User-agent: *\nDisallow: x\n")
+    assert (found.line, found.severity, found.code) == (2, "error", "rule-never-matches")
+    assert "'/x'" in found.advice and "matches nothing" in found.message
+    assert botaudit.lint("User-agent: *\nDisallow: /x\n") == []
+
+
+def test_origins() -> None:
+    urls = ["HTTPS://U@A.example:443/x", None, "x", "http://müller.example:81", "ftp://a", ""]
+    expected = ["https://a.example", None, None, "http://xn--mller-kva.example:81", "ftp://a", None]
+    assert botaudit.origins(pa.table({"link": urls}), "link").to_pylist() == expected
+    assert botaudit.origins(pa.array([], pa.string())).to_pylist() == []
+    with pytest.raises(TypeError, match="cast it to string"):
+        botaudit.origins(pa.array([1]))
+
+
+def test_a_warc_file_becomes_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "robots.warc.gz"
+    path.write_bytes(
+        response("https://a.example/robots.txt", 1, "200 OK\r\nCache-Control: max-age=60", "A")
+        + response("https://a.example/robots.txt", 2, "404 x", "no")
+        + response("https://a.example/page", 2, "200 OK", "no")
+        + response(
+            "http://b.example/robots.txt", 3, "301 x\r\nLocation: https://a.example/robots.txt"
+        )
+        + response(
+            "http://c.example/robots.txt", 3, "301 x\r\nLocation: https://c.example/robots.txt"
+        )
+    )
+    table = botaudit.robots_from_warc(path)
+    assert table.schema == _arrow.ROBOTS
+    rows = [tuple(row.values()) for row in table.to_pylist()]
+    assert [(row[0], row[1].second, *row[2:]) for row in rows] == [
+        ("http://b.example", 3, "404", None, None),
+        ("http://c.example", 3, "unfollowed", None, None),
+        ("https://a.example", 1, "200", 60, b"A"),
+        ("https://a.example", 2, "404", None, None),
+    ]
+    classifier = botaudit.Classifier(["GPTBot"], robots=table)
+    assert (
+        classifier.classify(pa.array(["https://a.example/"]))["reason"][0].as_py()
+        == "no-robots-txt"
+    )
+
+
+def test_damaged_and_missing_warc_files(tmp_path: Path) -> None:
+    path = tmp_path / "robots.warc.gz"
+    whole = response("https://a.example/robots.txt", 1, "200 OK", "A")
+    path.write_bytes(whole + response("https://b.example/robots.txt", 2, "200 OK", "B" * 99)[:-30])
+    with pytest.warns(UserWarning, match="robots.warc.gz"):
+        table = botaudit.robots_from_warc(str(path))
+    assert table["origin"].to_pylist() == ["https://a.example"]
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        botaudit.robots_from_warc(tmp_path / "nowhere")
+
+
+def test_of_one_second_the_last_answer_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "robots.warc"
+    url = "https://a.example/robots.txt"
+    path.write_bytes(response(url, 1, "503 x") + response(url, 1, "200 OK", "A"))
+    table = botaudit.robots_from_warc(path)
+    assert len(table) == 1
+    botaudit.Classifier(["GPTBot"], robots=table)
